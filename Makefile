@@ -1,0 +1,74 @@
+# Everything a newcomer needs:  make demo   and   make test.
+# The second run of each is quick: the environment is rebuilt only when pyproject.toml changes.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+WORKERS ?= 2
+
+.PHONY: demo test test-long lint format docs bench studies warm-up clean help
+
+help:
+	@echo "make demo       install Shoal into .venv and show the two-minute tour"
+	@echo "make test       install all that tests need and run the suite"
+	@echo "make test-long  the suite plus thousands of random instances"
+	@echo "make lint       Ruff (format and lint) and mypy"
+	@echo "make docs       build the manual into site/"
+	@echo "make bench      benchmarks, as ratios and counts"
+
+demo: $(VENV)/.warm
+	@$(BIN)/shoal demo
+
+test: $(VENV)/.dev-warm $(VENV)/.system
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "not long"
+
+test-long: $(VENV)/.dev-warm $(VENV)/.system
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/.dev
+	$(BIN)/mkdocs build --strict --quiet
+
+bench: $(VENV)/.dev-warm
+	$(BIN)/python -m bench
+
+warm-up: $(VENV)/.warm
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+# A plain install for the tour, the developer's extras for the rest; each stamp remembers what was installed.
+$(VENV)/.plain: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable ".[dev]"
+	@touch $@ $(VENV)/.plain
+
+# Compiled kernels are cached on disk; compiling them here keeps the first real run quick.
+KERNELS := $(shell find src/shoal -name '*.py')
+$(VENV)/.warm: $(KERNELS) | $(VENV)/.plain
+	@$(BIN)/python -m shoal.search.warm_up
+	@touch $@
+
+$(VENV)/.dev-warm: $(KERNELS) | $(VENV)/.dev
+	@$(BIN)/python -m shoal.search.warm_up
+	@touch $@ $(VENV)/.warm
+
+# Servers and browsers for the tests; on Debian as root they are installed, elsewhere their tests skip.
+$(VENV)/.system: tools/system-packages.sh | $(VENV)/bin/python
+	@sh tools/system-packages.sh
+	@touch $@
+
+clean:
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,46 @@
+"""Shoal: statistical disclosure control that proves how well it did.
+
+The public functions are listed here and nothing else is; each is loaded when it is first used, so that
+``import shoal`` stays quick.
+
+>>> import shoal, polars as pl
+>>> people = pl.DataFrame({"zip": [1, 1, 2, 2, 2], "sex": ["f", "f", "m", "m", "m"]})
+>>> shoal.anonymity(people, quasi=["zip", "sex"]).k
+2
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from shoal._version import __version__
+from shoal.errors import Infeasible, InputError, ShoalError
+
+if TYPE_CHECKING:
+    from shoal.anonymity import AnonymityVector, anonymity
+
+_LAZY = {
+    "anonymity": "shoal.anonymity",
+    "AnonymityVector": "shoal.anonymity",
+}
+
+__all__ = [
+    "AnonymityVector",
+    "Infeasible",
+    "InputError",
+    "ShoalError",
+    "__version__",
+    "anonymity",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+    value = getattr(import_module(_LAZY[name]), name)
+    # Importing the subpackage binds it as an attribute of the same name; the function must win.
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(_LAZY))

@@ -1,0 +1,1 @@
+"""Equivalence classes, K and anonymity vectors: the language all domains share."""

@@ -1,0 +1,232 @@
+"""How long a search may go on, counted in work rather than in seconds wherever possible."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, TypedDict
+
+from shoal.errors import InputError
+from shoal.search.control import Control
+from shoal.search.direction import Direction, better
+from shoal.search.history import History, Point
+from shoal.search.observer import Observer, Progress, silent
+
+
+class StopReason(StrEnum):
+    """What ended a search."""
+
+    OPTIMAL = "optimal"
+    ITERATIONS = "iterations"
+    TIME = "time"
+    TARGET = "target"
+    INTERRUPT = "interrupt"
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a search may spend: work (iterations, nodes, evaluations), seconds, and the value that is enough.
+
+    A budget of work alone makes a result depend on the seed only. With ``seconds`` the result also depends on
+    the machine; the run then says where it stopped, and a budget of that much work repeats it.
+
+    >>> Budget(iterations=1000).iterations
+    1000
+    """
+
+    iterations: int | None = None
+    seconds: float | None = None
+    target: Any = None
+    control: Control = field(default_factory=Control, compare=False)
+    clock: Callable[[], float] = field(default=time.monotonic, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.iterations is not None and self.iterations < 0:
+            raise InputError(f"iterations must be 0 or more, not {self.iterations}")
+        if self.seconds is not None and not self.seconds > 0:
+            raise InputError(f"the time limit must be above 0 seconds, not {self.seconds}")
+
+    def or_iterations(self, default: int) -> "Budget":
+        """This budget, with a number of iterations where neither iterations nor seconds are given.
+
+        >>> Budget().or_iterations(5000).iterations
+        5000
+        >>> Budget(seconds=2.0).or_iterations(5000).iterations is None
+        True
+        """
+        if self.iterations is None and self.seconds is None:
+            return replace(self, iterations=default)
+        return self
+
+    def start(self, observer: Observer = silent, *, direction: Direction = Direction.MINIMISE) -> "Run":
+        """Begin to spend."""
+        return Run(self, observer, direction)
+
+
+class Closing(TypedDict):
+    """The fields of a ``Solution`` that a run knows."""
+
+    direction: Direction
+    stopped_by: StopReason
+    work: int
+    seconds: float
+    history: History
+
+
+class Run:
+    """A search under way: it hands out work, keeps the history, tells the observer, and knows when to stop.
+
+    The usual loop asks for a chunk of work, does it, and reports::
+
+        run = budget.start(observer)
+        while chunk := run.chunk(200):
+            state = kernel(state, chunk)
+            run.spend(chunk)
+            run.report(state.best)
+        return Solution(value=state.best, **run.closing())
+
+    Chunks may be of any size, so a solver's result must not depend on how its work was cut.
+    """
+
+    def __init__(self, budget: Budget, observer: Observer, direction: Direction) -> None:
+        self.budget = budget
+        self.direction = direction
+        self.work = 0
+        self.value: Any = None
+        self.bound: Any = None
+        self._observer = observer
+        self._points: list[Point] = []
+        self._stop: StopReason | None = None
+        self._clock = budget.clock
+        self._began = self._clock()
+        self._waited = 0.0
+        self._chunk_began = self._began
+
+    @property
+    def seconds(self) -> float:
+        """Time spent so far, without pauses."""
+        return self._clock() - self._began - self._waited
+
+    @property
+    def stopped(self) -> bool:
+        """Whether there is nothing left to spend, or nothing left to gain."""
+        self._wait_while_paused()
+        if self._stop is None:
+            self._stop = self._reason_to_stop()
+        return self._stop is not None
+
+    def _reason_to_stop(self) -> StopReason | None:
+        budget = self.budget
+        if budget.control.cancelled:
+            return StopReason.INTERRUPT
+        if budget.iterations is not None and self.work >= budget.iterations:
+            return StopReason.ITERATIONS
+        if budget.seconds is not None and self.seconds >= budget.seconds:
+            return StopReason.TIME
+        reached = (
+            budget.target is not None
+            and self.value is not None
+            and not better(budget.target, self.value, self.direction)
+        )
+        return StopReason.TARGET if reached else None
+
+    def _wait_while_paused(self) -> None:
+        control = self.budget.control
+        if not control.paused:
+            return
+        since = self._clock()
+        while control.paused:
+            time.sleep(0.05)
+        self._waited += self._clock() - since
+
+    def chunk(self, preferred: int) -> int:
+        """How much work to do before the next look at the budget; 0 when the search is over.
+
+        Under a time limit, or when somebody watches, chunks shrink so that one takes about a tenth of a second.
+        """
+        if self.stopped:
+            return 0
+        size = max(1, preferred)
+        seconds = self.seconds
+        if self.work and seconds > 0:
+            in_a_tenth = int(0.1 * self.work / seconds)
+            size = max(1, min(size, in_a_tenth))
+        if self.budget.iterations is not None:
+            size = min(size, self.budget.iterations - self.work)
+        return size
+
+    def spend(self, work: int = 1) -> None:
+        """Account for work done."""
+        self.work += work
+
+    def report(self, value: Any = None, *, bound: Any = None, phase: str = "") -> None:
+        """Tell what is known now; a value or bound that is no better than before changes nothing."""
+        improved = False
+        if value is not None and (self.value is None or better(value, self.value, self.direction)):
+            self.value = value
+            improved = True
+        if bound is not None and (self.bound is None or better(self.bound, bound, self.direction)):
+            self.bound = bound
+            improved = True
+        seconds = self.seconds
+        if improved:
+            self._points.append(Point(self.work, seconds, self.value, self.bound))
+        self._observer(
+            Progress(
+                work=self.work,
+                seconds=seconds,
+                total=self.budget.iterations,
+                share=self._share(seconds),
+                value=self.value,
+                bound=self.bound,
+                phase=phase,
+            )
+        )
+
+    def _share(self, seconds: float) -> float | None:
+        budget = self.budget
+        shares = []
+        if budget.iterations:
+            shares.append(self.work / budget.iterations)
+        if budget.seconds:
+            shares.append(seconds / budget.seconds)
+        return min(1.0, max(shares)) if shares else None
+
+    def finish(self, reason: StopReason = StopReason.OPTIMAL) -> None:
+        """End the search from within, for instance because the optimum is proved."""
+        if self._stop is None:
+            self._stop = reason
+
+    def remaining(self, *, iterations: int | None = None, seconds: float | None = None) -> Budget:
+        """What is left, as a budget for a solver called from here, with tighter limits if given.
+
+        The inner solver shares the control, so a pause or a cancellation reaches it.
+        """
+        budget = self.budget
+        left = None if budget.iterations is None else max(0, budget.iterations - self.work)
+        time_left = None if budget.seconds is None else max(1e-9, budget.seconds - self.seconds)
+        if iterations is not None:
+            left = iterations if left is None else min(left, iterations)
+        if seconds is not None:
+            time_left = seconds if time_left is None else min(time_left, seconds)
+        return replace(budget, iterations=left, seconds=time_left)
+
+    def nested(self, phase: str, *, unit: int = 0) -> Observer:
+        """An observer for a solver called from here: its improvements become this run's, its work counts ``unit``."""
+
+        def observe(progress: Progress) -> None:
+            offset, self.work = self.work, self.work + unit * progress.work
+            self.report(progress.value, bound=progress.bound, phase=phase or progress.phase)
+            self.work = offset
+
+        return observe
+
+    def closing(self) -> Closing:
+        """The fields of the solution that the run knows: why it stopped, work, seconds, history."""
+        return {
+            "direction": self.direction,
+            "stopped_by": self._stop or self._reason_to_stop() or StopReason.ITERATIONS,
+            "work": self.work,
+            "seconds": self.seconds,
+            "history": History(tuple(self._points)),
+        }

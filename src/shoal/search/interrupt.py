@@ -1,0 +1,32 @@
+"""Ctrl-C that keeps the best found."""
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from shoal.search.control import Control
+
+
+@contextmanager
+def keep_best_on_interrupt(control: Control, tell: Callable[[], None] = lambda: None) -> Iterator[Control]:
+    """Within this block the first Ctrl-C asks the search to end; a second one raises ``KeyboardInterrupt``.
+
+    Outside the main thread signals cannot be caught, and the block changes nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield control
+        return
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        if control.cancelled:
+            raise KeyboardInterrupt
+        control.cancel()
+        tell()
+
+    previous = signal.signal(signal.SIGINT, on_signal)
+    try:
+        yield control
+    finally:
+        signal.signal(signal.SIGINT, previous)

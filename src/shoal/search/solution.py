@@ -1,0 +1,33 @@
+"""What every solver returns: a value, a bound on the best possible, and how the search ended."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from shoal.search.budget import StopReason
+from shoal.search.direction import Direction, better
+from shoal.search.history import History
+
+__all__ = ["Direction", "Solution", "better"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Solution:
+    """The common part of a result; each domain adds its payload in a subclass.
+
+    ``value`` and ``bound`` are ordered keys (a float, a K, an anonymity vector, a tuple), never assumed to be
+    floats. A bound that is not known is ``None``. ``work`` counts what the solver counts: iterations, nodes,
+    evaluations.
+    """
+
+    value: Any
+    direction: Direction = Direction.MINIMISE
+    bound: Any = None
+    optimal: bool = False
+    stopped_by: StopReason = StopReason.ITERATIONS
+    work: int = 0
+    seconds: float = 0.0
+    history: History = field(default_factory=History)
+
+    def __post_init__(self) -> None:
+        if self.bound is not None and better(self.value, self.bound, self.direction):
+            raise AssertionError(f"the value {self.value!r} is better than its own bound {self.bound!r}")
