@@ -1,0 +1,1 @@
+"""Records of people or firms: microaggregation, its measures, and which attributes to protect together."""

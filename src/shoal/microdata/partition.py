@@ -1,0 +1,85 @@
+"""A partition of records into groups, and the independent check of one. Imports no solver."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.microdata.problem import Problem
+from shoal.search import Solution
+
+
+@dataclass(frozen=True, kw_only=True)
+class Partition(Solution):
+    """Groups of at least k records; ``value`` and ``bound`` are squared errors in the problem's space.
+
+    ``labels`` holds one integer per record; groups are numbered 0, 1, … by first appearance.
+    """
+
+    labels: np.ndarray
+    sst: float
+
+    @property
+    def groups(self) -> int:
+        """Number of groups."""
+        return int(self.labels.max()) + 1
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Records in each group."""
+        return np.bincount(self.labels)
+
+    @property
+    def loss_percent(self) -> float:
+        """Information loss, 100·SSE/SST."""
+        return 100.0 * self.value / self.sst if self.sst > 0 else 0.0
+
+    @property
+    def bound_percent(self) -> float | None:
+        """The proved lower bound as a loss in percent; ``None`` if no bound was computed."""
+        if self.bound is None:
+            return None
+        return 100.0 * self.bound / self.sst if self.sst > 0 else 0.0
+
+
+def numbered_by_appearance(labels: np.ndarray) -> np.ndarray:
+    """The same groups, numbered 0, 1, … in the order in which the records meet them.
+
+    >>> numbered_by_appearance(np.array([7, 7, 2, 7, 2])).tolist()
+    [0, 0, 1, 0, 1]
+    """
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(first.size, dtype=np.int32)
+    rank[np.argsort(first, kind="stable")] = np.arange(first.size, dtype=np.int32)
+    return rank[inverse.reshape(-1)]
+
+
+def group_means(points: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The mean of each group, one row per group."""
+    groups = int(labels.max()) + 1
+    sizes = np.bincount(labels, minlength=groups)
+    return np.stack(
+        [np.bincount(labels, weights=column, minlength=groups) / sizes for column in points.T], axis=1
+    )
+
+
+def squared_error(points: np.ndarray, labels: np.ndarray) -> float:
+    """The sum of squared distances of the points to the means of their groups."""
+    return float(np.square(points - group_means(points, labels)[labels]).sum())
+
+
+def verify(problem: Problem, partition: Partition) -> None:
+    """Raise ``AssertionError`` unless the partition is one, obeys the sizes, and has the loss it claims."""
+    labels = np.asarray(partition.labels)
+    assert labels.shape == (problem.n,), f"{labels.shape} labels for {problem.n} records"
+    assert np.issubdtype(labels.dtype, np.integer), "labels must be integers"
+    assert labels.min() == 0, "groups must be numbered from 0"
+    sizes = np.bincount(labels)
+    assert sizes.min() >= problem.k, f"a group has {sizes.min()} records, fewer than k = {problem.k}"
+    assert problem.largest is None or sizes.max() <= problem.largest, (
+        f"a group has {sizes.max()} records, more than {problem.largest}"
+    )
+    sse = squared_error(problem.points, labels)
+    tolerance = 1e-9 * max(problem.sst, 1e-300)
+    assert abs(sse - partition.value) <= tolerance, f"the loss is {sse}, not {partition.value} as claimed"
+    assert partition.bound is None or partition.bound <= sse + tolerance, "the bound is above the loss"
+    assert not partition.optimal or partition.bound is not None, "optimal without a bound to show it"
