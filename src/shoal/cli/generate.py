@@ -1,0 +1,125 @@
+"""``shoal generate``: people, slots and other data to try things on."""
+
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options
+
+group = typer.Typer(
+    help="Make data to try things on: people, appointment slots.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+
+Out = Annotated[str, typer.Option("--output", "-o", metavar="DATA", help="A file, or URL::table.", show_default=False)]
+Tables = Annotated[int, typer.Option("--tables", help="How many tables to make: NAME0, NAME1, … (1: NAME itself).")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.add_typer(group, name="generate")
+
+
+@group.command("people")
+def people(
+    output_to: Out,
+    population: Annotated[int, typer.Option("--population", help="How many people.")] = 100,
+    distribution: Annotated[
+        str, typer.Option("--distribution", metavar="uniform|spain", help="Ages and sexes drawn evenly, or as in Spain 2015.")
+    ] = "uniform",
+    sex: Annotated[
+        str | None, typer.Option("--sex", metavar="man|woman", help="Only one sex.", show_default="both")
+    ] = None,
+    min_age: Annotated[int, typer.Option("--min-age", help="Youngest age.")] = 0,
+    max_age: Annotated[int, typer.Option("--max-age", help="Oldest age.")] = 100,
+    postcodes: Annotated[int, typer.Option("--postcodes", help="How many different postcodes.")] = 3,
+    tables: Tables = 1,
+    seed: options.Seed = 0,
+    force: options.Force = False,
+    json: options.Json = False,
+) -> None:
+    """Invent people with ID, AGE, CP (postcode) and SEX, and two columns for appointments not given yet.
+
+    Example: shoal generate people --population 500 --distribution spain -o people.csv
+
+    Example: shoal generate people -o sqlite:///clinic.db::tabla --tables 5
+    """
+    from shoal import sources
+    from shoal.cli import output
+    from shoal.errors import InputError
+    from shoal.generate.people import people as make
+    from shoal.search import Seeds
+
+    if tables < 1:
+        raise InputError(f"--tables must be at least 1, not {tables}")
+    addresses = sources.numbered(output_to, tables)
+    for address in addresses:
+        sources.check_writable(address, force=force)
+    written = []
+    for place, address in enumerate(addresses):
+        frame = make(
+            population,
+            distribution=distribution,
+            sex=sex,
+            min_age=min_age,
+            max_age=max_age,
+            postcodes=postcodes,
+            seeds=Seeds(seed).child("people", place),
+        )
+        sources.write(frame, address, force=force)
+        written.append({"table": str(address), "records": frame.height, "columns": frame.columns})
+    output.emit({"written": written}, lambda: _tell(written), as_json=json)
+
+
+@group.command("slots")
+def slots(
+    output_to: Out,
+    number: Annotated[int, typer.Option("--number", help="How many slots.")] = 5,
+    persons: Annotated[int, typer.Option("--persons", help="How many people they must hold.")] = 100,
+    min_capacity: Annotated[int, typer.Option("--min-capacity", help="Smallest capacity.")] = 10,
+    max_capacity: Annotated[int, typer.Option("--max-capacity", help="Largest capacity.")] = 25,
+    tables: Tables = 1,
+    seed: options.Seed = 0,
+    force: options.Force = False,
+    json: options.Json = False,
+) -> None:
+    """Invent appointment slots with enough room: RESOURCE and CAPACITY.
+
+    In a database the tables are named after the people's: NAME_resource, or NAME0_resource, NAME1_resource, …
+
+    Example: shoal generate slots --number 5 --persons 100 -o slots.csv
+
+    Example: shoal generate slots --persons 100 -o sqlite:///clinic.db::tabla --tables 5
+    """
+    from shoal import sources
+    from shoal.cli import output
+    from shoal.errors import InputError
+    from shoal.generate.slots import slots as make
+    from shoal.search import Seeds
+
+    if tables < 1:
+        raise InputError(f"--tables must be at least 1, not {tables}")
+    addresses = [sources.resource_address(address) for address in sources.numbered(output_to, tables)]
+    for address in addresses:
+        sources.check_writable(address, force=force)
+    written = []
+    for place, address in enumerate(addresses):
+        frame = make(
+            number,
+            persons,
+            min_capacity=min_capacity,
+            max_capacity=max_capacity,
+            seeds=Seeds(seed).child("slots", place),
+        )
+        sources.write(frame, address, force=force)
+        written.append(
+            {"table": str(address), "slots": frame.height, "capacity": int(frame["CAPACITY"].sum()), "columns": frame.columns}
+        )
+    output.emit({"written": written}, lambda: _tell(written), as_json=json)
+
+
+def _tell(written: list[dict[str, object]]) -> None:
+    for item in written:
+        figures = ", ".join(f"{value} {name}" for name, value in item.items() if isinstance(value, int))
+        typer.echo(f"wrote {item['table']}: {figures}")

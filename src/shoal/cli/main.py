@@ -1,0 +1,95 @@
+"""The command ``shoal``: its sub-commands, exit codes, and errors in one line.
+
+Exit codes: 0 done and verified, 2 bad input, 3 infeasible, unsafe or a gate failed, 130 interrupted.
+"""
+
+import json
+import os
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from shoal._version import __version__
+from shoal.cli import anonymity, demo, generate, study
+from shoal.errors import Infeasible, InputError
+
+app = typer.Typer(
+    name="shoal",
+    help="Turn confidential records, tables and appointment plans into something that can be published, "
+    "and prove how well it was done.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"shoal {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def shoal(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Everything Shoal does from the command line; each sub-command has --help with an example."""
+
+
+for command in (anonymity, generate, study, demo):
+    command.register(app)
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run a command and leave with the right exit code; no traceback ever reaches a user."""
+    given = sys.argv[1:] if arguments is None else arguments
+    as_json = "--json" in given
+    try:
+        result = typer.main.get_command(app).main(args=given, prog_name="shoal", standalone_mode=False)
+        code = result if isinstance(result, int) else 0
+        sys.stdout.flush()
+    except typer.Exit as done:
+        code = done.exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        code = _fail("interrupted; nothing was written", "interrupt", 130, as_json)
+    except InputError as error:
+        code = _fail(str(error), "input", 2, as_json)
+    except Infeasible as error:
+        code = _fail(str(error), "infeasible", 3, as_json)
+    except BrokenPipeError:
+        # The reader of a pipe went away (shoal … | head): not our error, and nobody is left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception as error:
+        code = _unexpected(error, as_json)
+    sys.exit(code)
+
+
+def _unexpected(error: Exception, as_json: bool) -> int:
+    if hasattr(error, "format_message"):  # a usage error of the command-line library
+        return _fail(str(error.format_message()).replace("\n", " "), "input", 2, as_json)
+    if os.environ.get("SHOAL_DEBUG"):
+        raise error
+    if isinstance(error, MemoryError):
+        return _fail("not enough memory for this much data", "internal", 1, as_json)
+    # The message of an unexpected error may quote data, so only its kind is shown.
+    text = f"internal error ({type(error).__name__}); run again with SHOAL_DEBUG=1 to see where, and please report it"
+    return _fail(text, "internal", 1, as_json)
+
+
+def _fail(text: str, kind: str, code: int, as_json: bool) -> int:
+    line = " ".join(text.split())
+    if as_json:
+        sys.stdout.write(json.dumps({"error": line, "kind": kind}, ensure_ascii=False) + "\n")
+    else:
+        sys.stderr.write(f"shoal: {line}\n")
+    return code
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""The options that mean the same in every command."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Data = Annotated[str, typer.Argument(metavar="DATA", help="A file, or URL::table of a database.", show_default=False)]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what exists.")]
+Seed = Annotated[int, typer.Option("--seed", help="Where randomness begins; the same seed gives the same result.")]
+Threads = Annotated[
+    int | None, typer.Option("--threads", min=1, help="How many cores to use.", show_default="all")
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option("--time-limit", metavar="SECONDS", help="Stop after this time with the best found.", show_default=False),
+]
+Iterations = Annotated[
+    int | None,
+    typer.Option("--iterations", min=0, help="Stop after this much work with the best found.", show_default=False),
+]
+Report = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE.html", help="Write a self-contained HTML report.", show_default=False),
+]
+Separator = Annotated[
+    str | None, typer.Option("--separator", help="What stands between columns of a text file.", show_default="guessed")
+]
+Decimal = Annotated[
+    str | None, typer.Option("--decimal", help="The decimal mark of a text file.", show_default="guessed")
+]
+Encoding = Annotated[
+    str | None, typer.Option("--encoding", help="The encoding of a text file.", show_default="guessed")
+]
+
+
+def split_names(text: str | None) -> list[str]:
+    """Column names from a comma-separated option.
+
+    >>> split_names("zip, age,sex")
+    ['zip', 'age', 'sex']
+    """
+    if not text:
+        return []
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def cores(threads: int | None) -> int:
+    """The number of threads to use when none is given: the cores this process may run on."""
+    if threads is not None:
+        return threads
+    import os
+
+    try:
+        return max(1, len(os.sched_getaffinity(0)))
+    except AttributeError:
+        return os.cpu_count() or 1

@@ -1,0 +1,84 @@
+"""What a command prints: JSON alone on standard output, or text; remarks and progress on standard error."""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def emit(payload: dict[str, Any], text: Callable[[], None], *, as_json: bool) -> None:
+    """Print the result: the payload as one JSON object, or whatever ``text`` prints."""
+    if as_json:
+        sys.stdout.write(json.dumps(payload, ensure_ascii=False, allow_nan=False, default=_plain) + "\n")
+        sys.stdout.flush()
+    else:
+        text()
+
+
+def _plain(value: Any) -> Any:
+    # NumPy scalars and arrays become plain numbers and lists.
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if hasattr(value, "__fspath__"):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+
+
+def remark(text: str, *, quiet: bool = False) -> None:
+    """A one-line remark on standard error."""
+    if not quiet:
+        sys.stderr.write(text.rstrip() + "\n")
+        sys.stderr.flush()
+
+
+def console() -> "Console":
+    """The console for text results."""
+    from rich.console import Console
+
+    # Piped output is for other programs and for reading later: it must not be cut at 80 columns.
+    width = None if sys.stdout.isatty() else 110
+    return Console(file=sys.stdout, highlight=False, soft_wrap=False, width=width)
+
+
+def facts(pairs: Iterable[tuple[str, Any]]) -> None:
+    """Print names and values in two columns."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold")
+    table.add_column()
+    for name, value in pairs:
+        table.add_row(name, Text(str(value)))
+    console().print(table)
+
+
+def rows(header: Sequence[str], body: Iterable[Sequence[Any]], *, title: str | None = None) -> None:
+    """Print a table; numbers are aligned to the right."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    body = [list(row) for row in body]
+    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, name in enumerate(header):
+        numeric = all(isinstance(row[place], int | float) or row[place] in ("", None) for row in body) and body
+        table.add_column(name, justify="right" if numeric else "left")
+    for row in body:
+        table.add_row(*[Text(_cell(value)) for value in row])
+    console().print(table)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"
+    return str(value)

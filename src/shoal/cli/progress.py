@@ -1,0 +1,59 @@
+"""Progress of a search on standard error, for people only: nothing when it is redirected or ``--quiet``."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from shoal.search.budget import Budget
+from shoal.search.compilation import on_first_compilation
+from shoal.search.control import Control
+from shoal.search.interrupt import keep_best_on_interrupt
+from shoal.search.observer import Observer, Progress, silent
+
+
+@contextmanager
+def watched(
+    title: str,
+    budget: Budget,
+    *,
+    quiet: bool,
+    show: Callable[[Progress], str] = lambda progress: "",
+) -> Iterator[Observer]:
+    """Within this block Ctrl-C ends the search with the best found, and a bar shows how far it is."""
+    if not quiet:
+        on_first_compilation(lambda: sys.stderr.write("compiling, first run only …\n"))
+
+    def tell() -> None:
+        sys.stderr.write("\nstopping; the best found is kept (Ctrl-C again to give up)\n")
+
+    with keep_best_on_interrupt(budget.control, tell):
+        if quiet or not sys.stderr.isatty():
+            yield silent
+            return
+        with _bar(title, budget.control, show) as observe:
+            yield observe
+
+
+@contextmanager
+def _bar(title: str, control: Control, show: Callable[[Progress], str]) -> Iterator[Observer]:
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[detail]}"),
+        TimeElapsedColumn(),
+    )
+    with Bars(*columns, console=Console(stderr=True), transient=True, refresh_per_second=5) as bars:
+        task = bars.add_task(title, total=None, detail="")
+
+        def observe(progress: Progress) -> None:
+            description = f"{title}: {progress.phase}" if progress.phase else title
+            total = 1.0 if progress.share is not None else None
+            bars.update(
+                task, description=description, completed=progress.share or 0.0, total=total, detail=show(progress)
+            )
+
+        yield observe

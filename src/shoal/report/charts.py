@@ -1,0 +1,119 @@
+"""Charts as plain vector pictures: drawn by Altair, with no data and no script left inside."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_ACCENT = "#1f6f8b"
+_PALETTE = ["#1f6f8b", "#d1793b", "#5a8f3c", "#8a5aa8", "#b23a48", "#777777"]
+
+# Vega writes the value of every mark into these attributes for screen readers; a report may not hold them.
+_SPOKEN = re.compile(r'\s(?:aria-label|aria-roledescription|role|aria-hidden)="[^"]*"')
+
+
+def bars(names: Sequence[str], heights: Sequence[float], *, x: str, y: str, height: int = 240) -> str:
+    """A bar chart of named quantities, in the order given."""
+    import altair as alt
+
+    rows = [{"name": name, "height": value} for name, value in zip(names, heights, strict=True)]
+    chart = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_bar(color=_ACCENT)
+        .encode(
+            x=alt.X("name:N", sort=list(names), title=x, axis=alt.Axis(labelAngle=0 if len(names) <= 14 else -60)),
+            y=alt.Y("height:Q", title=y),
+        )
+        .properties(width=min(720, max(200, 44 * len(rows))), height=height)
+    )
+    return _svg(chart)
+
+
+def lines(series: Mapping[str, Sequence[tuple[float, float]]], *, x: str, y: str, zero: bool = False, height: int = 260) -> str:
+    """Curves over a common axis, one colour each; steps between points are straight."""
+    import altair as alt
+
+    rows = [{"series": name, "x": a, "y": b} for name, points in series.items() for a, b in points]
+    chart = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_line(interpolate="step-after")
+        .encode(
+            x=alt.X("x:Q", title=x),
+            y=alt.Y("y:Q", title=y, scale=alt.Scale(zero=zero)),
+            color=_colour(alt, list(series)),
+        )
+        .properties(width=640, height=height)
+    )
+    return _svg(chart)
+
+
+def grouped_bars(
+    groups: Sequence[str], series: Mapping[str, Sequence[float]], *, x: str, y: str, height: int = 260
+) -> str:
+    """Bars of several series side by side in each group."""
+    import altair as alt
+
+    rows = [
+        {"group": group, "series": name, "y": value}
+        for name, values in series.items()
+        for group, value in zip(groups, values, strict=True)
+    ]
+    chart = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_bar()
+        .encode(
+            x=alt.X("group:N", sort=list(groups), title=x, axis=alt.Axis(labelAngle=-40)),
+            xOffset=alt.XOffset("series:N", sort=list(series)),
+            y=alt.Y("y:Q", title=y),
+            color=_colour(alt, list(series)),
+        )
+        .properties(width=min(760, max(240, 40 * len(groups) * max(1, len(series)))), height=height)
+    )
+    return _svg(chart)
+
+
+def densities(series: Mapping[str, Sequence[Any]], *, x: str, height: int = 200) -> str:
+    """Histograms over one another as density steps; each series is a list of ``shoal.report.bins.Bin``."""
+    import altair as alt
+
+    rows = []
+    for name, bins in series.items():
+        total = sum(b.count for b in bins) or 1
+        for b in bins:
+            width = (b.high - b.low) or 1.0
+            rows.append({"series": name, "low": b.low, "high": b.high, "density": b.count / total / width})
+    chart = (
+        alt.Chart(alt.Data(values=rows))
+        .mark_bar(opacity=0.5)
+        .encode(
+            x=alt.X("low:Q", title=x),
+            x2="high:Q",
+            y=alt.Y("density:Q", title="density", stack=None),
+            color=_colour(alt, list(series)),
+        )
+        .properties(width=560, height=height)
+    )
+    return _svg(chart)
+
+
+def points(
+    rows: Sequence[tuple[str, float, float]], *, x: str, y: str, height: int = 320
+) -> str:
+    """Named points on a map of two measures, each with its name beside it."""
+    import altair as alt
+
+    data = alt.Data(values=[{"name": name, "x": a, "y": b} for name, a, b in rows])
+    base = alt.Chart(data).encode(x=alt.X("x:Q", title=x), y=alt.Y("y:Q", title=y))
+    chart = (base.mark_point(size=90, filled=True, color=_ACCENT) + base.mark_text(dx=8, align="left").encode(text="name:N"))
+    return _svg(chart.properties(width=560, height=height))
+
+
+def _colour(alt: Any, names: list[str]) -> Any:
+    legend = alt.Legend(title=None) if len(names) > 1 else None
+    return alt.Color("series:N", sort=names, scale=alt.Scale(domain=names, range=_PALETTE[: max(1, len(names))]), legend=legend)
+
+
+def _svg(chart: Any) -> str:
+    import vl_convert
+
+    drawn = vl_convert.vegalite_to_svg(chart.configure_view(strokeWidth=0).to_dict())
+    return _SPOKEN.sub("", drawn)

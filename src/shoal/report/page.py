@@ -1,0 +1,130 @@
+"""A self-contained, printable HTML page: headings, facts, tables, charts and warnings, everything escaped."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+_STYLE = """
+:root { --ink: #1c2733; --soft: #5c6b7a; --line: #d8dfe6; --paper: #ffffff; --wash: #f4f7f9; --accent: #1f6f8b; --warn: #9a5b00; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e4eaf0; --soft: #9fb0bf; --line: #33414e; --paper: #141b22; --wash: #1c252e; --accent: #6cc3de; --warn: #f0b45a; }
+  figure { background: #ffffff; border-radius: 6px; }
+}
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 60rem; padding: 2rem 1.25rem 4rem; background: var(--paper); color: var(--ink);
+       font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
+h1 { font-size: 1.7rem; margin: 0 0 .25rem; } h2 { font-size: 1.2rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid var(--line); padding-bottom: .25rem; }
+.lead { color: var(--soft); margin: 0 0 1.2rem; }
+table { border-collapse: collapse; margin: .4rem 0 1rem; font-variant-numeric: tabular-nums; }
+th, td { text-align: left; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+td.number, th.number { text-align: right; } th { color: var(--soft); font-weight: 600; }
+.wide { overflow-x: auto; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1.5rem; margin: .4rem 0 1rem; }
+dt { color: var(--soft); } dd { margin: 0; }
+figure { margin: 1rem 0; padding: .5rem; } figure svg { max-width: 100%; height: auto; } figcaption { color: var(--soft); font-size: .9rem; }
+.warning { border-left: 4px solid var(--warn); background: var(--wash); padding: .6rem .9rem; margin: .8rem 0; }
+.note { color: var(--soft); }
+footer { margin-top: 3rem; color: var(--soft); font-size: .85rem; border-top: 1px solid var(--line); padding-top: .8rem; }
+@media print { body { max-width: none; padding: 0; } h2 { break-after: avoid; } figure, table { break-inside: avoid; } }
+"""
+
+
+class Page:
+    """A page that is filled from top to bottom and then written.
+
+    >>> page = Page("Anonymity of people.csv")
+    >>> page.facts([("records", 15), ("K", 2)])
+    >>> "<dt>records</dt><dd>15</dd>" in page.html()
+    True
+    """
+
+    def __init__(self, title: str, lead: str = "") -> None:
+        self.title = title
+        self._parts: list[str] = [f"<h1>{escape(title)}</h1>"]
+        if lead:
+            self._parts.append(f'<p class="lead">{escape(lead)}</p>')
+        self._footer = ""
+
+    def section(self, title: str) -> None:
+        """Begin a section."""
+        self._parts.append(f"<h2>{escape(title)}</h2>")
+
+    def text(self, text: str) -> None:
+        """Add a paragraph."""
+        self._parts.append(f"<p>{escape(text)}</p>")
+
+    def note(self, text: str) -> None:
+        """Add a paragraph in a quieter voice."""
+        self._parts.append(f'<p class="note">{escape(text)}</p>')
+
+    def warning(self, text: str) -> None:
+        """Add a paragraph nobody should overlook."""
+        self._parts.append(f'<p class="warning" role="alert">{escape(text)}</p>')
+
+    def facts(self, pairs: Iterable[tuple[str, Any]]) -> None:
+        """Add names with their values."""
+        inner = "".join(f"<dt>{escape(name)}</dt><dd>{escape(shown(value))}</dd>" for name, value in pairs)
+        self._parts.append(f"<dl>{inner}</dl>")
+
+    def table(self, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+        """Add a table; numbers are aligned to the right."""
+        body = [list(row) for row in rows]
+        numeric = [
+            bool(body) and all(isinstance(row[place], int | float) or row[place] is None for row in body)
+            for place in range(len(header))
+        ]
+        kinds = [' class="number"' if flag else "" for flag in numeric]
+        head = "".join(f"<th{kind}>{escape(name)}</th>" for kind, name in zip(kinds, header, strict=True))
+        lines = "".join(
+            "<tr>" + "".join(f"<td{kind}>{escape(shown(value))}</td>" for kind, value in zip(kinds, row, strict=True)) + "</tr>"
+            for row in body
+        )
+        self._parts.append(
+            f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
+        )
+
+    def chart(self, svg: str, caption: str) -> None:
+        """Add a chart as drawn by ``shoal.report.charts``."""
+        self._parts.append(f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>")
+
+    def provenance(self, settings: Iterable[tuple[str, Any]], verified: str) -> None:
+        """Say with what software and settings this was made, and how it was checked."""
+        from shoal.report.provenance import versions
+
+        self.section("How this was made")
+        self.facts([*settings, ("checked by", verified), ("software", versions())])
+
+    def html(self) -> str:
+        """The whole page."""
+        return (
+            '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>{escape(self.title)}</title><style>{_STYLE}</style></head>\n<body>\n"
+            + "\n".join(self._parts)
+            + "\n</body></html>\n"
+        )
+
+    def write(self, path: Path, *, force: bool = False) -> None:
+        """Write the page whole or not at all."""
+        from shoal.sources import atomically
+
+        with atomically(path, force=force) as file:
+            file.write(self.html().encode())
+
+
+def shown(value: Any) -> str:
+    """A value as a person would write it.
+
+    >>> shown(1234567), shown(0.0312345), shown(True), shown(None)
+    ('1,234,567', '0.03123', 'yes', '–')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"
+    return str(value)

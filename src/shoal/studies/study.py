@@ -1,0 +1,193 @@
+"""The frame in which a published experiment is repeated: steps that can be resumed, rows that can be compared.
+
+A study is a list of steps; a step makes rows, each a published figure beside the one measured here. After every step
+its rows are kept in the results folder, so that an interrupted study goes on where it stopped; at the end the folder
+holds ``rows.csv`` and ``table.md``.
+"""
+
+import csv
+import io
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from shoal._version import __version__
+from shoal.errors import InputError, unknown
+from shoal.search import Seeds
+
+# name -> where its ``STUDY`` is; loaded when it is run.
+STUDIES: dict[str, str] = {
+    "anonymity-vectors": "shoal.studies.anonymity_vectors",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One published figure and ours. ``published`` is ``None`` where the work prints nothing to compare with."""
+
+    table: str
+    case: str
+    measure: str
+    published: float | str | None
+    measured: float | str | None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """How much of a study to run: a few runs (``quick``) or all, with which seed and how many threads."""
+
+    quick: bool = False
+    seed: int = 0
+    threads: int = 1
+
+    def seeds(self, *place: str | int) -> Seeds:
+        """The random stream at a place of the study."""
+        return Seeds(self.seed).child(*place)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A part of a study that is run in one go and then kept."""
+
+    key: str
+    title: str
+    run: Callable[[Scope], Sequence[Row]]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A published experiment: where it comes from, and the steps that repeat it.
+
+    ``charts`` draws what the study is seen by, from the rows and from what the steps left in the folder.
+    """
+
+    name: str
+    title: str
+    source: str
+    steps: Callable[[Scope], Sequence[Step]]
+    remarks: tuple[str, ...] = ()
+    needs: tuple[str, ...] = field(default=())
+    charts: Callable[[Sequence[Row]], dict[str, str]] | None = None
+
+
+def load(name: str) -> Study:
+    """The study of this name."""
+    if name not in STUDIES:
+        raise unknown("study", name, STUDIES)
+    study: Study = import_module(STUDIES[name]).STUDY
+    return study
+
+
+def benchmark_file(relative: str) -> Path:
+    """A file below the folder ``SHOAL_DATA`` names; an ``InputError`` says what is missing."""
+    folder = os.environ.get("SHOAL_DATA")
+    if not folder:
+        raise InputError(f"set SHOAL_DATA to the folder with the benchmark data; it should hold {relative}")
+    path = Path(folder) / relative
+    if not path.exists():
+        raise InputError(f"the benchmark file {relative} is not in the folder SHOAL_DATA names")
+    return path
+
+
+def run(
+    study: Study,
+    scope: Scope,
+    folder: Path,
+    *,
+    tell: Callable[[int, int, str], None] = lambda done, total, title: None,
+    again: bool = False,
+    stop: Callable[[], bool] = lambda: False,
+) -> list[Row]:
+    """Run the steps that are not done yet and return the rows of all that are.
+
+    Steps done by another version, seed or scope are run again. ``stop`` is asked between two steps.
+    """
+    for relative in study.needs:
+        benchmark_file(relative)
+    folder.mkdir(parents=True, exist_ok=True)
+    steps = list(study.steps(scope))
+    rows: list[Row] = []
+    for place, step in enumerate(steps):
+        tell(place, len(steps), step.title)
+        kept = None if again else _kept(folder, step, scope)
+        if kept is None:
+            if stop():
+                break
+            kept = list(step.run(scope))
+            _keep(folder, step, scope, kept)
+        rows.extend(kept)
+    tell(len(steps), len(steps), "done")
+    _write(folder / "rows.csv", to_csv(rows))
+    _write(folder / "table.md", to_markdown(study, rows))
+    if study.charts is not None:
+        for name, svg in study.charts(rows).items():
+            _write(folder / f"{name}.svg", svg)
+    return rows
+
+
+def _place(folder: Path, step: Step) -> Path:
+    return folder / "steps" / f"{step.key}.json"
+
+
+def _mark(scope: Scope) -> dict[str, Any]:
+    return {"version": __version__, "seed": scope.seed, "quick": scope.quick}
+
+
+def _kept(folder: Path, step: Step, scope: Scope) -> list[Row] | None:
+    try:
+        stored = json.loads(_place(folder, step).read_text(encoding="utf-8"))
+        if stored["made"] != _mark(scope):
+            return None
+        return [Row(**row) for row in stored["rows"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _keep(folder: Path, step: Step, scope: Scope, rows: Iterable[Row]) -> None:
+    path = _place(folder, step)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _write(path, json.dumps({"made": _mark(scope), "rows": [asdict(row) for row in rows]}, indent=1))
+
+
+def _write(path: Path, text: str) -> None:
+    # Results of a study are made again by running it, so a plain replace is enough.
+    partial = path.with_suffix(path.suffix + ".partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)
+
+
+def to_csv(rows: Iterable[Row]) -> str:
+    """The rows as CSV text."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, ["table", "case", "measure", "published", "measured", "note"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(row) for row in rows)
+    return out.getvalue()
+
+
+def to_markdown(study: Study, rows: Sequence[Row]) -> str:
+    """The rows as one Markdown table per published table."""
+    lines = [f"# {study.title}", "", f"Source: {study.source}", ""]
+    lines += [f"- {remark}" for remark in study.remarks] + ([""] if study.remarks else [])
+    for table in dict.fromkeys(row.table for row in rows):
+        lines += [f"## {table}", "", "| case | measure | published | measured | note |", "|---|---|---|---|---|"]
+        lines += [
+            f"| {row.case} | {row.measure} | {_figure(row.published)} | {_figure(row.measured)} | {row.note} |"
+            for row in rows
+            if row.table == table
+        ]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _figure(value: float | str | None) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return str(value)
