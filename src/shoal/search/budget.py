@@ -47,7 +47,7 @@ class Budget:
             raise InputError(f"the time limit must be above 0 seconds, not {self.seconds}")
 
     def or_iterations(self, default: int) -> "Budget":
-        """This budget, with a number of iterations where neither iterations nor seconds are given.
+        """The same budget, with a number of iterations where neither iterations nor seconds are given.
 
         >>> Budget().or_iterations(5000).iterations
         5000
@@ -100,7 +100,8 @@ class Run:
         self._clock = budget.clock
         self._began = self._clock()
         self._waited = 0.0
-        self._chunk_began = self._began
+        self._chunk_began = 0.0
+        self._chunk_work = 0
 
     @property
     def seconds(self) -> float:
@@ -119,16 +120,19 @@ class Run:
         budget = self.budget
         if budget.control.cancelled:
             return StopReason.INTERRUPT
+        if self._target_is_reached():
+            return StopReason.TARGET
         if budget.iterations is not None and self.work >= budget.iterations:
             return StopReason.ITERATIONS
         if budget.seconds is not None and self.seconds >= budget.seconds:
             return StopReason.TIME
-        reached = (
-            budget.target is not None
-            and self.value is not None
-            and not better(budget.target, self.value, self.direction)
+        return None
+
+    def _target_is_reached(self) -> bool:
+        target = self.budget.target
+        return (
+            target is not None and self.value is not None and not better(target, self.value, self.direction)
         )
-        return StopReason.TARGET if reached else None
 
     def _wait_while_paused(self) -> None:
         control = self.budget.control
@@ -142,15 +146,17 @@ class Run:
     def chunk(self, preferred: int) -> int:
         """How much work to do before the next look at the budget; 0 when the search is over.
 
-        Under a time limit, or when somebody watches, chunks shrink so that one takes about a tenth of a second.
+        Chunks shrink so that one takes about a tenth of a second, judged by how long the chunk before took.
         """
         if self.stopped:
             return 0
         size = max(1, preferred)
-        seconds = self.seconds
-        if self.work and seconds > 0:
-            in_a_tenth = int(0.1 * self.work / seconds)
-            size = max(1, min(size, in_a_tenth))
+        now = self.seconds
+        work, seconds = self.work - self._chunk_work, now - self._chunk_began
+        if work > 0 and seconds > 0:
+            # At most ten times the work measured: a chunk too short to be timed says little about a long one.
+            size = max(1, min(size, 10 * work, int(0.1 * work / seconds)))
+        self._chunk_began, self._chunk_work = now, self.work
         if self.budget.iterations is not None:
             size = min(size, self.budget.iterations - self.work)
         return size
@@ -212,12 +218,18 @@ class Run:
         return replace(budget, iterations=left, seconds=time_left)
 
     def nested(self, phase: str, *, unit: int = 0) -> Observer:
-        """An observer for a solver called from here: its improvements become this run's, its work counts ``unit``."""
+        """An observer for a solver called from here: its improvements become this run's.
+
+        Each iteration of the inner solver counts as ``unit`` iterations here while it runs; what it spent in
+        the end is for the caller to ``spend``.
+        """
 
         def observe(progress: Progress) -> None:
             offset, self.work = self.work, self.work + unit * progress.work
-            self.report(progress.value, bound=progress.bound, phase=phase or progress.phase)
-            self.work = offset
+            try:
+                self.report(progress.value, bound=progress.bound, phase=phase or progress.phase)
+            finally:
+                self.work = offset
 
         return observe
 

@@ -1,7 +1,7 @@
 """One battery of checks that every registered solver of a domain must pass.
 
-In the spirit of scikit-learn's estimator checks: a domain describes its problems once, and a new method is tested by
-being registered. A test file is three lines::
+In the spirit of scikit-learn's estimator checks: a domain describes its problems once, and a new method is
+tested by being registered. A test file is three lines::
 
     @pytest.mark.parametrize("check", conformance.checks(SUITE), ids=str)
     def test_conformance(check):
@@ -13,6 +13,7 @@ A check raises ``AssertionError`` with the method's name and what it did wrong.
 import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from shoal.errors import ShoalError
@@ -28,9 +29,10 @@ from shoal.search.seeds import Seeds
 class Suite:
     """What the battery has to know of a domain.
 
-    ``problems`` make fresh small problems; ``verify`` raises when a solution does not hold; ``payload`` is what two runs
-    with one seed must agree on; ``refused`` make problems no method may accept (making them may already raise);
-    ``accepts`` says whether a method takes a problem at all; ``optima`` are known best values, by the problem's place.
+    ``problems`` make fresh small problems; ``verify`` raises when a solution does not hold; ``payload`` is
+    what two runs with one seed must agree on; ``refused`` make problems no method may accept (making them may
+    already raise); ``accepts`` says whether a method takes a problem at all; ``optima`` are known best values,
+    by the problem's place.
     """
 
     registry: Registry
@@ -63,7 +65,11 @@ class Check:
 
 def checks(suite: Suite) -> list[Check]:
     """Every check for every registered method of the domain."""
-    return [Check(suite, method, name, run) for method in suite.registry.values() for name, run in _BATTERY.items()]
+    return [
+        Check(suite, method, name, run)
+        for method in suite.registry.values()
+        for name, run in _BATTERY.items()
+    ]
 
 
 def _solve(
@@ -99,7 +105,12 @@ def _check_result_is_verified(suite: Suite, method: Method) -> None:
     for _, problem in _accepted(suite, method):
         solution = _solve(suite, method, problem)
         suite.verify(problem, solution)
-        assert isinstance(solution.stopped_by, StopReason), f"{method.name}: stopped_by is {solution.stopped_by!r}"
+        assert solution.stopped_by in (StopReason.OPTIMAL, StopReason.ITERATIONS), (
+            f"{method.name}: stopped_by is {solution.stopped_by!r} under a budget of iterations alone"
+        )
+        assert solution.optimal or solution.stopped_by is not StopReason.OPTIMAL, (
+            f"{method.name}: stopped because the optimum is proved, but does not call its result optimal"
+        )
 
 
 def _check_bound_is_not_crossed(suite: Suite, method: Method) -> None:
@@ -132,6 +143,16 @@ def _check_same_seed_same_result(suite: Suite, method: Method) -> None:
         assert _same(first, both), f"{method.name}: one thread and two gave different results"
 
 
+def _check_speed_does_not_matter(suite: Suite, method: Method) -> None:
+    # On a machine without limits chunks are as large as a solver likes, on the slowest they are of size one.
+    for _, problem in _accepted(suite, method):
+        fast = Budget(iterations=suite.iterations, clock=lambda: 0.0)
+        slow = Budget(iterations=suite.iterations, clock=_Clock(step=1e6, patience=10**9))
+        first = suite.payload(_solve(suite, method, problem, budget=fast))
+        second = suite.payload(_solve(suite, method, problem, budget=slow))
+        assert _same(first, second), f"{method.name}: the result depends on how fast the machine is"
+
+
 def _check_iterations_are_obeyed(suite: Suite, method: Method) -> None:
     for _, problem in _accepted(suite, method):
         for allowed in (0, 1, 7):
@@ -145,40 +166,71 @@ def _check_iterations_are_obeyed(suite: Suite, method: Method) -> None:
 def _check_time_is_obeyed(suite: Suite, method: Method) -> None:
     # The clock is turned by hand: a solver that looks at the budget's clock stops, whatever the machine does.
     for _, problem in _accepted(suite, method):
-        clock = _Clock()
-        budget = Budget(seconds=1.0, iterations=10**9, clock=clock)
+        clock = _Clock(step=0.05, patience=5000)
+        solution = _solve(suite, method, problem, budget=Budget(seconds=1.0, iterations=10**9, clock=clock))
+        suite.verify(problem, solution)
+        clock = _Clock(step=1e6, patience=5000)
+        budget = Budget(seconds=1.0, iterations=_LONG * suite.iterations, clock=clock)
         solution = _solve(suite, method, problem, budget=budget)
         suite.verify(problem, solution)
-        assert clock.looks < 5000, f"{method.name}: looked at the clock {clock.looks} times and did not stop"
+        assert _stopped_early(suite, method, solution), (
+            f"{method.name}: went on for {solution.work} iterations after its time was over"
+        )
 
 
 def _check_interrupt_keeps_the_best(suite: Suite, method: Method) -> None:
     for _, problem in _accepted(suite, method):
+        seen: list[Progress] = []
         control = Control()
 
-        def cancel_soon(progress: Progress, control: Control = control) -> None:
-            control.cancel()
+        def cancel_soon(progress: Progress, seen: list[Progress] = seen, control: Control = control) -> None:
+            if not control.cancelled:
+                seen.append(progress)
+            if progress.value is not None:
+                control.cancel()
 
-        budget = Budget(iterations=suite.iterations, control=control)
+        budget = Budget(iterations=_LONG * suite.iterations, control=control)
         solution = _solve(suite, method, problem, budget=budget, observer=cancel_soon)
         suite.verify(problem, solution)
+        assert seen, f"{method.name}: tells its observer nothing"
+        assert _stopped_early(suite, method, solution, after=seen[-1].work), (
+            f"{method.name}: cancelled at {seen[-1].work} iterations, it went on to {solution.work}"
+        )
+        if seen[-1].value is not None:
+            assert not better(seen[-1].value, solution.value, solution.direction), (
+                f"{method.name}: had {seen[-1].value} when it was cancelled, but returns {solution.value}"
+            )
         control = Control()
         control.cancel()
-        solution = _solve(suite, method, problem, budget=Budget(iterations=suite.iterations, control=control))
+        budget = Budget(iterations=_LONG * suite.iterations, control=control)
+        solution = _solve(suite, method, problem, budget=budget)
         suite.verify(problem, solution)
+        assert _stopped_early(suite, method, solution), (
+            f"{method.name}: cancelled before it began, it went on for {solution.work} iterations"
+        )
+
+
+def _stopped_early(suite: Suite, method: Method, solution: Any, *, after: int = 0) -> bool:
+    free = solution.optimal or "constructive" in method.traits
+    return free or solution.work <= after + suite.iterations
 
 
 def _check_history_is_monotone(suite: Suite, method: Method) -> None:
     for _, problem in _accepted(suite, method):
         solution = _solve(suite, method, problem)
         points = list(solution.history)
-        for before, after in zip(points, points[1:], strict=False):
+        assert points, f"{method.name}: the history is empty; a solver reports what it finds"
+        for before, after in pairwise(points):
             assert after.work >= before.work, f"{method.name}: work goes back in the history"
             assert after.seconds >= before.seconds, f"{method.name}: time goes back in the history"
             if before.value is not None:
                 assert not better(before.value, after.value, solution.direction), (
                     f"{method.name}: the best value gets worse in the history"
                 )
+            if before.bound is not None:
+                assert after.bound is not None and not better(
+                    after.bound, before.bound, solution.direction
+                ), f"{method.name}: the bound gets looser in the history"
         values = [point.value for point in points if point.value is not None]
         if values:
             assert not better(values[-1], solution.value, solution.direction), (
@@ -201,7 +253,9 @@ def _check_bad_problems_are_refused(suite: Suite, method: Method) -> None:
             text = str(error)
             assert text and "\n" not in text, f"{method.name}: refusal {place} is not one line: {text!r}"
         else:
-            raise AssertionError(f"{method.name}: accepted bad problem {place} and returned {solution.value!r}")
+            raise AssertionError(
+                f"{method.name}: accepted bad problem {place} and returned {solution.value!r}"
+            )
 
 
 def _check_options_are_frozen(suite: Suite, method: Method) -> None:
@@ -214,15 +268,22 @@ def _check_options_are_frozen(suite: Suite, method: Method) -> None:
     raise AssertionError(f"{method.name}: takes an option that does not exist")
 
 
-class _Clock:
-    """A clock that moves a twentieth of a second each time somebody looks."""
+# A search that ought to stop early is given this many times the suite's iterations, so that going on shows.
+_LONG = 20
 
-    def __init__(self) -> None:
+
+class _Clock:
+    """A clock that moves one step each time somebody looks, and complains when that has no effect."""
+
+    def __init__(self, *, step: float, patience: int) -> None:
+        self.step = step
+        self.patience = patience
         self.looks = 0
 
     def __call__(self) -> float:
         self.looks += 1
-        return 0.05 * self.looks
+        assert self.looks < self.patience, f"a solver looked at the clock {self.looks} times and did not stop"
+        return self.step * self.looks
 
 
 def _same(first: Any, second: Any) -> bool:
@@ -234,6 +295,7 @@ _BATTERY: dict[str, Callable[[Suite, Method], None]] = {
     "result-is-verified": _check_result_is_verified,
     "bound-is-not-crossed": _check_bound_is_not_crossed,
     "same-seed-same-result": _check_same_seed_same_result,
+    "speed-does-not-matter": _check_speed_does_not_matter,
     "iterations-are-obeyed": _check_iterations_are_obeyed,
     "time-is-obeyed": _check_time_is_obeyed,
     "interrupt-keeps-the-best": _check_interrupt_keeps_the_best,

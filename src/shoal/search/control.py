@@ -5,11 +5,12 @@ import os
 import tempfile
 from pathlib import Path
 
-RUNNING, PAUSED, CANCELLED = 0, 1, 2
+# One byte each, so that a pause and a cancellation from two processes cannot overwrite one another.
+_PAUSED, _CANCELLED = 0, 1
 
 
 class Control:
-    """A one-byte switch that a search looks at between two steps.
+    """A pair of switches that a search looks at between two steps.
 
     ``Control()`` lives in this process. ``Control.shared()`` lives in a small file, so that its ``path`` can
     be handed to another process, which opens it with ``Control.at(path)``; a shared control can be pickled.
@@ -22,7 +23,7 @@ class Control:
 
     def __init__(self) -> None:
         self._path: Path | None = None
-        self._memory: bytearray | mmap.mmap = bytearray(1)
+        self._memory: bytearray | mmap.mmap = bytearray(2)
         self._owner = False
 
     @classmethod
@@ -30,7 +31,7 @@ class Control:
         """A control another process can open by its path."""
         handle, name = tempfile.mkstemp(prefix="shoal-control-", dir=folder)
         try:
-            os.write(handle, bytes([RUNNING]))
+            os.write(handle, bytes(2))
         finally:
             os.close(handle)
         control = cls.at(Path(name))
@@ -43,12 +44,14 @@ class Control:
         control = cls()
         control._path = Path(path)
         with control._path.open("r+b") as file:
-            control._memory = mmap.mmap(file.fileno(), 1)
+            control._memory = mmap.mmap(file.fileno(), 2)
         return control
 
     def __reduce__(self) -> tuple[object, tuple[Path]]:
         if self._path is None:
-            raise TypeError("only a shared control can be sent to another process; make it with Control.shared()")
+            raise TypeError(
+                "only a shared control can be sent to another process; make it with Control.shared()"
+            )
         return (Control.at, (self._path,))
 
     @property
@@ -58,34 +61,32 @@ class Control:
 
     @property
     def paused(self) -> bool:
-        """Whether the search is asked to wait."""
-        return self._memory[0] == PAUSED
+        """Whether the search is asked to wait; a cancelled search never waits."""
+        return self._memory[_PAUSED] == 1 and not self.cancelled
 
     @property
     def cancelled(self) -> bool:
         """Whether the search is asked to end with the best it has."""
-        return self._memory[0] == CANCELLED
+        return self._memory[_CANCELLED] == 1
 
     def pause(self) -> None:
         """Ask the search to wait; a cancelled search stays cancelled."""
-        if not self.cancelled:
-            self._memory[0] = PAUSED
+        self._memory[_PAUSED] = 1
 
     def resume(self) -> None:
         """Let a paused search go on."""
-        if self.paused:
-            self._memory[0] = RUNNING
+        self._memory[_PAUSED] = 0
 
     def cancel(self) -> None:
         """Ask the search to end with the best it has."""
-        self._memory[0] = CANCELLED
+        self._memory[_CANCELLED] = 1
 
     def close(self) -> None:
         """Release a shared control; the process that made it removes its file."""
         if isinstance(self._memory, mmap.mmap):
-            state = self._memory[0]
+            state = bytearray(self._memory[:])
             self._memory.close()
-            self._memory = bytearray([state])
+            self._memory = state
         if self._owner and self._path is not None:
             self._path.unlink(missing_ok=True)
             self._owner = False

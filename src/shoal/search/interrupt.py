@@ -29,4 +29,5 @@ def keep_best_on_interrupt(control: Control, tell: Callable[[], None] = lambda: 
     try:
         yield control
     finally:
-        signal.signal(signal.SIGINT, previous)
+        # A handler that was not installed from Python cannot be put back by it.
+        signal.signal(signal.SIGINT, signal.default_int_handler if previous is None else previous)

@@ -1,8 +1,8 @@
 """A random generator for compiled code whose state is an ordinary array.
 
-xoshiro256++ of Blackman and Vigna (Scrambled linear pseudorandom number generators, ACM TOMS 47(4), 2021). The
-state comes from ``Seeds.state()``, is passed along explicitly and can be kept between two calls of a kernel, so that
-a search can be cut into chunks of any size without changing its course.
+xoshiro256++ of Blackman and Vigna (Scrambled linear pseudorandom number generators, ACM TOMS 47(4), 2021).
+The state comes from ``Seeds.state()``, is passed along explicitly and can be kept between two calls of a
+kernel, so that a search can be cut into chunks of any size without changing its course.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def uniform(state: np.ndarray) -> float:
 
 
 @kernel
-def below(state: np.ndarray, n: int) -> int:
+def below(state: np.ndarray, n: int) -> np.int64:
     """A whole number, uniform in 0 … n−1; n at most 2³¹.
 
     Multiplies instead of dividing; the bias is below n/2³², far under what any search could notice.

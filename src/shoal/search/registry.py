@@ -1,6 +1,6 @@
 """The methods of a domain, by name. Adding one is adding a file and a line here; nothing else changes."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 class Method:
     """One solver as the rest of Shoal sees it, loaded when it is first used.
 
-    ``solver`` and ``options`` are import paths (``"shoal.microdata.mdav:solve"``). ``traits`` are words of the
-    domain about what it can do (``"two-dimensional"``, ``"deterministic"``); ``largest`` is the size of problem beyond
-    which it is not sensible.
+    ``solver`` and ``options`` are import paths (``"shoal.microdata.mdav:solve"``). ``traits`` are words of
+    the domain about what it can do (``"two-dimensional"``, ``"deterministic"``); ``largest`` is the size of
+    problem beyond which it is not sensible.
     """
 
     name: str
@@ -55,7 +55,11 @@ class Method:
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             field = ".".join(str(part) for part in first["loc"])
-            raise InputError(f"option '{field}' of method '{self.name}': {first['msg'].lower()}") from None
+            what = (
+                f"option '{field}' of method '{self.name}'" if field else f"options of method '{self.name}'"
+            )
+            message = first["msg"].replace("Input should", "input should").removeprefix("Value error, ")
+            raise InputError(f"{what}: {message}") from None
 
 
 class Registry(Mapping[str, Method]):
@@ -91,6 +95,6 @@ class Registry(Mapping[str, Method]):
         return name in self._methods
 
 
-def _load(path: str) -> Callable[..., Any] | Any:
+def _load(path: str) -> Any:
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)
