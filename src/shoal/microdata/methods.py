@@ -33,7 +33,7 @@ METHODS = Registry(
             "projection",
             "shoal.microdata.projection:solve",
             "shoal.microdata.projection:ProjectionOptions",
-            "puts the records in a row (principal component, Hilbert curve) and cuts it at its best places; very fast",
+            "puts the records in a row (component, Hilbert curve) and cuts it at its best places; very fast",
             traits=frozenset({"constructive", "deterministic"}),
         ),
     ],

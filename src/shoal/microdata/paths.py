@@ -1,7 +1,7 @@
 """The best cut of records that stand in a row: a shortest path from the first to the last.
 
-Hansen and Mukherjee, A polynomial algorithm for optimal univariate microaggregation, IEEE TKDE 15(4), 2003; for
-several attributes Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz and Sebé, VLDB Journal 15(4), 2006.
+Hansen and Mukherjee, A polynomial algorithm for optimal univariate microaggregation, IEEE TKDE 15(4), 2003;
+for several attributes Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz and Sebé, VLDB Journal 15(4), 2006.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from shoal.search.kernels import kernel
 
 @kernel
 def cut_line(values: np.ndarray, smallest: int, largest: int, cost: np.ndarray, size: np.ndarray) -> None:
-    """``cut_path`` for one attribute: ``values`` in a row, ``cost`` and ``size`` of length n + 1 are filled."""
+    """``cut_path`` for one attribute."""
     n = values.shape[0]
     share = 1.0 / np.arange(1, largest + 2)
     cost[:] = np.inf
@@ -21,8 +21,8 @@ def cut_line(values: np.ndarray, smallest: int, largest: int, cost: np.ndarray, 
         here = cost[first]
         if here == np.inf:
             continue
-        # Errors are summed around a mean that moves along, never as a difference of large sums, so that groups of
-        # close values far from zero keep their digits.
+        # Errors are summed around a mean that moves along, never as a difference of large sums, so that
+        # groups of close values far from zero keep their digits.
         mean = values[first]
         error = 0.0
         for m in range(2, min(largest, n - first) + 1):
@@ -40,7 +40,8 @@ def cut_line(values: np.ndarray, smallest: int, largest: int, cost: np.ndarray, 
 def cut_path(points: np.ndarray, smallest: int, largest: int, cost: np.ndarray, size: np.ndarray) -> None:
     """Cut a row of points into runs of ``smallest`` to ``largest`` with the least squared error, O(n k d).
 
-    ``cost[j]`` becomes the least error of the first j points and ``size[j]`` the length of the last run in it.
+    ``cost[j]`` becomes the least error of the first j points and ``size[j]`` the length of the last run in
+    it.
     """
     n, d = points.shape
     share = 1.0 / np.arange(1, largest + 2)

@@ -1,9 +1,10 @@
 """Put the records in a row, then cut the row at its best places: the multivariate Hansen–Mukherjee family.
 
-Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz and Sebé, Efficient multivariate data-oriented microaggregation, VLDB
-Journal 15(4), 2006. Sorting on the first principal component is the classic row; a Hilbert curve through the leading
-components (with the transform of Skilling, Programming the Hilbert curve, AIP Conference Proceedings 707, 2004) keeps
-neighbours together in several dimensions at once, and going to the nearest free record each time suits small data.
+Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz and Sebé, Efficient multivariate data-oriented
+microaggregation, VLDB Journal 15(4), 2006. Sorting on the first principal component is the classic row; a
+Hilbert curve through the leading components (with the transform of Skilling, Programming the Hilbert curve,
+AIP Conference Proceedings 707, 2004) keeps neighbours together in several dimensions at once, and going to
+the nearest free record each time suits small data.
 """
 
 from collections.abc import Iterator
@@ -30,8 +31,8 @@ class ProjectionOptions(Options):
 
     order: Order = Field(
         default="best",
-        description="component: sorted on the first principal component; curve: along a Hilbert curve; nearest: the "
-        "nearest free record next; best: the best of these that are cheap at this size",
+        description="component: sorted on the first principal component; curve: along a Hilbert curve; "
+        "nearest: the nearest free record next; best: the best of these that are cheap at this size",
     )
     components: int = Field(
         default=6, ge=2, le=8, description="principal components the curve goes through, at most"

@@ -1,8 +1,8 @@
 """Optimal microaggregation of one attribute (Hansen and Mukherjee, IEEE TKDE 15(4), 2003).
 
-In one dimension some best partition consists of runs of the sorted values; with both a smallest and a largest group
-size this still holds (Barnes, Hoffman and Rothblum, Mathematical Programming 54, 1992). So the best cut of the sorted
-values is the optimum.
+In one dimension some best partition consists of runs of the sorted values; with both a smallest and a
+largest group size this still holds (Barnes, Hoffman and Rothblum, Mathematical Programming 54, 1992). So
+the best cut of the sorted values is the optimum.
 """
 
 import numpy as np
@@ -50,8 +50,8 @@ def solve(
     varying = np.flatnonzero((problem.points != problem.points[0]).any(axis=0))
     if varying.size > 1:
         raise InputError(
-            f"method 'univariate' takes one column and there are {varying.size}; give each its own group with --groups, "
-            "or use method 'projection'"
+            f"method 'univariate' takes one column and there are {varying.size}; give each its own group "
+            "with --groups, or use method 'projection'"
         )
     run = (budget or Budget()).start(observer)
     column = problem.points[:, varying[0] if varying.size else 0]

@@ -1,6 +1,7 @@
 """V-MDAV: groups around the records farthest out, each as large as its surroundings suggest.
 
-Solanas and Martínez-Ballesté, V-MDAV: a multivariate microaggregation with variable group size, COMPSTAT 2006.
+Solanas and Martínez-Ballesté, V-MDAV: a multivariate microaggregation with variable group size, COMPSTAT
+2006.
 """
 
 import numpy as np
@@ -19,8 +20,8 @@ class VMdavOptions(Options):
     gamma: float = Field(
         default=0.2,
         ge=0.0,
-        description="how readily a group takes one more record: about 0.2 for scattered records, 1.1 for clustered "
-        "ones, 0 for groups of exactly k",
+        description="how readily a group takes one more record: about 0.2 for scattered records, 1.1 for "
+        "clustered ones, 0 for groups of exactly k",
     )
 
 
@@ -28,9 +29,10 @@ class VMdavOptions(Options):
 def group_records(points: np.ndarray, k: int, largest: int, gamma: float, labels: np.ndarray) -> None:
     """Label every record; groups have k to ``largest`` members, of which 2k − 1 are reached by extension.
 
-    While k records are left, the one farthest from the mean of all records starts a group with its k − 1 nearest.
-    The group then takes the free record nearest to any member, as long as that is nearer to the group than gamma times
-    its distance to the nearest other free record. Records left over join the group with the nearest mean.
+    While k records are left, the one farthest from the mean of all records starts a group with its k − 1
+    nearest. The group then takes the free record nearest to any member, as long as that is nearer to the
+    group than gamma times its distance to the nearest other free record. Records left over join the group
+    with the nearest mean.
     """
     n, d = points.shape
     centre = np.zeros(d)
