@@ -31,8 +31,8 @@ class Suite:
 
     ``problems`` make fresh small problems; ``verify`` raises when a solution does not hold; ``payload`` is
     what two runs with one seed must agree on; ``refused`` make problems no method may accept (making them may
-    already raise); ``accepts`` says whether a method takes a problem at all; ``optima`` are known best values,
-    by the problem's place.
+    already raise); ``accepts`` says whether a method takes a problem at all; ``optima`` are known best
+    values, by the problem's place.
     """
 
     registry: Registry

@@ -38,7 +38,7 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 def _stale_with_what_it_calls(dispatcher: Any) -> Any:
     # Machine code contains the kernels it calls and the constants it uses, but Numba's cache looks only at
-    # the source file of the kernel itself: a change in one file would leave callers in other files as they were.
+    # the source file of the kernel itself: a change in one file would leave its callers in others as they were.
     cache_file: Any = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if hasattr(cache_file, "_source_stamp"):
         function = dispatcher.py_func
