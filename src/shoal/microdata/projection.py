@@ -39,20 +39,25 @@ class ProjectionOptions(Options):
     )
 
 
-def principal_components(points: np.ndarray) -> np.ndarray:
-    """The centred points turned to their principal axes, the widest first; distances stay as they are.
-
-    >>> turned = principal_components(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]))
-    >>> np.round(np.abs(turned), 6).tolist()
-    [[1.414214, 0.0], [0.0, 0.0], [1.414214, 0.0]]
-    """
+def principal_axes(points: np.ndarray) -> np.ndarray:
+    """The principal axes of the points as columns, the one of the widest spread first."""
     centred = points - points.mean(axis=0)
     variances, axes = np.linalg.eigh(centred.T @ centred)
     axes = axes[:, np.argsort(-variances, kind="stable")]
     # Of the two directions of an axis, the one whose largest entry is positive: the same on every machine.
     largest = np.abs(axes).argmax(axis=0)
-    axes = axes * np.where(axes[largest, np.arange(axes.shape[1])] < 0, -1.0, 1.0)
-    turned: np.ndarray = centred @ axes
+    turned: np.ndarray = axes * np.where(axes[largest, np.arange(axes.shape[1])] < 0, -1.0, 1.0)
+    return turned
+
+
+def principal_components(points: np.ndarray) -> np.ndarray:
+    """The centred points turned to their principal axes; distances stay as they are.
+
+    >>> turned = principal_components(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]))
+    >>> np.round(np.abs(turned), 6).tolist()
+    [[1.414214, 0.0], [0.0, 0.0], [1.414214, 0.0]]
+    """
+    turned: np.ndarray = (points - points.mean(axis=0)) @ principal_axes(points)
     return turned
 
 
