@@ -1,0 +1,98 @@
+"""Ctrl-C: the first keeps the best, the second ends the program. With real signals."""
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from shoal.search import Budget, Control
+from shoal.search.interrupt import keep_best_on_interrupt
+
+SEARCH = """
+import json, sys, time
+from shoal.search import Budget, Control
+from shoal.search.interrupt import keep_best_on_interrupt
+
+def tell():
+    print("stopping", file=sys.stderr, flush=True)
+
+with keep_best_on_interrupt(Control(), tell) as control:
+    run = Budget(seconds=60.0, control=control).start()
+    print("running", flush=True)
+    while {going_on}:
+        time.sleep(0.005)
+        run.spend()
+        run.report(1000 - run.work)
+closing = run.closing()
+print(json.dumps([closing["stopped_by"], run.value, run.work]), flush=True)
+print("after", flush=True)
+time.sleep({after})
+"""
+
+
+def _started(going_on="run.chunk(1)", after=0):
+    code = SEARCH.format(going_on=going_on, after=after)
+    program = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert program.stdout.readline() == "running\n"
+    return program
+
+
+def test_the_first_ctrl_c_keeps_the_best():
+    with _started() as program:
+        program.send_signal(signal.SIGINT)
+        out, err = program.communicate(timeout=30)
+    assert program.returncode == 0
+    stopped_by, value, work = json.loads(out.splitlines()[0])
+    assert stopped_by == "interrupt"
+    assert value in (1000 - work, None)
+    assert err == "stopping\n"
+
+
+def test_the_second_ctrl_c_ends_a_search_that_does_not_listen():
+    with _started(going_on="True") as program:
+        program.send_signal(signal.SIGINT)
+        assert program.stderr.readline() == "stopping\n"
+        program.send_signal(signal.SIGINT)
+        _, err = program.communicate(timeout=30)
+    assert program.returncode not in (0, None)
+    assert "KeyboardInterrupt" in err
+
+
+def test_afterwards_ctrl_c_is_what_it_was():
+    with _started(after=60) as program:
+        program.send_signal(signal.SIGINT)
+        while program.stdout.readline() != "after\n":
+            pass
+        program.send_signal(signal.SIGINT)
+        _, err = program.communicate(timeout=30)
+    assert "KeyboardInterrupt" in err
+
+
+def test_the_handler_is_put_back_whatever_happens():
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(RuntimeError), keep_best_on_interrupt(Control()):
+        assert signal.getsignal(signal.SIGINT) is not before
+        raise RuntimeError
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_outside_the_main_thread_nothing_changes():
+    before, seen = signal.getsignal(signal.SIGINT), []
+
+    def search():
+        with keep_best_on_interrupt(Control()) as control:
+            seen.append(signal.getsignal(signal.SIGINT))
+            run = Budget(iterations=3, control=control).start()
+            while run.chunk(1):
+                run.spend()
+            seen.append(run.work)
+
+    thread = threading.Thread(target=search)
+    thread.start()
+    thread.join()
+    assert seen == [before, 3]
