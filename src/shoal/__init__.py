@@ -13,14 +13,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from shoal._version import __version__
+
+# The package ``shoal.anonymity`` and the function share a name: importing the function here, and not when it is first
+# used, lets it win whatever is imported later. It loads nothing heavy.
+from shoal.anonymity.measure import anonymity
+from shoal.anonymity.vector import AnonymityVector
 from shoal.errors import Infeasible, InputError, ShoalError
 
 if TYPE_CHECKING:
-    from shoal.anonymity import AnonymityVector, anonymity
+    from shoal.microdata.microaggregate import microaggregate
 
 _LAZY = {
-    "anonymity": "shoal.anonymity",
-    "AnonymityVector": "shoal.anonymity",
+    "microaggregate": "shoal.microdata.microaggregate",
 }
 
 __all__ = [
@@ -30,6 +34,7 @@ __all__ = [
     "ShoalError",
     "__version__",
     "anonymity",
+    "microaggregate",
 ]
 
 
@@ -37,7 +42,6 @@ def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module 'shoal' has no attribute {name!r}")
     value = getattr(import_module(_LAZY[name]), name)
-    # Importing the subpackage binds it as an attribute of the same name; the function must win.
     globals()[name] = value
     return value
 

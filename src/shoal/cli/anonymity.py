@@ -21,10 +21,14 @@ def register(app: typer.Typer) -> None:
 
 def anonymity(
     data: Annotated[
-        list[str], typer.Argument(metavar="DATA…", help="Files, or URL::table of a database.", show_default=False)
+        list[str],
+        typer.Argument(metavar="DATA…", help="Files, or URL::table of a database.", show_default=False),
     ],
     quasi: Annotated[
-        str, typer.Option("--quasi", metavar="a,b,c", help="The columns somebody may know of a person.", show_default=False)
+        str,
+        typer.Option(
+            "--quasi", metavar="a,b,c", help="The columns somebody may know of a person.", show_default=False
+        ),
     ],
     tables: Annotated[
         int,
@@ -32,14 +36,27 @@ def anonymity(
     ] = 1,
     unit: Annotated[
         str | None,
-        typer.Option("--unit", metavar="COLUMN", help="Whose records these are: K counts distinct units.", show_default=False),
+        typer.Option(
+            "--unit",
+            metavar="COLUMN",
+            help="Whose records these are: K counts distinct units.",
+            show_default=False,
+        ),
     ] = None,
     null: Annotated[
-        str, typer.Option("--null", metavar="own|wildcard", help="A missing value is a value of its own, or matches any.")
+        str,
+        typer.Option(
+            "--null", metavar="own|wildcard", help="A missing value is a value of its own, or matches any."
+        ),
     ] = "own",
     confidential: Annotated[
         str | None,
-        typer.Option("--confidential", metavar="COLUMN", help="Also measure the diversity of this column.", show_default=False),
+        typer.Option(
+            "--confidential",
+            metavar="COLUMN",
+            help="Also measure the diversity of this column.",
+            show_default=False,
+        ),
     ] = None,
     rank: Annotated[
         bool, typer.Option("--rank", help=f"Compute the exact rank above {RANKED_BY_DEFAULT:,} records too.")
@@ -48,7 +65,8 @@ def anonymity(
         bool, typer.Option("--show-values", help="Show the smallest classes by value (confidential!).")
     ] = False,
     require_k: Annotated[
-        int | None, typer.Option("--require-k", min=1, help="Exit with 3 if K is below this.", show_default=False)
+        int | None,
+        typer.Option("--require-k", min=1, help="Exit with 3 if K is below this.", show_default=False),
     ] = None,
     report: options.Report = None,
     separator: options.Separator = None,
@@ -58,7 +76,9 @@ def anonymity(
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
-    """Measure the anonymity of records: classes, K, the anonymity vector and its exact rank.
+    """Measure how well people are hidden: K and the vector.
+
+    Prints classes, K, the anonymity vector and its exact rank, and how many people are in crowds of which size.
 
     Example: shoal anonymity people.csv --quasi zip,age,sex
 
@@ -68,6 +88,7 @@ def anonymity(
     from shoal.anonymity.measure import anonymity as measure
     from shoal.cli import output
     from shoal.errors import Infeasible, InputError
+    from shoal.sources.atomic import check_target
 
     if tables < 1:
         raise InputError(f"--tables must be at least 1, not {tables}")
@@ -75,14 +96,20 @@ def anonymity(
         raise InputError("give several DATA, or one DATA with --tables, not both")
     addresses = sources.numbered(data[0], tables) if tables > 1 else data
     if report is not None:
-        sources.check_writable(report, force=force)
+        check_target(report, force)
     found: list[tuple[Data, Anonymity]] = []
     names = options.split_names(quasi)
     for address in addresses:
         source = sources.read(address, separator=separator, decimal=decimal, encoding=encoding)
         for note in source.notes:
             output.remark(note, quiet=quiet or json)
-        result = measure(source.frame, names, unit=unit, null=null, confidential=confidential)
+        result = measure(
+            source.frame,
+            names,
+            unit=unit,
+            null=null,  # type: ignore[arg-type]
+            confidential=confidential,
+        )
         found.append((source, result))
     payloads = [_payload(result, rank=rank) for _, result in found]
     if len(found) == 1:
@@ -90,7 +117,10 @@ def anonymity(
     else:
         ks = [result.k for _, result in found]
         payload = {
-            "tables": [{"table": str(source.address), **item} for (source, _), item in zip(found, payloads, strict=True)],
+            "tables": [
+                {"table": str(source.address), **item}
+                for (source, _), item in zip(found, payloads, strict=True)
+            ],
             "k_mean": sum(ks) / len(ks),
             "k_min": min(ks),
             "k_max": max(ks),
@@ -105,7 +135,9 @@ def anonymity(
                 typer.echo(f"{source.address}")
             _print(result, item, show_values)
         if len(found) > 1:
-            typer.echo(f"K over {len(found)} tables: mean {payload['k_mean']:g}, min {payload['k_min']}, max {payload['k_max']}")
+            typer.echo(
+                f"K over {len(found)} tables: mean {payload['k_mean']:g}, min {payload['k_min']}, max {payload['k_max']}"
+            )
 
     output.emit(payload, text, as_json=json)
     worst = min(result.k for _, result in found)
@@ -116,7 +148,7 @@ def anonymity(
 
 
 def _payload(result: "Anonymity", *, rank: bool) -> dict[str, Any]:
-    ranked = rank or result.records <= RANKED_BY_DEFAULT
+    ranked = (rank or result.records <= RANKED_BY_DEFAULT) and not result.overlapping
     payload: dict[str, Any] = {
         "records": result.records,
         "units": result.units,
@@ -154,7 +186,12 @@ def _facts(result: "Anonymity", payload: dict[str, Any]) -> list[tuple[str, Any]
         ("a missing value", "is a value of its own" if result.null == "own" else "matches any value"),
     ]
     if result.diversity is not None:
-        pairs.append(("diversity", f"at least {result.diversity.distinct} distinct values, entropy {result.diversity.entropy:.3g}"))
+        pairs.append(
+            (
+                "diversity",
+                f"at least {result.diversity.distinct} distinct values, entropy {result.diversity.entropy:.3g}",
+            )
+        )
     return pairs
 
 
@@ -182,7 +219,9 @@ def _print(result: "Anonymity", payload: dict[str, Any], show_values: bool) -> N
         typer.echo(f"… and {len(sizes) - len(shown)} larger sizes")
     if show_values:
         smallest = result.smallest(10)
-        output.rows([*smallest.columns], [list(row) for row in smallest.iter_rows()], title="the smallest classes")
+        output.rows(
+            [*smallest.columns], [list(row) for row in smallest.iter_rows()], title="the smallest classes"
+        )
 
 
 def _page(found: "list[tuple[Data, Anonymity]]", payloads: list[dict[str, Any]], quasi: list[str]) -> Any:
@@ -190,20 +229,24 @@ def _page(found: "list[tuple[Data, Anonymity]]", payloads: list[dict[str, Any]],
     from shoal.report.bins import Bin, merge_small
     from shoal.report.page import Page
 
-    title = "Anonymity of " + (found[0][0].address.name if len(found) == 1 else f"{len(found)} tables")
+    title = "Anonymity of " + (str(found[0][0].address) if len(found) == 1 else f"{len(found)} tables")
     page = Page(title, "quasi-identifiers: " + ", ".join(quasi))
     for (source, result), payload in zip(found, payloads, strict=True):
-        page.section(source.address.name)
+        page.section(str(source.address))
         page.facts(_facts(result, payload))
         bins = merge_small([Bin(size, size, people) for size, people in _binned(result.people)])
         if bins:
             page.chart(
-                charts.bars([b.name for b in bins], [b.count for b in bins], x="size of the class", y="people"),
+                charts.bars(
+                    [b.name for b in bins], [b.count for b in bins], x="size of the class", y="people"
+                ),
                 "How many people are in classes of which size. Bars stand for at least 10 people.",
             )
         else:
             page.note("There are too few people for a chart.")
-    page.provenance([("a missing value", payloads[0]["null"])], "sizes recounted from the class of each record")
+    page.provenance(
+        [("a missing value", payloads[0]["null"])], "sizes recounted from the class of each record"
+    )
     return page
 
 

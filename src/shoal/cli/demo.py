@@ -38,7 +38,11 @@ def register(app: typer.Typer) -> None:
 def demo(
     folder: Annotated[
         Path | None,
-        typer.Option("--folder", help="Keep the tour's files here.", show_default="a temporary folder, removed at the end"),
+        typer.Option(
+            "--folder",
+            help="Keep the tour's files here.",
+            show_default="a temporary folder, removed at the end",
+        ),
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:

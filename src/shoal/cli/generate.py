@@ -1,10 +1,13 @@
 """``shoal generate``: people, slots and other data to try things on."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal.cli import options
+
+if TYPE_CHECKING:
+    from shoal.sources import Address
 
 group = typer.Typer(
     help="Make data to try things on: people, appointment slots.",
@@ -12,8 +15,12 @@ group = typer.Typer(
     rich_markup_mode=None,
 )
 
-Out = Annotated[str, typer.Option("--output", "-o", metavar="DATA", help="A file, or URL::table.", show_default=False)]
-Tables = Annotated[int, typer.Option("--tables", help="How many tables to make: NAME0, NAME1, … (1: NAME itself).")]
+Out = Annotated[
+    str, typer.Option("--output", "-o", metavar="DATA", help="A file, or URL::table.", show_default=False)
+]
+Tables = Annotated[
+    int, typer.Option("--tables", help="How many tables to make: NAME0, NAME1, … (1: NAME itself).")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -26,7 +33,12 @@ def people(
     output_to: Out,
     population: Annotated[int, typer.Option("--population", help="How many people.")] = 100,
     distribution: Annotated[
-        str, typer.Option("--distribution", metavar="uniform|spain", help="Ages and sexes drawn evenly, or as in Spain 2015.")
+        str,
+        typer.Option(
+            "--distribution",
+            metavar="uniform|spain",
+            help="Ages and sexes drawn evenly, or as in Spain 2015.",
+        ),
     ] = "uniform",
     sex: Annotated[
         str | None, typer.Option("--sex", metavar="man|woman", help="Only one sex.", show_default="both")
@@ -100,7 +112,7 @@ def slots(
 
     if tables < 1:
         raise InputError(f"--tables must be at least 1, not {tables}")
-    addresses = [sources.resource_address(address) for address in sources.numbered(output_to, tables)]
+    addresses = [_of_slots(address) for address in sources.numbered(output_to, tables)]
     for address in addresses:
         sources.check_writable(address, force=force)
     written = []
@@ -114,9 +126,25 @@ def slots(
         )
         sources.write(frame, address, force=force)
         written.append(
-            {"table": str(address), "slots": frame.height, "capacity": int(frame["CAPACITY"].sum()), "columns": frame.columns}
+            {
+                "table": str(address),
+                "slots": frame.height,
+                "capacity": int(frame["CAPACITY"].sum()),
+                "columns": frame.columns,
+            }
         )
     output.emit({"written": written}, lambda: _tell(written), as_json=json)
+
+
+def _of_slots(address: "Address") -> "Address":
+    """A table of slots is named after the table of the people it belongs to; a file is named by the user."""
+    from dataclasses import replace
+
+    from shoal.sources import TableAddress
+
+    if isinstance(address, TableAddress) and not address.table.endswith("_resource"):
+        return replace(address, table=f"{address.table}_resource")
+    return address
 
 
 def _tell(written: list[dict[str, object]]) -> None:

@@ -5,28 +5,44 @@ from typing import Annotated
 
 import typer
 
-Data = Annotated[str, typer.Argument(metavar="DATA", help="A file, or URL::table of a database.", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")]
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help="A file, or URL::table of a database.", show_default=False)
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what exists.")]
-Seed = Annotated[int, typer.Option("--seed", help="Where randomness begins; the same seed gives the same result.")]
+Seed = Annotated[
+    int, typer.Option("--seed", help="Where randomness begins; the same seed gives the same result.")
+]
 Threads = Annotated[
     int | None, typer.Option("--threads", min=1, help="How many cores to use.", show_default="all")
 ]
 TimeLimit = Annotated[
     float | None,
-    typer.Option("--time-limit", metavar="SECONDS", help="Stop after this time with the best found.", show_default=False),
+    typer.Option(
+        "--time-limit",
+        metavar="SECONDS",
+        help="Stop after this time with the best found.",
+        show_default=False,
+    ),
 ]
 Iterations = Annotated[
     int | None,
-    typer.Option("--iterations", min=0, help="Stop after this much work with the best found.", show_default=False),
+    typer.Option(
+        "--iterations", min=0, help="Stop after this much work with the best found.", show_default=False
+    ),
 ]
 Report = Annotated[
     Path | None,
-    typer.Option("--report", metavar="FILE.html", help="Write a self-contained HTML report.", show_default=False),
+    typer.Option(
+        "--report", metavar="FILE.html", help="Write a self-contained HTML report.", show_default=False
+    ),
 ]
 Separator = Annotated[
-    str | None, typer.Option("--separator", help="What stands between columns of a text file.", show_default="guessed")
+    str | None,
+    typer.Option("--separator", help="What stands between columns of a text file.", show_default="guessed"),
 ]
 Decimal = Annotated[
     str | None, typer.Option("--decimal", help="The decimal mark of a text file.", show_default="guessed")

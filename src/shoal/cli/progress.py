@@ -21,7 +21,7 @@ def watched(
 ) -> Iterator[Observer]:
     """Within this block Ctrl-C ends the search with the best found, and a bar shows how far it is."""
     if not quiet:
-        on_first_compilation(lambda: sys.stderr.write("compiling, first run only …\n"))
+        on_first_compilation(_say_compiling)
 
     def tell() -> None:
         sys.stderr.write("\nstopping; the best found is kept (Ctrl-C again to give up)\n")
@@ -32,6 +32,10 @@ def watched(
             return
         with _bar(title, budget.control, show) as observe:
             yield observe
+
+
+def _say_compiling() -> None:
+    sys.stderr.write("compiling, first run only …\n")
 
 
 @contextmanager
@@ -53,7 +57,11 @@ def _bar(title: str, control: Control, show: Callable[[Progress], str]) -> Itera
             description = f"{title}: {progress.phase}" if progress.phase else title
             total = 1.0 if progress.share is not None else None
             bars.update(
-                task, description=description, completed=progress.share or 0.0, total=total, detail=show(progress)
+                task,
+                description=description,
+                completed=progress.share or 0.0,
+                total=total,
+                detail=show(progress),
             )
 
         yield observe

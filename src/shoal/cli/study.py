@@ -14,7 +14,9 @@ def register(app: typer.Typer) -> None:
 
 
 def study(
-    name: Annotated[str | None, typer.Argument(help="Which study; none lists them.", show_default=False)] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="Which study; none lists them.", show_default=False)
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A few runs instead of all.")] = False,
     results: Annotated[Path, typer.Option("--results", help="Where results are kept.")] = Path("results"),
     again: Annotated[bool, typer.Option("--again", help="Run steps again that are done already.")] = False,
@@ -23,7 +25,9 @@ def study(
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
-    """Repeat a published experiment; published and measured figures side by side.
+    """Repeat a published experiment.
+
+    Published and measured figures are printed side by side.
 
     An interrupted study goes on where it stopped. The results folder gets rows.csv, table.md and charts.
 
@@ -55,13 +59,22 @@ def study(
         for table in dict.fromkeys(row.table for row in rows):
             output.rows(
                 ["case", "measure", "published", "measured", "note"],
-                [(row.case, row.measure, row.published, row.measured, row.note) for row in rows if row.table == table],
+                [
+                    (row.case, row.measure, row.published, row.measured, row.note)
+                    for row in rows
+                    if row.table == table
+                ],
                 title=table,
             )
         typer.echo(f"kept in {folder}")
 
     output.emit(
-        {"study": name, "source": chosen.source, "rows": [asdict(row) for row in rows], "folder": str(folder)},
+        {
+            "study": name,
+            "source": chosen.source,
+            "rows": [asdict(row) for row in rows],
+            "folder": str(folder),
+        },
         text,
         as_json=json,
     )

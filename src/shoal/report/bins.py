@@ -55,5 +55,6 @@ def histogram(values: np.ndarray, *, bins: int = 24, smallest: int = SMALLEST_BI
         return merge_small([Bin(float(low), float(high), int(inside.size))], smallest)
     counts, edges = np.histogram(inside, bins=bins, range=(low, high))
     return merge_small(
-        [Bin(float(a), float(b), int(c)) for a, b, c in zip(edges[:-1], edges[1:], counts, strict=True)], smallest
+        [Bin(float(a), float(b), int(c)) for a, b, c in zip(edges[:-1], edges[1:], counts, strict=True)],
+        smallest,
     )

@@ -20,7 +20,9 @@ def bars(names: Sequence[str], heights: Sequence[float], *, x: str, y: str, heig
         alt.Chart(alt.Data(values=rows))
         .mark_bar(color=_ACCENT)
         .encode(
-            x=alt.X("name:N", sort=list(names), title=x, axis=alt.Axis(labelAngle=0 if len(names) <= 14 else -60)),
+            x=alt.X(
+                "name:N", sort=list(names), title=x, axis=alt.Axis(labelAngle=0 if len(names) <= 14 else -60)
+            ),
             y=alt.Y("height:Q", title=y),
         )
         .properties(width=min(720, max(200, 44 * len(rows))), height=height)
@@ -28,7 +30,14 @@ def bars(names: Sequence[str], heights: Sequence[float], *, x: str, y: str, heig
     return _svg(chart)
 
 
-def lines(series: Mapping[str, Sequence[tuple[float, float]]], *, x: str, y: str, zero: bool = False, height: int = 260) -> str:
+def lines(
+    series: Mapping[str, Sequence[tuple[float, float]]],
+    *,
+    x: str,
+    y: str,
+    zero: bool = False,
+    height: int = 260,
+) -> str:
     """Curves over a common axis, one colour each; steps between points are straight."""
     import altair as alt
 
@@ -95,21 +104,26 @@ def densities(series: Mapping[str, Sequence[Any]], *, x: str, height: int = 200)
     return _svg(chart)
 
 
-def points(
-    rows: Sequence[tuple[str, float, float]], *, x: str, y: str, height: int = 320
-) -> str:
+def points(rows: Sequence[tuple[str, float, float]], *, x: str, y: str, height: int = 320) -> str:
     """Named points on a map of two measures, each with its name beside it."""
     import altair as alt
 
     data = alt.Data(values=[{"name": name, "x": a, "y": b} for name, a, b in rows])
     base = alt.Chart(data).encode(x=alt.X("x:Q", title=x), y=alt.Y("y:Q", title=y))
-    chart = (base.mark_point(size=90, filled=True, color=_ACCENT) + base.mark_text(dx=8, align="left").encode(text="name:N"))
+    chart = base.mark_point(size=90, filled=True, color=_ACCENT) + base.mark_text(dx=8, align="left").encode(
+        text="name:N"
+    )
     return _svg(chart.properties(width=560, height=height))
 
 
 def _colour(alt: Any, names: list[str]) -> Any:
     legend = alt.Legend(title=None) if len(names) > 1 else None
-    return alt.Color("series:N", sort=names, scale=alt.Scale(domain=names, range=_PALETTE[: max(1, len(names))]), legend=legend)
+    return alt.Color(
+        "series:N",
+        sort=names,
+        scale=alt.Scale(domain=names, range=_PALETTE[: max(1, len(names))]),
+        legend=legend,
+    )
 
 
 def _svg(chart: Any) -> str:

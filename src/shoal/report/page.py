@@ -5,29 +5,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-_STYLE = """
-:root { --ink: #1c2733; --soft: #5c6b7a; --line: #d8dfe6; --paper: #ffffff; --wash: #f4f7f9; --accent: #1f6f8b; --warn: #9a5b00; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e4eaf0; --soft: #9fb0bf; --line: #33414e; --paper: #141b22; --wash: #1c252e; --accent: #6cc3de; --warn: #f0b45a; }
-  figure { background: #ffffff; border-radius: 6px; }
-}
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 60rem; padding: 2rem 1.25rem 4rem; background: var(--paper); color: var(--ink);
-       font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
-h1 { font-size: 1.7rem; margin: 0 0 .25rem; } h2 { font-size: 1.2rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid var(--line); padding-bottom: .25rem; }
-.lead { color: var(--soft); margin: 0 0 1.2rem; }
-table { border-collapse: collapse; margin: .4rem 0 1rem; font-variant-numeric: tabular-nums; }
-th, td { text-align: left; padding: .3rem .9rem .3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-td.number, th.number { text-align: right; } th { color: var(--soft); font-weight: 600; }
-.wide { overflow-x: auto; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .25rem 1.5rem; margin: .4rem 0 1rem; }
-dt { color: var(--soft); } dd { margin: 0; }
-figure { margin: 1rem 0; padding: .5rem; } figure svg { max-width: 100%; height: auto; } figcaption { color: var(--soft); font-size: .9rem; }
-.warning { border-left: 4px solid var(--warn); background: var(--wash); padding: .6rem .9rem; margin: .8rem 0; }
-.note { color: var(--soft); }
-footer { margin-top: 3rem; color: var(--soft); font-size: .85rem; border-top: 1px solid var(--line); padding-top: .8rem; }
-@media print { body { max-width: none; padding: 0; } h2 { break-after: avoid; } figure, table { break-inside: avoid; } }
-"""
+_STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 
 
 class Page:
@@ -77,7 +55,11 @@ class Page:
         kinds = [' class="number"' if flag else "" for flag in numeric]
         head = "".join(f"<th{kind}>{escape(name)}</th>" for kind, name in zip(kinds, header, strict=True))
         lines = "".join(
-            "<tr>" + "".join(f"<td{kind}>{escape(shown(value))}</td>" for kind, value in zip(kinds, row, strict=True)) + "</tr>"
+            "<tr>"
+            + "".join(
+                f"<td{kind}>{escape(shown(value))}</td>" for kind, value in zip(kinds, row, strict=True)
+            )
+            + "</tr>"
             for row in body
         )
         self._parts.append(
@@ -109,8 +91,8 @@ class Page:
         """Write the page whole or not at all."""
         from shoal.sources import atomically
 
-        with atomically(path, force=force) as file:
-            file.write(self.html().encode())
+        with atomically(path, force=force) as unfinished:
+            unfinished.write_text(self.html(), encoding="utf-8")
 
 
 def shown(value: Any) -> str:

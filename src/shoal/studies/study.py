@@ -164,7 +164,9 @@ def _write(path: Path, text: str) -> None:
 def to_csv(rows: Iterable[Row]) -> str:
     """The rows as CSV text."""
     out = io.StringIO()
-    writer = csv.DictWriter(out, ["table", "case", "measure", "published", "measured", "note"], lineterminator="\n")
+    writer = csv.DictWriter(
+        out, ["table", "case", "measure", "published", "measured", "note"], lineterminator="\n"
+    )
     writer.writeheader()
     writer.writerows(asdict(row) for row in rows)
     return out.getvalue()
@@ -175,7 +177,12 @@ def to_markdown(study: Study, rows: Sequence[Row]) -> str:
     lines = [f"# {study.title}", "", f"Source: {study.source}", ""]
     lines += [f"- {remark}" for remark in study.remarks] + ([""] if study.remarks else [])
     for table in dict.fromkeys(row.table for row in rows):
-        lines += [f"## {table}", "", "| case | measure | published | measured | note |", "|---|---|---|---|---|"]
+        lines += [
+            f"## {table}",
+            "",
+            "| case | measure | published | measured | note |",
+            "|---|---|---|---|---|",
+        ]
         lines += [
             f"| {row.case} | {row.measure} | {_figure(row.published)} | {_figure(row.measured)} | {row.note} |"
             for row in rows

@@ -1,0 +1,93 @@
+"""What a careful colleague would point out: columns that give a protected one away, skew, codes and weights kept."""
+
+from collections.abc import Sequence
+
+import narwhals as nw
+import numpy as np
+
+from shoal.microdata.attributes import Attribute
+from shoal.microdata.choice import suspicion
+
+# Above this share of explained variance a kept column (or several together) all but repeats the protected one.
+_DETERMINES = 0.98
+_SKEWED = 2.0
+
+
+def warnings_on_kept(frame: nw.DataFrame, protected: Sequence[Attribute], kept: Sequence[str]) -> list[str]:
+    """Warnings on columns that are released as they are beside the protected ones."""
+    numeric = [name for name in kept if frame.schema[name].is_numeric()]
+    found = []
+    for name in numeric:
+        why = suspicion(frame, name)
+        if why is not None:
+            found.append(
+                f"column '{name}' is released as it is and looks like {why}; drop it unless it is meant to be public"
+            )
+    for attribute in protected:
+        giving = _determined_by(frame, attribute, numeric)
+        if giving:
+            names = " and ".join(f"'{name}'" for name in giving)
+            found.append(
+                f"column '{attribute.name}' is protected, but {names}, released as it is, nearly determines it; "
+                "protect both together or drop it"
+            )
+    return found
+
+
+def _determined_by(frame: nw.DataFrame, attribute: Attribute, numeric: Sequence[str]) -> list[str]:
+    target = attribute.values
+    columns = []
+    names = []
+    for name in numeric:
+        values = np.array(frame[name].cast(nw.Float64).to_numpy(), dtype=float)
+        if np.isfinite(values).sum() < 3 or np.nanstd(values) == 0:
+            continue
+        columns.append(values)
+        names.append(name)
+    if not columns:
+        return []
+    table = np.column_stack(columns)
+    whole = np.isfinite(table).all(axis=1) & np.isfinite(target)
+    if whole.sum() < table.shape[1] + 10 or np.std(target[whole]) == 0:
+        return []
+    table, target = table[whole], target[whole]
+    table = (table - table.mean(axis=0)) / np.where(table.std(axis=0) > 0, table.std(axis=0), 1.0)
+    target = (target - target.mean()) / target.std()
+    alone = [abs(float(np.mean(column * target))) for column in table.T]
+    best = int(np.argmax(alone))
+    if alone[best] ** 2 >= _DETERMINES:
+        return [names[best]]
+    coefficients, *_ = np.linalg.lstsq(table, target, rcond=None)
+    explained = 1.0 - float(np.mean(np.square(target - table @ coefficients)))
+    if explained < _DETERMINES:
+        return []
+    strongest = np.argsort(-np.abs(coefficients))[:3]
+    return [names[place] for place in strongest if abs(coefficients[place]) > 0.05]
+
+
+def remarks_on_constants(attributes: Sequence[Attribute]) -> list[str]:
+    """Columns with one value only."""
+    constant = []
+    for attribute in attributes:
+        present = attribute.values[~attribute.missing]
+        if present.size and (present == present[0]).all():
+            constant.append(attribute.name)
+    return [f"{', '.join(constant)}: constant, kept, and no part of the distances"] if constant else []
+
+
+def remarks_on_skew(attributes: Sequence[Attribute]) -> list[str]:
+    """Columns so skewed that a few records dominate the distances."""
+    skewed = []
+    for attribute in attributes:
+        if attribute.kind == "ordinal":
+            continue
+        values = attribute.values[~np.isnan(attribute.values)]
+        spread = values.std() if values.size else 0.0
+        if spread > 0 and abs(float(np.mean(((values - values.mean()) / spread) ** 3))) > _SKEWED:
+            skewed.append(attribute.name)
+    if not skewed:
+        return []
+    return [
+        f"{', '.join(skewed)}: strongly skewed, so a few large values dominate the distances; "
+        "consider logarithms, or --ordinal to group by rank"
+    ]

@@ -1,0 +1,85 @@
+"""What a group's records are replaced by: the mean, the median, or the mean as a whole number; weighted if asked for."""
+
+from typing import Literal
+
+import numpy as np
+
+Aggregate = Literal["mean", "median", "rounded-mean"]
+
+
+def aggregate_groups(
+    values: np.ndarray, labels: np.ndarray, how: Aggregate, weights: np.ndarray | None = None
+) -> np.ndarray:
+    """One value per group from one column; missing values (NaN) are passed over, a group without any stays missing.
+
+    >>> aggregate_groups(np.array([1.0, 2.0, 9.0, 4.0]), np.array([0, 0, 0, 1]), "median").tolist()
+    [2.0, 4.0]
+    >>> aggregate_groups(np.array([1.0, 2.0, 9.0]), np.array([0, 0, 0]), "mean", np.array([1.0, 1.0, 2.0])).tolist()
+    [5.25]
+    """
+    groups = int(labels.max()) + 1
+    present = ~np.isnan(values)
+    if how == "median":
+        return _medians(
+            values[present], labels[present], groups, None if weights is None else weights[present]
+        )
+    means = _means(values[present], labels[present], groups, None if weights is None else weights[present])
+    return np.rint(means) if how == "rounded-mean" else means
+
+
+def _means(values: np.ndarray, labels: np.ndarray, groups: int, weights: np.ndarray | None) -> np.ndarray:
+    # Centred on a member of the group, so that large values keep all their digits and equal ones stay equal.
+    anchor = np.zeros(groups)
+    anchor[labels[::-1]] = values[::-1]
+    offset = values - anchor[labels]
+    total = np.bincount(labels, weights=offset if weights is None else offset * weights, minlength=groups)
+    count = np.bincount(labels, weights=weights, minlength=groups)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means: np.ndarray = np.where(count > 0, anchor + total / count, np.nan)
+    # A group whose weights are all zero falls back to the plain mean of its records.
+    if weights is not None:
+        members = np.bincount(labels, minlength=groups)
+        bare = (count <= 0) & (members > 0)
+        if bare.any():
+            plain = _means(values, labels, groups, None)
+            means[bare] = plain[bare]
+    return means
+
+
+def _medians(values: np.ndarray, labels: np.ndarray, groups: int, weights: np.ndarray | None) -> np.ndarray:
+    result = np.full(groups, np.nan)
+    order = np.lexsort((values, labels))
+    sorted_values, sorted_labels = values[order], labels[order]
+    starts = np.searchsorted(sorted_labels, np.arange(groups))
+    ends = np.searchsorted(sorted_labels, np.arange(groups), side="right")
+    filled = ends > starts
+    if weights is None:
+        low = starts + (ends - starts - 1) // 2
+        high = starts + (ends - starts) // 2
+        result[filled] = 0.5 * (sorted_values[low[filled]] + sorted_values[high[filled]])
+        return result
+    sorted_weights = weights[order]
+    for group in np.flatnonzero(filled):
+        part = slice(starts[group], ends[group])
+        running = np.cumsum(sorted_weights[part])
+        half = running[-1] / 2.0
+        place = (
+            int(np.searchsorted(running, half)) if running[-1] > 0 else (ends[group] - starts[group] - 1) // 2
+        )
+        result[group] = sorted_values[part][min(place, running.size - 1)]
+    return result
+
+
+def ordinal_medians(positions: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The middle category of each group (the lower of two), so that what is released is a value that exists."""
+    groups = int(labels.max()) + 1
+    present = positions >= 0
+    values, at = positions[present], labels[present]
+    order = np.lexsort((values, at))
+    values, at = values[order], at[order]
+    starts = np.searchsorted(at, np.arange(groups))
+    ends = np.searchsorted(at, np.arange(groups), side="right")
+    result = np.full(groups, np.nan)
+    filled = ends > starts
+    result[filled] = values[(starts + (ends - starts - 1) // 2)[filled]]
+    return result

@@ -1,0 +1,134 @@
+"""Columns of a frame as numbers a solver can work on, and back again: numbers, dates, ordered categories."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+
+from shoal.errors import InputError
+
+Kind = Literal["number", "integer", "moment", "ordinal"]
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """One column: its values as floats (missing is NaN), and what is needed to turn released numbers back.
+
+    For an ordinal column ``values`` are ranks (equal values share their mean rank, so distances do not depend on the
+    spacing of the codes) and ``categories`` the values in order.
+    """
+
+    name: str
+    kind: Kind
+    values: np.ndarray
+    dtype: Any
+    positions: np.ndarray | None = None
+    categories: list[Any] = field(default_factory=list)
+
+    @property
+    def missing(self) -> np.ndarray:
+        """Which records have no value."""
+        return np.isnan(self.values)
+
+
+def read_attribute(frame: nw.DataFrame, name: str, *, ordinal: bool = False) -> Attribute:
+    """A column as numbers; an ``InputError`` if it cannot be one."""
+    column = frame[name]
+    kind = column.dtype
+    if ordinal:
+        return _ordinal(column, name)
+    if kind.is_numeric():
+        values = _floats(column)
+        if np.isinf(values).any():
+            raise InputError(
+                f"column '{name}' holds {int(np.isinf(values).sum())} infinite values; remove or recode them"
+            )
+        whole: Kind = "integer" if kind.is_integer() else "number"
+        return Attribute(name, whole, values, kind)
+    if kind == nw.Date or kind == nw.Datetime or isinstance(kind, nw.Datetime):
+        moments = column.cast(nw.Datetime("us"))
+        missing = column.is_null().to_numpy()
+        micros = moments.dt.timestamp("us").fill_null(0).to_numpy().astype(np.float64)
+        values = np.where(missing, np.nan, micros)
+        return Attribute(name, "moment", values, kind)
+    raise InputError(
+        f"column '{name}' is not numeric ({kind}); leave it out of --columns, or name it in --ordinal if its values have an order"
+    )
+
+
+def _floats(column: nw.Series) -> np.ndarray:
+    values = np.array(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    values[column.is_null().to_numpy()] = np.nan
+    return values
+
+
+def _ordinal(column: nw.Series, name: str) -> Attribute:
+    missing = np.asarray(column.is_null().to_numpy(), dtype=bool)
+    raw = column.to_list()
+    present = [value for value, gone in zip(raw, missing, strict=True) if not gone]
+    categories = _ordered(column, present, name)
+    place = {value: position for position, value in enumerate(categories)}
+    positions = np.array(
+        [-1 if gone else place[value] for value, gone in zip(raw, missing, strict=True)], dtype=np.int64
+    )
+    counts = np.bincount(positions[~missing], minlength=len(categories))
+    upto = np.cumsum(counts)
+    mean_rank = upto - (counts - 1) / 2.0
+    values = np.where(missing, np.nan, mean_rank[np.maximum(positions, 0)] if len(categories) else np.nan)
+    return Attribute(name, "ordinal", values, column.dtype, positions, categories)
+
+
+def _ordered(column: nw.Series, present: Sequence[Any], name: str) -> list[Any]:
+    kind = column.dtype
+    distinct = set(present)
+    if kind == nw.Enum or kind == nw.Categorical:
+        return [value for value in column.cat.get_categories().to_list() if value in distinct]
+    if kind == nw.String:
+        return sorted(distinct, key=_natural)
+    try:
+        return sorted(distinct)
+    except TypeError:
+        raise InputError(f"the values of column '{name}' have no order") from None
+
+
+def _natural(text: str) -> list[tuple[int, float, str]]:
+    # "5-9" comes before "10-14": runs of digits are compared as numbers.
+    parts = re.split(r"(\d+)", text)
+    return [(0, float(part), "") if part.isdigit() else (1, 0.0, part) for part in parts if part]
+
+
+def write_attribute(attribute: Attribute, released: np.ndarray, *, whole: bool, backend: Any) -> nw.Series:
+    """Released numbers as a column of the frame's kind; NaN becomes missing.
+
+    For an ordinal column ``released`` holds positions among the categories. Integers become floats unless ``whole``.
+    """
+    name = attribute.name
+    missing = np.isnan(released)
+    if attribute.kind == "ordinal":
+        items = [
+            None if gone else attribute.categories[int(position)]
+            for position, gone in zip(released, missing, strict=True)
+        ]
+        return nw.new_series(name, items, attribute.dtype, backend=backend)
+    if attribute.kind == "moment":
+        micros = np.where(missing, 0.0, np.rint(released)).astype(np.int64)
+        series = nw.new_series(name, micros.astype("datetime64[us]"), nw.Datetime("us"), backend=backend)
+        return _with_nulls(series.cast(attribute.dtype), missing)
+    if attribute.kind == "integer" and whole:
+        series = nw.new_series(
+            name, np.where(missing, 0.0, released).astype(np.int64), nw.Int64, backend=backend
+        )
+        return _with_nulls(series.cast(attribute.dtype) if not missing.any() else series, missing)
+    return _with_nulls(
+        nw.new_series(name, np.where(missing, 0.0, released), nw.Float64, backend=backend), missing
+    )
+
+
+def _with_nulls(series: nw.Series, missing: np.ndarray) -> nw.Series:
+    if not missing.any():
+        return series
+    kept = [None if gone else value for value, gone in zip(series.to_list(), missing, strict=True)]
+    return nw.new_series(series.name, kept, series.dtype, backend=series.implementation)

@@ -1,0 +1,101 @@
+"""Checking what a user asked for, before any work starts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+
+from shoal.errors import InputError, unknown
+from shoal.microdata.attributes import Attribute, read_attribute
+
+Missing = Literal["refuse", "aside", "impute"]
+
+
+def check_choice(name: str, value: str, allowed: Sequence[str]) -> None:
+    """An ``InputError`` unless the value is one of those allowed."""
+    if value not in allowed:
+        raise unknown(name, str(value), allowed)
+
+
+def check_names(data: nw.DataFrame, names: Sequence[str | None]) -> None:
+    """An ``InputError`` with a suggestion for the first column that is not in the data."""
+    for name in names:
+        if name is not None and name not in data.columns:
+            raise unknown("column", name, data.columns, where="in the data")
+
+
+def has_numeric(data: nw.DataFrame, but: Sequence[str]) -> bool:
+    """Whether there is a numeric column beside those named."""
+    return any(kind.is_numeric() for name, kind in data.schema.items() if name not in but)
+
+
+def records_to_keep(attributes: Mapping[str, Attribute], missing: Missing) -> tuple[np.ndarray, list[str]]:
+    """Which records take part, and what to say about missing values."""
+    gaps = {name: attribute.missing for name, attribute in attributes.items() if attribute.missing.any()}
+    n = next(iter(attributes.values())).values.size
+    keep = np.ones(n, dtype=bool)
+    if not gaps:
+        return keep, []
+    any_gap = np.logical_or.reduce(list(gaps.values()))
+    columns = ", ".join(f"{name} ({int(gap.sum())})" for name, gap in gaps.items())
+    if missing == "refuse":
+        raise InputError(
+            f"{int(any_gap.sum())} records have missing values, in {columns}; choose --missing aside (not released) or "
+            "--missing impute (filled with the mean of the group)"
+        )
+    if missing == "aside":
+        return ~any_gap, [f"{int(any_gap.sum())} records with missing values are set aside and not released"]
+    return keep, [f"missing values are filled with the mean of the group: {columns}"]
+
+
+def read_sample_weights(data: nw.DataFrame, name: str | None) -> np.ndarray | None:
+    """How many people each record stands for; ``None`` if nobody said."""
+    if name is None:
+        return None
+    attribute = read_attribute(data, name)
+    if attribute.missing.any() or (attribute.values < 0).any():
+        raise InputError(f"the sample weights in '{name}' must be numbers of 0 or more, without gaps")
+    return attribute.values
+
+
+def read_attribute_weights(names: Sequence[str], given: Mapping[str, float] | None) -> dict[str, float]:
+    """The weight of each column in the distance; 1 where none is given."""
+    weights = dict.fromkeys(names, 1.0)
+    for name, weight in (given or {}).items():
+        if name not in weights:
+            raise unknown("column", name, names, where="among the protected columns")
+        if not weight >= 0:
+            raise InputError(f"the weight of column '{name}' must be 0 or more")
+        weights[name] = float(weight)
+    return weights
+
+
+def read_strata(data: nw.DataFrame, by: Sequence[str], k: int) -> dict[str, np.ndarray]:
+    """The records of each stratum, by its name; an ``InputError`` says which are smaller than k."""
+    if not by:
+        return {"": np.arange(len(data))}
+    keys = list(zip(*[data[name].to_list() for name in by], strict=True))
+    rows: dict[str, list[int]] = {}
+    for row, key in enumerate(keys):
+        rows.setdefault(", ".join("missing" if part is None else str(part) for part in key), []).append(row)
+    small = {name: len(members) for name, members in rows.items() if len(members) < k}
+    if small:
+        shown = "; ".join(f"{name} ({count})" for name, count in list(small.items())[:5])
+        more = f" and {len(small) - 5} more" if len(small) > 5 else ""
+        raise InputError(f"{len(small)} of {len(rows)} strata have fewer than k = {k} records: {shown}{more}")
+    return {name: np.array(members) for name, members in rows.items()}
+
+
+def start_labels(start: Any, keep: np.ndarray, groups: int) -> np.ndarray:
+    """Labels to begin from, for the records that take part."""
+    if groups > 1:
+        raise InputError(
+            "a start is a partition for one group of columns; it cannot be used with several --groups"
+        )
+    labels = np.asarray(start)
+    if labels.ndim != 1 or labels.size not in (keep.size, int(keep.sum())):
+        raise InputError(f"the start has {labels.size} labels, but there are {int(keep.sum())} records")
+    if not np.issubdtype(labels.dtype, np.integer):
+        raise InputError("the start must be one whole number per record")
+    return labels[keep] if labels.size == keep.size else labels

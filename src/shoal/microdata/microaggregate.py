@@ -1,0 +1,375 @@
+"""``shoal.microaggregate``: from a frame to a frame in which every record equals at least k−1 others."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import narwhals as nw
+import numpy as np
+
+from shoal.anonymity.measure import anonymity
+from shoal.errors import InputError
+from shoal.microdata.advice import remarks_on_constants, remarks_on_skew, warnings_on_kept
+from shoal.microdata.aggregate import Aggregate
+from shoal.microdata.attributes import read_attribute, write_attribute
+from shoal.microdata.changes import measure_changes
+from shoal.microdata.choice import choose_columns
+from shoal.microdata.inputs import (
+    Missing,
+    check_choice,
+    check_names,
+    has_numeric,
+    read_attribute_weights,
+    read_sample_weights,
+    read_strata,
+    records_to_keep,
+    start_labels,
+)
+from shoal.microdata.methods import METHODS
+from shoal.microdata.microaggregation import Microaggregation, Part, most_telling
+from shoal.microdata.partition import Partition, numbered_by_appearance
+from shoal.microdata.partition import verify as verify_partition
+from shoal.microdata.problem import Problem
+from shoal.microdata.release import comparable, loss, released_values, scaled_points
+from shoal.microdata.release_check import ReleaseCheck
+from shoal.search import Budget, Method, Observer, Progress, Seeds, silent
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+Order = Literal["keep", "sorted"]
+
+
+def microaggregate(
+    frame: "IntoDataFrame",
+    k: int = 5,
+    *,
+    columns: Sequence[str] | None = None,
+    method: str = "auto",
+    options: Mapping[str, Any] | None = None,
+    groups: Sequence[Sequence[str]] | None = None,
+    aggregate: Aggregate = "mean",
+    ordinal: Sequence[str] = (),
+    by: Sequence[str] = (),
+    missing: Missing = "refuse",
+    attribute_weights: Mapping[str, float] | None = None,
+    sample_weights: str | None = None,
+    largest: int | None = None,
+    drop: Sequence[str] = (),
+    order: Order = "keep",
+    quasi: Sequence[str] | None = None,
+    unit: str | None = None,
+    start: Any = None,
+    budget: Budget | None = None,
+    seed: int | None = 0,
+    threads: int | None = None,
+    observer: Observer = silent,
+) -> Microaggregation:
+    """Replace records by the mean of groups of at least k, with the least loss found, and prove how good that is.
+
+    >>> import polars as pl, shoal
+    >>> data = pl.DataFrame({"turnover": [1.0, 2.0, 3.0, 40.0, 41.0, 45.0], "region": list("aabbba")})
+    >>> safe = shoal.microaggregate(data, k=3, columns=["turnover"])
+    >>> safe.frame["turnover"].to_list()
+    [2.0, 2.0, 2.0, 42.0, 42.0, 42.0]
+    >>> safe.k_release, round(safe.loss, 2), safe.optimal
+    (3, 0.66, True)
+    """
+    check_choice("aggregate", aggregate, get_args(Aggregate))
+    check_choice("missing", missing, get_args(Missing))
+    check_choice("order", order, get_args(Order))
+    METHODS[method].configure(options)
+    data = nw.from_native(frame, eager_only=True)
+    check_names(data, [*by, *drop, *ordinal, *(quasi or ()), unit, sample_weights])
+    if len(data) == 0:
+        raise InputError("there are no records")
+    if k < 2:
+        raise InputError(f"k must be at least 2, not {k}")
+    threads = threads or _cores()
+    notes: list[str] = []
+
+    names, column_groups, remark = _columns(
+        data, columns, groups, ordinal, [*by, *drop, unit, sample_weights]
+    )
+    notes += remark
+    for role, others in (("strata", by), ("columns to drop", drop)):
+        for name in others:
+            if name in names:
+                raise InputError(f"column '{name}' is to be protected, so it cannot be among the {role}")
+    attributes = {name: read_attribute(data, name, ordinal=name in ordinal) for name in names}
+    keep, remark = records_to_keep(attributes, missing)
+    notes += remark
+    set_aside = len(data) - int(keep.sum())
+    if set_aside:
+        data = data.filter(keep.tolist())
+        attributes = {name: read_attribute(data, name, ordinal=name in ordinal) for name in names}
+    n = len(data)
+    if n == 0:
+        raise InputError("every record has a missing value in the columns to protect")
+    if k > n:
+        raise InputError(f"k is {k}, but there are only {n} records")
+    if n < 2 * k and not by:
+        notes.append(f"{n} records are fewer than 2k = {2 * k}: all of them form one group")
+    weights = read_sample_weights(data, sample_weights)
+    strata = read_strata(data, by, k)
+    factors = read_attribute_weights(names, attribute_weights)
+    begin = None if start is None else start_labels(start, keep, len(column_groups))
+    notes += remarks_on_constants(list(attributes.values())) + remarks_on_skew(list(attributes.values()))
+
+    search = _Search(METHODS[method], options, k, largest, Seeds(seed), threads, observer)
+    shares = _Shares(budget or Budget(), len(column_groups) * n)
+    released: dict[str, np.ndarray] = {}
+    parts = []
+    for place, group in enumerate(column_groups):
+        members = [attributes[name] for name in group]
+        scale = [factors[name] for name in group]
+        points, imputed = scaled_points(members, scale)
+        phase = f"group {place + 1} of {len(column_groups)}" if len(column_groups) > 1 else ""
+        labels, solved = search(points, strata, shares, place, phase, begin)
+        for attribute in members:
+            released[attribute.name] = released_values(attribute, labels, aggregate, weights)
+        sse, sst = loss(members, [released[name] for name in group], scale)
+        bound, optimal = (None, False) if imputed.any() else _bound(solved, threads, shares.budget)
+        # The proof is for group means in the scaled space; other aggregates only inherit the bound.
+        exact = (
+            aggregate == "mean" and weights is None and all(a.kind in ("number", "integer") for a in members)
+        )
+        parts.append(
+            Part(
+                columns=tuple(group),
+                labels=labels,
+                sse=sse,
+                sst=sst,
+                bound=None if bound is None else min(bound, sse),
+                optimal=optimal and exact,
+                method=method,
+                iterations=sum(partition.work for _, _, partition in solved),
+                seconds=sum(partition.seconds for _, _, partition in solved),
+                stopped_by=most_telling(partition.stopped_by for _, _, partition in solved),
+                histories=tuple(
+                    (name, _percent_history(problem, partition)) for name, problem, partition in solved
+                ),
+            )
+        )
+
+    backend = nw.get_native_namespace(data)
+    protected = data.with_columns(
+        *[
+            write_attribute(
+                attributes[name], released[name], whole=aggregate == "rounded-mean", backend=backend
+            )
+            for name in names
+        ]
+    )
+    quasi_names = tuple(quasi) if quasi else tuple(names)
+    measured = anonymity(protected.to_native(), list(quasi_names), unit=unit)
+    if drop:
+        protected = protected.drop(*drop)
+    kept = [name for name in protected.columns if name not in names and name not in by]
+    warnings = warnings_on_kept(data, list(attributes.values()), kept)
+    if len(column_groups) > 1:
+        warnings.append(
+            f"columns are protected in {len(column_groups)} separate groups: k = {k} holds for the columns of each "
+            "group, not for all together; K of the release says what holds"
+        )
+    gaps = sum(int(np.isnan(values).sum()) for values in released.values())
+    if gaps:
+        notes.append(f"{gaps} values stay missing, because nobody in their group has one")
+    if measured.k < k:
+        counted = f" by distinct {unit}" if unit else ""
+        warnings.append(
+            f"K of the release over {', '.join(quasi_names)}{counted} is {measured.k}, below k = {k}"
+        )
+    permutation = np.arange(n)
+    if order == "sorted":
+        protected, permutation = _sorted(protected, names)
+    else:
+        notes.append(
+            "records are in their original order, by which they can be linked; --order sorted removes that"
+        )
+
+    result = Microaggregation(
+        frame=protected.to_native(),
+        parts=tuple(parts),
+        k=k,
+        k_release=measured.k,
+        anonymity=measured,
+        quasi=quasi_names,
+        method=method,
+        records=n,
+        set_aside=set_aside,
+        changes=measure_changes(
+            names,
+            np.column_stack([attributes[name].values for name in names]),
+            np.column_stack([comparable(attributes[name], released[name]) for name in names]),
+        ),
+        notes=tuple(notes),
+        warnings=tuple(warnings),
+        settings=(
+            ("k", k),
+            ("method", method),
+            ("aggregate", aggregate),
+            ("missing values", missing),
+            ("strata", ", ".join(by) or None),
+            ("order", order),
+            ("largest group", largest),
+            ("seed", seed),
+        ),
+        _check=ReleaseCheck(
+            attributes=tuple(attributes[name] for name in names),
+            factors=tuple(factors[name] for name in names),
+            strata=strata,
+            permutation=permutation,
+            aggregate=aggregate,
+            weights=weights,
+        ),
+    )
+    result.verify()
+    return result
+
+
+def _columns(
+    data: nw.DataFrame,
+    columns: Sequence[str] | None,
+    groups: Sequence[Sequence[str]] | None,
+    ordinal: Sequence[str],
+    others: Sequence[str | None],
+) -> tuple[list[str], list[list[str]], list[str]]:
+    """The columns to protect, which of them together, and the choice in words if it was ours."""
+    elsewhere = [*ordinal, *(name for name in others if name is not None)]
+    if groups is not None:
+        together = [list(group) for group in groups if group]
+        together += [[name] for name in ordinal if all(name not in group for group in together)]
+        names = list(choose_columns(data, [name for group in together for name in group]).columns)
+        return names, together, []
+    if columns is None and ordinal and not has_numeric(data, elsewhere):
+        return list(ordinal), [list(ordinal)], []
+    choice = choose_columns(data, columns, not_these=elsewhere)
+    names = [*choice.columns, *(name for name in ordinal if name not in choice.columns)]
+    remark = (
+        []
+        if columns is not None and list(columns) != ["*"]
+        else [replace(choice, columns=tuple(names)).sentence()]
+    )
+    return names, [names], remark
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Finds the groups for one set of columns, stratum by stratum, and checks each."""
+
+    method: Method
+    options: Mapping[str, Any] | None
+    k: int
+    largest: int | None
+    seeds: Seeds
+    threads: int
+    observer: Observer
+
+    def __call__(
+        self,
+        points: np.ndarray,
+        strata: Mapping[str, np.ndarray],
+        shares: "_Shares",
+        place: int,
+        phase: str,
+        begin: np.ndarray | None,
+    ) -> tuple[np.ndarray, list[tuple[str, Problem, Partition]]]:
+        labels = np.empty(points.shape[0], dtype=np.int32)
+        solved: list[tuple[str, Problem, Partition]] = []
+        first = 0
+        for number, (stratum, rows) in enumerate(strata.items()):
+            problem = Problem(points[rows], self.k, self.largest)
+            name = ", ".join(part for part in (phase, stratum) if part)
+            partition = self.method.solve(
+                problem,
+                self.options,
+                budget=shares.next(len(rows)),
+                seeds=self.seeds.child("group", place, "stratum", number),
+                threads=self.threads,
+                observer=_in_percent(self.observer, problem, name),
+                start=None if begin is None else numbered_by_appearance(begin[rows]),
+            )
+            shares.spent(len(rows))
+            verify_partition(problem, partition)
+            labels[rows] = partition.labels + first
+            first += partition.groups
+            solved.append((name, problem, partition))
+        return numbered_by_appearance(labels), solved
+
+
+class _Shares:
+    """Gives each sub-problem its share of the seconds; iterations count for each sub-problem."""
+
+    def __init__(self, budget: Budget, total: int) -> None:
+        self.budget = budget
+        self._left = total
+        self._run = budget.start()
+
+    def next(self, size: int) -> Budget:
+        if self.budget.seconds is None:
+            return self.budget
+        left = max(1e-3, self.budget.seconds - self._run.seconds)
+        return replace(self.budget, seconds=left * size / max(size, self._left))
+
+    def spent(self, size: int) -> None:
+        self._left -= size
+
+
+def _bound(
+    solved: Sequence[tuple[str, Problem, Partition]], threads: int, budget: Budget
+) -> tuple[float | None, bool]:
+    """A lower bound on the squared error of any such grouping, and whether it is reached; none after Ctrl-C."""
+    from shoal.microdata.bounds import lower_bound
+
+    total = 0.0
+    optimal = True
+    for _, problem, partition in solved:
+        bound = partition.bound
+        if not partition.optimal:
+            if budget.control.cancelled:
+                return None, False
+            computed = lower_bound(problem, threads=threads)
+            bound = computed if bound is None else max(bound, computed)
+        assert bound is not None
+        total += bound
+        optimal = optimal and (partition.optimal or partition.value <= bound + 1e-12 * problem.sst)
+    return total, optimal
+
+
+def _sorted(frame: nw.DataFrame, names: Sequence[str]) -> tuple[nw.DataFrame, np.ndarray]:
+    """The frame sorted by what is released, all columns of it, and without an index that tells the old order."""
+    place = "place before sorting"
+    others = [name for name in frame.columns if name not in names]
+    ordered = frame.with_row_index(place).sort(*names, *others, nulls_last=True)
+    permutation = np.asarray(ordered[place].to_numpy(), dtype=np.int64)
+    ordered = ordered.drop(place)
+    if frame.implementation.is_pandas_like():
+        ordered = nw.from_native(ordered.to_native().reset_index(drop=True), eager_only=True)
+    return ordered, permutation
+
+
+def _percent_history(problem: Problem, partition: Partition) -> list[tuple[int, float, float]]:
+    return [
+        (point.work, point.seconds, problem.percent(point.value))
+        for point in partition.history
+        if point.value is not None
+    ]
+
+
+def _in_percent(observer: Observer, problem: Problem, phase: str) -> Observer:
+    def observe(progress: Progress) -> None:
+        value = None if progress.value is None else problem.percent(progress.value)
+        bound = None if progress.bound is None else problem.percent(progress.bound)
+        observer(replace(progress, value=value, bound=bound, phase=phase or progress.phase))
+
+    return observe
+
+
+def _cores() -> int:
+    import os
+
+    try:
+        return max(1, len(os.sched_getaffinity(0)))
+    except AttributeError:
+        return os.cpu_count() or 1

@@ -1,0 +1,137 @@
+"""The result of ``shoal.microaggregate``: a protected frame with everything that is known of it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal.anonymity.measure import Anonymity
+from shoal.microdata.changes import Changes
+from shoal.microdata.release_check import ReleaseCheck
+from shoal.search import StopReason
+
+
+def most_telling(reasons: Iterable[StopReason]) -> StopReason:
+    """Of several reasons to stop, the one a reader must know."""
+    order = [
+        StopReason.INTERRUPT,
+        StopReason.TIME,
+        StopReason.TARGET,
+        StopReason.ITERATIONS,
+        StopReason.OPTIMAL,
+    ]
+    return min(reasons, key=order.index)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The columns that were microaggregated together, and how that went.
+
+    Squared errors are those of the released values, in the scaled space of the distances. ``bound`` is ``None`` where
+    no lower bound holds (values were imputed) or none was computed.
+    """
+
+    columns: tuple[str, ...]
+    labels: np.ndarray
+    sse: float
+    sst: float
+    bound: float | None
+    optimal: bool
+    method: str
+    iterations: int
+    seconds: float
+    stopped_by: StopReason
+    histories: tuple[tuple[str, Any], ...]
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Records in each group."""
+        return np.bincount(self.labels)
+
+    @property
+    def loss_percent(self) -> float:
+        """Information loss, 100·SSE/SST."""
+        return 100.0 * self.sse / self.sst if self.sst > 0 else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Microaggregation:
+    """A protected frame with everything that is known of it.
+
+    ``frame`` is of the kind that came in. ``k`` is what was asked for, ``k_release`` what the released frame has over
+    the declared quasi-identifiers; it is the one that counts.
+    """
+
+    frame: Any
+    parts: tuple[Part, ...]
+    k: int
+    k_release: int
+    anonymity: Anonymity
+    quasi: tuple[str, ...]
+    method: str
+    records: int
+    set_aside: int
+    changes: Changes
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+    settings: tuple[tuple[str, Any], ...]
+    _check: ReleaseCheck
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The protected columns."""
+        return tuple(name for part in self.parts for name in part.columns)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The group of each released record, before any sorting; for several attribute groups those of the first."""
+        return self.parts[0].labels
+
+    @property
+    def partition(self) -> np.ndarray:
+        """The same as ``labels``."""
+        return self.labels
+
+    @property
+    def sse(self) -> float:
+        """Squared error over all protected columns."""
+        return float(sum(part.sse for part in self.parts))
+
+    @property
+    def sst(self) -> float:
+        """Squared error of a single group: what 100 % loss means."""
+        return float(sum(part.sst for part in self.parts))
+
+    @property
+    def loss(self) -> float:
+        """Information loss in percent."""
+        return 100.0 * self.sse / self.sst if self.sst > 0 else 0.0
+
+    @property
+    def bound(self) -> float | None:
+        """A proved lower bound on the loss of any such grouping, in percent."""
+        if any(part.bound is None for part in self.parts):
+            return None
+        total = sum(part.bound or 0.0 for part in self.parts)
+        return 100.0 * total / self.sst if self.sst > 0 else 0.0
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no grouping can lose less."""
+        return all(part.optimal for part in self.parts)
+
+    @property
+    def stopped_by(self) -> StopReason:
+        """What ended the search: the most telling reason over all parts."""
+        return most_telling(part.stopped_by for part in self.parts)
+
+    def verify(self, released: Any = None) -> None:
+        """Recompute sizes, released values and loss from a frame (by default the one held here); raise if they differ."""
+        self._check(self, self.frame if released is None else released)
+
+    def report(self) -> Any:
+        """The report as a page; ``.write(path)`` writes it."""
+        from shoal.report.microaggregation import page
+
+        return page(self)

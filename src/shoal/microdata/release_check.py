@@ -1,0 +1,94 @@
+"""The independent check of a release: sizes, values and loss computed again from the frame. Imports no solver."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+
+from shoal.microdata.aggregate import Aggregate
+from shoal.microdata.attributes import Attribute, read_attribute
+from shoal.microdata.release import column_error
+
+if TYPE_CHECKING:
+    from shoal.microdata.microaggregate import Microaggregation
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseCheck:
+    """The independent check of a release: everything is computed again from the original columns and the frame."""
+
+    attributes: tuple[Attribute, ...]
+    factors: tuple[float, ...]
+    strata: Mapping[str, np.ndarray]
+    permutation: np.ndarray
+    aggregate: Aggregate
+    weights: np.ndarray | None
+
+    def __call__(self, result: "Microaggregation", released: Any) -> None:
+        """Raise ``AssertionError`` unless the frame holds what the result says."""
+        data = nw.from_native(released, eager_only=True)
+        assert len(data) == result.records, f"{len(data)} records, not {result.records}"
+        for part in result.parts:
+            assert part.sizes.min() >= result.k, (
+                f"a group has {part.sizes.min()} records, fewer than k = {result.k}"
+            )
+            for rows in self.strata.values():
+                inside = np.bincount(part.labels[rows], minlength=part.sizes.size)
+                assert ((inside == 0) | (inside == part.sizes)).all(), "a group crosses strata"
+            total = 0.0
+            for attribute, factor in zip(self.attributes, self.factors, strict=True):
+                if attribute.name not in part.columns:
+                    continue
+                seen = self._seen(data, attribute)
+                for_group = np.full(part.sizes.size, np.nan)
+                for_group[part.labels] = seen
+                assert np.array_equal(for_group[part.labels], seen, equal_nan=True), (
+                    f"column '{attribute.name}' differs within a group"
+                )
+                self._expect_aggregate(attribute, part.labels, for_group)
+                total += column_error(attribute, seen, factor)[0]
+            assert abs(total - part.sse) <= 1e-7 * max(part.sst, 1e-300), (
+                f"the loss is {total}, not {part.sse}"
+            )
+
+    def _seen(self, data: nw.DataFrame, attribute: Attribute) -> np.ndarray:
+        back = np.empty(len(self.permutation))
+        if attribute.kind == "ordinal":
+            place = {value: position for position, value in enumerate(attribute.categories)}
+            items = data[attribute.name].to_list()
+            seen = np.array([np.nan if item is None else place.get(item, -1) for item in items], dtype=float)
+        else:
+            seen = read_attribute(data, attribute.name).values
+        back[self.permutation] = seen
+        return back
+
+    def _expect_aggregate(self, attribute: Attribute, labels: np.ndarray, released: np.ndarray) -> None:
+        # A slow, obvious recount of some groups; the loss covers all of them.
+        for group in np.unique(np.linspace(0, released.size - 1, 25).astype(int)):
+            members = np.flatnonzero(labels == group)
+            if attribute.kind == "ordinal":
+                assert attribute.positions is not None
+                right = _is_middle(attribute.positions[members], released[group])
+            else:
+                values = attribute.values[members]
+                right = self._is_aggregate(attribute, values[~np.isnan(values)], float(released[group]))
+            assert right, f"column '{attribute.name}' does not hold the {self.aggregate} of its group"
+
+    def _is_aggregate(self, attribute: Attribute, values: np.ndarray, released: float) -> bool:
+        if values.size == 0:
+            return bool(np.isnan(released))
+        slack = 1e-9 * max(1.0, float(np.abs(values).max()))
+        if attribute.kind == "moment":
+            slack += 86_400_000_000.0  # dates are released as whole days
+        elif attribute.kind == "integer" and self.aggregate == "rounded-mean":
+            slack += 0.5
+        if self.weights is not None or self.aggregate == "median":
+            return bool(values.min() - slack <= released <= values.max() + slack)
+        return abs(released - sum(values.tolist()) / values.size) <= slack
+
+
+def _is_middle(positions: np.ndarray, released: float) -> bool:
+    ranked = sorted(position for position in positions.tolist() if position >= 0)
+    return ranked[(len(ranked) - 1) // 2] == released if ranked else bool(np.isnan(released))

@@ -1,0 +1,161 @@
+"""The report of a microaggregation: what a release officer must see to sign, and nothing confidential."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.report import charts
+from shoal.report.bins import Bin, histogram, merge_small
+from shoal.report.page import Page
+
+if TYPE_CHECKING:
+    from shoal.microdata.microaggregation import Microaggregation
+
+# A report of a hundred columns would not be read; the first ones are drawn, all are in the table.
+_DRAWN = 12
+
+
+def page(result: "Microaggregation") -> Page:
+    """The report of one release."""
+    out = Page("Microaggregated records", f"k = {result.k}, {len(result.columns)} protected columns")
+    out.section("Result")
+    sizes = np.concatenate([part.sizes for part in result.parts])
+    anonymity = result.anonymity
+    out.facts(
+        [
+            ("records released", result.records),
+            ("records set aside, not released", result.set_aside),
+            ("K of the release", f"{result.k_release}, over {', '.join(result.quasi)}"),
+            ("k asked for", result.k),
+            (
+                "units in classes below 3, 5, 10",
+                ", ".join(f"{anonymity.below(limit):,}" for limit in (3, 5, 10)),
+            ),
+            ("largest risk of a unit", f"{anonymity.maximum_risk:.3g}"),
+            ("average risk of a unit", f"{anonymity.average_risk:.3g}"),
+            ("information loss", f"{result.loss:.4f} %"),
+            (
+                "no grouping can lose less than",
+                "not known" if result.bound is None else f"{result.bound:.4f} %",
+            ),
+            ("proved optimal", result.optimal),
+            ("groups", f"{sizes.size:,} of {sizes.min()} to {sizes.max()} records"),
+            ("groups in which a column does not vary", _groups_without_range(result)),
+            ("search stopped by", str(result.stopped_by)),
+        ]
+    )
+    for warning in result.warnings:
+        out.warning(warning)
+    for note in result.notes:
+        out.note(note)
+    _search(out, result)
+    out.section("Groups")
+    bins = merge_small(
+        [Bin(size, size, int(count * size)) for size, count in enumerate(np.bincount(sizes)) if count]
+    )
+    if bins:
+        out.chart(
+            charts.bars(
+                [b.name for b in bins], [b.count for b in bins], x="records in the group", y="records"
+            ),
+            "How many records are in groups of which size.",
+        )
+    _columns(out, result)
+    out.provenance(
+        result.settings,
+        "sizes, group values and loss recomputed from the released frame by a check that shares no code with the search",
+    )
+    return out
+
+
+def _groups_without_range(result: "Microaggregation") -> int:
+    # Where all records of a group agree, the group's mean is everybody's true value.
+    total = 0
+    for part in result.parts:
+        flat = np.zeros(part.sizes.size, dtype=bool)
+        for name in part.columns:
+            attribute = next(a for a in result._check.attributes if a.name == name)
+            present = ~attribute.missing
+            low = np.full(part.sizes.size, np.inf)
+            high = np.full(part.sizes.size, -np.inf)
+            np.minimum.at(low, part.labels[present], attribute.values[present])
+            np.maximum.at(high, part.labels[present], attribute.values[present])
+            flat |= low == high
+        total += int(flat.sum())
+    return total
+
+
+def _search(out: Page, result: "Microaggregation") -> None:
+    curves = {}
+    for part in result.parts:
+        for name, history in part.histories:
+            if len(history) > 1:
+                curves[name or "loss"] = [(work, value) for work, _, value in history]
+    if not curves:
+        return
+    out.section("The search")
+    first = dict(list(curves.items())[:6])
+    out.chart(
+        charts.lines(first, x="iterations", y="information loss, %"),
+        "The best loss found so far"
+        + ("" if len(first) == len(curves) else f" (6 of {len(curves)} searches)")
+        + ".",
+    )
+
+
+def _columns(out: Page, result: "Microaggregation") -> None:
+    out.section("Before and after")
+    out.table(
+        ["column", "mean before", "mean after", "deviation before", "deviation after", "variance kept %"],
+        [
+            (
+                c.column,
+                c.mean_before,
+                c.mean_after,
+                c.deviation_before,
+                c.deviation_after,
+                c.variance_kept_percent,
+            )
+            for c in result.changes.columns
+        ],
+    )
+    _correlations(out, result)
+    released = _released(result)
+    for name, before, after in released[:_DRAWN]:
+        shown = {"before": histogram(before), "after": histogram(after)}
+        if all(len(bins) > 1 for bins in shown.values()):
+            out.chart(
+                charts.densities(shown, x=name),
+                f"{name}: between the 1st and 99th percentile, bins of at least 10 records.",
+            )
+    if len(released) > _DRAWN:
+        out.note(f"Distributions of the first {_DRAWN} of {len(released)} columns are drawn.")
+
+
+def _correlations(out: Page, result: "Microaggregation") -> None:
+    names = [c.column for c in result.changes.columns]
+    if len(names) < 2:
+        return
+    before, after = result.changes.correlations_before, result.changes.correlations_after
+    pairs = [
+        (names[i], names[j], float(before[i, j]), float(after[i, j]))
+        for i in range(len(names))
+        for j in range(i)
+        if not (np.isnan(before[i, j]) or np.isnan(after[i, j]))
+    ]
+    pairs.sort(key=lambda row: -abs(row[3] - row[2]))
+    out.text(f"Largest change of a correlation: {result.changes.largest_correlation_change:.4f}.")
+    out.table(["column", "column", "correlation before", "after"], pairs[:10])
+
+
+def _released(result: "Microaggregation") -> list[tuple[str, np.ndarray, np.ndarray]]:
+    import narwhals as nw
+
+    from shoal.microdata.attributes import read_attribute
+
+    frame = nw.from_native(result.frame, eager_only=True)
+    return [
+        (attribute.name, attribute.values, read_attribute(frame, attribute.name).values)
+        for attribute in result._check.attributes
+        if attribute.kind in ("number", "integer")
+    ]

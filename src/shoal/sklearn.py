@@ -1,0 +1,107 @@
+"""Microaggregation as a scikit-learn transformer; needs the extra ``shoal[sklearn]``."""
+
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.search import Budget
+
+try:
+    from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError:  # pragma: no cover - depends on what is installed
+    raise InputError('scikit-learn is not installed; install it with: pip install "shoal[sklearn]"') from None
+
+
+class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Replaces each record by the mean of its group of at least k.
+
+    ``fit_transform`` is the protected release: the groups are those of the data it was given, and ``transform`` of that
+    same data gives the same. ``transform`` of other records gives each the mean of the nearest group, which is no
+    k-anonymous release by itself. ``method`` and ``method_options`` are those of ``shoal.microaggregate``; ``iterations``
+    and ``seconds`` limit the search.
+
+    >>> import numpy as np
+    >>> from shoal.sklearn import Microaggregator
+    >>> Microaggregator(k=2, method="mdav").fit_transform([[1.0], [2.0], [9.0], [11.0]]).ravel().tolist()
+    [1.5, 1.5, 10.0, 10.0]
+    """
+
+    def __init__(
+        self,
+        k: int = 5,
+        *,
+        method: str = "auto",
+        method_options: dict[str, Any] | None = None,
+        iterations: int | None = None,
+        seconds: float | None = None,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.k = k
+        self.method = method
+        self.method_options = method_options
+        self.iterations = iterations
+        self.seconds = seconds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> "Microaggregator":
+        """Find the groups."""
+        self._learn(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **ignored: Any) -> np.ndarray:
+        """Find the groups and give every record the mean of its own."""
+        table = self._learn(X)
+        return self._release(table, self.labels_)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The release for the data of ``fit``; for other records the mean of the nearest group."""
+        check_is_fitted(self)
+        table = validate_data(self, X, reset=False, dtype=np.float64)
+        if table.shape == self._fitted.shape and np.array_equal(table, self._fitted):
+            return self._release(table, self.labels_)
+        from scipy.spatial import cKDTree
+
+        nearest = cKDTree(self._scaled(self.means_)).query(self._scaled(table))[1]
+        return self._release(table, nearest)
+
+    def _learn(self, X: Any) -> np.ndarray:
+        from shoal.microdata.methods import METHODS
+        from shoal.microdata.partition import group_means, verify
+        from shoal.microdata.problem import Problem
+        from shoal.search import Seeds
+
+        table: np.ndarray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        if not isinstance(self.k, int | np.integer) or self.k < 2:
+            raise InputError(f"k must be a whole number of at least 2, not {self.k}")
+        k = min(int(self.k), table.shape[0])
+        if k < self.k:
+            raise InputError(f"k is {self.k}, but there are only {table.shape[0]} records")
+        problem = Problem.standardised(table, k)
+        partition = METHODS[self.method].solve(
+            problem,
+            self.method_options,
+            budget=Budget(iterations=self.iterations, seconds=self.seconds),
+            seeds=Seeds(self.random_state),
+            threads=self.n_jobs or 1,
+        )
+        verify(problem, partition)
+        self._fitted = table.copy()
+        self._centre = table.mean(axis=0)
+        deviation = table.std(axis=0)
+        self._spread = np.where(deviation > 0, deviation, 1.0)
+        self.labels_ = partition.labels
+        self.means_ = group_means(table, partition.labels)
+        self.loss_percent_ = partition.loss_percent
+        return table
+
+    def _scaled(self, table: np.ndarray) -> np.ndarray:
+        scaled: np.ndarray = (table - self._centre) / self._spread
+        return scaled
+
+    def _release(self, table: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        released: np.ndarray = self.means_[labels]
+        return released
