@@ -1,0 +1,319 @@
+"""The public function on frames: what goes in, what comes out, and what is refused."""
+
+import datetime as dt
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal import InputError
+
+
+def survey(n: int = 60, seed: int = 0) -> pl.DataFrame:
+    draw = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "person": np.arange(n) // 2,
+            "income": draw.lognormal(8, 0.3, n).round(2),
+            "age": draw.integers(18, 90, n),
+            "region": draw.choice(["north", "south"], n),
+            "born": [
+                dt.date(1990, 1, 1) + dt.timedelta(days=int(days)) for days in draw.integers(0, 9000, n)
+            ],
+            "education": draw.choice(["1 low", "2 middle", "10 high"], n),
+        }
+    )
+
+
+def protect(frame=None, k=3, **keywords):
+    return shoal.microaggregate(survey() if frame is None else frame, k, **{"method": "mdav", **keywords})
+
+
+def plain_loss(before: pl.DataFrame, after: pl.DataFrame, columns: list[str]) -> float:
+    """100·SSE/SST from the frames alone."""
+    sse = sst = 0.0
+    for name in columns:
+        x = before[name].to_numpy().astype(float)
+        y = after[name].to_numpy().astype(float)
+        sd = x.std(ddof=1)
+        sse += (((x - y) / sd) ** 2).sum()
+        sst += (((x - x.mean()) / sd) ** 2).sum()
+    return 100 * sse / sst
+
+
+def test_every_released_record_equals_at_least_k_minus_1_others():
+    before = survey()
+    result = protect(before, 4, columns=["income", "age"])
+    sizes = result.frame.group_by("income", "age").len()["len"]
+    assert sizes.min() >= 4
+    assert result.k_release == sizes.min()
+    assert result.loss == pytest.approx(plain_loss(before, result.frame, ["income", "age"]), rel=1e-9)
+    assert result.bound <= result.loss
+    assert result.frame.drop("income", "age").equals(before.drop("income", "age"))
+    means = before.with_columns(group=result.labels).with_columns(pl.col("income").mean().over("group"))
+    assert np.allclose(means["income"], result.frame["income"], rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas", "arrow"])
+def test_what_comes_out_is_what_went_in(kind):
+    frame = survey()
+    given_frame = {
+        "polars": frame,
+        "pandas": frame.to_pandas().set_index("person"),
+        "arrow": frame.to_arrow(),
+    }[kind]
+    before = given_frame.copy() if kind == "pandas" else given_frame
+    result = protect(given_frame, columns=["income", "age"])
+    assert type(result.frame) is type(given_frame)
+    if kind == "pandas":
+        assert result.frame.index.equals(given_frame.index)
+        pd.testing.assert_frame_equal(before, given_frame)
+        released = pl.from_pandas(result.frame.reset_index())
+    else:
+        released = pl.DataFrame(result.frame)
+    assert released["income"].to_list() == protect(frame, columns=["income", "age"]).frame["income"].to_list()
+
+
+def test_integers_become_floats_unless_rounded_and_dates_stay_dates():
+    result = protect(columns=["age", "born"])
+    assert result.frame.schema["age"] == pl.Float64
+    assert result.frame.schema["born"] == pl.Date
+    rounded = protect(columns=["age", "born"], aggregate="rounded-mean")
+    assert rounded.frame.schema["age"] == pl.Int64
+    assert rounded.loss >= result.loss - 1e-9
+    means = survey().with_columns(group=result.labels).group_by("group").agg(pl.col("born").mean())
+    assert set(means["born"].cast(pl.Date)) == set(result.frame["born"])
+
+
+def test_medians_are_medians():
+    before = survey()
+    result = protect(before, columns=["income"], aggregate="median")
+    medians = before.with_columns(group=result.labels).with_columns(pl.col("income").median().over("group"))
+    assert result.frame["income"].to_list() == pytest.approx(medians["income"].to_list())
+    assert result.loss >= result.bound
+
+
+def test_ordinal_columns_release_values_that_exist_and_sort_naturally():
+    before = survey()
+    result = protect(before, columns=["income"], ordinal=["education"])
+    assert set(result.frame["education"]) <= set(before["education"])
+    # "10 high" comes after "2 middle": the middle of {1, 2, 10} is 2.
+    three = pl.DataFrame({"education": ["1 low", "10 high", "2 middle"]})
+    assert protect(three, ordinal=["education"]).frame["education"].to_list() == ["2 middle"] * 3
+
+
+def test_groups_never_cross_strata():
+    before = survey()
+    result = protect(before, columns=["income", "age"], by=["region"])
+    per_group = (
+        before.with_columns(group=result.labels).group_by("group").agg(pl.col("region").n_unique(), pl.len())
+    )
+    assert per_group["region"].max() == 1
+    assert per_group["len"].min() >= 3
+
+
+def test_small_strata_are_named_and_counted():
+    frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "where": ["a", "a", "a", "b"]})
+    with pytest.raises(InputError, match=r"1 of 2 strata have fewer than k = 3 records: b \(1\)"):
+        protect(frame, columns=["x"], by=["where"])
+
+
+def test_sorted_order_cannot_be_traced_back():
+    before = survey()
+    result = protect(before, columns=["income", "age"], order="sorted")
+    keys = result.frame.select("income", "age").rows()
+    assert keys == sorted(keys)
+    shuffled = protect(
+        before.sample(fraction=1.0, shuffle=True, seed=3), columns=["income", "age"], order="sorted"
+    )
+    assert result.loss == pytest.approx(shuffled.loss)
+    if result.loss == shuffled.loss:
+        assert result.frame.equals(shuffled.frame)
+    index = pd.Index([f"r{i}" for i in range(60)], name="secret")
+    released = protect(before.to_pandas().set_index(index), columns=["income"], order="sorted").frame
+    assert list(released.index) == list(range(60))
+    assert not any("original order" in note for note in result.notes)
+    assert any("original order" in note for note in protect(before, columns=["income"]).notes)
+
+
+def test_missing_values_are_refused_set_aside_or_filled():
+    before = survey().with_columns(
+        pl.when(pl.col("age") > 75).then(None).otherwise(pl.col("age")).alias("age")
+    )
+    gaps = before["age"].null_count()
+    assert gaps > 0
+    with pytest.raises(InputError, match=f"{gaps} records have missing values"):
+        protect(before, columns=["income", "age"])
+    aside = protect(before, columns=["income", "age"], missing="aside")
+    assert (aside.records, aside.set_aside) == (60 - gaps, gaps)
+    assert aside.frame.height == 60 - gaps
+    filled = protect(before, k=12, columns=["income", "age"], missing="impute")
+    assert filled.frame.height == 60
+    assert filled.frame["age"].null_count() == 0
+    assert filled.bound is None, "a bound over imputed points would not be one for the known values"
+
+
+def test_sample_weights_keep_weighted_totals():
+    before = survey().with_columns(w=pl.Series(np.random.default_rng(5).integers(1, 50, 60)))
+    result = protect(before, columns=["income"], sample_weights="w")
+    assert (before["income"] * before["w"]).sum() == pytest.approx(
+        (result.frame["income"] * before["w"]).sum()
+    )
+    assert any("'w'" in warning and "weight" in warning for warning in result.warnings)
+
+
+def test_attribute_weights_change_what_counts():
+    equal = protect(columns=["income", "age"], k=5)
+    heavy = protect(columns=["income", "age"], k=5, attribute_weights={"age": 100.0})
+
+    def kept(result, name):
+        return next(c.variance_kept_percent for c in result.changes.columns if c.column == name)
+
+    assert kept(heavy, "age") > kept(equal, "age")
+    with pytest.raises(InputError, match="did you mean 'age'"):
+        protect(columns=["income", "age"], attribute_weights={"agee": 2.0})
+
+
+def test_attribute_groups_are_protected_one_by_one_and_k_of_the_release_is_told():
+    result = protect(groups=[["income"], ["age"]], k=3)
+    for name in ("income", "age"):
+        assert result.frame.group_by(name).len()["len"].min() >= 3
+    together = result.frame.group_by("income", "age").len()["len"].min()
+    assert result.k_release == together
+    assert any("separate groups" in warning for warning in result.warnings)
+    if together < 3:
+        assert any("below k = 3" in warning for warning in result.warnings)
+
+
+def test_k_of_the_release_counts_units_and_declared_quasi_identifiers():
+    by_record = protect(columns=["income", "age"], k=4)
+    by_person = protect(columns=["income", "age"], k=4, unit="person")
+    assert by_person.k_release <= by_record.k_release
+    counted = (
+        survey()
+        .with_columns(income=by_person.frame["income"], age=by_person.frame["age"])
+        .group_by("income", "age")
+        .agg(pl.col("person").n_unique())["person"]
+        .min()
+    )
+    assert by_person.k_release == counted
+    finer = protect(columns=["income", "age"], k=4, quasi=["income", "age", "region"])
+    assert finer.k_release == finer.frame.group_by("income", "age", "region").len()["len"].min()
+    dropped = protect(columns=["income", "age"], k=4, unit="person", drop=["person"])
+    assert "person" not in dropped.frame.columns
+    assert dropped.k_release == by_person.k_release
+
+
+def test_the_choice_of_columns_leaves_out_what_measures_nothing_and_says_so():
+    frame = survey().with_columns(year=pl.lit(1999) + pl.Series(range(60)) % 9, wgt=pl.lit(2.5))
+    result = protect(frame)
+    assert result.columns == ("income", "age")
+    note = result.notes[0]
+    for word in ("year (a year)", "wgt (a weight)"):
+        assert word in note
+    assert "person" in frame.columns
+    everything = protect(frame, columns=["*"])
+    assert set(everything.columns) == {"person", "income", "age", "year", "wgt"}
+
+
+def test_a_kept_column_that_gives_a_protected_one_away_is_pointed_out():
+    frame = survey().with_columns(turnover=pl.col("income") * 3, cost=pl.col("income") * 2 + pl.col("age"))
+    profit = frame.with_columns(profit=pl.col("turnover") - pl.col("cost"))
+    result = protect(profit, columns=["profit"])
+    assert any("'profit' is protected" in warning and "determines" in warning for warning in result.warnings)
+    clean = protect(survey(), columns=["income"])
+    assert not any("determines" in warning for warning in clean.warnings)
+
+
+def test_skew_and_constants_are_remarked():
+    frame = pl.DataFrame(
+        {"x": [1.0] * 40 + [1000.0], "y": [float(i % 7) for i in range(41)], "z": [4.0] * 41}
+    )
+    result = protect(frame, columns=["x", "y", "z"])
+    assert any("x: strongly skewed" in note for note in result.notes)
+    assert any("z: constant" in note for note in result.notes)
+    assert result.frame["z"].to_list() == [4.0] * 41
+
+
+def test_start_labels_are_used_and_checked():
+    start = np.arange(60) // 3
+    result = protect(columns=["income"], start=start)
+    assert result.k_release >= 3
+    with pytest.raises(InputError, match="59 labels"):
+        protect(columns=["income"], start=start[:-1])
+    with pytest.raises(InputError, match="several --groups"):
+        protect(groups=[["income"], ["age"]], start=start)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"),
+    [
+        ({"k": 1}, "k must be at least 2"),
+        ({"k": 61}, "only 60 records"),
+        ({"columns": ["incom"]}, "did you mean 'income'"),
+        ({"columns": ["region"]}, "is not numeric"),
+        ({"columns": ["income", "income"]}, "named twice"),
+        ({"columns": []}, "at least one column"),
+        ({"method": "mdva"}, "did you mean 'mdav'"),
+        ({"options": {"distnace": "manhattan"}}, "did you mean 'distance'"),
+        ({"aggregate": "mode"}, "aggregate 'mode'"),
+        ({"missing": "drop"}, "missing 'drop'"),
+        ({"order": "random"}, "order 'random'"),
+        ({"by": ["regoin"]}, "did you mean 'region'"),
+        ({"columns": ["income"], "by": ["income"]}, "cannot be among the strata"),
+        ({"columns": ["income"], "drop": ["income"]}, "cannot be among the columns to drop"),
+        ({"columns": ["income"], "largest": 2}, "below k"),
+        ({"columns": ["income"], "sample_weights": "region"}, "not numeric"),
+    ],
+)
+def test_bad_input_is_one_clear_line(keywords, message):
+    with pytest.raises(InputError, match=message) as caught:
+        protect(**{"k": 3, **keywords})
+    assert "\n" not in str(caught.value)
+
+
+def test_infinities_no_records_and_no_numbers_are_refused():
+    with pytest.raises(InputError, match="1 infinite"):
+        protect(pl.DataFrame({"x": [1.0, 2.0, float("inf"), 3.0]}), columns=["x"])
+    with pytest.raises(InputError, match="no records"):
+        protect(pl.DataFrame({"x": []}, schema={"x": pl.Float64}))
+    with pytest.raises(InputError, match="no numeric column"):
+        protect(pl.DataFrame({"x": ["a", "b", "c"]}))
+
+
+def test_a_tampered_release_fails_its_check():
+    result = protect(columns=["income", "age"])
+    result.verify()
+    for name in ("income", "age"):
+        wrong = result.frame.with_columns(
+            pl.when(pl.int_range(pl.len()) == 7).then(pl.col(name) + 0.01).otherwise(pl.col(name)).alias(name)
+        )
+        with pytest.raises(AssertionError, match="differs within a group"):
+            result.verify(wrong)
+    with pytest.raises(AssertionError, match="records"):
+        result.verify(result.frame.head(59))
+    shifted = result.frame.with_columns(pl.col("income") * 1.001)
+    with pytest.raises(AssertionError):
+        result.verify(shifted)
+    part = result.parts[0]
+    with pytest.raises(AssertionError, match="fewer than k"):
+        replace(result, k=7, parts=(part,)).verify()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    values=st.lists(st.tuples(st.floats(-1e6, 1e6), st.integers(-1000, 1000)), min_size=4, max_size=25),
+    k=st.integers(2, 4),
+    aggregate=st.sampled_from(["mean", "median", "rounded-mean"]),
+)
+def test_any_numbers_are_protected_and_verified(values, k, aggregate):
+    frame = pl.DataFrame({"a": [float(a) for a, _ in values], "b": [b for _, b in values]})
+    result = protect(frame, k, columns=["a", "b"], aggregate=aggregate)
+    assert result.frame.group_by("a", "b").len()["len"].min() >= k
+    assert result.k_release >= k
+    assert result.bound is None or result.bound <= result.loss + 1e-9

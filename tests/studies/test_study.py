@@ -1,0 +1,106 @@
+import csv
+
+import pytest
+
+from shoal import InputError, studies
+from shoal.studies import Row, Scope, Step, Study
+from shoal.studies.study import benchmark_file
+
+
+class Counting:
+    """A study of three steps that counts how often each really runs."""
+
+    def __init__(self, fail_at: str | None = None) -> None:
+        self.runs: list[str] = []
+        self.fail_at = fail_at
+
+    def study(self) -> Study:
+        return Study(
+            "toy", "A toy", "nobody, never", lambda scope: [self.step(key) for key in ("a", "b", "c")]
+        )
+
+    def step(self, key: str) -> Step:
+        def run(scope: Scope):
+            if key == self.fail_at:
+                raise KeyboardInterrupt
+            self.runs.append(key)
+            return [Row("Table 1", key, "mean", 1.5, scope.seeds(key).generator().random(), "a note")]
+
+        return Step(key, f"step {key}", run)
+
+
+def test_a_study_keeps_rows_as_csv_and_markdown(tmp_path):
+    rows = studies.run(Counting().study(), Scope(), tmp_path)
+    assert [row.case for row in rows] == ["a", "b", "c"]
+    kept = list(csv.DictReader((tmp_path / "rows.csv").read_text().splitlines()))
+    assert [float(row["measured"]) for row in kept] == [row.measured for row in rows]
+    table = (tmp_path / "table.md").read_text()
+    assert "| a | mean | 1.5 |" in table and "nobody, never" in table
+
+
+def test_an_interrupted_study_goes_on_where_it_stopped(tmp_path):
+    broken = Counting(fail_at="c")
+    with pytest.raises(KeyboardInterrupt):
+        studies.run(broken.study(), Scope(), tmp_path)
+    assert broken.runs == ["a", "b"]
+    second = Counting()
+    resumed = studies.run(second.study(), Scope(), tmp_path)
+    assert second.runs == ["c"]
+    fresh = studies.run(Counting().study(), Scope(), tmp_path / "other")
+    assert resumed == fresh
+
+
+def test_another_seed_scope_or_broken_file_runs_again(tmp_path):
+    for scope in (Scope(), Scope(seed=1), Scope(seed=1, quick=True)):
+        counting = Counting()
+        studies.run(counting.study(), scope, tmp_path)
+        assert counting.runs == ["a", "b", "c"]
+    (tmp_path / "steps" / "b.json").write_text('{"made"')
+    counting = Counting()
+    studies.run(counting.study(), Scope(seed=1, quick=True), tmp_path)
+    assert counting.runs == ["b"]
+    counting = Counting()
+    studies.run(counting.study(), Scope(seed=1, quick=True), tmp_path, again=True)
+    assert counting.runs == ["a", "b", "c"]
+
+
+def test_progress_is_told_and_a_stop_is_obeyed(tmp_path):
+    told = []
+    counting = Counting()
+    rows = studies.run(
+        counting.study(),
+        Scope(),
+        tmp_path,
+        tell=lambda done, total, title: told.append((done, total, title)),
+        stop=lambda: len(counting.runs) == 2,
+    )
+    assert counting.runs == ["a", "b"] and len(rows) == 2
+    assert told[0] == (0, 3, "step a")
+
+
+def test_unknown_studies_and_missing_files_are_said(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="did you mean 'anonymity-vectors'"):
+        studies.load("anonymity-vector")
+    monkeypatch.setenv("SHOAL_DATA", str(tmp_path))
+    with pytest.raises(InputError, match=r"casc/tarragona\.csv is not in the folder"):
+        benchmark_file("casc/tarragona.csv")
+    monkeypatch.delenv("SHOAL_DATA")
+    with pytest.raises(InputError, match="set SHOAL_DATA"):
+        benchmark_file("casc/tarragona.csv")
+
+
+def test_every_registered_study_loads_and_has_steps():
+    for name in studies.STUDIES:
+        study = studies.load(name)
+        assert study.name == name
+        keys = [step.key for step in study.steps(Scope(quick=True))]
+        assert keys and len(keys) == len(set(keys))
+
+
+def test_the_study_of_anonymity_vectors_agrees_with_what_was_published(tmp_path):
+    rows = studies.run(studies.load("anonymity-vectors"), Scope(), tmp_path)
+    by_case = {(row.table, row.case): row for row in rows}
+    assert by_case["Positions, N = 30", "(2, 3, 2, 4)"].measured == 3157
+    assert by_case["15 people", "random appointments"].measured == "(9, 3)"
+    same = [row for row in rows if not row.note and isinstance(row.published, str)]
+    assert same and all(row.published == row.measured for row in same)
