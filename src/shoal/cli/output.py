@@ -38,9 +38,14 @@ def console() -> "Console":
     """The console for text results."""
     from rich.console import Console
 
+    class Plain(Console):
+        def on_broken_pipe(self) -> None:
+            # ``main`` knows what to do; Rich would leave with an error.
+            raise BrokenPipeError
+
     # Piped output is for other programs and for reading later: it must not be cut at 80 columns.
     width = None if sys.stdout.isatty() else 110
-    return Console(file=sys.stdout, highlight=False, soft_wrap=False, width=width)
+    return Plain(file=sys.stdout, highlight=False, soft_wrap=False, width=width)
 
 
 def facts(pairs: Iterable[tuple[str, Any]]) -> None:

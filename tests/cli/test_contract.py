@@ -1,0 +1,204 @@
+"""What holds for every command: exit codes, JSON alone on standard output, errors in one line, quick start."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.cli.running import shoal
+
+COMMANDS = ["anonymity", "microaggregate", "generate people", "generate slots", "study", "demo"]
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    path = tmp_path / "people.csv"
+    pl.DataFrame(
+        {
+            "zip": ["02139", "02139", "10001", "10001", "10001"],
+            "age": [30, 30, 41, 41, 41],
+            "sex": ["f", "f", "m", "m", "m"],
+        }
+    ).write_csv(path)
+    return path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(command):
+    outcome = shoal(*command.split(), "--help")
+    assert outcome.code == 0
+    assert "Example: shoal " + command.split()[0] in outcome.out
+
+
+def test_help_and_import_are_quick():
+    # Best of three, so that a busy machine does not decide.
+    def best(arguments: list[str]) -> float:
+        times = []
+        for _ in range(3):
+            began = time.perf_counter()
+            subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+            times.append(time.perf_counter() - began)
+        return min(times)
+
+    bare = best(["-c", "pass"])
+    assert best(["-c", "import shoal"]) - bare < 0.5
+    assert best(["-m", "shoal", "--help"]) - bare < 0.5
+
+
+def test_importing_shoal_loads_nothing_heavy():
+    heavy = "numpy numba polars pandas scipy sqlalchemy altair pydantic ortools highspy narwhals"
+    code = f"import sys, shoal, shoal.cli.main; print([m for m in '{heavy}'.split() if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_all_solvers_can_be_loaded_together_in_both_orders():
+    for order in ("highspy, ortools.sat.python.cp_model", "ortools.sat.python.cp_model, highspy"):
+        code = f"import {order}; import highspy; solver = highspy.Highs(); solver.setOptionValue('output_flag', False)"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_version_is_told_from_one_place():
+    import shoal as package
+
+    assert shoal("--version").out.strip() == f"shoal {package.__version__}"
+
+
+def test_json_is_alone_on_standard_output(people):
+    outcome = shoal("anonymity", people, "--quasi", "zip,age,sex", "--json")
+    assert outcome.code == 0
+    assert outcome.json["k"] == 2
+    assert outcome.json["vector"] == {"2": 1, "3": 1}
+    assert outcome.json["rank"] == "5" and outcome.json["vectors"] == "7"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["anonymity", "nowhere.csv", "--quasi", "a"], "nowhere.csv"),
+        (["anonymity", "PEOPLE", "--quasi", "agee"], "did you mean 'age'"),
+        (["anonymity", "PEOPLE", "--quasi", "age", "--tables", "0"], "--tables must be at least 1"),
+        (["anonymity", "PEOPLE", "--quasi", "age", "--null", "skip"], "own"),
+        (["anonymity", "PEOPLE"], "--quasi"),
+        (["anonymity", "PEOPLE", "--quasi", "age", "--no-such-option"], "--no-such-option"),
+        (["anonymity", "people.docx", "--quasi", "age"], ".docx"),
+        (["microaggregate", "PEOPLE", "--method", "mdva"], "did you mean 'mdav'"),
+        (["microaggregate", "PEOPLE", "-k", "1", "--columns", "age"], "k must be at least 2"),
+        (["microaggregate", "PEOPLE", "-k", "6", "--columns", "age"], "only 5 records"),
+        (["microaggregate", "PEOPLE", "--columns", "zip"], "not numeric"),
+        (["microaggregate", "PEOPLE", "--option", "oops", "--columns", "age"], "NAME=VALUE"),
+        (["microaggregate", "PEOPLE", "--time-limit", "0", "--columns", "age"], "time limit"),
+        (["study", "no-such-study"], "no-such-study"),
+        (["generate", "people", "--population", "0", "-o", "out.csv"], "0"),
+        (["generate", "people", "--tables", "0", "-o", "out.csv"], "--tables must be at least 1"),
+        (["nonsense"], "nonsense"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_2(people, tmp_path, monkeypatch, arguments, part):
+    monkeypatch.chdir(tmp_path)
+    arguments = [str(people) if word == "PEOPLE" else word for word in arguments]
+    before = sorted(path.name for path in tmp_path.iterdir())
+    outcome = shoal(*arguments)
+    assert outcome.code == 2, outcome
+    assert outcome.out == ""
+    assert outcome.err.startswith("shoal: ") and outcome.err.count("\n") == 1
+    assert part in outcome.err
+    told = shoal(*arguments, "--json")
+    assert told.code == 2
+    assert told.json["kind"] == "input" and part in told.json["error"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == before, "nothing may be written"
+
+
+def test_a_gate_that_fails_is_exit_3(people):
+    outcome = shoal("anonymity", people, "--quasi", "zip,age,sex", "--require-k", 3)
+    assert outcome.code == 3 and "K is 2, below the required 3" in outcome.err
+    told = shoal("anonymity", people, "--quasi", "zip,age,sex", "--require-k", 3, "--json")
+    assert told.code == 3 and told.json["k"] == 2
+
+
+def test_an_unexpected_error_shows_no_traceback_and_no_value(people, monkeypatch):
+    from shoal.anonymity import measure
+
+    def broken(*arguments, **keywords):
+        raise RuntimeError("the secret value 4711")
+
+    monkeypatch.setattr(measure, "anonymity", broken)
+    outcome = shoal("anonymity", people, "--quasi", "age")
+    assert outcome.code == 1
+    assert "4711" not in outcome.err and "Traceback" not in outcome.err
+    assert outcome.err.count("\n") == 1 and "RuntimeError" in outcome.err
+    assert shoal("anonymity", people, "--quasi", "age", "--json").json["kind"] == "internal"
+
+
+def test_existing_outputs_are_refused_before_any_work(people, tmp_path):
+    out = tmp_path / "out.csv"
+    out.write_text("mine")
+    for arguments in (
+        ["generate", "people", "-o", out],
+        ["generate", "slots", "-o", out],
+        ["microaggregate", people, "-k", 2, "--columns", "age", "--method", "mdav", "-o", out],
+        ["anonymity", people, "--quasi", "age", "--report", out],
+        ["microaggregate", people, "-k", 2, "--columns", "age", "--method", "mdav", "--report", out],
+        ["microaggregate", people, "-k", 2, "--columns", "age", "--method", "mdav", "--labels", out],
+    ):
+        outcome = shoal(*arguments)
+        assert outcome.code == 2 and "--force" in outcome.err, outcome
+        assert out.read_text() == "mine"
+
+
+def test_broken_pipe_is_no_error(people):
+    command = f"{sys.executable} -m shoal anonymity {people} --quasi age | head -c 1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 0 and "Traceback" not in done.stderr
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.binary(max_size=400), quasi=st.text("abc,;\"'\n ", max_size=6))
+def test_broken_bytes_never_give_a_traceback(tmp_path, content, quasi):
+    path = tmp_path / "broken.csv"
+    path.write_bytes(content)
+    outcome = shoal("anonymity", path, "--quasi", quasi or "a", "--json")
+    assert outcome.code in (0, 2), outcome
+    if outcome.code == 2:
+        assert outcome.json["kind"] == "input"
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(
+        st.tuples(st.integers(-5, 5), st.sampled_from(["x", "y", "é", ""]), st.booleans()),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_random_frames_are_measured_as_a_plain_count_would(tmp_path, rows):
+    path = tmp_path / "random.parquet"
+    pl.DataFrame(rows, schema=["a", "b", "c"], orient="row").write_parquet(path)
+    outcome = shoal("anonymity", path, "--quasi", "a,b,c", "--json")
+    counts: dict[tuple, int] = {}
+    for row in rows:
+        counts[row] = counts.get(row, 0) + 1
+    assert outcome.code == 0
+    assert outcome.json["k"] == min(counts.values())
+    assert sum(int(size) * number for size, number in outcome.json["vector"].items()) == len(rows)
+
+
+def test_the_tour_runs(tmp_path):
+    environment = {**os.environ, "COLUMNS": "100"}
+    done = subprocess.run(
+        [sys.executable, "-m", "shoal", "demo", "--folder", str(tmp_path / "tour")],
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "tour" / "people.csv").exists()
+    told = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    assert told and all(isinstance(json.loads(line), dict) for line in told)
