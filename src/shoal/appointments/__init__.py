@@ -1,0 +1,1 @@
+"""Appointments: who is seen where and when, chosen so that nobody stands out."""

@@ -1,0 +1,416 @@
+"""Kernels that seat everybody in one go: at random, greedily, best fit, and wrapped around the slots."""
+
+import numpy as np
+
+from shoal.appointments.problem import Problem
+from shoal.search.kernels import kernel
+from shoal.search.randomness import below, shuffle
+
+
+@kernel
+def complete(matrix: np.ndarray, sizes: np.ndarray, capacities: np.ndarray, eligible: np.ndarray) -> int:
+    """Seat who is not seated yet, moving others along augmenting paths where needed; returns how many stay without.
+
+    The matrix is changed in place. Ford and Fulkerson's argument: if a path of moves to a free seat exists, it is found.
+    """
+    rows, slots = matrix.shape
+    room = capacities.copy()
+    for j in range(slots):
+        for i in range(rows):
+            room[j] -= matrix[i, j]
+    came_from = np.empty(slots, np.int64)
+    moved_row = np.empty(slots, np.int64)
+    queue = np.empty(slots, np.int64)
+    missing = np.int64(0)
+    for i in range(rows):
+        left = sizes[i]
+        for j in range(slots):
+            left -= matrix[i, j]
+        while left > 0:
+            came_from[:] = -2
+            head, tail, free = 0, 0, -1
+            for j in range(slots):
+                if eligible[i, j]:
+                    came_from[j] = -1
+                    moved_row[j] = i
+                    queue[tail] = j
+                    tail += 1
+            while head < tail and free < 0:
+                j = queue[head]
+                head += 1
+                if room[j] > 0:
+                    free = j
+                    break
+                for r in range(rows):
+                    if matrix[r, j] == 0:
+                        continue
+                    for t in range(slots):
+                        if came_from[t] == -2 and eligible[r, t]:
+                            came_from[t] = j
+                            moved_row[t] = r
+                            queue[tail] = t
+                            tail += 1
+            if free < 0:
+                break
+            amount = min(left, room[free])
+            j = free
+            while came_from[j] >= 0:
+                amount = min(amount, matrix[moved_row[j], came_from[j]])
+                j = came_from[j]
+            room[free] -= amount
+            j = free
+            while True:
+                matrix[moved_row[j], j] += amount
+                if came_from[j] < 0:
+                    break
+                matrix[moved_row[j], came_from[j]] -= amount
+                j = came_from[j]
+            left -= amount
+        missing += left
+    return missing
+
+
+def unseated(problem: Problem) -> int:
+    """How many people cannot be seated however the seats are given out."""
+    matrix = np.zeros((problem.rows, problem.slots), np.int64)
+    return int(complete(matrix, problem.sizes, problem.capacities, problem.eligible))
+
+
+@kernel
+def probe(sizes: np.ndarray, capacities: np.ndarray, eligible: np.ndarray, state: np.ndarray) -> np.ndarray:
+    """Each person in turn draws a slot; if it is full (or not for them), the next one with a seat is taken."""
+    rows, slots = sizes.size, capacities.size
+    matrix = np.zeros((rows, slots), np.int64)
+    room = capacities.copy()
+    for i in range(rows):
+        for _ in range(sizes[i]):
+            first = below(state, slots)
+            for step in range(slots):
+                j = first + step
+                if j >= slots:
+                    j -= slots
+                if room[j] > 0 and eligible[i, j]:
+                    matrix[i, j] += 1
+                    room[j] -= 1
+                    break
+    complete(matrix, sizes, capacities, eligible)
+    return matrix
+
+
+def seats(problem: Problem, generator: np.random.Generator) -> np.ndarray:
+    """Everybody draws one of the free seats, each with the same chance, rows in a random order."""
+    matrix = np.zeros((problem.rows, problem.slots), np.int64)
+    room = problem.capacities.copy()
+    for row in generator.permutation(problem.rows):
+        open_seats = np.where(problem.eligible[row], room, 0)
+        wanted = min(int(problem.sizes[row]), int(open_seats.sum()))
+        drawn = generator.multivariate_hypergeometric(open_seats, wanted, method="marginals")
+        matrix[row] = drawn
+        room -= drawn
+    complete(matrix, problem.sizes, problem.capacities, problem.eligible)
+    return matrix
+
+
+@kernel
+def largest_slots(sizes: np.ndarray, capacities: np.ndarray, eligible: np.ndarray) -> np.ndarray:
+    """The greedy rule of Cabana Ramírez (2016): the largest group first, over as few of the largest slots as hold it.
+
+    Of the slots chosen the smallest are used up, and what is left goes to the largest of them. Ties go to the first.
+    """
+    rows, slots = sizes.size, capacities.size
+    matrix = np.zeros((rows, slots), np.int64)
+    room = capacities.copy()
+    order = np.argsort(-sizes, kind="mergesort")
+    chosen = np.empty(slots, np.bool_)
+    for i in order:
+        left = sizes[i]
+        chosen[:] = False
+        covered = np.int64(0)
+        while covered < left:
+            best = -1
+            for j in range(slots):
+                if not chosen[j] and eligible[i, j] and room[j] > 0 and (best < 0 or room[j] > room[best]):
+                    best = j
+            if best < 0:
+                break
+            chosen[best] = True
+            covered += room[best]
+        while left > 0:
+            least, most = -1, -1
+            for j in range(slots):
+                if chosen[j] and room[j] > 0:
+                    if least < 0 or room[j] < room[least]:
+                        least = j
+                    if most < 0 or room[j] > room[most]:
+                        most = j
+            if least < 0:
+                break
+            if room[least] <= left:
+                matrix[i, least] += room[least]
+                left -= room[least]
+                room[least] = 0
+            else:
+                matrix[i, most] += left
+                room[most] -= left
+                left = 0
+    complete(matrix, sizes, capacities, eligible)
+    return matrix
+
+
+@kernel
+def _try_label(
+    crowd_rows: np.ndarray,
+    left: np.ndarray,
+    label: int,
+    labels: np.ndarray,
+    room: np.ndarray,
+    eligible: np.ndarray,
+) -> int:
+    """How many people of the rows a label can take when its fullest slots are used first."""
+    slots = room.size
+    space = room.copy()
+    seated = np.int64(0)
+    for i in crowd_rows:
+        need = left[i]
+        while need > 0:
+            best = -1
+            for j in range(slots):
+                if (
+                    labels[j] == label
+                    and eligible[i, j]
+                    and space[j] > 0
+                    and (best < 0 or space[j] < space[best])
+                ):
+                    best = j
+            if best < 0:
+                break
+            taken = min(need, space[best])
+            space[best] -= taken
+            need -= taken
+            seated += taken
+    return seated
+
+
+@kernel
+def best_fit(
+    sizes: np.ndarray,
+    capacities: np.ndarray,
+    crowds: np.ndarray,
+    labels: np.ndarray,
+    eligible: np.ndarray,
+    pinned: np.ndarray,
+    priority: np.ndarray,
+) -> np.ndarray:
+    """Crowds by priority: the tightest label that takes what is left of one, or all of the largest, and so on.
+
+    Labels where the crowd has pinned people come first. ``priority`` orders the crowds, largest first.
+    """
+    rows, slots = sizes.size, capacities.size
+    number_of_labels = pinned.shape[1]
+    matrix = np.zeros((rows, slots), np.int64)
+    room = capacities.copy()
+    left = sizes.copy()
+    choices = np.zeros(rows, np.int64)
+    for i in range(rows):
+        for j in range(slots):
+            choices[i] += eligible[i, j]
+    space = np.zeros(number_of_labels, np.int64)
+    for j in range(slots):
+        space[labels[j]] += room[j]
+    members = np.argsort(choices, kind="mergesort")
+    for crowd in np.argsort(-priority, kind="mergesort"):
+        mine = members[crowds[members] == crowd]
+        while True:
+            need = np.int64(0)
+            for i in mine:
+                need += left[i]
+            if need == 0:
+                break
+            best, best_seats, best_pinned = -1, np.int64(0), False
+            for label in range(number_of_labels):
+                if space[label] == 0:
+                    continue
+                can = _try_label(mine, left, label, labels, room, eligible)
+                if can == 0:
+                    continue
+                here = pinned[crowd, label] > 0
+                if best >= 0:
+                    whole, best_whole = can == need, best_seats == need
+                    if best_whole and not whole:
+                        continue
+                    if whole and best_whole:
+                        if best_pinned and not here:
+                            continue
+                        if best_pinned == here and space[label] >= space[best]:
+                            continue
+                    if not whole and not best_whole and can <= best_seats:
+                        continue
+                best, best_seats, best_pinned = label, can, here
+            if best < 0:
+                break
+            for i in mine:
+                while left[i] > 0:
+                    j = -1
+                    for t in range(slots):
+                        if (
+                            labels[t] == best
+                            and eligible[i, t]
+                            and room[t] > 0
+                            and (j < 0 or room[t] < room[j])
+                        ):
+                            j = t
+                    if j < 0:
+                        break
+                    taken = min(left[i], room[j])
+                    matrix[i, j] += taken
+                    room[j] -= taken
+                    left[i] -= taken
+                    space[best] -= taken
+    complete(matrix, sizes, capacities, eligible)
+    return matrix
+
+
+@kernel
+def wrap_around(
+    sizes: np.ndarray, capacities: np.ndarray, k: int, trials: int, state: np.ndarray
+) -> tuple[int, np.ndarray]:
+    """Fill the slots in a random order, cutting a group only where a slot ends, so that no piece is below k.
+
+    The wrap-around rule of McNaughton (Scheduling with deadlines and loss functions, 1959) with pieces of at least k.
+    Returns the trial that succeeded (from 1; 0 for none) and its matrix.
+    """
+    groups, slots = sizes.size, capacities.size
+    slack = np.int64(0)
+    for j in range(slots):
+        slack += capacities[j]
+    for i in range(groups):
+        slack -= sizes[i]
+    matrix = np.zeros((groups, slots), np.int64)
+    order = np.arange(slots)
+    queue = np.arange(groups)
+    left = np.empty(groups, np.int64)
+    for trial in range(1, trials + 1):
+        shuffle(state, order)
+        shuffle(state, queue)
+        matrix[:] = 0
+        left[:] = sizes
+        waiting = groups  # the first ``waiting`` entries of queue are whole groups
+        carried = -1
+        spare = slack
+        ok = True
+        for j in order:
+            r = capacities[j]
+            if carried >= 0:
+                x = left[carried]
+                if x <= r:
+                    if x < r and r - x < k and spare < r - x:
+                        # Seats that would be lost cannot be: cut again if both parts stay large enough.
+                        ok = False
+                        break
+                    matrix[carried, j] = x
+                    left[carried] = 0
+                    carried = -1
+                    r -= x
+                elif r >= k and x - r >= k:
+                    matrix[carried, j] = r
+                    left[carried] = x - r
+                    continue
+                elif x >= 2 * k and x - k <= r:
+                    matrix[carried, j] = x - k
+                    left[carried] = k
+                    spare -= r - (x - k)
+                    if spare < 0:
+                        ok = False
+                        break
+                    continue
+                else:
+                    spare -= r
+                    if spare < 0:
+                        ok = False
+                        break
+                    continue
+            while r >= k and waiting > 0:
+                pick, cut = -1, False
+                for place in range(waiting):
+                    x = left[queue[place]]
+                    if x == r:
+                        pick, cut = place, False
+                        break
+                    if pick < 0:
+                        if x <= r - k:
+                            pick, cut = place, False
+                        elif x > r and x - r >= k:
+                            pick, cut = place, True
+                if pick < 0:
+                    break
+                i = queue[pick]
+                waiting -= 1
+                queue[pick], queue[waiting] = queue[waiting], queue[pick]
+                if cut:
+                    matrix[i, j] = r
+                    left[i] -= r
+                    carried = i
+                    r = 0
+                else:
+                    matrix[i, j] = left[i]
+                    r -= left[i]
+                    left[i] = 0
+            if r == 0:
+                continue
+            # No group ends exactly here: lose as few seats as possible, by a whole group or by a cut leaving k.
+            best, best_used, best_cut = -1, np.int64(0), False
+            if carried < 0:
+                for place in range(waiting):
+                    x = left[queue[place]]
+                    if x <= r and x > best_used:
+                        best, best_used, best_cut = place, x, False
+                    elif x >= 2 * k and x - k <= r and x - k > best_used:
+                        best, best_used, best_cut = place, x - k, True
+            if best >= 0:
+                i = queue[best]
+                waiting -= 1
+                queue[best], queue[waiting] = queue[waiting], queue[best]
+                matrix[i, j] = best_used
+                left[i] -= best_used
+                r -= best_used
+                if best_cut:
+                    carried = i
+            spare -= r
+            if spare < 0:
+                ok = False
+                break
+        if ok and carried < 0 and waiting == 0:
+            return trial, matrix
+    return 0, matrix
+
+
+def warm_up() -> None:
+    """Compile the kernels on a tiny problem."""
+    problem = Problem([2, 1], [2, 2])
+    state = np.arange(1, 5, dtype=np.uint64)
+    probe(problem.sizes, problem.capacities, problem.eligible, state)
+    unseated(problem)
+    largest_slots(problem.sizes, problem.capacities, problem.eligible)
+    fit(problem)
+    wrap_around(problem.sizes, problem.capacities, 1, 1, state)
+
+
+def greedy(problem: Problem) -> np.ndarray:
+    """The thesis rule on a problem."""
+    return largest_slots(problem.sizes, problem.capacities, problem.eligible)
+
+
+def fit(problem: Problem, priority: np.ndarray | None = None) -> np.ndarray:
+    """The best-fit rule on a problem; crowds with the most people to seat come first unless told otherwise."""
+    if priority is None:
+        priority = np.zeros(problem.pinned.shape[0], np.int64)
+        np.add.at(priority, problem.crowds, problem.sizes)
+    return best_fit(
+        problem.sizes,
+        problem.capacities,
+        problem.crowds,
+        problem.labels,
+        problem.eligible,
+        problem.pinned,
+        np.asarray(priority, np.int64),
+    )

@@ -1,0 +1,85 @@
+"""Every registered method passes the battery."""
+
+import pytest
+from tests.appointments.oracle import best_of_all
+
+from shoal.appointments.assignment import verify
+from shoal.appointments.methods import METHODS
+from shoal.appointments.problem import Problem
+from shoal.search import conformance
+
+
+def plain(objective):
+    return Problem([4, 4, 5, 2], [4, 2, 4, 3, 2], objective)
+
+
+def roomy(objective):
+    return Problem([7, 5, 3], [6, 6, 6], objective)
+
+
+def restricted(objective):
+    return Problem(
+        [3, 2, 4],
+        [4, 3, 5],
+        objective,
+        crowds=[0, 0, 1],
+        labels=[0, 1, 1],
+        eligible=[[True, True, False], [True, True, True], [False, True, True]],
+        pinned=[[0, 1], [2, 0]],
+    )
+
+
+def diverse(objective):
+    return Problem([3, 2, 2, 2], [4, 3, 5], objective, crowds=[0, 0, 1, 1], kinds=[0, 1, 0, 1], diversity=2)
+
+
+MAKERS = [
+    (lambda make=make, objective=objective: make(objective))
+    for objective in ("k", "vector")
+    for make in (plain, roomy, restricted, diverse)
+]
+
+
+def optima():
+    from shoal.anonymity.vector import AnonymityVector
+
+    found = {}
+    for place, make in enumerate(MAKERS):
+        problem = make()
+        k, cells = best_of_all(problem)
+        found[place] = k if problem.objective == "k" else AnonymityVector.from_sizes(cells)
+    return found
+
+
+def accepts(method, problem):
+    return (
+        problem.objective in method.objectives
+        and (problem.plain or "plain" not in method.traits)
+        and (not problem.diverse or "diverse" in method.traits)
+    )
+
+
+SUITE = conformance.Suite(
+    registry=METHODS,
+    problems=MAKERS,
+    verify=verify,
+    payload=lambda assignment: (
+        assignment.value,
+        assignment.bound,
+        assignment.matrix.tobytes(),
+        assignment.work,
+    ),
+    refused=(
+        lambda: Problem([5, 5], [4, 4]),
+        lambda: Problem([0], [4]),
+        lambda: Problem([3], [4], eligible=[[False]]),
+    ),
+    accepts=accepts,
+    optima=optima(),
+    options={"genetic": {"population": 20}},
+)
+
+
+@pytest.mark.parametrize("check", conformance.checks(SUITE), ids=str)
+def test_conformance(check):
+    check()
