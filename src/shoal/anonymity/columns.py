@@ -40,7 +40,10 @@ class Columns:
         """Run a plan on these columns."""
         try:
             return plan.collect(engine="streaming" if self.streaming else "auto")
-        except (pl.exceptions.InvalidOperationError, pl.exceptions.ComputeError):
+        except pl.exceptions.PolarsError:
+            # Not shown and not chained: the text may quote values of the data.
+            if self.streaming:
+                raise InputError("the lazy frame could not be computed; collect it to see why") from None
             kinds = ", ".join(
                 f"{self.names[name]} ({kind})" for name, kind in self.frame.collect_schema().items()
             )
@@ -66,22 +69,24 @@ def read_columns(frame: Any, quasi: Sequence[Any], unit: Any, confidential: Any)
 
     if isinstance(wrapped, nw.LazyFrame):
         native = wrapped.to_native()
-        lazy = native if isinstance(native, pl.LazyFrame) else _collected(wrapped, names).lazy()
-        return Columns(_renamed(lazy, names), names, streaming=True)
+        if isinstance(native, pl.LazyFrame):
+            # By exact name: a pattern such as "^a.*$" is a legal name of a column.
+            plan = native.select(cs.by_name(name).alias(role) for role, name in names.items())
+            return Columns(_with_nulls(plan, names), names, streaming=True)
+        wrapped = wrapped.select(*names.values()).collect(backend="polars")
     if wrapped.implementation.is_pandas_like():
         return _from_pandas(wrapped, names)
-    return Columns(_renamed(wrapped.select(*names.values()).to_polars().lazy(), names), names)
+    taken = pl.DataFrame([wrapped.get_column(name).to_polars().alias(role) for role, name in names.items()])
+    return Columns(_with_nulls(taken.lazy(), names), names)
 
 
-def _collected(wrapped: "nw.LazyFrame[Any]", names: Mapping[str, Any]) -> pl.DataFrame:
-    frame: pl.DataFrame = wrapped.select(*names.values()).collect(backend="polars").to_native()
-    return frame
-
-
-def _renamed(plan: pl.LazyFrame, names: Mapping[str, Any]) -> pl.LazyFrame:
-    # Selected by exact name: a pattern such as "^a.*$" is a legal name of a column.
-    plan = plan.select(cs.by_name(name).alias(role) for role, name in names.items())
-    floats = [role for role, kind in plan.collect_schema().items() if kind.is_float()]
+def _with_nulls(plan: pl.LazyFrame, names: Mapping[str, Any]) -> pl.LazyFrame:
+    """The same columns with null for NaN."""
+    schema = plan.collect_schema()
+    for role, kind in schema.items():
+        if kind == pl.Object:
+            raise InputError(f"column '{names[role]}' holds Python objects, which cannot be compared")
+    floats = [role for role, kind in schema.items() if kind.is_float()]
     return plan.with_columns(pl.col(floats).fill_nan(None)) if floats else plan
 
 

@@ -1,0 +1,1 @@
+"""Data to try things on: people, appointment slots, and random instances of published experiments."""
