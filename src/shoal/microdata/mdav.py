@@ -1,7 +1,7 @@
 """MDAV, maximum distance to average vector: groups of k around the records farthest out.
 
-Domingo-Ferrer and Torra, Ordinal, continuous and heterogeneous k-anonymity through microaggregation, Data Mining and
-Knowledge Discovery 11 (2005); first used by Domingo-Ferrer and Mateo-Sanz, IEEE TKDE 14(1), 2002.
+Domingo-Ferrer and Torra, Ordinal, continuous and heterogeneous k-anonymity through microaggregation, Data
+Mining and Knowledge Discovery 11 (2005); first used by Domingo-Ferrer and Mateo-Sanz, IEEE TKDE 14(1), 2002.
 """
 
 from typing import Literal
@@ -26,8 +26,8 @@ class MdavOptions(Options):
 
     bounds: Bounds = Field(
         default="strict",
-        description="strict: every group has k to 2k−1 records; compatible: the bounds of an older implementation, "
-        "whose last group can be smaller than k (the result is then refused)",
+        description="strict: every group has k to 2k−1 records; compatible: the bounds of an older "
+        "implementation, whose last group can be smaller than k (the result is then refused)",
     )
     distance: Distance = Field(
         default="euclidean", description="the distance by which records are near or far"
@@ -72,8 +72,8 @@ def mdav_labels(
 ) -> np.ndarray:
     """The group of each record by MDAV, numbered in the order in which the groups were formed.
 
-    Two groups are formed per step: around the record r farthest from the mean of the records left, and around the one
-    farthest from r. Ties go to the record that comes first.
+    Two groups are formed per step: around the record r farthest from the mean of the records left, and around
+    the one farthest from r. Ties go to the record that comes first.
 
     >>> mdav_labels(np.array([[2.0], [6.0], [3.0], [9.0], [8.0], [10.0]]), 2).tolist()
     [0, 2, 0, 1, 2, 1]

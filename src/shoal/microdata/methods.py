@@ -36,5 +36,33 @@ METHODS = Registry(
             "puts the records in a row (component, Hilbert curve) and cuts it at its best places; very fast",
             traits=frozenset({"constructive", "deterministic"}),
         ),
+        Method(
+            "ls",
+            "shoal.microdata.local_search:ls",
+            "shoal.microdata.local_search:LocalSearchOptions",
+            "local search by swaps and shifts from random partitions (Laszlo and Mukherjee 2015)",
+            largest=20_000,
+        ),
+        Method(
+            "lsc",
+            "shoal.microdata.local_search:lsc",
+            "shoal.microdata.local_search:LocalSearchOptions",
+            "the same, trying only groups that changed (Bierman 2020)",
+            largest=20_000,
+        ),
+        Method(
+            "ilsm",
+            "shoal.microdata.iterated:ilsm",
+            "shoal.microdata.iterated:IteratedOptions",
+            "iterated local search, as published (Laszlo and Mukherjee 2015)",
+            largest=20_000,
+        ),
+        Method(
+            "ilsmc",
+            "shoal.microdata.iterated:ilsmc",
+            "shoal.microdata.iterated:IteratedOptions",
+            "the same, trying only groups that changed, far faster (Bierman 2020)",
+            largest=20_000,
+        ),
     ],
 )

@@ -1,0 +1,1 @@
+"""The compiled heart of the searches over partitions: plain functions on arrays."""

@@ -1,0 +1,114 @@
+"""The space in which the kernels work: centred, scaled, turned onto its principal axes, padded to whole vectors.
+
+Distances keep their proportions, but the first coordinates carry most of them, so that a distance that is too large is
+usually known after four coordinates. The axes come from a cyclic Jacobi iteration in plain arithmetic, not from
+LAPACK, whose last digits depend on the machine: the course of a search must not.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.search.kernels import kernel
+
+LANES = 4
+MOST_TURNED = 128
+
+
+class Space(NamedTuple):
+    """Points for the kernels; a squared error there times ``unit`` is one of the problem."""
+
+    points: np.ndarray
+    unit: float
+    tolerance: float
+
+
+def working_space(points: np.ndarray) -> Space:
+    """The points as the kernels want them, and the gain below which a move is rounding."""
+    n, d = points.shape
+    centred = points - points.mean(axis=0)
+    spread = float(np.square(centred).sum())
+    unit = spread / (n * d) if spread > 0 else 1.0
+    centred /= np.sqrt(unit)
+    if 1 < d <= MOST_TURNED:
+        centred = _turned(np.ascontiguousarray(centred))
+    padded = np.zeros((n, -(-d // LANES) * LANES))
+    padded[:, :d] = centred
+    farthest = float(np.square(padded).sum(axis=1).max())
+    return Space(padded, unit, max(1e-11, 1e-14 * farthest))
+
+
+def _turned(points: np.ndarray) -> np.ndarray:
+    scatter = np.empty((points.shape[1], points.shape[1]))
+    axes = np.eye(points.shape[1])
+    _scatter(points, scatter)
+    _principal_axes(scatter, axes)
+    order = np.argsort(-np.diag(scatter), kind="stable")
+    turned = np.empty_like(points)
+    _project(points, np.ascontiguousarray(axes[:, order]), turned)
+    return turned
+
+
+@kernel
+def _scatter(points, out):  # type: ignore[no-untyped-def]
+    n, d = points.shape
+    out[:] = 0.0
+    for i in range(n):
+        for a in range(d):
+            x = points[i, a]
+            for b in range(d):
+                out[a, b] += x * points[i, b]
+
+
+@kernel
+def _project(points, axes, out):  # type: ignore[no-untyped-def]
+    n, d = points.shape
+    out[:] = 0.0
+    for i in range(n):
+        for a in range(d):
+            x = points[i, a]
+            for b in range(d):
+                out[i, b] += x * axes[a, b]
+
+
+@kernel
+def _principal_axes(matrix, axes):  # type: ignore[no-untyped-def]
+    # Cyclic Jacobi: turns the symmetric matrix towards a diagonal one and collects the turns in ``axes``.
+    d = matrix.shape[0]
+    total = 0.0
+    for a in range(d):
+        for b in range(d):
+            total += matrix[a, b] * matrix[a, b]
+    for _sweep in range(30):
+        off = 0.0
+        for a in range(d):
+            for b in range(a + 1, d):
+                off += matrix[a, b] * matrix[a, b]
+        if off <= 1e-24 * total:
+            return
+        for p in range(d - 1):
+            for q in range(p + 1, d):
+                entry = matrix[p, q]
+                if entry == 0.0:
+                    continue
+                ratio = (matrix[q, q] - matrix[p, p]) / (2.0 * entry)
+                if ratio >= 0.0:
+                    tangent = 1.0 / (ratio + np.sqrt(1.0 + ratio * ratio))
+                else:
+                    tangent = -1.0 / (-ratio + np.sqrt(1.0 + ratio * ratio))
+                cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
+                sine = tangent * cosine
+                for c in range(d):
+                    x, y = matrix[c, p], matrix[c, q]
+                    matrix[c, p], matrix[c, q] = cosine * x - sine * y, sine * x + cosine * y
+                for c in range(d):
+                    x, y = matrix[p, c], matrix[q, c]
+                    matrix[p, c], matrix[q, c] = cosine * x - sine * y, sine * x + cosine * y
+                for c in range(d):
+                    x, y = axes[c, p], axes[c, q]
+                    axes[c, p], axes[c, q] = cosine * x - sine * y, sine * x + cosine * y
+
+
+def warm_up() -> None:
+    """Compile the kernels."""
+    working_space(np.arange(12.0).reshape(4, 3) ** 2)

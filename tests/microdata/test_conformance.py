@@ -1,0 +1,96 @@
+"""Every registered method of microaggregation passes the battery."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from shoal.microdata.methods import METHODS
+from shoal.microdata.partition import squared_error, verify
+from shoal.microdata.problem import Problem
+from shoal.search import Method, conformance
+
+RNG = np.random.default_rng(20)
+NORMAL = RNG.normal(size=(9, 2))
+SKEWED = np.exp(RNG.normal(size=(60, 3)))
+TWINS = np.repeat(RNG.normal(size=(7, 2)), 6, axis=0)
+COLUMN = RNG.normal(size=(10, 1))
+MANY = RNG.normal(size=(31, 5))
+WIDE = RNG.normal(size=(12, 40))
+
+
+def prepared(problem: Problem) -> Problem:
+    # The total error is kept once it was asked for; asking here keeps "the input was not modified" about the points.
+    assert problem.sst >= 0
+    return problem
+
+
+PROBLEMS = [
+    lambda: prepared(Problem(NORMAL, k=3)),
+    lambda: prepared(Problem.standardised(SKEWED, k=4)),
+    lambda: prepared(Problem(TWINS, k=3)),
+    lambda: prepared(Problem(COLUMN, k=2)),
+    lambda: prepared(Problem(COLUMN, k=3, largest=4)),
+    lambda: prepared(Problem(MANY, k=3, largest=4)),
+    lambda: prepared(Problem(NORMAL, k=5)),
+    lambda: prepared(Problem(NORMAL, k=9)),
+    lambda: prepared(Problem(np.zeros((12, 2)), k=3)),
+    lambda: prepared(Problem(WIDE, k=3)),
+]
+REFUSED = [
+    lambda: Problem(NORMAL, k=1),
+    lambda: Problem(NORMAL, k=10),
+    lambda: Problem(np.zeros((4, 0)), k=2),
+    lambda: Problem(np.array([[1.0], [np.nan], [2.0], [3.0]]), k=2),
+    lambda: Problem(np.array([[1.0], [np.inf], [2.0], [3.0]]), k=2),
+    lambda: Problem(NORMAL, k=4, largest=4),
+]
+
+
+def least_error(problem: Problem) -> float:
+    """The optimum by trying every partition into groups of k to 2k−1 (or the cap)."""
+    most = min(2 * problem.k - 1, problem.largest or problem.n)
+
+    def best(left: tuple[int, ...]) -> tuple[float, list[tuple[int, ...]]]:
+        if not left:
+            return 0.0, []
+        least: tuple[float, list[tuple[int, ...]]] = (np.inf, [])
+        for size in range(problem.k, min(most, len(left)) + 1):
+            if 0 < len(left) - size < problem.k:
+                continue
+            for others in combinations(left[1:], size - 1):
+                group = (left[0], *others)
+                records = problem.points[list(group)]
+                error = float(np.square(records - records.mean(axis=0)).sum())
+                if error < least[0]:
+                    rest, groups = best(tuple(i for i in left[1:] if i not in others))
+                    if error + rest < least[0]:
+                        least = (error + rest, [group, *groups])
+        return least
+
+    labels = np.zeros(problem.n, dtype=np.int64)
+    for number, group in enumerate(best(tuple(range(problem.n)))[1]):
+        labels[list(group)] = number
+    # Measured as verify measures it, so that equal partitions have equal values to the last digit.
+    return squared_error(problem.points, labels)
+
+
+def accepts(method: Method, problem: Problem) -> bool:
+    return problem.d == 1 or "one-column" not in method.traits
+
+
+SUITE = conformance.Suite(
+    registry=METHODS,
+    problems=PROBLEMS,
+    verify=verify,
+    payload=lambda partition: partition.labels.tolist(),
+    refused=REFUSED,
+    accepts=accepts,
+    optima={place: least_error(PROBLEMS[place]()) for place in (0, 3, 4, 6, 7)},
+    iterations=40,
+)
+
+
+@pytest.mark.parametrize("check", conformance.checks(SUITE), ids=str)
+def test_conformance(check: conformance.Check) -> None:
+    check()
