@@ -1,5 +1,8 @@
 """Partition numbers, ranks and their inverse, against slow twins."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -224,3 +227,24 @@ def test_the_moduli_are_prime_and_wide_enough():
 def test_primality(number):
     expected = number > 1 and all(number % divisor for divisor in range(2, min(number, 1_000_001)))
     assert partitions._is_prime(number) == expected
+
+
+WARM = """
+from shoal.anonymity import partition_kernels, partitions
+
+def compiled():
+    found = vars(partition_kernels).items()
+    return {name: len(kernel.signatures) for name, kernel in found if hasattr(kernel, "signatures")}
+
+partitions.warm_up()
+before = compiled()
+for population in (3, 300, 3000):
+    number = partitions.partition_count(population)
+    ranks = [0, number // 3, number - 2, number - 1]
+    assert partitions.ranks(population, [partitions.unrank(population, rank) for rank in ranks]) == ranks
+assert compiled() == before, (before, compiled())
+"""
+
+
+def test_warm_up_leaves_nothing_to_compile():
+    subprocess.run([sys.executable, "-c", WARM], check=True)

@@ -307,5 +307,5 @@ def _shown(number: int) -> str:
 
 def warm_up() -> None:
     """Compile the kernels."""
-    for rank in (ranks(60, [[(1, 3), (57, 1)], [(2, 30)]])[0], 0):
-        unrank(60, rank)
+    number = partition_count(400)
+    ranks(400, [unrank(400, number // 2), unrank(400, number - 2)])
