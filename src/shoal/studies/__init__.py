@@ -1,5 +1,5 @@
 """Published experiments, repeated: one file each, published and measured figures side by side."""
 
-from shoal.studies.study import STUDIES, Row, Scope, Step, Study, load, run
+from shoal.studies.study import STUDIES, Findings, Row, Scope, Step, Study, load, run
 
-__all__ = ["STUDIES", "Row", "Scope", "Step", "Study", "load", "run"]
+__all__ = ["STUDIES", "Findings", "Row", "Scope", "Step", "Study", "load", "run"]

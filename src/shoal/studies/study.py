@@ -22,6 +22,7 @@ from shoal.search import Seeds
 # name -> where its ``STUDY`` is; loaded when it is run.
 STUDIES: dict[str, str] = {
     "anonymity-vectors": "shoal.studies.anonymity_vectors",
+    "ils-microaggregation": "shoal.studies.ils_microaggregation",
 }
 
 
@@ -51,19 +52,27 @@ class Scope:
 
 
 @dataclass(frozen=True)
+class Findings:
+    """What a step found: its rows, and curves (by name) for the charts."""
+
+    rows: Sequence[Row]
+    curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Step:
-    """A part of a study that is run in one go and then kept."""
+    """A part of a study that is run in one go and then kept; it may return rows alone."""
 
     key: str
     title: str
-    run: Callable[[Scope], Sequence[Row]]
+    run: Callable[[Scope], Sequence[Row] | Findings]
 
 
 @dataclass(frozen=True)
 class Study:
     """A published experiment: where it comes from, and the steps that repeat it.
 
-    ``charts`` draws what the study is seen by, from the rows and from what the steps left in the folder.
+    ``charts`` draws pictures, by name, from all rows and curves.
     """
 
     name: str
@@ -72,7 +81,7 @@ class Study:
     steps: Callable[[Scope], Sequence[Step]]
     remarks: tuple[str, ...] = ()
     needs: tuple[str, ...] = field(default=())
-    charts: Callable[[Sequence[Row]], dict[str, str]] | None = None
+    charts: Callable[[Findings], dict[str, str]] | None = None
 
 
 def load(name: str) -> Study:
@@ -112,20 +121,23 @@ def run(
     folder.mkdir(parents=True, exist_ok=True)
     steps = list(study.steps(scope))
     rows: list[Row] = []
+    curves: dict[str, list[tuple[float, float]]] = {}
     for place, step in enumerate(steps):
         tell(place, len(steps), step.title)
         kept = None if again else _kept(folder, step, scope)
         if kept is None:
             if stop():
                 break
-            kept = list(step.run(scope))
+            found = step.run(scope)
+            kept = found if isinstance(found, Findings) else Findings(list(found))
             _keep(folder, step, scope, kept)
-        rows.extend(kept)
+        rows.extend(kept.rows)
+        curves.update(kept.curves)
     tell(len(steps), len(steps), "done")
     _write(folder / "rows.csv", to_csv(rows))
     _write(folder / "table.md", to_markdown(study, rows))
     if study.charts is not None:
-        for name, svg in study.charts(rows).items():
+        for name, svg in study.charts(Findings(rows, curves)).items():
             _write(folder / f"{name}.svg", svg)
     return rows
 
@@ -138,20 +150,22 @@ def _mark(scope: Scope) -> dict[str, Any]:
     return {"version": __version__, "seed": scope.seed, "quick": scope.quick}
 
 
-def _kept(folder: Path, step: Step, scope: Scope) -> list[Row] | None:
+def _kept(folder: Path, step: Step, scope: Scope) -> Findings | None:
     try:
         stored = json.loads(_place(folder, step).read_text(encoding="utf-8"))
         if stored["made"] != _mark(scope):
             return None
-        return [Row(**row) for row in stored["rows"]]
-    except (OSError, ValueError, KeyError, TypeError):
+        curves = {name: [(x, y) for x, y in points] for name, points in stored["curves"].items()}
+        return Findings([Row(**row) for row in stored["rows"]], curves)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def _keep(folder: Path, step: Step, scope: Scope, rows: Iterable[Row]) -> None:
+def _keep(folder: Path, step: Step, scope: Scope, found: Findings) -> None:
     path = _place(folder, step)
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write(path, json.dumps({"made": _mark(scope), "rows": [asdict(row) for row in rows]}, indent=1))
+    stored = {"made": _mark(scope), "rows": [asdict(row) for row in found.rows], "curves": found.curves}
+    _write(path, json.dumps(stored, indent=1))
 
 
 def _write(path: Path, text: str) -> None:
