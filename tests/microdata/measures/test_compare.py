@@ -30,7 +30,7 @@ def test_figures_are_those_of_the_arrays(tables):
         assert figures[name] == pytest.approx(getattr(direct.loss, name).value)
     for name in ("id", "id_sd", "dld", "pld", "dr", "score"):
         assert figures[name] == pytest.approx(getattr(direct, name))
-    assert figures["fitness"] == direct.fitness.value
+    assert figures["fitness"] == pytest.approx(direct.fitness.value)
     assert figures["il"] == pytest.approx(20 * sum(figures[f"il{i}"] for i in range(1, 6)))
     assert figures["dr"] == pytest.approx(0.5 * figures["id"] + 0.25 * (figures["dld"] + figures["pld"]))
     assert figures["score"] == pytest.approx((figures["il"] + figures["dr"]) / 2)

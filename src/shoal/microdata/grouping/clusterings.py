@@ -1,0 +1,216 @@
+"""What is known of a set of attributes once it is clustered, and how groups of them are linked: kernels on arrays.
+
+Everything a set contributes to a score is kept in one slot of a pool: the cluster of each record, the records of each
+cluster, the means, each record's squared distance to its own mean, and the two sums that add up over groups (squared
+error and values inside intervals). Linkage alone looks at several sets together.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.microdata.measures.linkage import TIE, TINY
+from shoal.search.kernels import kernel
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Slots for clustered sets; all arrays have a row for each slot.
+
+    ``columns`` and ``width`` are the attributes of a set and their number; ``means`` holds them cluster by cluster.
+    """
+
+    columns: np.ndarray
+    width: np.ndarray
+    labels: np.ndarray
+    members: np.ndarray
+    starts: np.ndarray
+    means: np.ndarray
+    own: np.ndarray
+    sse: np.ndarray
+    hits: np.ndarray
+
+    @classmethod
+    def empty(cls, slots: int, records: int, attributes: int, clusters: int) -> "Pool":
+        """A pool with nothing in it."""
+        return cls(
+            columns=np.zeros((slots, attributes), dtype=np.int64),
+            width=np.zeros(slots, dtype=np.int64),
+            labels=np.zeros((slots, records), dtype=np.int32),
+            members=np.zeros((slots, records), dtype=np.int32),
+            starts=np.zeros((slots, clusters + 1), dtype=np.int32),
+            means=np.zeros((slots, clusters * attributes)),
+            own=np.zeros((slots, records)),
+            sse=np.zeros(slots),
+            hits=np.zeros(slots, dtype=np.int64),
+        )
+
+    @staticmethod
+    def bytes_per_slot(records: int, attributes: int, clusters: int) -> int:
+        """How much memory one slot takes."""
+        return 8 * attributes + 16 * records + 4 * (clusters + 1) + 8 * clusters * attributes + 24
+
+    @property
+    def slots(self) -> int:
+        """How many sets it can hold."""
+        return int(self.width.size)
+
+    def grown(self, slots: int) -> "Pool":
+        """A larger pool with the same content."""
+        larger = Pool.empty(slots, self.labels.shape[1], self.columns.shape[1], self.starts.shape[1] - 1)
+        for name, array in vars(self).items():
+            getattr(larger, name)[: array.shape[0]] = array
+        return larger
+
+    def fill(
+        self,
+        slot: int,
+        points: np.ndarray,
+        columns: np.ndarray,
+        labels: np.ndarray,
+        widths: np.ndarray,
+        around: bool,
+    ) -> None:
+        """Enter a clustered set; ``around`` tells whether intervals lie around the protected value."""
+        self.columns[slot, : columns.size] = columns
+        self.width[slot] = columns.size
+        self.labels[slot] = labels
+        self.sse[slot], self.hits[slot] = _describe(
+            points,
+            columns,
+            labels,
+            widths,
+            around,
+            self.members[slot],
+            self.starts[slot],
+            self.means[slot],
+            self.own[slot],
+        )
+
+    def linkage(self) -> tuple[np.ndarray, ...]:
+        """The arrays that ``count_links`` needs."""
+        return self.columns, self.width, self.labels, self.members, self.starts, self.means, self.own
+
+
+@kernel
+def _describe(points, columns, labels, widths, around, members, starts, means, own):  # type: ignore[no-untyped-def]
+    m, d, clusters = points.shape[0], columns.shape[0], starts.shape[0] - 1
+    starts[:] = 0
+    for i in range(m):
+        starts[labels[i] + 1] += 1
+    for c in range(clusters):
+        starts[c + 1] += starts[c]
+    filled = starts.copy()
+    means[: clusters * d] = 0.0
+    for i in range(m):
+        c = labels[i]
+        members[filled[c]] = i
+        filled[c] += 1
+        for a in range(d):
+            means[c * d + a] += points[i, columns[a]]
+    for c in range(clusters):
+        for a in range(d):
+            means[c * d + a] /= starts[c + 1] - starts[c]
+    sse = 0.0
+    hits = 0
+    for i in range(m):
+        c = labels[i]
+        own[i] = 0.0
+        for a in range(d):
+            value = points[i, columns[a]]
+            mean = means[c * d + a]
+            difference = value - mean
+            own[i] += difference * difference
+            unit = abs(mean) if around else abs(value)
+            for w in range(widths.shape[0]):
+                if abs(difference) <= widths[w] * unit:
+                    hits += 1
+        sse += own[i]
+    return sse, hits
+
+
+@kernel
+def _to_mean(record, columns, width, means, cluster):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for a in range(width):
+        difference = record[columns[a]] - means[cluster * width + a]
+        total += difference * difference
+    return total
+
+
+@kernel
+def _is_beaten(points, columns, width, labels, members, starts, means, own, slots, i, killers, rows, least):  # type: ignore[no-untyped-def]
+    # Whether another protected record is at least as near to record i as its own; ``killers`` remembers which.
+    groups, clusters = slots.shape[0], starts.shape[1] - 1
+    mine = 0.0
+    for g in range(groups):
+        mine += own[slots[g], i]
+    limit = mine + (mine * TIE + TINY)
+    record = points[i]
+    j = killers[i]
+    if j != i:
+        total = 0.0
+        for g in range(groups):
+            s = slots[g]
+            total += _to_mean(record, columns[s], width[s], means[s], labels[s, j])
+            if total > limit:
+                break
+        if total <= limit:
+            return True
+    nearest = 0.0
+    for g in range(groups):
+        s = slots[g]
+        least[g] = np.inf
+        for c in range(clusters):
+            rows[g, c] = _to_mean(record, columns[s], width[s], means[s], c)
+            least[g] = min(least[g], rows[g, c])
+        nearest += least[g]
+    # A record can only be near enough if its cluster is, in every group: look at the group that leaves fewest.
+    fewest, chosen = points.shape[0] + 1, 0
+    for g in range(groups):
+        count = 0
+        room = limit - (nearest - least[g]) * (1.0 - 1e-12)
+        for c in range(clusters):
+            if rows[g, c] <= room:
+                count += starts[slots[g], c + 1] - starts[slots[g], c]
+        if count < fewest:
+            fewest, chosen = count, g
+    s = slots[chosen]
+    room = limit - (nearest - least[chosen]) * (1.0 - 1e-12)
+    for c in range(clusters):
+        if rows[chosen, c] > room:
+            continue
+        for place in range(starts[s, c], starts[s, c + 1]):
+            j = members[s, place]
+            if j == i:
+                continue
+            total = 0.0
+            for g in range(groups):
+                total += rows[g, labels[slots[g], j]]
+                if total > limit:
+                    break
+            if total <= limit:
+                killers[i] = j
+                return True
+    return False
+
+
+@kernel
+def count_links(points, columns, width, labels, members, starts, means, own, slots, killers, order, most):  # type: ignore[no-untyped-def]
+    """How many records are strictly nearest to their own protected record; gives up once there are more than ``most``.
+
+    ``slots`` are the groups of the partition. ``killers`` holds for each record another one that was nearer before: a
+    good first guess that changes only the speed. Records are tried in the given ``order``.
+    """
+    rows = np.empty((slots.shape[0], starts.shape[1] - 1))
+    least = np.empty(slots.shape[0])
+    links = 0
+    for place in range(order.shape[0]):
+        i = order[place]
+        if not _is_beaten(
+            points, columns, width, labels, members, starts, means, own, slots, i, killers, rows, least
+        ):
+            links += 1
+            if links > most:
+                break
+    return links
