@@ -1,0 +1,67 @@
+"""Where data comes from and goes to: files and database tables behind one ``read`` and one ``write``.
+
+A place is named by one string: a file (``people.csv``) or a table of a database (``sqlite:///clinic.db::people``).
+
+>>> import tempfile, pathlib, polars as pl
+>>> from shoal import sources
+>>> folder = pathlib.Path(tempfile.mkdtemp())
+>>> sources.write(pl.DataFrame({"zip": ["02139", "10001"], "age": [31, 47]}), folder / "people.csv")
+>>> sources.read(folder / "people.csv").frame.rows()
+[('02139', 31), ('10001', 47)]
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal.sources.address import Address, FileAddress, TableAddress, parse
+    from shoal.sources.atomic import atomically
+    from shoal.sources.data import Data, Dialect, Labels
+    from shoal.sources.databases import update_columns
+    from shoal.sources.exchange import check_writable, list_tables, numbered, read, write
+
+_LAZY = {
+    "Address": "shoal.sources.address",
+    "Data": "shoal.sources.data",
+    "Dialect": "shoal.sources.data",
+    "FileAddress": "shoal.sources.address",
+    "Labels": "shoal.sources.data",
+    "TableAddress": "shoal.sources.address",
+    "atomically": "shoal.sources.atomic",
+    "check_writable": "shoal.sources.exchange",
+    "list_tables": "shoal.sources.exchange",
+    "numbered": "shoal.sources.exchange",
+    "parse": "shoal.sources.address",
+    "read": "shoal.sources.exchange",
+    "update_columns": "shoal.sources.databases",
+    "write": "shoal.sources.exchange",
+}
+
+__all__ = [
+    "Address",
+    "Data",
+    "Dialect",
+    "FileAddress",
+    "Labels",
+    "TableAddress",
+    "atomically",
+    "check_writable",
+    "list_tables",
+    "numbered",
+    "parse",
+    "read",
+    "update_columns",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'shoal.sources' has no attribute {name!r}")
+    value = getattr(import_module(_LAZY[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(_LAZY))

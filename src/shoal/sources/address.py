@@ -1,0 +1,177 @@
+"""Addresses of data: a file with a known ending, or ``URL::table`` for a table of a database."""
+
+import re
+from dataclasses import dataclass, field, replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TypeAlias
+from urllib.parse import parse_qsl, unquote
+
+from shoal.errors import InputError, unknown
+
+#: The format that each ending of a file stands for.
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".xlsx": "excel",
+    ".sav": "spss",
+    ".dta": "stata",
+    ".sas7bdat": "sas",
+}
+
+_SCHEMES = {
+    "sqlite": "sqlite",
+    "sqlite+pysqlite": "sqlite",
+    "postgresql": "postgresql",
+    "postgres": "postgresql",
+    "postgresql+psycopg": "postgresql",
+    "mysql": "mariadb",
+    "mariadb": "mariadb",
+    "mysql+pymysql": "mariadb",
+    "mariadb+pymysql": "mariadb",
+}
+
+# The password may hold any character, an unescaped @ included: the last @ ends it.
+_URL = re.compile(r"(?s)(?P<scheme>[^:/]+)://(?:(?P<user>[^:/@]*)(?::(?P<password>.*))?@)?(?P<place>[^@]*)")
+_PLACE = re.compile(
+    r"(?s)(?P<host>\[[^\]]*\]|[^:/?]*)(?::(?P<port>\d*))?(?:/(?P<database>[^?]*))?(?:\?(?P<query>.*))?"
+)
+
+
+@dataclass(frozen=True)
+class Database:
+    """A database and how to reach it. Neither its text nor its representation ever holds the password.
+
+    >>> parse_database("postgresql://ann:secret@db.example.org/clinic")
+    Database(postgresql://ann:***@db.example.org/clinic)
+    """
+
+    kind: str
+    database: str
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+    host: str | None = None
+    port: int | None = None
+    query: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    def __str__(self) -> str:
+        if self.kind == "sqlite":
+            return f"sqlite:///{self.database}"
+        user = self.user or ""
+        secret = ":***" if self.password is not None else ""
+        at = "@" if user or secret else ""
+        port = f":{self.port}" if self.port else ""
+        return f"{self.kind}://{user}{secret}{at}{self.host or ''}{port}/{self.database}"
+
+    def __repr__(self) -> str:
+        return f"Database({self})"
+
+
+@dataclass(frozen=True)
+class FileAddress:
+    """A file; its ending says the format."""
+
+    path: Path
+
+    @property
+    def format(self) -> str:
+        """One of the formats of ``FORMATS``."""
+        return FORMATS[self.path.suffix.lower()]
+
+    def with_suffix_number(self, index: int) -> "FileAddress":
+        """``tabla.csv`` becomes ``tabla3.csv``."""
+        return FileAddress(self.path.with_stem(f"{self.path.stem}{index}"))
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+@dataclass(frozen=True)
+class TableAddress:
+    """A table of a database. The name is as the user wrote it, with a schema before a dot if there is one."""
+
+    database: Database
+    table: str
+
+    def with_suffix_number(self, index: int) -> "TableAddress":
+        """``…::tabla`` becomes ``…::tabla3``."""
+        return replace(self, table=f"{self.table}{index}")
+
+    def __str__(self) -> str:
+        return f"{self.database}::{self.table}"
+
+
+Address: TypeAlias = FileAddress | TableAddress
+
+
+def parse(address: "str | PathLike[str] | Address") -> Address:
+    """What an address names; an ``InputError`` says what is wrong with it.
+
+    >>> parse("people.csv").format
+    'csv'
+    >>> print(parse("mysql://ann:secret@localhost/clinic::people"))
+    mariadb://ann:***@localhost/clinic::people
+    """
+    if isinstance(address, FileAddress | TableAddress):
+        return address
+    text = fspath(address)
+    if isinstance(address, str) and "://" in text:
+        return _parse_table(text)
+    path = Path(text)
+    if path.suffix.lower() not in FORMATS:
+        known = " ".join(FORMATS)
+        if path.suffix.lower().partition("::")[0] in (".db", ".sqlite", ".sqlite3"):
+            name, _, table = text.partition("::")
+            raise InputError(f"'{name}' looks like a database; write sqlite:///{name}::{table or 'TABLE'}")
+        ending = f"ending '{path.suffix}'" if path.suffix else "no ending"
+        raise InputError(f"'{path.name}' has {ending}; known are {known}, or URL::table for a database")
+    return FileAddress(path)
+
+
+def parse_database(url: str) -> Database:
+    """The database of a URL without a table; ``InputError`` when it cannot be one."""
+    match = _URL.fullmatch(url)
+    scheme = url.partition("://")[0].lower()
+    if scheme not in _SCHEMES:
+        raise unknown("database", scheme, ("sqlite", "postgresql", "mariadb", "mysql"), where="supported")
+    if _SCHEMES[scheme] == "sqlite":
+        return _sqlite(url.partition("://")[2])
+    place = _PLACE.fullmatch(match["place"]) if match else None
+    if not match or not place:
+        raise InputError(f"the {scheme} URL cannot be read; write {scheme}://user@host:port/database::table")
+    if not place["database"]:
+        raise InputError(f"the {scheme} URL names no database; write {scheme}://user@host/database::table")
+    query = parse_qsl(place["query"] or "", keep_blank_values=True)
+    secrets = [value for key, value in query if key in ("password", "passwd")]
+    password = unquote(match["password"]) if match["password"] is not None else None
+    return Database(
+        kind=_SCHEMES[scheme],
+        database=unquote(place["database"]),
+        user=unquote(match["user"]) if match["user"] else None,
+        password=password if password is not None else (secrets[0] if secrets else None),
+        host=unquote(place["host"]).strip("[]") or None,
+        port=int(place["port"]) if place["port"] else None,
+        query=tuple((key, value) for key, value in query if key not in ("password", "passwd", "user")),
+    )
+
+
+def _parse_table(text: str) -> TableAddress:
+    parts = re.fullmatch(r"(?s)(?P<url>.*[^:])::(?P<table>.*)", text)
+    # An IPv6 address has colons of its own: postgresql://[::1]/clinic names no table.
+    if not parts or re.match(r"[0-9A-Fa-f:.]*\]", parts["table"]):
+        database = parse_database(text)
+        raise InputError(f"'{database}' names no table; write {database}::TABLE")
+    database, table = parse_database(parts["url"]), parts["table"]
+    if not table:
+        raise InputError(f"'{database}::' names no table; write {database}::TABLE")
+    return TableAddress(database, table)
+
+
+def _sqlite(place: str) -> Database:
+    path = place[1:] if place.startswith("/") else ""
+    if not path or path == ":memory:":
+        raise InputError("a SQLite database is a file: write sqlite:///FILE.db::TABLE")
+    return Database(kind="sqlite", database=path)

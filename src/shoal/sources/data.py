@@ -1,0 +1,54 @@
+"""What ``read`` gives back: the frame, where it came from, and what a frame alone would lose."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shoal.sources.address import Address
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a text file is written."""
+
+    separator: str = ","
+    decimal: str = "."
+    encoding: str = "utf-8"
+    newline: str = "\n"
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What a file of SPSS, Stata or SAS says about its variables beyond their values.
+
+    ``missing`` holds the codes declared missing (``{"lo": …, "hi": …}`` or a single value); the frame has nulls in
+    their place. ``formats``, ``measures`` and ``widths`` are words of the format the file was read from.
+    """
+
+    format: str
+    file: str = ""
+    notes: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+    missing: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    formats: Mapping[str, str] = field(default_factory=dict)
+    measures: Mapping[str, str] = field(default_factory=dict)
+    widths: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, repr=False)
+class Data:
+    """A frame as it was read. ``notes`` are one-line remarks on what was guessed; they hold no value of the data."""
+
+    frame: "pl.DataFrame"
+    address: "Address"
+    notes: tuple[str, ...] = ()
+    labels: Labels | None = None
+    dialect: Dialect | None = None
+
+    def __repr__(self) -> str:
+        """The size and the place; never the records, which may be confidential."""
+        return f"Data({self.frame.height} records × {self.frame.width} columns from {self.address})"

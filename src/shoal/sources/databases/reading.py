@@ -1,0 +1,118 @@
+"""Tables read in batches into a frame."""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Any
+
+import polars as pl
+import sqlalchemy as sa
+
+from shoal.errors import InputError, unknown
+from shoal.sources.address import Database, TableAddress
+from shoal.sources.data import Data
+from shoal.sources.databases import catalogue, dynamic, types
+from shoal.sources.databases.connecting import connected
+from shoal.sources.databases.failures import one_line
+
+_BATCH = 20_000
+
+
+def read_table(address: TableAddress, *, columns: Sequence[str] | None = None) -> Data:
+    """Read a table or a view, its records in the order of the primary key if it has one."""
+    with connected(address.database) as connection, one_line(f"table '{address.table}' cannot be read"):
+        if connection.dialect.name == "postgresql":
+            # All statements see the same state of the table.
+            connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        place = catalogue.find(connection, address.table)
+        table = reflect(connection, place)
+        frame = _fetch(
+            connection, table, _choose(table, columns, address.table), _order(connection, place, table)
+        )
+    return Data(frame, address)
+
+
+def table_names(database: Database) -> tuple[str, ...]:
+    """The tables and views of a database."""
+    with connected(database) as connection, one_line(f"the tables of {database} cannot be listed"):
+        return tuple(catalogue.visible(connection))
+
+
+def reflect(connection: sa.Connection, place: catalogue.Place) -> sa.Table:
+    """A table with the names and types that the catalogue gives its columns."""
+    described = catalogue.describe(connection, place)
+    return catalogue.make_table(place, ((column["name"], column["type"]) for column in described))
+
+
+def _choose(table: sa.Table, columns: Sequence[str] | None, name: str) -> list[sa.Column[Any]]:
+    known = {str(column.name): column for column in table.columns}
+    for column in columns or ():
+        if column not in known:
+            raise unknown("column", column, known, where=f"in table '{name}'")
+    return list(known.values()) if columns is None else [known[column] for column in dict.fromkeys(columns)]
+
+
+def _order(connection: sa.Connection, place: catalogue.Place, table: sa.Table) -> list[sa.Column[Any]]:
+    if place.kind != "table":
+        return []
+    key = catalogue.primary_key(connection, place)
+    return [column for name in key for column in table.columns if column.name == name]
+
+
+def _fetch(
+    connection: sa.Connection, table: sa.Table, columns: list[sa.Column[Any]], order: list[sa.Column[Any]]
+) -> pl.DataFrame:
+    dialect = connection.dialect.name
+    if not columns:
+        return pl.DataFrame()
+    if dialect == "sqlite":
+        selected = dynamic.select(connection, table, columns)
+    else:
+        selected = [
+            _unbounded(connection, column) if _is_unbounded(column) else types.select(column, dialect)
+            for column in columns
+        ]
+    labelled = [choice.expression.label(f"c{position}") for position, choice in enumerate(selected)]
+    statement = sa.select(*labelled).select_from(table).order_by(*order)
+    names = [str(column.name) for column in columns]
+    parts = [
+        [_series(name, values, choice.dtype) for name, values, choice in zip(names, batch, selected)]
+        for batch in _batches(connection, statement, len(columns))
+    ]
+    if not parts:
+        parts = [[_series(name, [], choice.dtype) for name, choice in zip(names, selected)]]
+    whole = [pl.concat(series) if len(series) > 1 else series[0] for series in map(list, zip(*parts))]
+    return pl.DataFrame([choice.finish(values) for choice, values in zip(selected, whole)])
+
+
+def _batches(connection: sa.Connection, statement: sa.Select[Any], width: int) -> Iterator[list[list[Any]]]:
+    """The columns of one batch of records after the other, so that only one is held as Python objects."""
+    with connection.execution_options(yield_per=_BATCH).execute(statement) as result:
+        for rows in result.partitions():
+            yield [list(column) for column in zip(*rows)]
+
+
+def _series(name: str, values: list[Any], dtype: pl.DataType) -> pl.Series:
+    try:
+        if isinstance(dtype, pl.Float64) and any(isinstance(value, Decimal) for value in values):
+            values = [None if value is None else float(value) for value in values]
+        return pl.Series(name, values, dtype=dtype, strict=True)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        raise InputError(f"column '{name}' holds values that its type ({dtype}) does not allow") from None
+
+
+def _is_unbounded(column: sa.Column[Any]) -> bool:
+    kind = column.type
+    return isinstance(kind, sa.Numeric) and not isinstance(kind, sa.Float) and kind.precision is None
+
+
+def _unbounded(connection: sa.Connection, column: sa.Column[Any]) -> types.Selected:
+    """Decimals without declared digits (PostgreSQL): as many as the values have, floats if that is too many."""
+    digits = sa.func.length(
+        sa.func.replace(sa.cast(sa.func.abs(sa.func.trunc(column)), sa.Text), "NaN", "0" * 40)
+    )
+    statement = sa.select(sa.func.max(sa.func.scale(column)), sa.func.max(digits)).select_from(column.table)
+    scale, whole = connection.execute(statement).one()
+    scale, whole = scale or 0, whole or 1
+    if scale + whole > 38:
+        return types.Selected(sa.cast(column, sa.Double), pl.Float64())
+    return types.Selected(column, pl.Decimal(38, scale))

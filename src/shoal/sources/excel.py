@@ -1,0 +1,117 @@
+"""Excel workbooks: one sheet with a header, read by fastexcel and written cell by cell."""
+
+import datetime
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import InputError, unknown
+from shoal.sources.dialect import check_header
+
+_ROWS, _COLUMNS, _TEXT = 1_048_576, 16_384, 32_767
+_FIRST_DAY = datetime.date(1900, 3, 1)
+
+
+def read_excel(path: Path, columns: Sequence[str] | None) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """The first sheet, and a note when there are more."""
+    import fastexcel
+
+    # It reports columns whose type it cannot tell; empty columns are text here, without further words.
+    logging.getLogger("fastexcel").setLevel(logging.ERROR)
+    book = fastexcel.read_excel(path)
+    if not book.sheet_names:
+        raise InputError(f"'{path.name}' has no sheet")
+    first = book.load_sheet(0, header_row=None, n_rows=1, dtypes="string").to_polars()
+    if not first.height:
+        raise InputError(f"the first sheet of '{path.name}' is empty")
+    names = ["" if field is None else str(field) for field in first.row(0)]
+    check_header(names, path.name)
+    frame = pl.read_excel(
+        path,
+        sheet_id=1,
+        infer_schema_length=None,
+        drop_empty_rows=False,
+        drop_empty_cols=False,
+        raise_if_empty=False,
+    )
+    if frame.width != len(names):
+        raise InputError(f"the first sheet of '{path.name}' has cells outside the columns of its header")
+    frame.columns = names
+    for column in columns or ():
+        if column not in names:
+            raise unknown("column", column, names, where=f"in '{path.name}'")
+    notes = (f"first of {len(book.sheet_names)} sheets read",) if len(book.sheet_names) > 1 else ()
+    return (frame if columns is None else frame.select(dict.fromkeys(columns))), notes
+
+
+def write_excel(frame: pl.DataFrame, path: Path) -> None:
+    """Write a frame as a plain sheet; what Excel would change on the quiet is refused."""
+    import xlsxwriter  # type: ignore[import-untyped]
+
+    if frame.height >= _ROWS or frame.width > _COLUMNS:
+        raise InputError(
+            f"an Excel sheet holds {_ROWS - 1} records of {_COLUMNS} columns; write .parquet or .csv"
+        )
+    plain = frame.select(_plain(frame[name]) for name in frame.columns)
+    options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+    with xlsxwriter.Workbook(path, options) as book:
+        sheet = book.add_worksheet("data")
+        day = book.add_format({"num_format": "yyyy-mm-dd"})
+        moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
+        for column, name in enumerate(frame.columns):
+            sheet.write_string(0, column, name)
+        writers = [_writer(sheet, dtype, day, moment) for dtype in plain.dtypes]
+        for row, record in enumerate(plain.iter_rows(), start=1):
+            for column, value in enumerate(record):
+                if value is not None:
+                    writers[column](row, column, value)
+
+
+def _writer(sheet: Any, dtype: pl.DataType, day: Any, moment: Any) -> Callable[[int, int, Any], Any]:
+    plain: Callable[[int, int, Any], Any] = sheet.write_number
+    if dtype == pl.Date:
+        return lambda row, column, value: sheet.write_datetime(row, column, value, day)
+    if isinstance(dtype, pl.Datetime):
+        return lambda row, column, value: sheet.write_datetime(row, column, value, moment)
+    if dtype == pl.String:
+        plain = sheet.write_string
+    if dtype == pl.Boolean:
+        plain = sheet.write_boolean
+    return plain
+
+
+def _plain(values: pl.Series) -> pl.Series:
+    """The values as Excel can hold them."""
+    name, dtype = values.name, values.dtype
+    if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+        raise InputError(f"column '{name}' holds {dtype}, which an Excel sheet cannot")
+    if dtype.is_integer() and _beyond(values, 2**53):
+        raise InputError(f"column '{name}' holds integers beyond 2^53, which Excel would round")
+    if dtype.is_float() and not values.drop_nulls().is_finite().all():
+        raise InputError(f"column '{name}' holds NaN or infinite numbers, which an Excel sheet cannot")
+    if dtype.is_decimal():
+        return values.cast(pl.Float64)
+    if dtype == pl.Date or (isinstance(dtype, pl.Datetime) and dtype.time_zone is None):
+        first = values.cast(pl.Date).min()
+        if isinstance(first, datetime.date) and first < _FIRST_DAY:
+            raise InputError(f"column '{name}' holds dates before March 1900, which an Excel sheet cannot")
+        return values
+    if dtype.is_numeric() or dtype == pl.Boolean:
+        return values
+    if dtype == pl.Null:
+        return values.cast(pl.String)
+    text = values.cast(pl.String)
+    if (text.str.len_chars().max() or 0) > _TEXT:  # type: ignore[operator]
+        raise InputError(
+            f"column '{name}' holds texts of more than {_TEXT} characters, which an Excel cell cannot"
+        )
+    return text
+
+
+def _beyond(values: pl.Series, limit: int) -> bool:
+    low: Any = values.min()
+    high: Any = values.max()
+    return low is not None and bool(low < -limit or high > limit)

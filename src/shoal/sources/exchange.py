@@ -1,0 +1,104 @@
+"""One ``read`` and one ``write`` for files and database tables."""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, TypeAlias, Union
+
+from shoal.errors import InputError
+from shoal.sources.address import Address, FileAddress, parse, parse_database
+from shoal.sources.data import Data
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Place: TypeAlias = Union[str, "PathLike[str]", Address]
+
+
+def read(
+    address: Place,
+    *,
+    columns: Sequence[str] | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+) -> Data:
+    """Read a file or a database table; ``columns`` are the ones wanted, in that order.
+
+    ``separator``, ``decimal`` and ``encoding`` are of text files; what is not given is guessed and said in the notes.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "firms.csv"
+    >>> _ = path.write_text(chr(10).join(["firm;turnover", "007;1,5", "008;2,25"]))
+    >>> data = read(path)
+    >>> data.frame.rows(), data.notes
+    ([('007', 1.5), ('008', 2.25)], ("separator ';' (guessed)", 'decimal comma (guessed)'))
+    """
+    place = parse(address)
+    if isinstance(place, FileAddress):
+        from shoal.sources.files import read_file
+
+        return read_file(place, columns=columns, separator=separator, decimal=decimal, encoding=encoding)
+    from shoal.sources.databases import read_table
+
+    return read_table(place, columns=columns)
+
+
+def write(
+    frame: "pl.DataFrame",
+    address: Place,
+    *,
+    force: bool = False,
+    like: Data | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+) -> None:
+    """Write a file or a database table, whole or not at all; what exists is replaced only with ``force``.
+
+    ``like`` is the data the frame was made from: its labels are kept, and a text file is written as it was.
+    """
+    place = parse(address)
+    if isinstance(place, FileAddress):
+        from shoal.sources.files import write_file
+
+        write_file(
+            frame, place, force=force, like=like, separator=separator, decimal=decimal, encoding=encoding
+        )
+    else:
+        from shoal.sources.databases import write_table
+
+        write_table(frame, place, force=force)
+
+
+def check_writable(address: Place, force: bool = False) -> None:
+    """Refuse a place that cannot or must not be written to, before any work is done."""
+    place = parse(address)
+    if isinstance(place, FileAddress):
+        from shoal.sources.files import check_file
+
+        check_file(place, force)
+    else:
+        from shoal.sources.databases import check_table
+
+        check_table(place, force)
+
+
+def list_tables(url: str) -> tuple[str, ...]:
+    """The tables and views of a database, given by its URL without a table."""
+    from shoal.sources.databases import table_names
+
+    return table_names(parse_database(url.removesuffix("::")))
+
+
+def numbered(address: Place, count: int) -> tuple[Address, ...]:
+    """The addresses of several tables: one has the exact name, more get an index.
+
+    >>> [str(address) for address in numbered("sqlite:///clinic.db::tabla", 3)]
+    ['sqlite:///clinic.db::tabla0', 'sqlite:///clinic.db::tabla1', 'sqlite:///clinic.db::tabla2']
+    >>> [str(address) for address in numbered("tabla.csv", 1)]
+    ['tabla.csv']
+    """
+    if count < 1:
+        raise InputError(f"the number of tables must be at least 1, not {count}")
+    place = parse(address)
+    return (place,) if count == 1 else tuple(place.with_suffix_number(index) for index in range(count))

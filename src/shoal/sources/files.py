@@ -1,0 +1,161 @@
+"""Files of every format: which reader and writer, and their failures in one line."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+
+from shoal.errors import InputError, unknown
+from shoal.sources.address import FileAddress
+from shoal.sources.atomic import atomically, check_target
+from shoal.sources.data import Data, Dialect, Labels
+from shoal.sources.dialect import known_decimal, known_separator
+from shoal.sources.encoding import known_encoding
+from shoal.sources.text import DEFAULTS, read_text, write_text
+
+_TITLES = {
+    "csv": "CSV text",
+    "tsv": "TSV text",
+    "parquet": "Parquet",
+    "arrow": "Arrow",
+    "excel": "Excel",
+    "spss": "SPSS",
+    "stata": "Stata",
+    "sas": "SAS",
+}
+
+
+def read_file(
+    address: FileAddress,
+    *,
+    columns: Sequence[str] | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+) -> Data:
+    """Read a file of any known format."""
+    path, kind = address.path, address.format
+    _check_readable(path)
+    labels: Labels | None = None
+    dialect: Dialect | None = None
+    notes: tuple[str, ...] = ()
+    with _one_line(path, kind):
+        if kind in DEFAULTS:
+            frame, dialect, notes = read_text(
+                path, DEFAULTS[kind], columns=columns, separator=separator, decimal=decimal, encoding=encoding
+            )
+        elif kind in ("parquet", "arrow"):
+            scan = pl.scan_parquet(path, glob=False) if kind == "parquet" else pl.scan_ipc(path, glob=False)
+            frame = _collect(scan, columns, path)
+        elif kind == "excel":
+            from shoal.sources.excel import read_excel
+
+            frame, notes = read_excel(path, columns)
+        else:
+            from shoal.sources.statistical import read_statistical
+
+            frame, labels, notes = read_statistical(path, kind, columns=columns, encoding=encoding)
+    return Data(frame, address, notes, labels, dialect)
+
+
+def write_file(
+    frame: pl.DataFrame,
+    address: FileAddress,
+    *,
+    force: bool = False,
+    like: Data | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+) -> None:
+    """Write a file of any known format, whole or not at all."""
+    path, kind = address.path, address.format
+    check_file(address, force)
+    with atomically(path, force) as unfinished:
+        if kind in DEFAULTS:
+            write_text(frame, unfinished, _dialect(kind, like, separator, decimal, encoding))
+        elif kind == "parquet":
+            frame.write_parquet(unfinished)
+        elif kind == "arrow":
+            frame.write_ipc(unfinished)
+        elif kind == "excel":
+            from shoal.sources.excel import write_excel
+
+            write_excel(frame, unfinished)
+        else:
+            from shoal.sources.statistical import write_statistical
+
+            write_statistical(frame, unfinished, kind, like.labels if like is not None else None)
+
+
+def _dialect(
+    kind: str, like: Data | None, separator: str | None, decimal: str | None, encoding: str | None
+) -> Dialect:
+    """What the user said, else as the data came if it was the same format, else the usual."""
+    dialect = DEFAULTS[kind]
+    if like is not None and like.dialect is not None and isinstance(like.address, FileAddress):
+        dialect = like.dialect if like.address.format == kind else dialect
+    if separator is not None:
+        dialect = replace(dialect, separator=known_separator(separator))
+    if decimal is not None:
+        dialect = replace(dialect, decimal=known_decimal(decimal))
+    if encoding is not None:
+        dialect = replace(dialect, encoding=known_encoding(encoding))
+    return dialect
+
+
+def check_file(address: FileAddress, force: bool) -> None:
+    """Refuse a file that cannot be written, before any work is done."""
+    if address.format in ("spss", "stata", "sas"):
+        from shoal.sources.statistical import check_writable_format
+
+        check_writable_format(address.format, address.path.name)
+    check_target(address.path, force)
+
+
+def _check_readable(path: Path) -> None:
+    try:
+        if path.is_dir():
+            raise InputError(f"'{path}' is a folder, not a file")
+        if not path.exists():
+            near = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+            place = (
+                f"in folder '{path.parent}'" if path.parent.is_dir() else "there: its folder does not exist"
+            )
+            error = unknown("file", path.name, near, where=place)
+            raise error if "did you mean" in str(error) else InputError(f"file '{path.name}' is not {place}")
+        if not path.is_file():
+            raise InputError(f"'{path}' is not an ordinary file")
+        with path.open("rb") as file:
+            if not file.read(1):
+                raise InputError(f"'{path.name}' is empty")
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        reason = getattr(error, "strerror", None) or "its name cannot be used"
+        raise InputError(f"'{path}' cannot be read: {reason.lower()}") from None
+
+
+def _collect(scan: pl.LazyFrame, columns: Sequence[str] | None, path: Path) -> pl.DataFrame:
+    names = scan.collect_schema().names()
+    for column in columns or ():
+        if column not in names:
+            raise unknown("column", column, names, where=f"in '{path.name}'")
+    if columns is not None:
+        scan = scan.select(list(dict.fromkeys(columns)))
+    return scan.collect(engine="streaming")
+
+
+@contextmanager
+def _one_line(path: Path, kind: str) -> Iterator[None]:
+    """Turn whatever a reader says about a damaged file into one line; its own words may quote the content."""
+    try:
+        yield
+    except (InputError, MemoryError, ImportError):
+        raise
+    except (Exception, pl.exceptions.PanicException):
+        raise InputError(
+            f"'{path.name}' cannot be read as {_TITLES[kind]}: it is damaged or something else"
+        ) from None
