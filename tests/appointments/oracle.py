@@ -29,8 +29,7 @@ def every_matrix(problem):
             for rest in extend(row + 1, left):
                 yield [split, *rest]
 
-    for rows in extend(0, problem.capacities.tolist()):
-        yield rows
+    yield from extend(0, problem.capacities.tolist())
 
 
 def cell_sizes(problem, rows):

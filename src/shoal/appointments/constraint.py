@@ -4,6 +4,7 @@ For a fixed K a cell is empty or holds at least K, and once it is known which ce
 bounds; so only the pattern of used cells is hard, and the sizes of the numbers do not matter.
 """
 
+import itertools
 from typing import Any, Literal
 
 import numpy as np
@@ -163,7 +164,7 @@ class SeatModel:
             return
         largest = int(np.argmax(problem.sizes))
         order = np.argsort(problem.capacities, kind="stable")
-        for one, other in zip(order, order[1:], strict=False):
+        for one, other in itertools.pairwise(order):
             if problem.capacities[one] == problem.capacities[other]:
                 first, second = self.seats.get((largest, int(one))), self.seats.get((largest, int(other)))
                 if first is not None and second is not None:
@@ -207,40 +208,26 @@ def decide(
     return (False, None) if status == cp.INFEASIBLE else (None, None)
 
 
-def bisect(
-    problem: Problem,
-    matrix: np.ndarray | None,
-    low: int,
-    high: int,
-    run: Run,
-    seeds: Seeds,
-    *,
-    first: int | None = None,
-) -> tuple[np.ndarray | None, int, int]:
-    """Close in on the largest K between what is known and the bound; returns the plan, its K and the proved bound.
+def close_in(
+    problem: Problem, matrix: np.ndarray, high: int, run: Run, seeds: Seeds, effort: int
+) -> tuple[np.ndarray, int]:
+    """Bisect between the plan's K and the bound, with at most ``effort`` units for each K; returns plan and bound.
 
-    A K that cannot be decided is left aside for the smaller ones below it; each gets twice the effort of the round before.
+    A K that cannot be decided within the effort is left aside for the smaller ones below it.
     """
-    effort = first if first is not None else 500
-    while low < high and not run.stopped:
-        undecided = high + 1
-        while low < min(high, undecided - 1) and not run.stopped:
-            k = (low + min(high, undecided - 1) + 1) // 2
-            answer, found = decide(problem, k, run, seeds.child(k, effort), most=effort)
-            if answer and found is not None:
-                matrix = found
-                low = int(problem.with_objective("k").value(found))
-            elif answer is False:
-                high = k - 1
-            else:
-                undecided = k
-            run.report(
-                low if matrix is not None and problem.objective == "k" else None,
-                bound=high if problem.objective == "k" else None,
-                phase=f"deciding K = {k}",
-            )
-        effort *= 2
-    return matrix, low, high
+    low, undecided = problem.value(matrix), high + 1
+    while low < min(high, undecided - 1) and not run.stopped:
+        k = (low + min(high, undecided - 1) + 1) // 2
+        answer, found = decide(problem, k, run, seeds.child(k), most=effort)
+        if answer and found is not None:
+            matrix = found
+            low = problem.value(found)
+        elif answer is False:
+            high = k - 1
+        else:
+            undecided = k
+        run.report(low, bound=high, phase=f"deciding K = {k}")
+    return matrix, high
 
 
 def seat_anyhow(problem: Problem, run: Run, seeds: Seeds) -> np.ndarray | None:
@@ -297,8 +284,10 @@ def solve(
     if options.search == "maximise":
         matrix, high = _maximise(problem, matrix, high, run, seeds)
     else:
-        found, low, high = bisect(problem, matrix, low, high, run, seeds)
-        matrix = matrix if found is None else found
+        effort = 500
+        while problem.value(matrix) < high and not run.stopped:
+            matrix, high = close_in(problem, matrix, high, run, seeds.child(effort), effort)
+            effort *= 2
     run.report(problem.value(matrix), bound=high)
     if problem.value(matrix) == high:
         run.finish(StopReason.OPTIMAL)

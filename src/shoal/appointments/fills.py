@@ -67,7 +67,7 @@ def complete(matrix: np.ndarray, sizes: np.ndarray, capacities: np.ndarray, elig
                 j = came_from[j]
             left -= amount
         missing += left
-    return missing
+    return int(missing)
 
 
 def unseated(problem: Problem) -> int:
@@ -188,7 +188,7 @@ def _try_label(
             space[best] -= taken
             need -= taken
             seated += taken
-    return seated
+    return int(seated)
 
 
 @kernel

@@ -8,6 +8,15 @@ METHODS = Registry(
     "appointments",
     [
         Method(
+            "auto",
+            "shoal.appointments.auto:solve",
+            "shoal.appointments.auto:AutoOptions",
+            "whatever it takes: proves the optimum where it can, else the best found with its bound",
+            objectives=("k", "vector"),
+            traits=frozenset({"diverse"}),
+            exact=True,
+        ),
+        Method(
             "random",
             "shoal.appointments.random:solve",
             "shoal.appointments.random:RandomOptions",
@@ -54,6 +63,16 @@ METHODS = Registry(
             "shoal.appointments.constraint:ConstraintOptions",
             "one K after the other decided by a constraint solver",
             objectives=("k",),
+            traits=frozenset({"diverse"}),
+            exact=True,
+            largest=5_000,
+        ),
+        Method(
+            "lexicographic",
+            "shoal.appointments.lexicographic:solve",
+            "shoal.appointments.lexicographic:LexicographicOptions",
+            "the best anonymity vector, proved level by level",
+            objectives=("vector",),
             traits=frozenset({"diverse"}),
             exact=True,
             largest=5_000,

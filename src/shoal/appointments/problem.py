@@ -1,6 +1,5 @@
 """The appointment problem: people in rows, seats in slots, and what an attacker sees of both."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -29,8 +28,8 @@ class Problem:
     (15, 0, True)
     """
 
-    sizes: np.ndarray | Sequence[int]
-    capacities: np.ndarray | Sequence[int]
+    sizes: Any
+    capacities: Any
     objective: str = "k"
     crowds: Any = None
     labels: Any = None

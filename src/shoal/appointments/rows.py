@@ -32,10 +32,7 @@ def next_row(row: np.ndarray, caps: np.ndarray, total: int, beat: int, fresh: bo
         while at < slots - 1 and (row[at] == 0 or row[at] > beat):
             left -= row[at]
             at += 1
-        if 0 < row[at] <= beat:
-            x = np.int64(0)
-        else:
-            x = row[at] - 1
+        x = np.int64(0) if 0 < row[at] <= beat else row[at] - 1
     while True:
         if 0 < x <= beat:
             x = np.int64(0)

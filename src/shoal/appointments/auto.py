@@ -1,0 +1,127 @@
+"""The method for people who do not want to choose one: cheap ideas first, proofs as soon as they are within reach."""
+
+from typing import Any
+
+import numpy as np
+
+from shoal.appointments import annealing, constraint, dynamic, fills, lexicographic
+from shoal.appointments.assignment import Assignment, settle
+from shoal.appointments.bounds import base_vector, largest_k
+from shoal.appointments.problem import Problem
+from shoal.search import Budget, Observer, Run, Seeds, silent
+from shoal.search.budget import StopReason
+from shoal.search.options import NoOptions
+
+AutoOptions = NoOptions
+
+DEFAULT_UNITS = 10_000
+
+# Fills tried per unit of work, and the largest matrix that a constraint model is built for.
+TRIALS_PER_UNIT, MOST_CELLS = 50, 20_000
+
+
+def solve(
+    problem: Problem,
+    options: NoOptions,
+    *,
+    budget: Budget,
+    seeds: Seeds,
+    threads: int = 1,
+    observer: Observer = silent,
+    start: Any = None,
+) -> Assignment:
+    """Greedy rules, fills that wrap around, annealing, and exact search in turn; work counts thousandths of seconds or so."""
+    budget = budget.or_iterations(DEFAULT_UNITS)
+    run = budget.start(observer, direction=problem.direction)
+    matrix = (
+        np.array(start.matrix)
+        if start is not None
+        else constraint.seat_anyhow(problem, run, seeds.child("start"))
+    )
+    assert matrix is not None
+    if problem.objective == "k":
+        matrix, bound = _largest_k(problem, matrix, run, seeds)
+    else:
+        matrix, bound = _best_vector(problem, matrix, run, seeds)
+    run.report(problem.value(matrix), bound=bound)
+    if problem.value(matrix) == bound:
+        run.finish(StopReason.OPTIMAL)
+    return settle(problem, matrix, bound=bound, **run.closing())
+
+
+def _largest_k(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -> tuple[np.ndarray, int]:
+    bound = largest_k(problem)
+    run.report(problem.value(matrix), bound=bound, phase="greedy")
+    if problem.plain:
+        matrix = wrap_up(problem, matrix, bound, run, seeds.child("wrap"))
+    effort = 100
+    while problem.value(matrix) < bound and not run.stopped:
+        place = seeds.child("round", effort)
+        if not problem.diverse:
+            inner = lexicographic.inner_run(run, effort, lexicographic.STEPS_PER_UNIT)
+            limit = effort * lexicographic.STEPS_PER_UNIT
+            cooling = annealing.AnnealingOptions(schedule=100_000)
+            matrix = annealing.raise_k(problem, matrix, bound, cooling, inner, place.child("anneal"), limit)
+            run.spend(-(-inner.work // lexicographic.STEPS_PER_UNIT))
+            run.report(problem.value(matrix), phase="annealing")
+        if problem.rows * problem.slots <= MOST_CELLS:
+            matrix, bound = constraint.close_in(problem, matrix, bound, run, place.child("decide"), effort)
+        effort *= 2
+    return matrix, bound
+
+
+def wrap_up(problem: Problem, matrix: np.ndarray, bound: int, run: Run, seeds: Seeds) -> np.ndarray:
+    """Fills that wrap around, first for the bound itself, then for what bisection finds within reach."""
+    state = seeds.state()
+    low, high, trials = problem.value(matrix), bound, 2_000
+    k = bound
+    while low < high and not run.stopped:
+        found = False
+        for _ in range(trials // TRIALS_PER_UNIT):
+            if not run.chunk(1):
+                return matrix
+            trial, candidate = fills.wrap_around(problem.sizes, problem.capacities, k, TRIALS_PER_UNIT, state)
+            run.spend(1)
+            if trial:
+                matrix, found = candidate, True
+                run.report(problem.value(matrix), phase="filling")
+                break
+        if found:
+            low = max(problem.value(matrix), k)
+        else:
+            high = k - 1
+        k, trials = (low + high + 1) // 2, 500
+    return matrix
+
+
+def _best_vector(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -> tuple[np.ndarray, Any]:
+    base = base_vector(problem)
+    bound = base
+    run.report(problem.value(matrix), bound=bound, phase="greedy")
+    frozen: list[tuple[int, int]] = []
+    effort = 50
+    while problem.value(matrix) != bound and not run.stopped:
+        place = seeds.child("round", effort)
+        if not problem.diverse:
+            matrix = lexicographic.anneal(problem, matrix, effort, bound, run, place.child("anneal"))
+        if problem.value(matrix) != bound and dynamic.fits(problem):
+            matrix, proved = lexicographic.by_states(problem, matrix, 20 * effort, run)
+            if proved:
+                return matrix, problem.value(matrix)
+        if problem.value(matrix) != bound and problem.rows * problem.slots <= MOST_CELLS:
+            frozen = _still_frozen(problem, matrix, frozen)
+            matrix, bound = lexicographic.by_levels(
+                problem, matrix, base, run, place.child("levels"), most=2 * effort, frozen=frozen
+            )
+            run.report(problem.value(matrix), bound=bound, phase="levels")
+        effort *= 2
+    return matrix, bound
+
+
+def _still_frozen(
+    problem: Problem, matrix: np.ndarray, frozen: list[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """The proved levels; a plan at least as good as the one they were proved with has them, too."""
+    levels = list(problem.value(matrix).items())
+    assert levels[: len(frozen)] == frozen
+    return frozen
