@@ -1,0 +1,251 @@
+"""What an attacker can compute from a published table: exact intervals, and whether they are wide enough.
+
+On networks each bound is a maximum flow (Gusfield 1988); on other tables it is a linear programme. Beyond the
+sensitive cells the audit finds hidden cells that are disclosed exactly, what insiders learn, sums that one relation gives
+away, and, for counts, cells whose interval holds no other whole numbers.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from shoal.tables.attacker import Attacker, allowed
+from shoal.tables.flows import UNLIMITED, intervals, reach
+from shoal.tables.network import Network
+from shoal.tables.pattern import given_away
+from shoal.tables.problem import RESOLUTION, TOLERANCE, WIDTH, Problem, Requirements
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """Intervals of all hidden cells and the verdict for every sensitive one.
+
+    ``cells`` are the hidden cells, ``low`` and ``high`` what the attacker can narrow them down to. ``unsafe`` are sensitive
+    cells whose interval is too narrow, ``disclosed`` other hidden cells that are given away exactly; ``insider`` are
+    (cell, insider) pairs, ``sums`` relations that give away a sensitive sum, ``integer`` count cells that whole numbers
+    give away.
+    """
+
+    problem: Problem
+    cells: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    unsafe: np.ndarray
+    disclosed: np.ndarray
+    insider: tuple[tuple[int, int], ...] = ()
+    sums: tuple[int, ...] = ()
+    integer: tuple[int, ...] = ()
+
+    @property
+    def safe(self) -> bool:
+        """Whether every requirement that was checked holds."""
+        return not (self.unsafe.size or self.insider or self.sums or self.integer)
+
+    @cached_property
+    def place(self) -> dict[int, int]:
+        """Where a hidden cell stands in ``cells``."""
+        return {int(cell): place for place, cell in enumerate(self.cells)}
+
+    @property
+    def smallest_margin(self) -> float | None:
+        """The least that any interval exceeds what it needs by, in percent of the cell's value."""
+        problem = self.problem
+        if problem.sensitive.size == 0:
+            return None
+        at = np.array([self.place[int(cell)] for cell in problem.sensitive])
+        values = problem.table.values[problem.sensitive]
+        over = np.minimum(self.high[at] - values - problem.upper, values - problem.lower - self.low[at])
+        return float(100.0 * (over / np.maximum(np.abs(values), 1e-12)).min())
+
+
+def audit(problem: Problem, complementary: np.ndarray, *, all_cells: bool = True) -> Audit:
+    """Compute the intervals; with ``all_cells`` false only those of the sensitive cells."""
+    table = problem.table
+    mask = problem.hidden_mask(complementary)
+    cells = np.flatnonzero(mask) if all_cells else np.sort(problem.sensitive)
+    rise, fall = rise_and_fall(problem, mask, cells)
+    values = table.values[cells]
+    verdict = _too_narrow(problem, cells, rise, fall)
+    point = rise + fall <= 0.1 * RESOLUTION * np.maximum(1.0, np.abs(values))
+    disclosed = cells[point & ~problem.is_sensitive[cells]]
+    failing = failing_insiders(problem, mask)
+    pairs = sorted({(int(c), int(s)) for c, s in zip(failing.cell, failing.scenario, strict=True)})
+    return Audit(
+        problem,
+        cells,
+        values - fall,
+        values + rise,
+        verdict,
+        disclosed,
+        insider=tuple(pairs),
+        sums=tuple(failing_sums(problem, mask)),
+    )
+
+
+def rise_and_fall(problem: Problem, hidden: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far each of the cells can rise and fall while exactly the ``hidden`` ones are unknown."""
+    network = problem.table.network
+    if network is None:
+        return Attacker(problem, np.flatnonzero(hidden)).intervals(cells)
+    limit, tiny = scales(problem)
+    known = np.full(problem.table.cells, -2, dtype=np.int64)
+    rise, fall = intervals(
+        network.nodes,
+        network.tail,
+        network.head,
+        bounded(problem.up),
+        bounded(problem.down),
+        np.flatnonzero(hidden),
+        cells.astype(np.int64),
+        limit,
+        tiny,
+        known,
+        -1,
+    )
+    rise[rise >= limit] = np.inf
+    fall[fall >= limit] = np.inf
+    return rise, fall
+
+
+def scales(problem: Problem) -> tuple[float, float]:
+    """A flow beyond which a cell has no limit, and the size of a rounding error."""
+    largest = float(np.abs(problem.table.values).max(initial=1.0))
+    return 4.0 * float(np.abs(problem.table.values).sum()) + 1.0, 1e-13 * max(1.0, largest)
+
+
+def bounded(room: np.ndarray) -> np.ndarray:
+    """Room to move, with a large number in place of infinity."""
+    return np.ascontiguousarray(np.minimum(room, UNLIMITED))
+
+
+def _too_narrow(problem: Problem, cells: np.ndarray, rise: np.ndarray, fall: np.ndarray) -> np.ndarray:
+    at = {int(cell): place for place, cell in enumerate(cells)}
+    where = np.array([at[int(cell)] for cell in problem.sensitive], dtype=np.int64)
+    up, down = rise[where], fall[where]
+    slack = TOLERANCE * np.maximum(1.0, np.abs(problem.table.values[problem.sensitive]))
+    narrow = (
+        (up < problem.upper - np.minimum(slack, 0.5 * problem.upper))
+        | (down < problem.lower - np.minimum(slack, 0.5 * problem.lower))
+        | (
+            up + down
+            < problem.required_width * (1.0 - 1e-9) - np.minimum(slack, 0.5 * problem.required_width)
+        )
+    )
+    return problem.sensitive[narrow]
+
+
+def failing(
+    problem: Problem, hidden: np.ndarray, wanted: Requirements, network: Network | None = None
+) -> np.ndarray:
+    """Which of the requirements a set of hidden cells fails."""
+    if network is None and problem.table.network is None:
+        return Attacker(problem, np.flatnonzero(hidden)).unmet(wanted)
+    reached, _, _ = met(problem, hidden, wanted, network)
+    return np.flatnonzero(reached < allowed(problem, wanted))
+
+
+def met(
+    problem: Problem, hidden: np.ndarray, wanted: Requirements, network: Network | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How far each requirement is met, and which cells show it (starts and cells)."""
+    network = network or problem.table.network
+    if network is None:
+        return Attacker(problem, np.flatnonzero(hidden)).met(wanted)
+    _, tiny = scales(problem)
+    group_first, group_cells = groups(problem)
+    return reach(
+        network.nodes,
+        network.tail,
+        network.head,
+        bounded(problem.up),
+        bounded(problem.down),
+        np.flatnonzero(hidden),
+        wanted.cell.astype(np.int64),
+        wanted.kind.astype(np.int64),
+        wanted.need.astype(np.float64),
+        wanted.scenario.astype(np.int64),
+        group_first,
+        group_cells,
+        0.0,
+        tiny,
+    )
+
+
+def groups(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """The cells of all insiders as one list with starts."""
+    sizes = np.array([known.size for known in problem.insiders], dtype=np.int64)
+    first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    cells = np.concatenate(problem.insiders) if problem.insiders else np.empty(0)
+    return first, cells.astype(np.int64)
+
+
+def failing_insiders(problem: Problem, hidden: np.ndarray, network: Network | None = None) -> Requirements:
+    """The requirements that some insider breaks.
+
+    Only those are looked at whose way of being met moves a cell the insider knows; all others hold for the insider too.
+    """
+    empty = Requirements(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64))
+    if not problem.insiders:
+        return empty
+    wanted = problem.requirements
+    _, starts, support = met(problem, hidden, wanted, network)
+    owner = np.repeat(np.arange(wanted.size), np.diff(starts))
+    insiders_of: dict[int, list[int]] = {}
+    for number, known in enumerate(problem.insiders):
+        for cell in known:
+            if hidden[cell]:
+                insiders_of.setdefault(int(cell), []).append(number)
+    pairs = sorted(
+        {
+            (int(o), number)
+            for o, cell in zip(owner, support, strict=True)
+            for number in insiders_of.get(int(cell), ())
+        }
+    )
+    pairs = [(o, number) for o, number in pairs if wanted.cell[o] not in problem.insiders[number]]
+    if not pairs:
+        return empty
+    places = np.array([o for o, _ in pairs])
+    doubtful = Requirements(
+        wanted.cell[places],
+        wanted.kind[places],
+        wanted.need[places],
+        np.array([number for _, number in pairs]),
+    )
+    bad = failing(problem, hidden, doubtful, network)
+    return Requirements(doubtful.cell[bad], doubtful.kind[bad], doubtful.need[bad], doubtful.scenario[bad])
+
+
+def failing_sums(problem: Problem, hidden: np.ndarray) -> list[int]:
+    """Relations whose hidden cells have a sum that is sensitive itself."""
+    if problem.sums is None:
+        return []
+    bad = []
+    for place in range(problem.table.relations):
+        cells = given_away(problem, hidden, place)
+        if cells.size and not problem.sums(cells):
+            bad.append(place)
+    return bad
+
+
+def hopeless(problem: Problem) -> np.ndarray:
+    """The sensitive cells that stay unprotected even if everything that may be hidden is."""
+    everything = problem.candidates | problem.is_sensitive
+    short = failing(problem, everything, problem.requirements)
+    cells = set(problem.requirements.cell[short].tolist())
+    cells.update(failing_insiders(problem, everything).cell.tolist())
+    return np.array(sorted(cells), dtype=np.int64)
+
+
+__all__ = [
+    "WIDTH",
+    "Audit",
+    "audit",
+    "failing",
+    "failing_insiders",
+    "failing_sums",
+    "hopeless",
+    "met",
+    "rise_and_fall",
+]

@@ -1,0 +1,178 @@
+"""Patterns on networks from the compiled kernels: build, thin out, improve; with or without guidance by a relaxation."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from shoal.search import Run, Seeds
+from shoal.tables import repair
+from shoal.tables.audit import bounded, failing_insiders, groups, scales
+from shoal.tables.network import Network
+from shoal.tables.problem import TOLERANCE, Problem, Requirements
+
+# Send what is missing along one path if possible.
+_WHOLE = False
+
+
+class Workshop:
+    """The kernels with all they need for one problem: which cells may be used, at which price, and what is required.
+
+    ``wanted`` grows when a pattern turns out to fail an insider.
+    """
+
+    def __init__(self, problem: Problem, network: Network) -> None:
+        self.problem = problem
+        self.network = network
+        self.wanted = problem.requirements
+        self._limit, self._tiny = scales(problem)
+        self._up, self._down = bounded(problem.up), bounded(problem.down)
+        self._groups = groups(problem)
+        self.usable = problem.candidates.copy()
+        self.price = problem.cost
+        self._make()
+
+    def focus(self, usable: np.ndarray | None = None, price: np.ndarray | None = None) -> None:
+        """Look only at these cells from now on, at these prices."""
+        self.usable = self.problem.candidates if usable is None else usable & self.problem.candidates
+        self.price = self.problem.cost if price is None else price
+        self._make()
+
+    def require(self, more: Requirements) -> None:
+        """Take further requirements into account."""
+        old = self.wanted
+        self.wanted = Requirements(
+            np.concatenate([old.cell, more.cell]),
+            np.concatenate([old.kind, more.kind]),
+            np.concatenate([old.need, more.need]),
+            np.concatenate([old.scenario, more.scenario]),
+        )
+        self._make()
+
+    def _make(self) -> None:
+        problem, network = self.problem, self.network
+        keep = (self.usable | problem.is_sensitive) & (network.tail != network.head)
+        entries = keep[network.arcs]
+        node = np.repeat(np.arange(network.nodes), np.diff(network.starts))
+        counts = np.bincount(node[entries], minlength=network.nodes)
+        first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        wanted = self.wanted
+        values = np.abs(problem.table.values[wanted.cell])
+        slack = np.minimum(0.5 * TOLERANCE * np.maximum(1.0, values), 0.25 * wanted.need)
+        self.graph = repair.Graph(
+            network.tail,
+            network.head,
+            self._up,
+            self._down,
+            np.ascontiguousarray(problem.cost),
+            np.ascontiguousarray(self.price),
+            np.ascontiguousarray(problem.is_sensitive),
+            first,
+            np.ascontiguousarray(network.arcs[entries]),
+            wanted.cell.astype(np.int64),
+            wanted.kind.astype(np.int64),
+            wanted.need.astype(np.float64),
+            slack,
+            wanted.scenario.astype(np.int64),
+            self._groups[0],
+            self._groups[1],
+            self._tiny,
+        )
+        self.scratch = repair.new_scratch(self.graph, network.nodes)
+        self.penalty = np.ones(problem.table.cells)
+
+    def state(self, complementary: np.ndarray | None = None) -> repair.State:
+        """A state in which these cells are hidden besides the sensitive ones."""
+        state = repair.new_state(self.graph, self.network.nodes)
+        if complementary is not None:
+            for cell in complementary:
+                repair.hide(self.graph, state, cell)
+        return state
+
+    def build(
+        self, rng: np.ndarray, start: np.ndarray | None = None, noise: float = 0.0
+    ) -> np.ndarray | None:
+        """A safe pattern that is minimal, from nothing or from the cells of ``start``; ``None`` if there is none."""
+        state = self.state(start)
+        cost = repair.build(self.graph, state, self.scratch, rng, _WHOLE, noise, self.penalty)
+        if cost < 0:
+            return None
+        return self._without_insiders(state, rng)
+
+    def _without_insiders(self, state: repair.State, rng: np.ndarray) -> np.ndarray | None:
+        # Insiders are met one failure at a time; there are far too many to require all from the start.
+        while True:
+            found = self.pattern(state)
+            broken = failing_insiders(self.problem, state.hidden, self.network)
+            if broken.size == 0:
+                return found
+            self.require(broken)
+            state = self.state(found)
+            if repair.build(self.graph, state, self.scratch, rng, _WHOLE, 0.0, self.penalty) < 0:
+                return None
+
+    def thin(self, complementary: np.ndarray) -> np.ndarray:
+        """A safe pattern without its redundant cells."""
+        state = self.state(complementary)
+        for place in range(self.graph.cell.shape[0]):
+            repair.holds(self.graph, state, self.scratch, place)
+        repair.clean_up(self.graph, state, self.scratch)
+        return self.pattern(state)
+
+    def pattern(self, state: repair.State) -> np.ndarray:
+        """The complementary cells of a state."""
+        return np.flatnonzero(state.hidden & ~self.problem.is_sensitive)
+
+    def improve(
+        self,
+        start: np.ndarray,
+        steps: int,
+        seeds: Seeds,
+        run: Run,
+        keep: Callable[[np.ndarray], None],
+        *,
+        cycle: int = 400,
+        patience: int = 600,
+    ) -> np.ndarray:
+        """Destroy and repair ``steps`` times, or until the run stops; the best pattern found."""
+        rng = seeds.state()
+        state = self.state(start)
+        for place in range(self.graph.cell.shape[0]):
+            repair.holds(self.graph, state, self.scratch, place)
+        backup = repair.new_state(self.graph, self.network.nodes)
+        current = best = self.problem.total_cost(start)
+        best_hidden = state.hidden.copy()
+        hot, cold = max(1e-9, 0.01 * best), max(1e-10, 0.0004 * best)
+        done = improved = 0
+        while done < steps and best > 0 and done - improved < patience:
+            # Always whole pieces of ten, so that how often the clock is looked at does not decide when to give up.
+            chunk = min(10, steps - done, run.chunk(10))
+            if chunk == 0:
+                break
+            before = best
+            current, best = repair.improve(
+                self.graph,
+                state,
+                backup,
+                self.scratch,
+                rng,
+                current,
+                best,
+                best_hidden,
+                done,
+                chunk,
+                cycle,
+                hot,
+                cold,
+                self.penalty,
+            )
+            done += chunk
+            run.spend(chunk)
+            if best < before:
+                improved = done
+                keep(np.flatnonzero(best_hidden & ~self.problem.is_sensitive))
+            run.report(phase="improve")
+        found = np.flatnonzero(best_hidden & ~self.problem.is_sensitive)
+        if self.problem.insiders:
+            safe = self._without_insiders(self.state(found), rng)
+            found = found if safe is None else safe
+        return found

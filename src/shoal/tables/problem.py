@@ -1,0 +1,227 @@
+"""The suppression problem: which cells are sensitive, how well they must be hidden, and from whom."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.tables.table import Table
+
+# An interval narrower than this share of the value counts as a point.
+RESOLUTION = 1e-5
+# Rounding errors in sums of this relative size are no failure of protection.
+TOLERANCE = 1e-7
+
+UP, DOWN, WIDTH = 0, 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Requirements:
+    """What a safe pattern must allow: cell ``cell[i]`` can rise (``UP``), fall (``DOWN``), or both together (``WIDTH``)
+    by ``need[i]``, whoever looks: an outsider (``scenario`` −1) or the insider of that number.
+    """
+
+    cell: np.ndarray
+    kind: np.ndarray
+    need: np.ndarray
+    scenario: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """Number of requirements."""
+        return int(self.cell.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Find the cheapest further cells to hide so that every sensitive cell is protected.
+
+    For the ``sensitive`` cells, ``lower``, ``upper`` and ``sliding`` say how far below and above its value, and over
+    which width in all, an attacker must find values possible; levels of 0 mean no more than a strictly wider interval
+    than a point. ``candidates`` may be hidden at their ``cost``; ``low`` and ``high`` are bounds the attacker knows.
+    ``insiders`` are lists of cells a single contributor knows; ``sums`` says of a set of cells whether the sum of
+    them may be known.
+
+    >>> table = Table.from_matrix([[10.0, 20.0, 30.0], [40.0, 50.0, 60.0], [70.0, 80.0, 90.0]])
+    >>> problem = Problem.of(table, [table.find("2", "2")], protection=0.10)
+    >>> problem.requirements.need.tolist()
+    [5.0, 5.0]
+    """
+
+    table: Table
+    sensitive: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    sliding: np.ndarray
+    cost: np.ndarray
+    candidates: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    insiders: tuple[np.ndarray, ...] = ()
+    sums: "Callable[[np.ndarray], bool] | None" = None
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        sensitive: object,
+        *,
+        protection: float = 0.10,
+        lower: object = None,
+        upper: object = None,
+        sliding: object = None,
+        cost: object = None,
+        candidates: np.ndarray | None = None,
+        low: object = None,
+        high: object = None,
+        insiders: tuple[np.ndarray, ...] = (),
+    ) -> "Problem":
+        """The problem with the usual defaults: a share of the value on both sides, value as cost, totals published."""
+        if not 0.0 <= protection <= 1.0:
+            raise InputError(f"the protection must be a share between 0 and 1, not {protection:g}")
+        cells = np.asarray(sensitive, dtype=np.int64).reshape(-1)
+        if cells.size and (cells.min() < 0 or cells.max() >= table.cells):
+            raise InputError("a sensitive cell is not in the table")
+        level = protection * np.abs(table.values[cells])
+        return cls(
+            table,
+            cells,
+            lower=level if lower is None else np.asarray(lower, dtype=np.float64),
+            upper=level if upper is None else np.asarray(upper, dtype=np.float64),
+            sliding=np.zeros(cells.size) if sliding is None else np.asarray(sliding, dtype=np.float64),
+            cost=np.abs(table.values) if cost is None else np.asarray(cost, dtype=np.float64),
+            candidates=table.internal if candidates is None else np.asarray(candidates, dtype=bool),
+            low=np.broadcast_to(0.0 if low is None else np.asarray(low, dtype=np.float64), (table.cells,)),
+            high=np.broadcast_to(
+                np.inf if high is None else np.asarray(high, dtype=np.float64), (table.cells,)
+            ),
+            insiders=insiders,
+        )
+
+    def __post_init__(self) -> None:
+        table = self.table
+        sensitive = np.asarray(self.sensitive, dtype=np.int64)
+        if np.unique(sensitive).size != sensitive.size:
+            values, times = np.unique(sensitive, return_counts=True)
+            raise InputError(f"the cell {table.name(int(values[times > 1][0]))} is listed as sensitive twice")
+        for name in ("lower", "upper", "sliding"):
+            levels = np.array(getattr(self, name), dtype=np.float64)
+            if levels.shape != sensitive.shape:
+                raise InputError(
+                    f"there are {sensitive.size} sensitive cells, but {levels.size} {name} levels"
+                )
+            if not (levels >= 0).all():
+                bad = int(sensitive[np.flatnonzero(~(levels >= 0))[0]])
+                raise InputError(f"the {name} protection level of the cell {table.name(bad)} is below 0")
+            object.__setattr__(self, name, _frozen(levels))
+        cost = np.array(self.cost, dtype=np.float64)
+        if cost.shape != (table.cells,) or not (cost >= 0).all() or not np.isfinite(cost).all():
+            raise InputError("the cost of hiding a cell must be a number of at least 0 for every cell")
+        low = np.minimum(np.array(self.low, dtype=np.float64), np.inf)
+        high = np.array(self.high, dtype=np.float64)
+        outside = np.flatnonzero(table.values < low - TOLERANCE * np.maximum(1.0, np.abs(table.values)))
+        if outside.size:
+            cell = int(outside[0])
+            if table.values[cell] < 0:
+                raise InputError(
+                    f"the cell {table.name(cell)} is negative; say which values an attacker holds possible "
+                    "(lower and upper bounds)"
+                )
+            raise InputError(f"the value of the cell {table.name(cell)} is below its lower bound")
+        outside = np.flatnonzero(table.values > high + TOLERANCE * np.maximum(1.0, np.abs(table.values)))
+        if outside.size:
+            raise InputError(f"the value of the cell {table.name(int(outside[0]))} is above its upper bound")
+        candidates = np.array(self.candidates, dtype=bool)
+        candidates[sensitive] = False
+        for name, array in (
+            ("sensitive", sensitive),
+            ("cost", cost),
+            ("low", np.minimum(low, table.values)),
+            ("high", np.maximum(high, table.values)),
+            ("candidates", candidates),
+        ):
+            object.__setattr__(self, name, _frozen(array))
+
+    def __getstate__(self) -> dict[str, object]:
+        # What is computed on demand is neither sent nor compared.
+        return {item.name: self.__dict__[item.name] for item in fields(self)}
+
+    @property
+    def size(self) -> int:
+        """Number of cells that could be hidden: the measure of how hard a problem is."""
+        return int(self.candidates.sum())
+
+    @cached_property
+    def is_sensitive(self) -> np.ndarray:
+        """Which cells are sensitive."""
+        flags = np.zeros(self.table.cells, dtype=bool)
+        flags[self.sensitive] = True
+        return _frozen(flags)
+
+    @cached_property
+    def required_width(self) -> np.ndarray:
+        """The width the interval of each sensitive cell must reach; never 0."""
+        point = RESOLUTION * np.maximum(1.0, np.abs(self.table.values[self.sensitive]))
+        return np.maximum(self.sliding, point)
+
+    @cached_property
+    def requirements(self) -> Requirements:
+        """What somebody who knows only what is published may not learn; what others imply is left out.
+
+        Those of insiders are the same for every cell they do not know (``against_insider``), and so many that
+        solvers take up only the ones a pattern fails.
+        """
+        k = self.sensitive
+        width = self.required_width
+        wide = width > self.lower + self.upper
+        parts = [(k[self.upper > 0], UP, self.upper[self.upper > 0])]
+        parts.append((k[self.lower > 0], DOWN, self.lower[self.lower > 0]))
+        parts.append((k[wide], WIDTH, width[wide]))
+        cell = np.concatenate([cells for cells, _, _ in parts])
+        kind = np.concatenate([np.full(cells.size, kind, dtype=np.int64) for cells, kind, _ in parts])
+        need = np.concatenate([needs for _, _, needs in parts])
+        order = np.lexsort((kind, cell))
+        return Requirements(cell[order], kind[order], need[order], np.full(cell.size, -1, dtype=np.int64))
+
+    def against_insider(self, number: int) -> Requirements:
+        """The requirements against the insider of this number."""
+        base = self.requirements
+        keep = ~np.isin(base.cell, self.insiders[number])
+        return Requirements(
+            base.cell[keep],
+            base.kind[keep],
+            base.need[keep],
+            np.full(int(keep.sum()), number, dtype=np.int64),
+        )
+
+    @cached_property
+    def up(self) -> np.ndarray:
+        """How far each cell can rise before it meets the bound the attacker knows."""
+        return _frozen(self.high - self.table.values)
+
+    @cached_property
+    def down(self) -> np.ndarray:
+        """How far each cell can fall before it meets the bound the attacker knows."""
+        return _frozen(self.table.values - self.low)
+
+    def hidden_mask(self, complementary: np.ndarray) -> np.ndarray:
+        """Sensitive and complementary cells as one mask."""
+        mask = self.is_sensitive.copy()
+        mask[complementary] = True
+        return mask
+
+    def total_cost(self, complementary: np.ndarray) -> float:
+        """What hiding these cells costs."""
+        return float(np.sort(self.cost[complementary]).sum())
+
+    def against(self, **changes: object) -> "Problem":
+        """The same problem with some fields changed."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array = np.ascontiguousarray(array)
+    array.setflags(write=False)
+    return array

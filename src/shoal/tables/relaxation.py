@@ -1,0 +1,162 @@
+"""The linear relaxation of the suppression problem, tightened by cutting planes until they bring no more."""
+
+from collections.abc import Iterable
+from typing import Protocol
+
+import numpy as np
+
+from shoal.search import Run
+from shoal.tables.problem import Problem, Requirements
+from shoal.tables.rows import Rows
+
+
+class Separator(Protocol):
+    """A routine that finds violated inequalities, and writes and prices those it found before."""
+
+    wanted: Requirements
+    worst: float
+
+    def separate(
+        self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01, bridges: bool = True
+    ) -> Rows:
+        """Violated inequalities at a point."""
+
+    def require(self, more: Requirements) -> None:
+        """Take further requirements into account."""
+
+    def write(self, numbers: Iterable[int], columns: np.ndarray) -> Rows:
+        """Known inequalities over other columns."""
+
+    def price(self, numbers: np.ndarray, duals: np.ndarray, cells: np.ndarray) -> np.ndarray:
+        """Reduced costs of cells that are no columns."""
+
+
+class Relaxation:
+    """min cost·y, 0 ≤ y ≤ 1, over all inequalities found so far; a resident model that is solved again from its basis."""
+
+    def __init__(self, problem: Problem, separator: Separator, columns: np.ndarray) -> None:
+        self.problem = problem
+        self.separator = separator
+        self.columns = np.sort(columns).astype(np.int64)
+        self.bound = 0.0
+        self.value = 0.0
+        self.x = np.zeros(problem.table.cells)
+        self.reduced = problem.cost.copy()
+        self._pass([])
+
+    def _pass(self, numbers: list[int]) -> None:
+        import highspy
+
+        self.place = np.full(self.problem.table.cells, -1, dtype=np.int32)
+        self.place[self.columns] = np.arange(self.columns.size)
+        self.solver = highspy.Highs()
+        for option, value in (
+            ("output_flag", False),
+            ("presolve", "off"),
+            ("threads", 1),
+            ("random_seed", 0),
+        ):
+            self.solver.setOptionValue(option, value)
+        model = highspy.HighsLp()
+        model.num_col_, model.num_row_ = self.columns.size, 0
+        model.col_cost_ = self.problem.cost[self.columns]
+        model.col_lower_, model.col_upper_ = np.zeros(self.columns.size), np.ones(self.columns.size)
+        model.row_lower_ = model.row_upper_ = np.zeros(0)
+        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        self._inf = highspy.kHighsInf
+        self.solver.passModel(model)
+        self.numbers: list[int] = []
+        self._rhs: list[float] = []
+        self.add(self.separator.write(numbers, self.columns))
+
+    def add(self, rows: Rows) -> None:
+        """Append inequalities."""
+        if not len(rows):
+            return
+        starts = np.concatenate([[0], np.cumsum([cells.size for cells in rows.cells])]).astype(np.int32)
+        index = self.place[np.concatenate(rows.cells)]
+        values = np.concatenate(rows.values)
+        self.solver.addRows(
+            len(rows),
+            np.array(rows.rhs),
+            np.full(len(rows), self._inf),
+            values.size,
+            starts[:-1],
+            index,
+            values,
+        )
+        self.numbers += rows.numbers
+        self._rhs += rows.rhs
+
+    def solve(self) -> None:
+        """Solve what there is; ``x``, ``value`` and ``reduced`` are then up to date."""
+        self.solver.run()
+        solution = self.solver.getSolution()
+        self.value = float(self.solver.getInfo().objective_function_value)
+        self.x[:] = 0.0
+        self.x[self.columns] = np.clip(np.array(solution.col_value), 0.0, 1.0)
+        self.duals = np.array(solution.row_dual)
+        self.row_values = np.array(solution.row_value)
+        self.reduced = self.problem.cost.copy()
+        self.reduced[self.columns] = np.array(solution.col_dual)
+        self.x[self.problem.sensitive] = 1.0
+
+    def purge(self) -> None:
+        """Drop inequalities that are far from tight."""
+        slack = self.row_values - np.array(self._rhs)
+        drop = np.flatnonzero((slack > 0.02) & (np.abs(self.duals) < 1e-9))
+        if drop.size <= 0.15 * len(self.numbers):
+            return
+        self.solver.deleteRows(drop.size, drop.astype(np.int32))
+        keep = np.ones(len(self.numbers), dtype=bool)
+        keep[drop] = False
+        self.numbers = [number for number, kept in zip(self.numbers, keep, strict=True) if kept]
+        self._rhs = [rhs for rhs, kept in zip(self._rhs, keep, strict=True) if kept]
+
+    def price(self) -> float:
+        """Reduced costs of the cells outside; returns the valid bound, and takes in cells that pay."""
+        outside = np.flatnonzero(self.problem.candidates & (self.place < 0))
+        if outside.size == 0:
+            self.bound = max(self.bound, self.value)
+            return self.bound
+        found = self.separator.price(np.array(self.numbers), self.duals, outside)
+        self.reduced[outside] = found
+        self.bound = max(self.bound, self.value + float(np.minimum(found, 0.0).sum()))
+        paying = outside[found < -1e-9 * max(1.0, self.value)]
+        if paying.size:
+            self.columns = np.sort(np.concatenate([self.columns, paying]))
+            self._pass(self.numbers)
+        return self.bound
+
+    def tighten(self, run: Run, *, rounds: int = 80, patience: int = 4, gain: float = 5e-4) -> bool:
+        """Separate and solve until no inequality is violated or they gain too little; whether it ended by itself.
+
+        One round is one unit of work.
+        """
+        before, poor = -1.0, 0
+        for number in range(rounds):
+            if not run.chunk(1):
+                return False
+            self.solve()
+            if number % 5 == 4:
+                self.purge()
+                self.solve()
+            run.spend(1)
+            if self.columns.size == int(self.problem.candidates.sum()):
+                self.bound = max(self.bound, self.value)
+            rows = self.separator.separate(self.x, self.columns)
+            poor = poor + 1 if self.value < before + gain * max(1e-9, abs(self.value)) else 0
+            before = max(before, self.value)
+            if len(rows) == 0 or poor >= patience:
+                size = self.columns.size
+                self.price()
+                if self.columns.size == size:
+                    run.report(bound=self.bound, phase="cuts")
+                    return True
+                poor = 0
+                continue
+            self.add(rows)
+            run.report(phase="cuts")
+        self.solve()
+        self.price()
+        return True
