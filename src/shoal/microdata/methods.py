@@ -64,5 +64,18 @@ METHODS = Registry(
             "the same, trying only groups that changed, far faster (Bierman 2020)",
             largest=20_000,
         ),
+        Method(
+            "ils",
+            "shoal.microdata.ils:solve",
+            "shoal.microdata.ils:IlsOptions",
+            "Shoal's own: cooling searches side by side, their groups recombined by integer programming",
+            largest=20_000,
+        ),
+        Method(
+            "blocks",
+            "shoal.microdata.blocks:solve",
+            "shoal.microdata.blocks:BlocksOptions",
+            "for very many records: MDAV in blocks, then local search across their borders, round by round",
+        ),
     ],
 )

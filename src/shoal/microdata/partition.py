@@ -47,10 +47,15 @@ def numbered_by_appearance(labels: np.ndarray) -> np.ndarray:
     >>> numbered_by_appearance(np.array([7, 7, 2, 7, 2])).tolist()
     [0, 0, 1, 0, 1]
     """
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    labels = np.asarray(labels)
+    if labels.size == 0 or labels.min() < 0 or labels.max() > 4 * labels.size:
+        labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
+    first = np.full(int(labels.max(initial=-1)) + 1, labels.size)
+    # Where places are written twice the last one stays; backwards that is each label's first.
+    first[labels[::-1]] = np.arange(labels.size)[::-1]
     rank = np.empty(first.size, dtype=np.int32)
     rank[np.argsort(first, kind="stable")] = np.arange(first.size, dtype=np.int32)
-    return rank[inverse.reshape(-1)]
+    return rank[labels]
 
 
 def group_means(points: np.ndarray, labels: np.ndarray) -> np.ndarray:
