@@ -24,10 +24,11 @@ All arithmetic is in double precision with every rounding error on the safe side
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
 import numpy as np
 
-from shoal.microdata.kd_tree import Tree, _box_distance, nearest, tree_of
+from shoal.microdata.kd_tree import Tree, box_distance, nearest, tree_of
 from shoal.microdata.problem import Problem
 from shoal.microdata.projection import principal_axes
 from shoal.microdata.univariate import optimal_error
@@ -57,75 +58,82 @@ def lower_bound(
     3.0
     """
     run = (budget or Budget()).start(observer, direction=Direction.MAXIMISE)
-    if problem.n < 2 * problem.k:
-        return _one_group(problem)
-    if problem.d == 1:
+    if _is_trivial(problem) or problem.d == 1:
         return column_bound(problem)
-    axes = principal_axes(problem.points)
-    turned = (problem.points - problem.points.mean(axis=0)) @ axes
+    turned = _turned(problem)
     best = 0.0
     if problem.n <= _DENSE_UP_TO or problem.d <= 3:
-        best = _safe(_column_error(turned, problem), problem, axes)
+        best = turned.safe(_column_error(turned.points, problem))
         run.report(best, phase="bound")
-    tree = tree_of(turned)
-    del turned
-    entries = problem.n * _list_length(problem)
-    if problem.n <= _PRICES_UP_TO and entries <= _MOST_ENTRIES:
+    tree = tree_of(turned.points)
+    if problem.n <= _PRICES_UP_TO and problem.n * _list_length(problem) <= _MOST_ENTRIES:
         rounds = 60 if problem.n <= _DENSE_UP_TO else 25
         error = _matching_error(tree, problem, rounds, run, threads)
     else:
         error = _neighbour_error(tree, problem.k, run, threads)
-    best = max(best, _safe(error, problem, axes))
+    best = max(best, turned.safe(error))
     run.report(best, phase="bound")
     return best
 
 
 def column_bound(problem: Problem) -> float:
     """The sum of the optima of single columns, after turning the points to their principal axes."""
-    if problem.n < 2 * problem.k:
-        return _one_group(problem)
-    if problem.d == 1:
-        return _safe(_column_error(problem.points, problem), problem, np.eye(1))
-    axes = principal_axes(problem.points)
-    turned = (problem.points - problem.points.mean(axis=0)) @ axes
-    return _safe(_column_error(turned, problem), problem, axes)
+    if _is_trivial(problem):
+        return problem.sst * (1.0 - 1e-12)
+    turned = _turned(problem)
+    return turned.safe(_column_error(turned.points, problem))
 
 
 def neighbour_bound(problem: Problem, *, threads: int = 1) -> float:
     """Half of the squared distances to the k − 1 nearest of each record, divided by k."""
-    if problem.n < 2 * problem.k:
-        return _one_group(problem)
-    axes = principal_axes(problem.points)
-    tree = tree_of((problem.points - problem.points.mean(axis=0)) @ axes)
-    run = Budget().start()
-    return _safe(_neighbour_error(tree, problem.k, run, threads), problem, axes)
+    if _is_trivial(problem):
+        return problem.sst * (1.0 - 1e-12)
+    turned = _turned(problem)
+    return turned.safe(_neighbour_error(tree_of(turned.points), problem.k, Budget().start(), threads))
 
 
 def matching_bound(problem: Problem, *, rounds: int = 60, threads: int = 1) -> float:
     """The bound by prices, after so many rounds of changes."""
-    if problem.n < 2 * problem.k:
-        return _one_group(problem)
-    axes = principal_axes(problem.points)
-    tree = tree_of((problem.points - problem.points.mean(axis=0)) @ axes)
-    run = Budget().start(direction=Direction.MAXIMISE)
-    return _safe(_matching_error(tree, problem, rounds, run, threads), problem, axes)
+    if _is_trivial(problem):
+        return problem.sst * (1.0 - 1e-12)
+    turned = _turned(problem)
+    return turned.safe(_matching_error(tree_of(turned.points), problem, rounds, Budget().start(), threads))
 
 
-def _one_group(problem: Problem) -> float:
-    return problem.sst * (1.0 - 1e-12)
+def _is_trivial(problem: Problem) -> bool:
+    """Whether all records must form one group, or all are the same."""
+    return problem.n < 2 * problem.k or problem.sst == 0.0
 
 
-def _safe(error: float, problem: Problem, axes: np.ndarray) -> float:
-    """A bound for the turned points as one for the points themselves, with room for all rounding.
+class _Turned(NamedTuple):
+    """The points on their principal axes, in a unit that is a power of two."""
 
-    Turning is a rotation up to the error E of the matrix product and of the axes: the root of the squared
-    error is a norm, so it changes by at most the norm of E.
-    """
+    points: np.ndarray
+    unit: float
+    slack: float
+    skew: float
+
+    def safe(self, error: float) -> float:
+        """A bound for the turned points as one for the points themselves, with room for all rounding.
+
+        Turning is a rotation up to the errors of the axes and of the matrix product; the root of the squared
+        error is a norm, so the latter lower it by at most their own norm.
+        """
+        root = np.sqrt(max(0.0, error) * (1.0 - 1e-13) / (1.0 + self.skew)) * self.unit - self.slack
+        return float(max(0.0, root) ** 2)
+
+
+def _turned(problem: Problem) -> _Turned:
     d = problem.d
-    skew = float(np.abs(axes.T @ axes - np.eye(d)).sum()) + 8 * d * _EPSILON
-    turning = 4 * (d + 2) * _EPSILON * np.sqrt(problem.sst)
-    root = np.sqrt(max(0.0, error) * (1.0 - 1e-13) / (1.0 + skew)) - turning
-    return float(max(0.0, root) ** 2)
+    axes = principal_axes(problem.points) if d > 1 else np.eye(1)
+    unit = 2.0 ** np.round(np.log2(np.sqrt(problem.sst / problem.n)))
+    points = (problem.points - problem.points.mean(axis=0)) @ axes / unit
+    return _Turned(
+        points=points,
+        unit=float(unit),
+        slack=float(4 * (d + 2) * _EPSILON * np.sqrt(problem.sst)),
+        skew=float(np.abs(axes.T @ axes - np.eye(d)).sum()) + 8 * d * _EPSILON,
+    )
 
 
 def _column_error(turned: np.ndarray, problem: Problem) -> float:
@@ -345,7 +353,7 @@ def overlaps(tree: Tree, prices: np.ndarray, first: int, last: int, excess: np.n
             while depth > 0:
                 depth -= 1
                 node = stack[depth]
-                if _box_distance(points[x], tree.low[node], tree.high[node]) * shrink > 2.0 * price:
+                if box_distance(points[x], tree.low[node], tree.high[node]) * shrink > 2.0 * price:
                     continue
                 if tree.child[node] >= 0:
                     stack[depth] = tree.child[node]

@@ -163,7 +163,8 @@ def tree_of(points: np.ndarray, leaf: int = 16) -> Tree:
 
 
 @kernel(inline="always")
-def _box_distance(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
+def box_distance(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
+    """The squared distance of a point to a box, 0 inside."""
     total = 0.0
     for a in range(x.shape[0]):
         if x[a] < low[a]:
@@ -201,8 +202,8 @@ def nearest(tree: Tree, first: int, last: int, count: int, distances: np.ndarray
             if tree.child[node] >= 0:
                 one = tree.child[node]
                 other = one + 1
-                gap = _box_distance(x, tree.low[one], tree.high[one])
-                far = _box_distance(x, tree.low[other], tree.high[other])
+                gap = box_distance(x, tree.low[one], tree.high[one])
+                far = box_distance(x, tree.low[other], tree.high[other])
                 if far < gap:
                     one, other = other, one
                     gap, far = far, gap
