@@ -17,7 +17,8 @@ def main(path: str, count: str) -> None:
         while chunk := run.chunk(1):
             time.sleep(0.002)
             run.spend(chunk)
-            Path(count).write_text(str(run.work))
+            Path(f"{count}.new").write_text(str(run.work))
+            Path(f"{count}.new").replace(count)
         closing = run.closing()
         print(
             json.dumps(

@@ -87,8 +87,7 @@ def _eventually(holds, seconds=20.0):
 
 
 def _count(path: Path) -> int:
-    text = path.read_text() if path.exists() else ""
-    return int(text or 0)
+    return int(path.read_text()) if path.exists() else 0
 
 
 def test_a_search_in_another_process_is_paused_resumed_and_cancelled(tmp_path):
@@ -100,10 +99,10 @@ def test_a_search_in_another_process_is_paused_resumed_and_cancelled(tmp_path):
             began = time.monotonic()
             _eventually(lambda: _count(count) > 5)
             control.pause()
-            time.sleep(0.3)
             halted = _count(count)
-            time.sleep(0.7)
-            assert _count(count) == halted
+            time.sleep(1.0)
+            # The step that was under way when the pause came may still have been finished.
+            assert _count(count) <= halted + 1
             assert search.poll() is None
             control.resume()
             _eventually(lambda: _count(count) > halted + 5)
@@ -116,7 +115,7 @@ def test_a_search_in_another_process_is_paused_resumed_and_cancelled(tmp_path):
     ended = json.loads(out)
     assert ended["stopped_by"] == "interrupt"
     assert ended["work"] == _count(count)
-    assert ended["seconds"] < lasted - 0.7
+    assert ended["seconds"] < lasted - 0.9
 
 
 @pytest.mark.parametrize("deed", ["pause", "cancel"])

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import contextmanager
 
 import pytest
 
@@ -33,13 +34,18 @@ time.sleep({after})
 """
 
 
+@contextmanager
 def _started(going_on="run.chunk(1)", after=0):
     code = SEARCH.format(going_on=going_on, after=after)
     program = subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    assert program.stdout.readline() == "running\n"
-    return program
+    try:
+        assert program.stdout.readline() == "running\n"
+        yield program
+    finally:
+        program.kill()
+        program.communicate()
 
 
 def test_the_first_ctrl_c_keeps_the_best():

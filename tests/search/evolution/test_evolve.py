@@ -145,6 +145,15 @@ def test_patience_counts_generations_without_improvement():
     assert len(done) == search.improved_at + 30
 
 
+def test_the_generation_of_the_last_improvement():
+    late = Operator("late", lambda state, number: [400 if search.generation == 6 else number])
+    search = _search(operators=[late])
+    for _ in range(10):
+        search.step()
+    # The seventh generation brought it, and three came after.
+    assert (search.best, search.improved_at, search.stalled) == (400, 7, 3)
+
+
 def test_a_key_of_several_columns_is_reported_as_a_tuple_or_as_told():
     search = Evolution([3, 1, 2], lambda n: (n % 2, -n), [NUDGE], KEEP_FITTEST, Seeds(0))
     run = Budget(iterations=0).start()
@@ -195,8 +204,9 @@ def test_each_operator_draws_from_its_own_stream():
         search = _search(operators=operators)
         for _ in range(6):
             search.step()
-        logs.append(drawn["useful"])
-    assert logs[0] == logs[1]
+        logs.append(drawn)
+    assert logs[0]["useful"] == logs[1]["useful"]
+    assert logs[0]["useful"] != logs[0]["useless"]
 
 
 @given(
