@@ -19,7 +19,7 @@ RANDOM, GUIDED = 0, 1
 @kernel
 def _up_to(state: np.ndarray, most: int) -> int:
     """A whole number, uniform in 0 … most, also for numbers beyond 2³¹."""
-    return np.int64(uniform(state) * float(most + 1))
+    return int(uniform(state) * float(most + 1))
 
 
 @kernel

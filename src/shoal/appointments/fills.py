@@ -295,7 +295,7 @@ def wrap_around(
         matrix[:] = 0
         left[:] = sizes
         waiting = groups  # the first ``waiting`` entries of queue are whole groups
-        carried = -1
+        carried = np.int64(-1)
         spare = slack
         ok = True
         for j in order:
@@ -309,7 +309,7 @@ def wrap_around(
                         break
                     matrix[carried, j] = x
                     left[carried] = 0
-                    carried = -1
+                    carried = np.int64(-1)
                     r -= x
                 elif r >= k and x - r >= k:
                     matrix[carried, j] = r

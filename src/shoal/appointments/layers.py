@@ -18,7 +18,7 @@ def _hash(key: np.ndarray) -> int:
     for byte in key:
         value = (value ^ np.uint64(byte)) * np.uint64(1099511628211)
     value ^= value >> np.uint64(29)
-    return np.int64(value >> np.uint64(1))
+    return int(value >> np.uint64(1))
 
 
 @kernel
@@ -36,7 +36,7 @@ def _hopeless(
     ``rest`` are their sizes, largest first, ``whole`` their vector if none is split, ``left`` the seats, most first.
     A group that fits nowhere has at least one piece no larger than its fewest pieces allow.
     """
-    usable = 0
+    usable = np.int64(0)
     for seats in left:
         if seats >= floor:
             usable += np.int64(seats)

@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from shoal._version import __version__
-from shoal.cli import anonymity, compare, demo, generate, microaggregate, study
+from shoal.cli import anonymity, assign, compare, demo, generate, microaggregate, study
 from shoal.errors import Infeasible, InputError
 
 app = typer.Typer(
@@ -41,7 +41,7 @@ def shoal(
     """Everything Shoal does from the command line; each sub-command has --help with an example."""
 
 
-for command in (anonymity, microaggregate, compare, generate, study, demo):
+for command in (anonymity, microaggregate, compare, assign, generate, study, demo):
     command.register(app)
 
 
