@@ -6,6 +6,12 @@ METHODS = Registry(
     "microaggregation",
     [
         Method(
+            "auto",
+            "shoal.microdata.auto:solve",
+            "shoal.microdata.auto:AutoOptions",
+            "chooses: exact for one column, ils up to 6,000 records, blocks above",
+        ),
+        Method(
             "mdav",
             "shoal.microdata.mdav:solve",
             "shoal.microdata.mdav:MdavOptions",
