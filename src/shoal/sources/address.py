@@ -172,6 +172,6 @@ def _parse_table(text: str) -> TableAddress:
 
 def _sqlite(place: str) -> Database:
     path = place[1:] if place.startswith("/") else ""
-    if not path or path == ":memory:":
+    if not path or path.strip(":") == "memory":
         raise InputError("a SQLite database is a file: write sqlite:///FILE.db::TABLE")
     return Database(kind="sqlite", database=path)

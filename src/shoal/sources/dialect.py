@@ -34,15 +34,21 @@ def known_decimal(decimal: str) -> str:
 
 
 def guess_separator(sample: str, default: str) -> str:
-    """The separator that cuts the first lines into the most regular and then the most fields."""
-    best, best_score = default, (0.0, 0)
-    for candidate in sorted(_CANDIDATES, key=lambda sign: sign != default):
+    """The separator that cuts the first lines into fields: the usual one if it does so evenly, else the one that does.
+
+    >>> guess_separator("name;height (m, in shoes)|x", default=",")
+    ','
+    >>> guess_separator(chr(10).join(["firm;turnover", "a;1,5", "b;2,25"]), default=",")
+    ';'
+    """
+    scores = {}
+    for candidate in _CANDIDATES:
         widths = [len(row) for row in first_records(sample, candidate) if row]
         if widths and widths[0] > 1:
-            score = (sum(width == widths[0] for width in widths) / len(widths), widths[0])
-            if score > best_score:
-                best, best_score = candidate, score
-    return best
+            scores[candidate] = (sum(width == widths[0] for width in widths) / len(widths), widths[0])
+    if not scores or scores.get(default, (0, 0))[0] == 1:
+        return default
+    return max(scores, key=lambda candidate: scores[candidate])
 
 
 def first_records(sample: str, separator: str, count: int = 200) -> list[list[str]]:

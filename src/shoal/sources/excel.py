@@ -12,6 +12,7 @@ from shoal.errors import InputError, unknown
 from shoal.sources.dialect import check_header
 
 _ROWS, _COLUMNS, _TEXT = 1_048_576, 16_384, 32_767
+_EXACT = 2**53
 _FIRST_DAY = datetime.date(1900, 3, 1)
 
 
@@ -29,22 +30,27 @@ def read_excel(path: Path, columns: Sequence[str] | None) -> tuple[pl.DataFrame,
         raise InputError(f"the first sheet of '{path.name}' is empty")
     names = ["" if field is None else str(field) for field in first.row(0)]
     check_header(names, path.name)
-    frame = pl.read_excel(
-        path,
-        sheet_id=1,
-        infer_schema_length=None,
-        drop_empty_rows=False,
-        drop_empty_cols=False,
-        raise_if_empty=False,
-    )
+    frame = book.load_sheet(0, schema_sample_rows=None).to_polars()
     if frame.width != len(names):
         raise InputError(f"the first sheet of '{path.name}' has cells outside the columns of its header")
     frame.columns = names
     for column in columns or ():
         if column not in names:
             raise unknown("column", column, names, where=f"in '{path.name}'")
+    chosen = names if columns is None else list(dict.fromkeys(columns))
     notes = (f"first of {len(book.sheet_names)} sheets read",) if len(book.sheet_names) > 1 else ()
-    return (frame if columns is None else frame.select(dict.fromkeys(columns))), notes
+    return frame.select(_whole(frame[name]) for name in chosen), notes
+
+
+def _whole(values: pl.Series) -> pl.Series:
+    """Excel has one kind of number and one of time: whole numbers are taken for integers, midnights for dates."""
+    there = values.drop_nulls()
+    if isinstance(values.dtype, pl.Datetime):
+        return values.cast(pl.Date) if (there.dt.time() == datetime.time()).all() else values
+    if values.dtype != pl.Float64:
+        return values
+    whole = bool((there == there.floor()).all()) and bool((there.abs() <= _EXACT).all())
+    return values.cast(pl.Int64) if whole and len(there) else values
 
 
 def write_excel(frame: pl.DataFrame, path: Path) -> None:
@@ -88,7 +94,7 @@ def _plain(values: pl.Series) -> pl.Series:
     name, dtype = values.name, values.dtype
     if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
         raise InputError(f"column '{name}' holds {dtype}, which an Excel sheet cannot")
-    if dtype.is_integer() and _beyond(values, 2**53):
+    if dtype.is_integer() and _beyond(values, _EXACT):
         raise InputError(f"column '{name}' holds integers beyond 2^53, which Excel would round")
     if dtype.is_float() and not values.drop_nulls().is_finite().all():
         raise InputError(f"column '{name}' holds NaN or infinite numbers, which an Excel sheet cannot")
@@ -104,6 +110,8 @@ def _plain(values: pl.Series) -> pl.Series:
     if dtype == pl.Null:
         return values.cast(pl.String)
     text = values.cast(pl.String)
+    if text.str.contains("[\ufffe\uffff]").any():
+        raise InputError(f"column '{name}' holds characters that an Excel cell cannot")
     if (text.str.len_chars().max() or 0) > _TEXT:  # type: ignore[operator]
         raise InputError(
             f"column '{name}' holds texts of more than {_TEXT} characters, which an Excel cell cannot"

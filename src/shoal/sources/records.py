@@ -69,7 +69,8 @@ def _returns_in_place(data: Bytes, start: int, returns: np.ndarray) -> bool:
 def regularise(text: str, separator: str, width: int, name: str) -> bytes:
     """The same records, written regularly; an ``InputError`` names the line of the first that cannot be."""
     output = io.StringIO(newline="")
-    writer = csv.writer(output, delimiter=separator, lineterminator="\n")
+    # With this end of line, and only then, the writer puts fields that hold a carriage return in quotes.
+    writer = csv.writer(output, delimiter=separator, lineterminator="\r\n")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     line = 1
     try:
@@ -81,7 +82,7 @@ def regularise(text: str, separator: str, width: int, name: str) -> bytes:
             elif row:
                 writer.writerow(row)
             else:
-                output.write("\n")
+                output.write("\r\n")
             line = reader.line_num + 1
     except csv.Error:
         raise InputError(f"line {line} of '{name}' has a quote out of place or a field without end") from None

@@ -10,9 +10,9 @@ import polars as pl
 
 from shoal.errors import InputError, unknown
 from shoal.sources.data import Labels
+from shoal.sources.isolated import read_isolated
 
 _TITLES = {"spss": "SPSS", "stata": "Stata", "sas": "SAS"}
-_READERS = {"spss": "read_sav", "stata": "read_dta", "sas": "read_sas7bdat"}
 _NAMES = {
     "spss": re.compile(r"[^\W\d_][\w.@#$]{0,63}|[@#$][\w.@#$]{0,63}"),
     "stata": re.compile(r"[^\W\d]\w{0,31}"),
@@ -29,24 +29,16 @@ def read_statistical(
     path: Path, kind: str, *, columns: Sequence[str] | None, encoding: str | None
 ) -> tuple[pl.DataFrame, Labels, tuple[str, ...]]:
     """The frame, the labels, and a note when codes declared missing became nulls."""
-    reader = getattr(_pyreadstat(), _READERS[kind])
-    options: dict[str, Any] = {"encoding": encoding} if encoding else {}
+    _pyreadstat()
+    frame, meta = read_isolated(path, kind, columns, encoding)
     if columns is not None:
-        _, head = reader(str(path), metadataonly=True, **options)
         for column in columns:
-            if column not in head.column_names:
-                raise unknown("column", column, head.column_names, where=f"in '{path.name}'")
-        options["usecols"] = list(dict.fromkeys(columns))
-    if kind == "spss":
-        # The codes are asked for, since only then are the ranges told; they are made null below.
-        options["user_missing"] = True
-    frame, meta = reader(str(path), output_format="polars", **options)
-    if columns is not None:
-        frame = frame.select(options["usecols"])
+            if column not in meta["names"]:
+                raise unknown("column", column, meta["names"], where=f"in '{path.name}'")
+        frame = frame.select(list(dict.fromkeys(columns)))
     labels = _labels(meta, kind, frame.columns)
-    missing = [name for name in frame.columns if name in labels.missing]
-    plain = frame.select(_plain(frame[name], meta, labels, kind) for name in frame.columns)
-    changed = [name for name in missing if plain[name].null_count() > frame[name].null_count()]
+    plain = frame.select(_plain(frame[name], meta["storage"].get(name), labels) for name in frame.columns)
+    changed = [name for name in labels.missing if plain[name].null_count() > _nulls(frame[name])]
     notes = (f"codes declared missing read as missing in {len(changed)} column(s)",) if changed else ()
     return plain, labels, notes
 
@@ -106,22 +98,20 @@ def _pyreadstat() -> ModuleType:
     return module
 
 
-def _labels(meta: Any, kind: str, names: Sequence[str]) -> Labels:
-    def kept(values: Mapping[str, Any] | None) -> dict[str, Any]:
-        return {name: values[name] for name in names if values.get(name)} if values else {}
+def _labels(meta: Mapping[str, Any], kind: str, names: Sequence[str]) -> Labels:
+    def kept(what: str) -> dict[str, Any]:
+        return {name: meta[what][name] for name in names if meta[what].get(name)} if meta[what] else {}
 
     return Labels(
         format=kind,
-        file=meta.file_label or "",
-        notes=tuple(meta.notes or ()),
-        variables=kept(meta.column_names_to_labels),
-        values=kept(meta.variable_value_labels),
-        missing={
-            name: tuple(_range(item) for item in items) for name, items in kept(meta.missing_ranges).items()
-        },
-        formats=kept(meta.original_variable_types),
-        measures={n: word for n, word in kept(meta.variable_measure).items() if word != "unknown"},
-        widths=kept(meta.variable_display_width) if kind == "spss" else {},
+        file=meta["file"],
+        notes=tuple(meta["notes"]),
+        variables=kept("variables"),
+        values={name: dict(pairs) for name, pairs in kept("values").items()},
+        missing={name: tuple(_range(item) for item in items) for name, items in kept("missing").items()},
+        formats=kept("formats"),
+        measures={name: word for name, word in kept("measures").items() if word != "unknown"},
+        widths=kept("widths") if kind == "spss" else {},
     )
 
 
@@ -132,17 +122,25 @@ def _range(item: Any) -> Any:
     return item
 
 
-def _plain(values: pl.Series, meta: Any, labels: Labels, kind: str) -> pl.Series:
+def _nulls(values: pl.Series) -> int:
+    return values.null_count() + (int((values == "").sum()) if values.dtype == pl.String else 0)
+
+
+def _plain(values: pl.Series, storage: str | None, labels: Labels) -> pl.Series:
     name = values.name
     if values.dtype == pl.Null:
-        values = values.cast(pl.String if meta.readstat_variable_types.get(name) == "string" else pl.Float64)
+        values = values.cast(pl.String if storage == "string" else pl.Float64)
     for item in labels.missing.get(name, ()):
         hit = values.is_between(item["lo"], item["hi"]) if isinstance(item, dict) else values == item
         values = values.set(hit.fill_null(value=False), None)
     if values.dtype == pl.String:
         # None of these programs tells an empty text from a missing one.
-        return values.set(values == "", None)
-    if kind == "spss" and values.dtype == pl.Float64 and _WHOLE.fullmatch(labels.formats.get(name, "")):
+        return values.set((values == "").fill_null(value=False), None)
+    if (
+        labels.format == "spss"
+        and values.dtype == pl.Float64
+        and _WHOLE.fullmatch(labels.formats.get(name, ""))
+    ):
         # SPSS has only floating-point numbers; a format without decimals says that whole ones are meant.
         whole = values.drop_nulls()
         if whole.is_finite().all() and (whole == whole.round()).all() and (whole.abs() <= _EXACT).all():

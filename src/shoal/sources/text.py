@@ -54,7 +54,7 @@ def read_text(
     check_header(names, name)
     if not regular(body, real_separator, len(names)):
         source = regularise(body.tobytes().decode("utf-8"), real_separator, len(names), name)
-    text = pl.scan_csv(source, separator=real_separator, infer_schema=False, glob=False)
+    text = pl.scan_csv(source, separator=real_separator, infer_schema=False, glob=False, new_columns=names)
     if text.collect_schema().names() != names:
         raise InputError(f"the header of '{name}' cannot be read with separator '{real_separator}'")
     chosen = _choose(names, columns, name)

@@ -1,0 +1,90 @@
+"""Broken bytes give an ``InputError`` or a frame, and never anything else."""
+
+import datetime as dt
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from shoal import InputError, sources
+
+FRAME = pl.DataFrame(
+    {
+        "i": [1, 2, None],
+        "s": ["007", "é", None],
+        "f": [1.5, 2.0, None],
+        "d": [dt.date(2024, 1, 31), None, None],
+    }
+)
+
+
+@cache
+def whole(ending: str) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"x{ending}"
+        sources.write(FRAME, path)
+        return path.read_bytes()
+
+
+def attempt(content: bytes, ending: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"x{ending}"
+        path.write_bytes(content)
+        try:
+            assert isinstance(sources.read(path).frame, pl.DataFrame)
+        except InputError as error:
+            assert "\n" not in str(error)
+            assert len(str(error)) < 200
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet", ".arrow", ".xlsx"])
+@settings(max_examples=80, deadline=None)
+@given(content=st.binary(max_size=60))
+@example(content=b"")
+@example(content=b"\xef\xbb\xbf")
+@example(content=b"\xff\xfe")
+@example(content=b"\xff\xfea")
+@example(content=b'"')
+@example(content=b"\n")
+@example(content=b"\r")
+@example(content=b'a,"b\r"\n')
+@example(content=b"PAR1PAR1")
+@example(content=b"ARROW1\0\0")
+@example(content=b"PK\x03\x04")
+def test_arbitrary_bytes(ending, content):
+    attempt(content, ending)
+
+
+mutations = st.lists(
+    st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=8
+)
+
+
+def mutated(content: bytes, changes: list[tuple[float, int]], length: float) -> bytes:
+    spoilt = bytearray(content)
+    for place, byte in changes:
+        spoilt[int(place * len(spoilt))] = byte
+    return bytes(spoilt[: max(1, round(length * len(spoilt)))])
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".arrow", ".xlsx"])
+@settings(max_examples=80, deadline=None)
+@given(changes=mutations, length=st.just(1.0) | st.floats(0, 1))
+def test_spoilt_files(ending, changes, length):
+    attempt(mutated(whole(ending), changes, length), ending)
+
+
+@pytest.mark.parametrize("ending", [".sav", ".dta", ".sas7bdat"])
+def test_spoilt_statistical_files(ending):
+    """The C library behind these crashes on many of them, so each is parsed in a process of its own: a few must do."""
+    pytest.importorskip("pyreadstat", reason="needs the extra shoal[stat]")
+    content = whole(".sav" if ending == ".sas7bdat" else ending)
+    attempt(b"nonsense", ending)
+    attempt(content[: len(content) // 2], ending)
+    # A number of records beyond all memory, as a few wrong bytes in the header can make it.
+    attempt(content[:80] + b"\x03\x00\x00\x3c" + content[84:], ending)
+    attempt(content[:180] + b"\xff" * 12 + content[192:], ending)
