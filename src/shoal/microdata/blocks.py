@@ -14,18 +14,11 @@ import numpy as np
 from pydantic import Field
 
 from shoal.microdata.kd_tree import split
-from shoal.microdata.kernels.groups import (
-    HEAD,
-    RADIUS,
-    REACH,
-    empty_groups,
-    load,
-    squared_distance,
-    total_error,
-)
+from shoal.microdata.kernels.groups import HEAD, RADIUS, REACH, empty_groups, lent_groups, load, total_error
 from shoal.microdata.kernels.iterated import DECISIONS, ENDLESS, iterate
-from shoal.microdata.kernels.pairs import descend, new_search, visit
+from shoal.microdata.kernels.pairs import CALLS, descend, new_search, visit
 from shoal.microdata.kernels.space import Space, working_space
+from shoal.microdata.kernels.vectors import lent, squared_distance
 from shoal.microdata.mdav import mdav_labels
 from shoal.microdata.partition import Partition, numbered_by_appearance, squared_error
 from shoal.microdata.problem import Problem
@@ -295,11 +288,12 @@ def turned_means(points, members, sizes, axes, first, last, out):  # type: ignor
 
 
 @kernel(error_model="numpy")
-def one_pass(groups, points, k, tolerance, met, changed):  # type: ignore[no-untyped-def]
+def one_pass(groups, points, k, tolerance, met, changed, counts):  # type: ignore[no-untyped-def]
     """Test every pair of groups once and make the moves that gain; groups that changed are marked.
 
     Two groups with the same ``met`` (not negative) were tested before and are as they were.
     """
+    points, counts, groups = lent(points), lent(counts), lent_groups(groups)
     sizes, members, away, centres, facts = (
         groups.sizes,
         groups.members,
@@ -309,17 +303,18 @@ def one_pass(groups, points, k, tolerance, met, changed):  # type: ignore[no-unt
     )
     count = groups.number[0]
     slack = np.empty(count)
-    counts = np.zeros(16, dtype=np.int64)
     for i in range(count):
         begin = i + 1
         while begin < count:
-            reach = facts[REACH, i]
+            # Named one by one, so that the loop below runs on vectors.
+            a0, a1, a2, a3 = facts[HEAD, i], facts[HEAD + 1, i], facts[HEAD + 2, i], facts[HEAD + 3, i]
+            radius, reach = facts[RADIUS, i], facts[REACH, i]
             for j in range(begin, count):
-                t0 = facts[HEAD, j] - facts[HEAD, i]
-                t1 = facts[HEAD + 1, j] - facts[HEAD + 1, i]
-                t2 = facts[HEAD + 2, j] - facts[HEAD + 2, i]
-                t3 = facts[HEAD + 3, j] - facts[HEAD + 3, i]
-                limit = max(facts[RADIUS, i] + facts[RADIUS, j], reach, facts[REACH, j])
+                t0 = facts[HEAD, j] - a0
+                t1 = facts[HEAD + 1, j] - a1
+                t2 = facts[HEAD + 2, j] - a2
+                t3 = facts[HEAD + 3, j] - a3
+                limit = max(radius + facts[RADIUS, j], reach, facts[REACH, j])
                 slack[j] = REACH_TRIED * limit * limit - ((t0 * t0 + t1 * t1) + (t2 * t2 + t3 * t3))
             following = count
             for j in range(begin, count):
@@ -373,7 +368,7 @@ def improve_block(  # type: ignore[no-untyped-def]
     load(groups, local, k, labels, count)
     changed = np.zeros(room, dtype=np.bool_)
     if effort == 0:
-        one_pass(groups, local, k, tolerance, met_before, changed)
+        one_pass(groups, local, k, tolerance, met_before, changed, np.zeros(CALLS + 1, dtype=np.int64))
     elif effort > 0:
         search = _new_search(room, records)
         search.changed[:count] = True
