@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs what some tests need beyond Python: database servers. Missing pieces are no error: their tests skip and say so.
+# Installs what some tests need beyond Python: database servers and a browser. Missing pieces are no error: their tests skip and say so.
 set -u
 # name of a Debian package : a path that shows it is there already
-wanted="postgresql:/usr/lib/postgresql mariadb-server:/usr/sbin/mariadbd"
+wanted="postgresql:/usr/lib/postgresql mariadb-server:/usr/sbin/mariadbd chromium:/usr/bin/chromium chromium-driver:/usr/bin/chromedriver"
 missing=""
 for pair in $wanted; do
     package=${pair%%:*}

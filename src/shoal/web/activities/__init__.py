@@ -1,0 +1,11 @@
+"""Everything the workbench can do. Adding an activity is adding a file and a line here; jobs and the API follow."""
+
+from collections.abc import Mapping
+
+from shoal.web.activities import anonymity, load, microaggregate, write
+from shoal.web.activities.activity import Activity
+
+ACTIVITIES: Mapping[str, Activity] = {
+    activity.kind: activity
+    for activity in (load.ACTIVITY, write.ACTIVITY, anonymity.ACTIVITY, microaggregate.ACTIVITY)
+}

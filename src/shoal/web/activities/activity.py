@@ -1,0 +1,46 @@
+"""What an activity is: a request that can be checked, and a function that does it in a worker process."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from shoal.errors import InputError
+from shoal.web.jobs.context import Context
+
+
+class Request(BaseModel):
+    """The base of every request: unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True)
+class Activity:
+    """One thing the workbench can do, in the words of the command line.
+
+    A ``search`` can be paused, and stopped with the best it has found. What is ``internal`` has no page of its own.
+    """
+
+    kind: str
+    name: str
+    request_model: type[Request]
+    run: Callable[[Any, Context], dict[str, Any]]
+    title: Callable[[Any], str]
+    search: bool = False
+    internal: bool = False
+
+    def check(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The request with its defaults; an ``InputError`` names the field that is wrong."""
+        try:
+            return self.request_model.model_validate(request).model_dump(mode="json")
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            field = ".".join(str(part) for part in first["loc"])
+            text = first["msg"].replace("Input should", "should").removeprefix("Value error, ")
+            raise InputError(f"{field.replace('_', ' ') or 'the request'}: {text}") from None
+
+    def title_of(self, request: dict[str, Any]) -> str:
+        """A line by which a person recognises the run."""
+        return self.title(self.request_model.model_validate(request))

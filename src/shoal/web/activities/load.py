@@ -1,0 +1,116 @@
+"""Bring data into the workspace: a file that was received, a table of a database, or a sample."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from shoal.errors import InputError
+from shoal.web.activities.activity import Activity, Request
+from shoal.web.jobs.context import Context
+
+SAMPLES = {
+    "people": "2,000 people of a screening programme: age, postcode, sex",
+    "firms": "1,200 firms of three regions: staff, turnover, costs, wages",
+    "slots": "40 appointments with room for the people above",
+}
+
+
+class Load(Request):
+    """Read one thing; exactly one of file, connection with table, and sample is given."""
+
+    file: str | None = Field(None, description="name of a received file in the workspace")
+    title: str = Field("", max_length=200, description="what the file was called")
+    connection: str | None = None
+    table: str | None = Field(None, max_length=200)
+    sample: Literal["people", "firms", "slots"] | None = None
+    separator: str | None = Field(None, max_length=10)
+    decimal: str | None = Field(None, max_length=10)
+    encoding: str | None = Field(None, max_length=40)
+
+
+def run(request: Load, context: Context) -> dict[str, Any]:
+    """Read, look at the columns, and put the records on the shelf."""
+    from shoal import sources
+
+    notes: tuple[str, ...] = ()
+    table = None
+    name = request.sample or request.title or request.file or request.table or ""
+    if request.sample is not None:
+        frame, origin = _sample(request.sample), "sample data, invented"
+    elif request.file is not None:
+        path = context.workspace.place("incoming", request.file)
+        context.say("reading")
+        try:
+            data = sources.read(
+                path, separator=request.separator, decimal=request.decimal, encoding=request.encoding
+            )
+        except InputError as error:
+            # The file has a made-up name in the workspace; the user knows it by its own.
+            raise InputError(str(error).replace(str(path), name).replace(path.name, name)) from None
+        finally:
+            path.unlink(missing_ok=True)
+        frame, notes, origin = data.frame, data.notes, name
+    elif request.connection is not None and request.table is not None:
+        url = context.secret(request.connection)
+        context.say("reading")
+        data = sources.read(f"{url}::{request.table}")
+        frame, notes, table = data.frame, data.notes, request.table
+        origin = str(data.address)
+        if origin.startswith("sqlite"):
+            origin = "sqlite: " + origin.rpartition("/")[2]
+    else:
+        raise InputError("say what to load: a file, a table of a connected database, or a sample")
+    context.say("looking at the columns")
+    found = context.datasets.add(frame, name, origin, notes, table)
+    return {
+        "data": found.name,
+        "records": found.records,
+        "columns": list(found.columns),
+        "types": list(found.types),
+        "roles": found.roles,
+        "notes": list(found.notes),
+    }
+
+
+def _sample(name: str) -> Any:
+    from shoal.generate import people, slots
+    from shoal.search import Seeds
+
+    if name == "people":
+        return people.people(2000, distribution="spain", min_age=16, max_age=74, postcodes=6, seeds=Seeds(1))
+    if name == "slots":
+        return slots.slots(40, 2000, min_capacity=30, max_capacity=80, seeds=Seeds(1))
+    return _firms(Seeds(1))
+
+
+def _firms(seeds: Any) -> Any:
+    """Firms with skewed, related figures, as business surveys have them."""
+    import numpy as np
+    import polars as pl
+
+    random = seeds.child("firms").generator()
+    count = 1200
+    staff = np.maximum(1, np.round(np.exp(random.normal(2.6, 1.1, count)))).astype(np.int64)
+    turnover = np.round(staff * np.exp(random.normal(4.4, 0.5, count)), 1)
+    wages = np.round(staff * np.exp(random.normal(3.3, 0.25, count)), 1)
+    costs = np.round(turnover * random.uniform(0.45, 0.9, count), 1)
+    regions = pl.Series(["north", "centre", "south"]).gather(random.choice(3, count, p=[0.5, 0.3, 0.2]))
+    sectors = pl.Series(["trade", "industry", "services", "building"]).gather(random.integers(0, 4, count))
+    return pl.DataFrame(
+        {
+            "firm_id": np.arange(1001, 1001 + count),
+            "region": regions,
+            "sector": sectors,
+            "staff": staff,
+            "turnover": turnover,
+            "costs": costs,
+            "wages": wages,
+        }
+    )
+
+
+def _title(request: Load) -> str:
+    return f"Load {request.title or request.table or request.sample or request.file or 'data'}"
+
+
+ACTIVITY = Activity("load", "Load data", Load, run, _title, internal=True)

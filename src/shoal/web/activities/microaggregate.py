@@ -1,0 +1,174 @@
+"""Protect records: microaggregation, with what a page needs to show it."""
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from shoal.web.activities.activity import Activity, Request
+from shoal.web.jobs.context import Context
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shoal.microdata.microaggregation import Microaggregation
+
+_DRAWN = 12
+# Spreadsheets end here; larger releases are offered as CSV and Parquet.
+_LARGEST_SHEET = 200_000
+
+
+class Microaggregate(Request):
+    """What to protect and how; the names are those of the command line."""
+
+    data: str
+    k: int = Field(5, ge=2, le=1_000_000)
+    columns: list[str] | None = Field(
+        None, description="columns to protect; all that measure something if not given"
+    )
+    groups: list[list[str]] | None = Field(None, description="columns protected group by group")
+    method: str = Field("auto", max_length=40)
+    options: dict[str, Any] = Field(default_factory=dict, description="options of the method")
+    aggregate: Literal["mean", "median", "rounded-mean"] = "mean"
+    ordinal: list[str] = Field(
+        default_factory=list, description="columns whose order counts, not their values"
+    )
+    by: list[str] = Field(default_factory=list, description="strata no group may cross")
+    missing: Literal["refuse", "aside", "impute"] = "refuse"
+    drop: list[str] = Field(default_factory=list, description="columns to remove")
+    order: Literal["keep", "sorted"] = "keep"
+    quasi: list[str] | None = Field(None, description="columns over which K is counted")
+    unit: str | None = None
+    iterations: int | None = Field(None, ge=0, le=10**12)
+    time_limit: float | None = Field(None, gt=0, le=7 * 86400)
+    seed: int = Field(0, ge=0, le=2**63 - 1)
+
+
+def run(request: Microaggregate, context: Context) -> dict[str, Any]:
+    """Protect, verify, and write the release with its report."""
+    import shoal
+
+    context.say("reading")
+    frame = context.datasets.frame(request.data)
+    context.say("searching")
+    result = shoal.microaggregate(
+        frame,
+        request.k,
+        columns=request.columns,
+        groups=request.groups,
+        method=request.method,
+        options=request.options,
+        aggregate=request.aggregate,
+        ordinal=request.ordinal,
+        by=request.by,
+        missing=request.missing,
+        drop=request.drop,
+        order=request.order,
+        quasi=request.quasi,
+        unit=request.unit,
+        budget=context.budget(request.iterations, request.time_limit),
+        seed=request.seed,
+        observer=context.observe,
+    )
+    context.flush()
+    context.say("writing")
+    _write(result.frame, context)
+    context.report(result.report())
+    return summary(result, frame)
+
+
+def summary(result: "Microaggregation", frame: "pl.DataFrame") -> dict[str, Any]:
+    """The figures of the command line, and what the page draws; bins hold at least 10 records."""
+    sizes = [part.sizes for part in result.parts]
+    return {
+        "method": result.method,
+        "k": result.k,
+        "k_release": result.k_release,
+        "records": result.records,
+        "set_aside": result.set_aside,
+        "clusters": int(sum(size.size for size in sizes)),
+        "min_cluster": int(min(size.min() for size in sizes)),
+        "max_cluster": int(max(size.max() for size in sizes)),
+        "sse": result.sse,
+        "sst": result.sst,
+        "loss_percent": result.loss,
+        "bound_percent": result.bound,
+        "optimal": result.optimal,
+        "iterations": sum(part.iterations for part in result.parts),
+        "stopped_by": str(result.stopped_by),
+        "seconds": sum(part.seconds for part in result.parts),
+        "columns": list(result.columns),
+        "quasi": list(result.quasi),
+        "below": {str(limit): result.anonymity.below(limit) for limit in (3, 5, 10)},
+        "maximum_risk": result.anonymity.maximum_risk,
+        "average_risk": result.anonymity.average_risk,
+        "notes": [_for_the_page(note) for note in result.notes],
+        "warnings": [_for_the_page(warning) for warning in result.warnings],
+        "changes": [
+            {
+                "column": change.column,
+                "mean_before": change.mean_before,
+                "mean_after": change.mean_after,
+                "deviation_before": change.deviation_before,
+                "deviation_after": change.deviation_after,
+                "variance_kept_percent": change.variance_kept_percent,
+            }
+            for change in result.changes.columns
+        ],
+        "correlations": {
+            "columns": [change.column for change in result.changes.columns],
+            "before": _matrix(result.changes.correlations_before),
+            "after": _matrix(result.changes.correlations_after),
+            "largest_change": result.changes.largest_correlation_change,
+        },
+        "histograms": _histograms(result, frame),
+    }
+
+
+def _for_the_page(note: str) -> str:
+    """A remark without the words of the command line."""
+    said = {
+        "--order sorted removes that": "sorting the released records removes that",
+        "or --ordinal to group by rank": "or protect them by rank (columns whose order counts)",
+        "--columns or --ordinal": "the columns to protect",
+    }
+    for words, ours in said.items():
+        note = note.replace(words, ours)
+    return note
+
+
+def _matrix(values: Any) -> list[list[float | None]]:
+    import math
+
+    return [[None if math.isnan(value) else round(float(value), 4) for value in row] for row in values]
+
+
+def _histograms(result: "Microaggregation", frame: "pl.DataFrame") -> dict[str, Any]:
+    from shoal.report.bins import histogram
+
+    drawn = {}
+    for name in result.columns[:_DRAWN]:
+        if not (frame.schema[name].is_numeric() and result.frame.schema[name].is_numeric()):
+            continue
+        pair = {
+            when: [(b.low, b.high, b.count) for b in histogram(values.drop_nulls().cast(float).to_numpy())]
+            for when, values in (("before", frame[name]), ("after", result.frame[name]))
+        }
+        if all(len(bins) > 1 for bins in pair.values()):
+            drawn[name] = pair
+    return drawn
+
+
+def _write(frame: "pl.DataFrame", context: Context) -> None:
+    from shoal import sources
+
+    sources.write(frame, context.file("release.csv", "Released records (CSV)"), force=True)
+    sources.write(frame, context.file("release.parquet", "Released records (Parquet)"), force=True)
+    if frame.height <= _LARGEST_SHEET:
+        sources.write(frame, context.file("release.xlsx", "Released records (Excel)"), force=True)
+
+
+def _title(request: Microaggregate) -> str:
+    return f"{request.data}: k = {request.k}, {request.method}"
+
+
+ACTIVITY = Activity("microaggregate", "Protect records", Microaggregate, run, _title, search=True)

@@ -1,0 +1,43 @@
+"""Write a release to a table of the connected database, whole or not at all."""
+
+from typing import Any
+
+from pydantic import Field
+
+from shoal.errors import InputError
+from shoal.web.activities.activity import Activity, Request
+from shoal.web.jobs.context import Context
+
+
+class Write(Request):
+    """Which released frame goes to which table."""
+
+    run: str = Field(description="the run whose release is written")
+    connection: str
+    table: str = Field(min_length=1, max_length=200)
+    force: bool = Field(default=False, description="replace a table of that name")
+
+
+def run(request: Write, context: Context) -> dict[str, Any]:
+    """Write the release of a run."""
+    import polars as pl
+
+    from shoal import sources
+
+    path = context.workspace.place("runs", request.run, "release.parquet")
+    if not path.is_file():
+        raise InputError("this run has no released records to write")
+    place = f"{context.secret(request.connection)}::{request.table}"
+    try:
+        sources.check_writable(place, request.force)
+    except InputError as error:
+        raise InputError(str(error).replace("--force replaces it", "tick 'replace' to replace it")) from None
+    frame = pl.read_parquet(path)
+    context.say(f"writing {frame.height:,} records")
+    sources.write(frame, place, force=request.force)
+    return {"table": request.table, "records": frame.height}
+
+
+ACTIVITY = Activity(
+    "write", "Write to database", Write, run, lambda request: f"Write to table {request.table}", internal=True
+)

@@ -1,0 +1,296 @@
+"""The same operations as a small REST API: jobs are submitted, followed, fetched and cancelled."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Body, FastAPI, File, HTTPException, Query, UploadFile
+from fastapi import Path as InPath
+from fastapi.responses import FileResponse, JSONResponse
+from pydantic import BaseModel, Field
+
+from shoal._version import __version__
+from shoal.errors import InputError, ShoalError
+from shoal.web.activities import ACTIVITIES
+from shoal.web.activities.activity import Activity
+from shoal.web.datasets import Dataset
+from shoal.web.jobs.job import Job
+from shoal.web.workbench import Workbench
+
+_CHUNK = 2**20
+Run = Annotated[str, InPath(pattern=r"^[0-9a-f]{12}$", description="the run, as given when it was submitted")]
+Name = Annotated[str, InPath(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
+
+
+class Problem(BaseModel):
+    """What went wrong, in one line."""
+
+    error: str
+    kind: Literal["input", "infeasible", "internal", "missing"] = "input"
+
+
+class JobView(BaseModel):
+    """A run: where it stands and how far it is."""
+
+    run: str
+    kind: str
+    title: str
+    state: Literal["waiting", "running", "paused", "done", "failed", "cancelled"]
+    submitted: float
+    ended: float | None = None
+    progress: dict[str, Any] = Field(default_factory=dict)
+    files: list[dict[str, str]] = Field(default_factory=list)
+    message: str = ""
+    error: str = ""
+
+
+class DataView(BaseModel):
+    """A table of the workspace, without its values."""
+
+    name: str
+    origin: str
+    records: int
+    columns: list[str]
+    types: list[str]
+    roles: dict[str, str]
+    notes: list[str] = Field(default_factory=list)
+
+
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Problem},
+    401: {"description": "no token", "content": {"text/plain": {}}},
+    404: {"model": Problem},
+    409: {"model": Problem},
+    413: {"description": "larger than the limit", "content": {"text/plain": {}}},
+    422: {"model": Problem},
+}
+
+
+def application(workbench: Workbench) -> FastAPI:
+    """The FastAPI application with the API on it; the pages are mounted on the same."""
+    app = FastAPI(
+        title="Shoal",
+        version=__version__,
+        description="Statistical disclosure control. Send the token as 'Authorization: Bearer …'.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+    )
+    _errors(app)
+    app.include_router(_router(workbench), prefix="/api")
+    return app
+
+
+def _errors(app: FastAPI) -> None:
+    from fastapi.exceptions import RequestValidationError
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Any, problem: RequestValidationError) -> JSONResponse:
+        first = problem.errors()[0]
+        field = ".".join(str(part) for part in first["loc"][1:])
+        return JSONResponse({"error": f"{field or 'the request'}: {first['msg']}", "kind": "input"}, 422)
+
+    @app.exception_handler(ShoalError)
+    async def wrong(request: Any, problem: ShoalError) -> JSONResponse:
+        kind = "input" if isinstance(problem, InputError) else "infeasible"
+        return JSONResponse({"error": str(problem), "kind": kind}, 400)
+
+
+def _router(workbench: Workbench) -> APIRouter:
+    router = APIRouter(responses=_PROBLEMS)
+    board, datasets = workbench.board, workbench.datasets
+
+    def job_or_404(run: str) -> Job:
+        if run not in board:
+            raise _missing(f"there is no run '{run}'")
+        return board[run]
+
+    def data_or_404(name: str) -> Dataset:
+        if name not in datasets:
+            raise _missing(f"there is no data '{name}'")
+        return datasets[name]
+
+    @router.get("/data", tags=["data"], summary="The data of the workspace")
+    def list_data() -> list[DataView]:
+        return [_data_view(dataset) for dataset in datasets.all()]
+
+    @router.post(
+        "/data", tags=["data"], status_code=202, summary="Send a file; the job's result names the data"
+    )
+    async def send_data(
+        file: Annotated[UploadFile, File(description="CSV, Parquet, Excel …")],
+        separator: Annotated[str | None, Query(max_length=10)] = None,
+        decimal: Annotated[str | None, Query(max_length=10)] = None,
+        encoding: Annotated[str | None, Query(max_length=40)] = None,
+    ) -> JobView:
+        name = Path((file.filename or "data").replace("\\", "/")).name[:200]
+        place = workbench.workspace.incoming(name)
+        with place.open("wb") as target:
+            while chunk := await file.read(_CHUNK):
+                await asyncio.to_thread(target.write, chunk)
+        request = {
+            "file": place.name,
+            "title": name,
+            "separator": separator,
+            "decimal": decimal,
+            "encoding": encoding,
+        }
+        return _view(board.submit("load", request))
+
+    @router.post("/data/samples/{sample}", tags=["data"], status_code=202, summary="Load sample data")
+    def load_sample(sample: Literal["people", "firms", "slots"]) -> JobView:
+        return _view(board.submit("load", {"sample": sample}))
+
+    @router.get("/data/{name}", tags=["data"], summary="What is known of one table")
+    def describe_data(name: Name) -> DataView:
+        return _data_view(data_or_404(name))
+
+    @router.put("/data/{name}/roles", tags=["data"], summary="Say what columns are")
+    def set_roles(
+        name: Name,
+        roles: Annotated[
+            dict[str, Literal["identifier", "quasi-identifier", "confidential", "other"]], Body()
+        ],
+    ) -> DataView:
+        data_or_404(name)
+        for column in roles:
+            if column not in datasets[name].columns:
+                raise InputError(f"there is no column '{column[:100]}'")
+        for column, role in roles.items():
+            datasets.set_role(name, column, role)
+        return _data_view(datasets[name])
+
+    @router.delete("/data/{name}", tags=["data"], status_code=204, summary="Remove data from the workspace")
+    def remove_data(name: Name) -> None:
+        data_or_404(name)
+        datasets.remove(name)
+
+    @router.get("/jobs", tags=["jobs"], summary="All runs, the latest first")
+    def list_jobs() -> list[JobView]:
+        return [_view(job) for job in board.all()]
+
+    for activity in ACTIVITIES.values():
+        if not activity.internal:
+            _submission(router, workbench, activity)
+
+    @router.get(
+        "/jobs/{run}", tags=["jobs"], summary="Where a run stands; waits up to so many seconds for its end"
+    )
+    async def follow(run: Run, wait: Annotated[float, Query(ge=0, le=60)] = 0) -> JobView:
+        job = job_or_404(run)
+        if wait and not job.over.is_set():
+            await asyncio.to_thread(job.over.wait, wait)
+        return _view(job)
+
+    @router.get("/jobs/{run}/curve", tags=["jobs"], summary="The course of the search so far")
+    def curve(run: Run) -> list[dict[str, Any]]:
+        return job_or_404(run).points
+
+    @router.get("/jobs/{run}/result", tags=["jobs"], summary="The figures of a run that is done")
+    def result(run: Run) -> dict[str, Any]:
+        job = job_or_404(run)
+        if not job.state.over:
+            raise HTTPException(409, {"error": "this run is not done yet", "kind": "input"})
+        if not job.summary:
+            kind = job.error if job.error in ("input", "infeasible") else "internal"
+            raise HTTPException(409, {"error": job.message or "this run has no result", "kind": kind})
+        return job.summary
+
+    @router.get(
+        "/jobs/{run}/files/{name}",
+        tags=["jobs"],
+        summary="A file that a run made",
+        response_class=FileResponse,
+        responses={200: {"content": {"application/octet-stream": {}}, "description": "the file"}},
+    )
+    def download(run: Run, name: Name) -> FileResponse:
+        return file_of(workbench, job_or_404(run), name)
+
+    @router.post("/jobs/{run}/pause", tags=["jobs"], summary="Let a search wait")
+    def pause(run: Run) -> JobView:
+        return _view(board.pause(job_or_404(run).run))
+
+    @router.post("/jobs/{run}/resume", tags=["jobs"], summary="Let a paused search go on")
+    def resume(run: Run) -> JobView:
+        return _view(board.resume(job_or_404(run).run))
+
+    @router.post("/jobs/{run}/stop", tags=["jobs"], summary="End a search early and keep the best it found")
+    def stop(run: Run) -> JobView:
+        return _view(board.stop(job_or_404(run).run))
+
+    @router.delete("/jobs/{run}", tags=["jobs"], summary="Cancel a run at once, or remove one that is over")
+    async def cancel(run: Run) -> JobView:
+        job = job_or_404(run)
+        if job.state.over:
+            board.remove(run)
+        else:
+            await asyncio.to_thread(board.cancel, run)
+        return _view(job)
+
+    return router
+
+
+def _submission(router: APIRouter, workbench: Workbench, activity: Activity) -> None:
+    """One address for each activity, so that the schema says what each needs."""
+
+    def submit(request: Any) -> JobView:
+        for name in _named_data(request):
+            if name not in workbench.datasets:
+                raise InputError(f"there is no data '{name[:100]}' in the workspace")
+        return _view(workbench.board.submit(activity.kind, request.model_dump(mode="json")))
+
+    submit.__annotations__["request"] = activity.request_model
+    router.add_api_route(
+        f"/jobs/{activity.kind}",
+        submit,
+        methods=["POST"],
+        status_code=202,
+        tags=["jobs"],
+        summary=activity.name,
+        name=f"submit_{activity.kind}",
+    )
+
+
+def _named_data(request: BaseModel) -> list[str]:
+    names: list[str] = []
+    for field in ("data", "people", "slots"):
+        value = getattr(request, field, None)
+        names += [value] if isinstance(value, str) else list(value or ())
+    return names
+
+
+def file_of(workbench: Workbench, job: Job, name: str, *, inline: bool = False) -> FileResponse:
+    """A file of a run; only those it offers."""
+    path = workbench.workspace.place("runs", job.run, name)
+    if name not in job.file_names or not path.is_file():
+        raise _missing(f"this run has no file '{name}'")
+    stem = "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in job.title)[:60].strip("-")
+    # A report needs no script; were there one, it could do nothing.
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-popups"
+    return FileResponse(
+        path,
+        filename=None if inline else f"{stem}-{name}" if name == "report.html" else name,
+        headers={"Cache-Control": "no-store", "Content-Security-Policy": policy},
+    )
+
+
+def _missing(text: str) -> HTTPException:
+    return HTTPException(404, {"error": text, "kind": "missing"})
+
+
+def _view(job: Job) -> JobView:
+    content = job.describe()
+    content.pop("request")
+    return JobView(**content)
+
+
+def _data_view(dataset: Dataset) -> DataView:
+    return DataView(
+        name=dataset.name,
+        origin=dataset.origin,
+        records=dataset.records,
+        columns=list(dataset.columns),
+        types=list(dataset.types),
+        roles=dataset.roles,
+        notes=list(dataset.notes),
+    )

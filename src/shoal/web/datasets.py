@@ -1,0 +1,167 @@
+"""The data of a workspace: each a Parquet file with a description beside it."""
+
+import json
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import InputError, unknown
+from shoal.sources import atomically
+from shoal.web.roles import ROLES
+from shoal.web.workspace import Workspace, plain_name
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What is known of one table: where it came from, its columns and their roles. It holds no value."""
+
+    name: str
+    origin: str
+    records: int
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    roles: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    table: str | None = None
+
+    def with_role(self, role: str) -> list[str]:
+        """The columns that have a role."""
+        return [name for name in self.columns if self.roles.get(name) == role]
+
+    @property
+    def quasi(self) -> list[str]:
+        """The quasi-identifiers."""
+        return self.with_role("quasi-identifier")
+
+    @property
+    def numeric(self) -> list[str]:
+        """The columns of numbers."""
+        return [
+            name
+            for name, kind in zip(self.columns, self.types)
+            if kind in ("number", "whole number", "decimal")
+        ]
+
+
+class Datasets:
+    """The shelf of data; every change is on disk at once, so that worker processes see the same."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+
+    def names(self) -> list[str]:
+        """All names, in order."""
+        return sorted(path.stem for path in self._workspace.shelf("data").glob("*.json"))
+
+    def all(self) -> list[Dataset]:
+        """All descriptions, in order of their names."""
+        return [self[name] for name in self.names()]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.names()
+
+    def __getitem__(self, name: str) -> Dataset:
+        if name not in self.names():
+            raise unknown("data", name, self.names(), where="in the workspace")
+        content = json.loads(self._description(name).read_text(encoding="utf-8"))
+        for key in ("columns", "types", "notes"):
+            content[key] = tuple(content[key])
+        return Dataset(**content)
+
+    def path(self, name: str) -> Path:
+        """The Parquet file."""
+        return self._workspace.place("data", f"{self[name].name}.parquet")
+
+    def frame(self, name: str, columns: list[str] | None = None) -> "pl.DataFrame":
+        """The records, all columns or some."""
+        import polars as pl
+
+        for column in columns or ():
+            if column not in self[name].columns:
+                raise unknown("column", column, self[name].columns, where=f"in '{name}'")
+        return pl.read_parquet(self.path(name), columns=columns)
+
+    def head(self, name: str, count: int) -> "pl.DataFrame":
+        """The first records."""
+        import polars as pl
+
+        return pl.scan_parquet(self.path(name)).head(count).collect()
+
+    def add(
+        self,
+        frame: "pl.DataFrame",
+        name: str,
+        origin: str,
+        notes: tuple[str, ...] = (),
+        table: str | None = None,
+    ) -> Dataset:
+        """Put a frame on the shelf under a free name like the one asked for."""
+        from shoal.web.roles import suggest_roles
+
+        if frame.width == 0:
+            raise InputError(f"'{origin}' has no columns")
+        found = Dataset(
+            name=plain_name(name, self.names()),
+            origin=origin,
+            records=frame.height,
+            columns=tuple(frame.columns),
+            types=tuple(type_in_words(kind) for kind in frame.dtypes),
+            roles=suggest_roles(frame),
+            notes=notes,
+            table=table,
+        )
+        with atomically(self._workspace.place("data", f"{found.name}.parquet"), force=True) as unfinished:
+            frame.write_parquet(unfinished)
+        self._write(found)
+        return found
+
+    def set_role(self, name: str, column: str, role: str) -> Dataset:
+        """Say what a column is."""
+        found = self[name]
+        if column not in found.columns:
+            raise unknown("column", column, found.columns, where=f"in '{name}'")
+        if role not in ROLES:
+            raise unknown("role", role, ROLES)
+        changed = replace(found, roles={**found.roles, column: role})
+        self._write(changed)
+        return changed
+
+    def remove(self, name: str) -> None:
+        """Take data off the shelf, with its records."""
+        path = self.path(name)
+        self._description(name).unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
+
+    def _description(self, name: str) -> Path:
+        return self._workspace.place("data", f"{name}.json")
+
+    def _write(self, dataset: Dataset) -> None:
+        with atomically(self._description(dataset.name), force=True) as unfinished:
+            unfinished.write_text(json.dumps(asdict(dataset), ensure_ascii=False), encoding="utf-8")
+
+
+def type_in_words(kind: Any) -> str:
+    """A Polars type as a user would call it.
+
+    >>> import polars as pl
+    >>> type_in_words(pl.Float64()), type_in_words(pl.String())
+    ('number', 'text')
+    """
+    import polars as pl
+
+    if kind.is_float():
+        return "number"
+    if kind.is_integer():
+        return "whole number"
+    if kind.is_decimal():
+        return "decimal"
+    if isinstance(kind, pl.Boolean):
+        return "yes/no"
+    if kind.is_temporal():
+        return "date or time"
+    if isinstance(kind, pl.String | pl.Categorical | pl.Enum):
+        return "text"
+    return str(kind).lower()

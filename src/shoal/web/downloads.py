@@ -1,0 +1,17 @@
+"""Files of runs for the browser."""
+
+from fastapi import FastAPI, HTTPException
+from fastapi.responses import FileResponse
+
+from shoal.web.api import Name, Run, file_of
+from shoal.web.workbench import Workbench
+
+
+def register(app: FastAPI, workbench: Workbench) -> None:
+    """Serve what runs made; a report opens in the browser, everything else is saved."""
+
+    @app.get("/runs/{run}/{name}", include_in_schema=False)
+    def download(run: Run, name: Name, download: bool = False) -> FileResponse:
+        if run not in workbench.board:
+            raise HTTPException(404, "there is no such run")
+        return file_of(workbench, workbench.board[run], name, inline=name == "report.html" and not download)

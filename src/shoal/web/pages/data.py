@@ -1,0 +1,388 @@
+"""Data: files, databases and samples; preview, types and roles."""
+
+from typing import Any
+
+from nicegui import events, run, ui
+
+from shoal.errors import InputError, ShoalError
+from shoal.web.activities.load import SAMPLES
+from shoal.web.connections import KINDS
+from shoal.web.datasets import Dataset
+from shoal.web.jobs.job import State
+from shoal.web.pages import layout, parts
+from shoal.web.roles import ROLES
+from shoal.web.workbench import Workbench
+from shoal.web.workspace import plain_name
+
+_PREVIEW = 20
+_WIDEST = 40
+_MEANING = {
+    "identifier": "names a person directly; remove it before release",
+    "quasi-identifier": "can be known from elsewhere",
+    "confidential": "what must not be learnt",
+    "other": "neither",
+}
+
+
+def register(workbench: Workbench) -> None:
+    """Make the page known."""
+
+    @ui.page("/data")
+    def data(name: str = "") -> None:
+        with layout.page(workbench, "Data", "What is on this page stays on this machine, in the workspace."):
+            DataPage(workbench, name)
+
+
+class DataPage:
+    """One visit to the page."""
+
+    def __init__(self, workbench: Workbench, name: str) -> None:
+        self._workbench = workbench
+        names = workbench.datasets.names()
+        self._chosen = name if name in names else (names[0] if names else "")
+        with ui.element("div").classes("shoal-two"):
+            with ui.column().classes("full-width gap-3"):
+                with parts.card("Add data"):
+                    self._add()
+                self._waiting = ui.column().classes("full-width gap-2")
+            with ui.column().classes("full-width gap-3"):
+                self._listing()
+                self._shown()
+
+    # --- adding -------------------------------------------------------------------------------------------------
+
+    def _add(self) -> None:
+        with ui.tabs().props("dense no-caps align=left inline-label").classes("full-width") as tabs:
+            file = ui.tab("File")
+            database = ui.tab("Database")
+            sample = ui.tab("Sample")
+        with ui.tab_panels(tabs, value=file).classes("full-width bg-transparent"):
+            with ui.tab_panel(file).classes("q-pa-none q-pt-sm"):
+                self._file_form()
+            with ui.tab_panel(database).classes("q-pa-none q-pt-sm"):
+                self._database_form()
+            with ui.tab_panel(sample).classes("q-pa-none q-pt-sm"):
+                self._sample_form()
+
+    def _file_form(self) -> None:
+        limit = self._workbench.largest_upload
+        with ui.column().classes("full-width gap-2"):
+            upload = ui.upload(
+                label="Drop a file here, or press +",
+                multiple=True,
+                auto_upload=True,
+                max_file_size=limit,
+                on_upload=self._received,
+                on_rejected=lambda: parts.tell(
+                    InputError(
+                        f"that file is larger than the limit of {limit // 2**20:,} MB; 'shoal serve --max-upload' raises it"
+                    )
+                ),
+            )
+            upload.props("flat bordered").classes("full-width")
+            self._upload = upload
+            ui.label(
+                f"CSV, TSV, Parquet, Arrow, Excel, SPSS, Stata, SAS; up to {limit // 2**20:,} MB."
+            ).classes("shoal-quiet")
+            with (
+                ui.expansion("Text files: how they are written")
+                .props("dense")
+                .classes("full-width shoal-quiet")
+            ):
+                with ui.column().classes("full-width gap-2"):
+                    self._separator = (
+                        ui.input("Separator", placeholder="guessed")
+                        .props("outlined dense")
+                        .classes("full-width")
+                    )
+                    self._decimal = (
+                        ui.input("Decimal mark", placeholder="guessed")
+                        .props("outlined dense")
+                        .classes("full-width")
+                    )
+                    self._encoding = (
+                        ui.input("Encoding", placeholder="guessed")
+                        .props("outlined dense")
+                        .classes("full-width")
+                    )
+
+    async def _received(self, event: events.UploadEventArguments) -> None:
+        workspace = self._workbench.workspace
+        name = event.file.name
+        if name.lower().endswith((".db", ".sqlite", ".sqlite3")):
+            taken = [path.stem for path in workspace.shelf("databases").iterdir()]
+            await event.file.save(workspace.place("databases", f"{plain_name(name, taken)}.db"))
+            self._upload.reset()
+            ui.notify(f"'{name}' is a database: connect to it under Database", type="info")
+            self._connection_form.refresh()
+            return
+        place = workspace.incoming(name)
+        await event.file.save(place)
+        self._upload.reset()
+        options = {
+            "separator": self._separator.value,
+            "decimal": self._decimal.value,
+            "encoding": self._encoding.value,
+        }
+        self._load(
+            {
+                "file": place.name,
+                "title": name[:200],
+                **{key: value for key, value in options.items() if value},
+            }
+        )
+
+    def _sample_form(self) -> None:
+        with ui.column().classes("full-width gap-2"):
+            for name, words in SAMPLES.items():
+                with ui.row().classes("items-center full-width no-wrap gap-3"):
+                    ui.button(f"Load {name}", on_click=lambda name=name: self._load({"sample": name})).props(
+                        "no-caps outline"
+                    ).style("min-width: 118px; white-space: nowrap")
+                    ui.label(words).classes("shoal-quiet")
+
+    def _load(self, request: dict[str, Any]) -> None:
+        try:
+            job = self._workbench.board.submit("load", request, secrets=self._workbench.connections.secrets())
+        except ShoalError as problem:
+            parts.tell(problem)
+            return
+        with self._waiting:
+            with ui.card().classes("shoal-card") as card:
+                with ui.row().classes("items-center gap-3 full-width no-wrap"):
+                    spinner = ui.spinner(size="22px")
+                    text = ui.label(f"{job.title} …").style("flex: 1; overflow-wrap: anywhere")
+                    button = ui.button(
+                        "Cancel", on_click=lambda: self._workbench.board.cancel(job.run)
+                    ).props("no-caps flat dense")
+
+            def look() -> None:
+                if not (job.state.over and job.over.is_set()):
+                    phase = job.progress.get("phase")
+                    text.set_text(f"{job.title} … {phase or ''}")
+                    return
+                timer.deactivate()
+                spinner.set_visibility(False)
+                button.set_visibility(False)
+                if job.state is State.DONE:
+                    card.delete()
+                    self._chosen = job.summary["data"]
+                    self._listing.refresh()
+                    self._shown.refresh()
+                    ui.notify(f"{job.summary['records']:,} records in '{self._chosen}'", type="positive")
+                else:
+                    text.set_text(job.message)
+                    card.classes("shoal-error")
+                    with card:
+                        ui.button("Close", on_click=card.delete).props("no-caps flat dense")
+
+            timer = ui.timer(0.25, look)
+
+    # --- databases ----------------------------------------------------------------------------------------------
+
+    def _database_form(self) -> None:
+        self._connection_form()
+
+    @ui.refreshable_method
+    def _connection_form(self) -> None:
+        current = self._workbench.connections.current
+        with ui.column().classes("full-width gap-2"):
+            if current is None:
+                self._connect_fields()
+                return
+            with ui.row().classes("items-center gap-2 full-width no-wrap"):
+                ui.icon("link").classes("text-positive")
+                ui.label(f"Connected: {current.shown}").style("flex: 1; overflow-wrap: anywhere")
+            tables = ui.select(
+                list(current.tables), label=f"Tables ({len(current.tables)})", multiple=True, value=[]
+            )
+            tables.props("outlined dense options-dense use-chips").classes("full-width")
+            with ui.row().classes("gap-2"):
+                load = ui.button(
+                    "Load tables", icon="download", on_click=lambda: self._load_tables(tables.value)
+                )
+                load.props("no-caps unelevated").bind_enabled_from(tables, "value", lambda value: bool(value))
+                ui.button("Disconnect", icon="link_off", on_click=self._disconnect).props("no-caps outline")
+                ui.button(icon="refresh", on_click=self._refresh_tables).props(
+                    'flat round aria-label="List the tables again"'
+                )
+            if not current.tables:
+                parts.note("This database has no tables.")
+
+    def _connect_fields(self) -> None:
+        kind = ui.select(KINDS, label="Kind", value="sqlite").props("outlined dense").classes("full-width")
+        with ui.column().classes("full-width gap-2").bind_visibility_from(kind, "value", value="sqlite"):
+            files = self._workbench.connections.sqlite_files()
+            embedded = ui.select(files, label="Database file", value=files[0] if files else None)
+            embedded.props("outlined dense").classes("full-width")
+            words = (
+                "Files of this workspace."
+                if files
+                else "No SQLite file yet: drop one (.db, .sqlite) under File, or start 'shoal serve --workspace' where it lies."
+            )
+            ui.label(words).classes("shoal-quiet")
+        with (
+            ui.column()
+            .classes("full-width gap-2")
+            .bind_visibility_from(kind, "value", lambda value: value != "sqlite")
+        ):
+            with ui.row().classes("full-width no-wrap gap-2"):
+                host = ui.input("Address", value="127.0.0.1").props("outlined dense").style("flex: 3")
+                port = ui.number("Port", min=1, max=65535, format="%d").props(
+                    'outlined dense placeholder="usual"'
+                )
+                port.style("flex: 2")
+            database = ui.input("Database").props("outlined dense").classes("full-width")
+            user = ui.input("User").props('outlined dense autocomplete="off"').classes("full-width")
+            password = (
+                ui.input("Password", password=True)
+                .props('outlined dense autocomplete="off"')
+                .classes("full-width")
+            )
+
+        async def connect() -> None:
+            button.disable()
+            try:
+                await run.io_bound(
+                    self._workbench.connections.connect,
+                    kind.value,
+                    database=(embedded.value if kind.value == "sqlite" else database.value) or "",
+                    host=host.value or "",
+                    port=parts.whole(port),
+                    user=user.value or "",
+                    password=password.value or "",
+                )
+            except ShoalError as problem:
+                parts.tell(problem)
+                return
+            finally:
+                # The page keeps no password, whether it was right or wrong.
+                password.set_value("")
+                button.enable()
+            self._connection_form.refresh()
+
+        button = ui.button("Connect", icon="link", on_click=connect).props("no-caps unelevated")
+
+    def _load_tables(self, tables: list[str]) -> None:
+        current = self._workbench.connections.current
+        for table in tables:
+            if current is not None:
+                self._load({"connection": current.name, "table": table})
+
+    def _disconnect(self) -> None:
+        self._workbench.connections.disconnect()
+        self._connection_form.refresh()
+
+    async def _refresh_tables(self) -> None:
+        current = self._workbench.connections.current
+        try:
+            if current is not None:
+                await run.io_bound(self._workbench.connections.refresh, current.name)
+        except ShoalError as problem:
+            parts.tell(problem)
+        self._connection_form.refresh()
+
+    # --- what there is ------------------------------------------------------------------------------------------
+
+    @ui.refreshable_method
+    def _listing(self) -> None:
+        found = self._workbench.datasets.all()
+        with parts.card("In the workspace"):
+            if not found:
+                parts.empty(
+                    "inbox",
+                    "Nothing yet. Drop a file on the left, connect to a database, or take sample data.",
+                )
+                return
+            for dataset in found:
+                chosen = " chosen" if dataset.name == self._chosen else ""
+                row = ui.row().classes(f"shoal-run items-center no-wrap gap-3{chosen}")
+                row.props(f'tabindex=0 role="button" data-dataset="{dataset.name}"')
+                row.on("click", lambda name=dataset.name: self._choose(name))
+                row.on("keydown.enter", lambda name=dataset.name: self._choose(name))
+                with row:
+                    ui.icon("table_chart").classes("text-primary")
+                    with ui.column().classes("gap-0").style("flex: 1; min-width: 0"):
+                        ui.label(dataset.name).classes("ellipsis").style("font-weight: 600")
+                        ui.label(
+                            f"{dataset.records:,} records · {len(dataset.columns)} columns · {dataset.origin}"
+                        ).classes("shoal-quiet ellipsis full-width")
+                    ui.button(icon="delete_outline").props(
+                        f'flat round dense color=grey-7 aria-label="Remove {dataset.name}"'
+                    ).on("click.stop", lambda name=dataset.name: self._remove(name))
+
+    def _choose(self, name: str) -> None:
+        self._chosen = name
+        self._listing.refresh()
+        self._shown.refresh()
+
+    def _remove(self, name: str) -> None:
+        try:
+            self._workbench.datasets.remove(name)
+        except ShoalError as problem:
+            parts.tell(problem)
+        names = self._workbench.datasets.names()
+        self._chosen = self._chosen if self._chosen in names else (names[0] if names else "")
+        self._listing.refresh()
+        self._shown.refresh()
+
+    @ui.refreshable_method
+    def _shown(self) -> None:
+        if self._chosen not in self._workbench.datasets:
+            return
+        dataset = self._workbench.datasets[self._chosen]
+        with parts.card(
+            f"Columns of {dataset.name}", quiet="What is each column to somebody who wants to find a person?"
+        ):
+            for remark in dataset.notes:
+                parts.note(remark)
+            self._roles(dataset)
+            with ui.row().classes("gap-2"):
+                ui.button(
+                    "Measure risk",
+                    icon="groups",
+                    on_click=lambda: ui.navigate.to(f"/risk?data={dataset.name}"),
+                ).props("no-caps unelevated")
+                ui.button(
+                    "Protect records",
+                    icon="blur_on",
+                    on_click=lambda: ui.navigate.to(f"/records?data={dataset.name}"),
+                ).props("no-caps outline")
+        with parts.card(
+            "Preview", quiet=f"The first {min(_PREVIEW, dataset.records)} of {dataset.records:,} records."
+        ):
+            head = self._workbench.datasets.head(dataset.name, _PREVIEW)
+            names = head.columns[:_WIDEST]
+            kinds = dict(zip(dataset.columns, dataset.types, strict=True))
+            numeric = [kinds[name] in ("number", "whole number", "decimal") for name in names]
+            rows = [[_cell(value) for value in row] for row in head.select(names).iter_rows()]
+            parts.table(names, rows, numeric=numeric)
+            if len(names) < head.width:
+                parts.note(f"The first {_WIDEST} of {head.width} columns.")
+
+    def _roles(self, dataset: Dataset) -> None:
+        with ui.element("div").classes("shoal-roles"):
+            for name, kind in zip(dataset.columns, dataset.types, strict=True):
+                ui.label(name).classes("ellipsis").style("font-weight: 600")
+                ui.label(kind).classes("shoal-quiet")
+                role = ui.select(
+                    list(ROLES),
+                    value=dataset.roles.get(name, "other"),
+                    on_change=lambda event, name=name: self._set_role(dataset.name, name, event.value),
+                )
+                role.props(f'dense options-dense outlined aria-label="Role of {name}"').tooltip(
+                    _MEANING[dataset.roles.get(name, "other")]
+                )
+
+    def _set_role(self, dataset: str, column: str, role: str) -> None:
+        try:
+            self._workbench.datasets.set_role(dataset, column, role)
+        except ShoalError as problem:
+            parts.tell(problem)
+
+
+def _cell(value: Any) -> Any:
+    if value is None:
+        return None
+    text = str(value)
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,62 @@
+"""The first page: what can be done, and where to begin."""
+
+from nicegui import ui
+
+from shoal.web.pages import layout, parts
+from shoal.web.workbench import Workbench
+
+_WAYS = (
+    (
+        "/risk",
+        "groups",
+        "Risk",
+        "How many people share the same age, postcode and sex? The smallest crowd is K.",
+    ),
+    (
+        "/records",
+        "blur_on",
+        "Protect records",
+        "Every released record equals at least k − 1 others, losing as little as possible.",
+    ),
+)
+
+
+def register(workbench: Workbench) -> None:
+    """Make the page known."""
+
+    @ui.page("/")
+    def home() -> None:
+        with layout.page(
+            workbench,
+            "Workbench",
+            "Turn confidential data into something that can be published, and prove it.",
+        ):
+            names = workbench.datasets.names()
+            with parts.card("1 · Begin with data"):
+                if names:
+                    ui.label(f"In this workspace: {', '.join(names[:8])}{' …' if len(names) > 8 else ''}")
+                else:
+                    ui.label("Drop a file, connect to a database, or take sample data.")
+                ui.button("Data", icon="folder_open", on_click=lambda: ui.navigate.to("/data")).props(
+                    "no-caps unelevated"
+                )
+            with parts.card("2 · Choose what to do"):
+                with (
+                    ui.element("div")
+                    .classes("shoal-facts")
+                    .style("grid-template-columns: repeat(auto-fill, minmax(230px, 1fr))")
+                ):
+                    for address, icon, name, words in _WAYS:
+                        with ui.link(target=address).classes("shoal-tile"):
+                            with ui.row().classes("items-center gap-2"):
+                                ui.icon(icon, size="22px").classes("text-primary")
+                                ui.label(name).style("font-weight: 600")
+                            ui.label(words).classes("shoal-quiet")
+            with parts.card("3 · Sign the report"):
+                ui.label(
+                    "Every run ends in one HTML file that says what was done, what was lost, what remains at risk and how it "
+                    "was verified. It holds no confidential value."
+                )
+                ui.button("Reports", icon="description", on_click=lambda: ui.navigate.to("/reports")).props(
+                    "no-caps outline"
+                )

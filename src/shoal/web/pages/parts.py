@@ -1,0 +1,171 @@
+"""The pieces pages are made of: cards, facts, notes, tables, empty states."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from html import escape
+from typing import Any
+
+from nicegui import ui
+
+from shoal.errors import ShoalError
+from shoal.report.page import shown
+from shoal.web.workbench import Workbench
+
+
+@contextmanager
+def card(heading: str = "", *, quiet: str = "") -> Iterator[ui.card]:
+    """A box with a heading."""
+    with ui.card().classes("shoal-card") as box:
+        if heading:
+            ui.html(f'<h2 class="shoal-heading">{escape(heading)}</h2>', sanitize=False)
+        if quiet:
+            ui.label(quiet).classes("shoal-quiet")
+        yield box
+
+
+def facts(pairs: Iterable[tuple[Any, ...]]) -> None:
+    """Figures with their names; a third item is ``good`` or ``bad``."""
+    cells = []
+    for name, value, *tone in pairs:
+        kind = f" {tone[0]}" if tone and tone[0] else ""
+        cells.append(
+            f'<div class="shoal-fact{kind}"><b>{escape(shown(value))}</b><span>{escape(name)}</span></div>'
+        )
+    ui.html(f'<div class="shoal-facts">{"".join(cells)}</div>', sanitize=False).classes("full-width")
+
+
+def note(text: str) -> None:
+    """A remark in a quiet voice."""
+    ui.label(text).classes("shoal-note")
+
+
+def warning(text: str) -> None:
+    """A remark nobody should overlook."""
+    ui.label(text).classes("shoal-warning full-width").props('role="alert"')
+
+
+def error(text: str) -> None:
+    """What went wrong, in the place where it happened."""
+    ui.label(text).classes("shoal-error full-width").props('role="alert"')
+
+
+def table(
+    header: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    classes: Sequence[str] | None = None,
+    numeric: Sequence[bool] | None = None,
+) -> None:
+    """A plain table; numbers to the right. ``classes`` gives one for each row."""
+    body = [list(row) for row in rows]
+    right = numeric or [
+        bool(body) and all(isinstance(row[place], int | float) or row[place] is None for row in body)
+        for place in range(len(header))
+    ]
+    kinds = [' class="number"' if flag else "" for flag in right]
+    head = "".join(f"<th{kind}>{escape(str(name))}</th>" for kind, name in zip(kinds, header, strict=True))
+    lines = []
+    for place, row in enumerate(body):
+        own = f' class="{classes[place]}"' if classes else ""
+        cells = "".join(
+            f"<td{kind}>{escape(shown(value))}</td>" for kind, value in zip(kinds, row, strict=True)
+        )
+        lines.append(f"<tr{own}>{cells}</tr>")
+    ui.html(
+        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>", sanitize=False
+    ).classes("shoal-table")
+
+
+def empty(icon: str, text: str, action: str = "", address: str = "") -> None:
+    """What stands where there is nothing yet, and where to go."""
+    with ui.column().classes("shoal-empty"):
+        ui.icon(icon, size="42px").classes("shoal-quiet")
+        ui.label(text).style("max-width: 52ch")
+        if action:
+            ui.button(action, on_click=lambda: ui.navigate.to(address)).props("no-caps outline")
+
+
+def tell(problem: Exception) -> None:
+    """Show an error that the user can mend."""
+    text = str(problem) if isinstance(problem, ShoalError) else f"unexpected error ({type(problem).__name__})"
+    ui.notify(text, type="negative", multi_line=True, close_button="Close", timeout=9000)
+
+
+def data_picker(
+    workbench: Workbench, label: str, chosen: str = "", on_change: Callable[..., Any] | None = None
+) -> ui.select:
+    """A choice among the data of the workspace."""
+    names = workbench.datasets.names()
+    value = chosen if chosen in names else (names[0] if names else None)
+    picker = ui.select(names, label=label, value=value, on_change=on_change)
+    return picker.props("outlined dense options-dense").classes("full-width")
+
+
+def column_picker(
+    columns: Sequence[str], label: str, chosen: Sequence[str] = (), *, hint: str = ""
+) -> ui.select:
+    """A choice of several columns."""
+    picker = ui.select(
+        list(columns), label=label, value=[name for name in chosen if name in columns], multiple=True
+    )
+    hinted = f'hint="{escape(hint)}"' if hint else ""
+    return picker.props(f"outlined dense options-dense use-chips {hinted}").classes("full-width")
+
+
+def number(label: str, value: float | None, **options: Any) -> ui.number:
+    """A field for a number."""
+    return ui.number(label, value=value, **options).props("outlined dense").classes("full-width")
+
+
+def whole(field: ui.number) -> int | None:
+    """The whole number of a field, or nothing."""
+    return None if field.value is None or field.value == "" else int(field.value)
+
+
+AXIS = {"axisLine": {"lineStyle": {"color": "#8a949b"}}, "axisLabel": {"color": "#8a949b"}}
+GRID = {"left": 64, "right": 18, "top": 34, "bottom": 44}
+SPLIT = {"splitLine": {"lineStyle": {"color": "rgba(128,128,128,.2)"}}}
+PALETTE = ["#2a8caf", "#d1793b", "#5a8f3c", "#8a5aa8", "#b23a48", "#777777"]
+
+
+def axis(name: str, kind: str = "value", **more: Any) -> dict[str, Any]:
+    """An axis of a chart with its name in the middle."""
+    gap = 28 if kind == "category" or more.pop("across", False) else 48
+    return {
+        "type": kind,
+        "name": name,
+        "nameLocation": "middle",
+        "nameGap": gap,
+        "nameTextStyle": {"color": "#8a949b"},
+        **AXIS,
+        **SPLIT,
+        **more,
+    }
+
+
+def chart(options: dict[str, Any], height: int = 260, label: str = "") -> ui.echart:
+    """A chart that fits light and dark."""
+    drawn = {
+        "backgroundColor": "transparent",
+        "color": PALETTE,
+        "textStyle": {"fontFamily": "inherit"},
+        "grid": GRID,
+        "animation": False,
+        **options,
+    }
+    figure = ui.echart(drawn).style(f"height: {height}px; width: 100%")
+    return figure.props(f'role="img" aria-label="{escape(label)}"')
+
+
+def bars(names: Sequence[str], heights: Sequence[float], *, x: str, y: str, height: int = 240) -> ui.echart:
+    """Bars of named quantities."""
+    return chart(
+        {
+            "xAxis": axis(x, "category", data=list(names)),
+            "yAxis": axis(y),
+            "series": [{"type": "bar", "data": list(heights), "barMaxWidth": 44}],
+            "tooltip": {},
+        },
+        height,
+        f"{y} by {x}",
+    )

@@ -1,0 +1,89 @@
+"""All runs and their reports."""
+
+import time
+
+from nicegui import ui
+
+from shoal.errors import ShoalError
+from shoal.web.activities import ACTIVITIES
+from shoal.web.pages import layout, parts
+from shoal.web.pages.runs import COLOURS
+from shoal.web.workbench import Workbench
+
+
+def register(workbench: Workbench) -> None:
+    """Make the page known."""
+
+    @ui.page("/reports")
+    def reports() -> None:
+        with layout.page(
+            workbench,
+            "Reports",
+            "Everything that was run in this workspace; each finished run has a report to sign.",
+        ):
+            listing(workbench)
+
+    def listing(workbench: Workbench) -> None:
+        @ui.refreshable
+        def listed() -> None:
+            jobs = [job for job in workbench.board.all() if not ACTIVITIES[job.kind].internal]
+            if not jobs:
+                with parts.card():
+                    parts.empty(
+                        "description", "No runs yet. Reports appear here when a run is done.", "Data", "/data"
+                    )
+            for job in jobs:
+                with ui.card().classes("shoal-card").style("padding: 10px 14px"):
+                    with ui.row().classes("items-center full-width gap-3"):
+                        ui.badge(str(job.state)).props(f"color={COLOURS[job.state]}")
+                        with ui.column().classes("gap-0").style("flex: 1; min-width: 200px"):
+                            ui.label(job.title).style("font-weight: 600; overflow-wrap: anywhere")
+                            when = time.strftime("%d %b %Y, %H:%M", time.localtime(job.submitted))
+                            name = ACTIVITIES[job.kind].name
+                            ui.label(
+                                f"{name} · {when}" + (f" · {job.message}" if job.message else "")
+                            ).classes("shoal-quiet")
+                        address = f"{page_of(job.kind)}?run={job.run}"
+                        ui.button("Show", on_click=lambda address=address: ui.navigate.to(address)).props(
+                            "no-caps flat"
+                        )
+                        if "report.html" in job.file_names:
+                            ui.button("Open report", icon="description").props(
+                                f'no-caps unelevated href="/runs/{job.run}/report.html" target="_blank"'
+                            )
+                            ui.button(icon="download").props(
+                                f'no-caps flat round href="/runs/{job.run}/report.html?download=1" '
+                                'aria-label="Download the report"'
+                            )
+                        if job.state.over:
+                            ui.button(icon="delete_outline", on_click=lambda run=job.run: remove(run)).props(
+                                'flat round color=grey-7 aria-label="Remove this run"'
+                            ).tooltip("Remove this run with its files")
+
+        def remove(run: str) -> None:
+            try:
+                workbench.board.remove(run)
+            except ShoalError as problem:
+                parts.tell(problem)
+            listed.refresh()
+
+        listed()
+        seen: list[object] = []
+
+        def look() -> None:
+            now = [(job.run, job.state) for job in workbench.board.all()]
+            if seen and now != seen[0]:
+                listed.refresh()
+            seen[:] = [now]
+
+        ui.timer(1.0, look)
+
+
+def page_of(kind: str) -> str:
+    """The page that shows runs of a kind."""
+    return {
+        "anonymity": "/risk",
+        "microaggregate": "/records",
+        "compare": "/records/compare",
+        "group": "/records/group",
+    }.get(kind, "/reports")

@@ -1,0 +1,239 @@
+"""A run on a page: its progress, its switches, its curve, and its result when it is there."""
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+from nicegui import ui
+
+from shoal.report.page import shown
+from shoal.web.activities import ACTIVITIES
+from shoal.web.jobs.job import Job, State
+from shoal.web.pages import parts
+from shoal.web.workbench import Workbench
+
+COLOURS = {
+    State.WAITING: "grey-7",
+    State.RUNNING: "primary",
+    State.PAUSED: "warning",
+    State.DONE: "positive",
+    State.FAILED: "negative",
+    State.CANCELLED: "grey-7",
+}
+
+
+class RunPanel:
+    """One run, kept up to date; the run itself goes on whether or not anybody looks."""
+
+    def __init__(
+        self, workbench: Workbench, run: str, show: Callable[[Job], None], *, measure: str = "value"
+    ) -> None:
+        self._workbench = workbench
+        self._job = workbench.board[run]
+        self._show = show
+        self._measure = measure
+        self._drawn = -1
+        self._build()
+        if self._job.state.over:
+            self._finish()
+        else:
+            self._timer = ui.timer(0.3, self._refresh)
+
+    def _build(self) -> None:
+        job = self._job
+        with parts.card() as self._card:
+            with ui.row().classes("items-center justify-between full-width no-wrap"):
+                ui.html(f'<h2 class="shoal-heading">{escape(job.title)}</h2>', sanitize=False)
+                self._state = ui.badge().props('data-test="state"')
+            self._bar = ui.linear_progress(value=0, show_value=False, size="7px").props("rounded")
+            self._phase = ui.label().classes("shoal-quiet").props('data-test="progress"')
+            with ui.row().classes("gap-2") as self._switches:
+                search = ACTIVITIES[job.kind].search
+                if search:
+                    self._pause = ui.button("Pause", icon="pause", on_click=self._pause_or_resume)
+                    self._pause.props("no-caps outline dense padding='4px 12px'")
+                    self._stop = ui.button(
+                        "Stop and keep the best",
+                        icon="stop",
+                        on_click=lambda: self._workbench.board.stop(job.run),
+                    )
+                    self._stop.props("no-caps outline dense padding='4px 12px'")
+                self._cancel = ui.button("Cancel", icon="close", on_click=self._cancel_run)
+                self._cancel.props("no-caps flat dense color=negative padding='4px 12px'")
+            self._curve = ui.column().classes("full-width")
+            self._chart: ui.echart | None = None
+            self._outcome = ui.column().classes("full-width gap-3")
+        self._paint()
+
+    def _pause_or_resume(self) -> None:
+        board, run = self._workbench.board, self._job.run
+        if self._job.state is State.PAUSED:
+            board.resume(run)
+        else:
+            board.pause(run)
+        self._paint()
+
+    async def _cancel_run(self) -> None:
+        from nicegui import run as background
+
+        await background.io_bound(self._workbench.board.cancel, self._job.run)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        if self._job.state.over and self._job.over.is_set():
+            self._timer.deactivate()
+            self._finish()
+        else:
+            self._paint()
+
+    def _paint(self) -> None:
+        job = self._job
+        self._state.set_text("stopping" if job.stopping and not job.state.over else str(job.state))
+        self._state.props(f"color={COLOURS[job.state]}")
+        share = job.progress.get("share")
+        self._bar.set_value(share or 0)
+        self._bar.props(f"{'indeterminate' if share is None and job.state is State.RUNNING else ''}")
+        if share is not None:
+            self._bar.props(remove="indeterminate")
+        self._phase.set_text(_in_words(job, self._measure))
+        if ACTIVITIES[job.kind].search:
+            self._pause.set_text("Resume" if job.state is State.PAUSED else "Pause")
+            self._pause.props(f"icon={'play_arrow' if job.state is State.PAUSED else 'pause'}")
+            self._pause.set_enabled(job.state in (State.RUNNING, State.PAUSED) and not job.stopping)
+            self._stop.set_enabled(not job.stopping and not job.state.over)
+        self._draw()
+
+    def _draw(self) -> None:
+        job = self._job
+        points = [point for point in job.points if isinstance(point["value"], int | float)]
+        if len(points) < 2 or len(job.points) == self._drawn:
+            return
+        self._drawn = len(job.points)
+        options = curve(points, self._measure, job.summary.get("bound_percent"))
+        if self._chart is None:
+            with self._curve:
+                self._chart = parts.chart(options, 230, f"{self._measure} over the search")
+        else:
+            self._chart.options.update(options)
+            self._chart.update()
+
+    def _finish(self) -> None:
+        job = self._job
+        self._drawn = -1
+        self._paint()
+        self._bar.set_visibility(False)
+        self._switches.set_visibility(False)
+        with self._outcome:
+            if job.state is State.DONE:
+                self._show(job)
+                files(job)
+            elif job.state is State.FAILED:
+                parts.error(job.message)
+            else:
+                parts.note(job.message)
+
+
+def curve(points: list[dict[str, Any]], measure: str, bound: float | None = None) -> dict[str, Any]:
+    """The options of a chart of the best value, and of the bound where it is known."""
+    series: list[dict[str, Any]] = [
+        {
+            "type": "line",
+            "name": "best found",
+            "step": "end",
+            "showSymbol": False,
+            "data": [[point["work"], point["value"]] for point in points],
+        }
+    ]
+    bounds = [[point["work"], point["bound"]] for point in points if isinstance(point["bound"], int | float)]
+    if not bounds and bound is not None:
+        bounds = [[points[0]["work"], bound], [points[-1]["work"], bound]]
+    if bounds:
+        dashed = {"type": "dashed"}
+        series.append(
+            {
+                "type": "line",
+                "name": "bound",
+                "step": "end",
+                "showSymbol": False,
+                "data": bounds,
+                "lineStyle": dashed,
+            }
+        )
+    return {
+        "xAxis": parts.axis("iterations", across=True),
+        "yAxis": parts.axis(measure, scale=True),
+        "series": series,
+        "legend": {"textStyle": {"color": "#8a949b"}, "top": 0},
+        "tooltip": {"trigger": "axis"},
+    }
+
+
+def files(job: Job) -> None:
+    """Links to what a run made: the report first."""
+    order = sorted(job.files, key=lambda item: item["name"] != "report.html")
+    with ui.row().classes("gap-2 items-center"):
+        for item in order:
+            address = f"/runs/{job.run}/{item['name']}"
+            if item["name"] == "report.html":
+                button = ui.button("Open report", icon="description")
+                button.props(f'no-caps unelevated href="{address}" target="_blank"')
+            else:
+                button = ui.button(item["title"], icon="download")
+                button.props(f'no-caps outline href="{address}" data-file="{item["name"]}"')
+
+
+def run_list(
+    workbench: Workbench, kinds: tuple[str, ...], choose: Callable[[str], None], chosen: Callable[[], str]
+) -> Callable[[], None]:
+    """The runs of an activity, the latest first; gives back the function that brings it up to date."""
+
+    @ui.refreshable
+    def listed() -> None:
+        jobs = workbench.board.all(*kinds)
+        if not jobs:
+            ui.label("No runs yet.").classes("shoal-quiet")
+        for job in jobs[:30]:
+            row = ui.row().classes(
+                "shoal-run items-center no-wrap gap-2" + (" chosen" if job.run == chosen() else "")
+            )
+            row.props(f'tabindex=0 role="button" data-run="{job.run}"')
+            row.on("click", lambda run=job.run: choose(run))
+            row.on("keydown.enter", lambda run=job.run: choose(run))
+            with row:
+                ui.badge(str(job.state)).props(f"color={COLOURS[job.state]}").style("flex: none")
+                ui.label(job.title).classes("ellipsis").style("min-width: 0")
+
+    seen: list[Any] = []
+
+    def refresh_if_changed() -> None:
+        now = [(job.run, job.state) for job in workbench.board.all(*kinds)]
+        if now != seen:
+            seen[:] = now
+            listed.refresh()
+
+    listed()
+    ui.timer(0.7, refresh_if_changed)
+
+    def refresh() -> None:
+        listed.refresh()
+
+    return refresh
+
+
+def _in_words(job: Job, measure: str) -> str:
+    progress = job.progress
+    if job.state is State.WAITING:
+        return "waiting for its turn"
+    words = []
+    if progress.get("phase") and not job.state.over:
+        words.append(str(progress["phase"]))
+    if progress.get("work") is not None:
+        total = progress.get("total")
+        words.append(f"{progress['work']:,}" + (f" of {total:,}" if total else "") + " iterations")
+    if progress.get("value") is not None:
+        words.append(f"{measure} {shown(progress['value'])}")
+    if progress.get("bound") is not None:
+        words.append(f"bound {shown(progress['bound'])}")
+    if progress.get("seconds") is not None:
+        words.append(f"{progress['seconds']:.1f} s")
+    return " · ".join(words) or ("starting" if job.state is State.RUNNING else "")

@@ -1,0 +1,39 @@
+"""Everything one session of the workbench has, in one place."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from shoal.web.connections import Connections
+from shoal.web.datasets import Datasets
+from shoal.web.jobs.board import Board
+from shoal.web.workspace import Workspace
+
+#: The largest file that is accepted unless the user says otherwise.
+LARGEST_UPLOAD_MB = 2048
+
+
+@dataclass(frozen=True)
+class Workbench:
+    """The workspace and what works on it."""
+
+    workspace: Workspace
+    datasets: Datasets
+    connections: Connections
+    board: Board
+    largest_upload: int
+    token: str
+    port: int
+
+    @classmethod
+    def at(cls, folder: Path, *, token: str, port: int, largest_upload: int) -> "Workbench":
+        """A workbench on a folder, which is made if it does not exist."""
+        workspace = Workspace(folder)
+        return cls(
+            workspace,
+            Datasets(workspace),
+            Connections(workspace),
+            Board(workspace),
+            largest_upload,
+            token,
+            port,
+        )
