@@ -6,6 +6,8 @@ from shoal.appointments.problem import Problem
 from shoal.search.kernels import kernel
 from shoal.search.randomness import below, shuffle
 
+MOST_DRAWN_EXACTLY = 1_000_000_000
+
 
 @kernel
 def complete(matrix: np.ndarray, sizes: np.ndarray, capacities: np.ndarray, eligible: np.ndarray) -> int:
@@ -104,7 +106,12 @@ def seats(problem: Problem, generator: np.random.Generator) -> np.ndarray:
     for row in generator.permutation(problem.rows):
         open_seats = np.where(problem.eligible[row], room, 0)
         wanted = min(int(problem.sizes[row]), int(open_seats.sum()))
-        drawn = generator.multivariate_hypergeometric(open_seats, wanted, method="marginals")
+        total = int(open_seats.sum())
+        if total < MOST_DRAWN_EXACTLY:
+            drawn = generator.multivariate_hypergeometric(open_seats, wanted, method="marginals")
+        else:
+            # Among a billion seats it makes no difference whether a seat can be drawn twice.
+            drawn = np.minimum(generator.multinomial(wanted, open_seats / total), open_seats)
         matrix[row] = drawn
         room -= drawn
     complete(matrix, problem.sizes, problem.capacities, problem.eligible)
@@ -280,11 +287,7 @@ def wrap_around(
     Returns the trial that succeeded (from 1; 0 for none) and its matrix.
     """
     groups, slots = sizes.size, capacities.size
-    slack = np.int64(0)
-    for j in range(slots):
-        slack += capacities[j]
-    for i in range(groups):
-        slack -= sizes[i]
+    slack = capacities.sum() - sizes.sum()
     matrix = np.zeros((groups, slots), np.int64)
     order = np.arange(slots)
     queue = np.arange(groups)

@@ -47,6 +47,12 @@ def assign(
             "--capacities", metavar="4,2,4", help="Capacities in place of files.", show_default=False
         ),
     ] = None,
+    instance: Annotated[
+        Path | None,
+        typer.Option(
+            "--instance", metavar="FILE.json", help="Sizes from 'generate instance'.", show_default=False
+        ),
+    ] = None,
     objective: Annotated[
         str, typer.Option("--objective", metavar="k|vector", help="The smallest crowd, or the whole vector.")
     ] = "k",
@@ -200,6 +206,8 @@ def assign(
         "threads": options.cores(threads),
         "budget": budget,
     }
+    if instance is not None:
+        group_sizes, capacities = _read_instance(instance)
     if group_sizes is not None or capacities is not None:
         if group_sizes is None or capacities is None or people is not None:
             raise InputError("give --group-sizes and --capacities together, or PEOPLE and SLOTS")
@@ -295,6 +303,21 @@ def assign(
         raise Infeasible(f"K is {worst}, below the required {require_k}; nothing was written")
     if any(plan.stopped_by == "interrupt" for _, plan, _ in plans):
         raise typer.Exit(130)
+
+
+def _read_instance(path: Path) -> tuple[str, str]:
+    import json
+
+    from shoal.errors import InputError
+
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        groups, seats = content.get("groups", content.get("f")), content.get("capacities", content.get("c"))
+        return ",".join(str(int(number)) for number in groups), ",".join(str(int(number)) for number in seats)
+    except OSError:
+        raise InputError(f"the instance '{path}' cannot be read") from None
+    except (ValueError, TypeError, AttributeError):
+        raise InputError(f"'{path}' is not an instance: a JSON object with groups and capacities") from None
 
 
 def _numbers(text: str, what: str) -> list[int]:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli import options
+from shoal.cli import generate_instance, options
 
 if TYPE_CHECKING:
     from shoal.sources import Address
@@ -26,6 +26,9 @@ Tables = Annotated[
 def register(app: typer.Typer) -> None:
     """Add the command."""
     app.add_typer(group, name="generate")
+
+
+generate_instance.register(group)
 
 
 @group.command("people")

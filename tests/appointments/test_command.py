@@ -1,0 +1,282 @@
+"""The command as a user meets it: outputs, exit codes, one line per error, nothing half written."""
+
+import json
+import os
+import sqlite3
+
+import polars as pl
+import pytest
+from tests.appointments.test_people import PEOPLE, SLOTS
+
+from shoal.cli.main import main
+
+
+@pytest.fixture
+def files(tmp_path):
+    PEOPLE.write_csv(tmp_path / "people.csv")
+    SLOTS.write_csv(tmp_path / "slots.csv")
+    return tmp_path
+
+
+def run(capsys, *arguments):
+    with pytest.raises(SystemExit) as left:
+        main([str(argument) for argument in arguments])
+    captured = capsys.readouterr()
+    return left.value.code, captured.out, captured.err
+
+
+def as_json(capsys, *arguments):
+    code, out, err = run(capsys, *arguments, "--json")
+    assert len(out.splitlines()) == 1
+    return code, json.loads(out), err
+
+
+def test_sizes(capsys):
+    code, out, _ = as_json(capsys, "assign", "--group-sizes", "28,72,44,56", "--capacities", "100,100,50")
+    assert code == 0
+    assert out["k"] == out["k_bound"] == 28
+    assert out["optimal"]
+    matrix = out["matrix"]
+    assert [sum(row) for row in matrix] == [28, 72, 44, 56]
+    assert {"method", "objective", "k", "k_bound", "vector", "optimal", "matrix", "seconds"} <= set(out)
+    code, out, _ = as_json(
+        capsys,
+        "assign",
+        "--group-sizes",
+        "4,4,5,2",
+        "--capacities",
+        "4,2,4,3,2",
+        "--objective",
+        "vector",
+        "--level",
+        "1",
+    )
+    assert (code, out["method"]) == (0, "lexicographic")
+    assert "1" not in out["vector"]
+
+
+def test_files(capsys, files):
+    target = files / "appointments.csv"
+    code, out, err = as_json(
+        capsys, "assign", files / "people.csv", files / "slots.csv", "--quasi", "zip,gender", "--objective", "vector",
+        "-o", target, "--report", files / "report.html", "--seed", "1",
+    )  # fmt: skip
+    assert code == 0, err
+    assert out["vector"] == {"2": 2, "3": 1, "4": 2}
+    assert out["vector_before"] == {"2": 1, "4": 2, "5": 1}
+    assert out["optimal"] and out["k_before"] == 2 and out["exposed_before"] == 10
+    assert sum(slot["load"] for slot in out["slots"]) == 15
+    written = pl.read_csv(target)
+    assert written.columns == ["id", "zip", "gender", "slot", "centre", "hour"]
+    assert written.height == 15
+    assert "Appointments and anonymity" in (files / "report.html").read_text()
+    code, _, err = run(
+        capsys, "assign", files / "people.csv", files / "slots.csv", "--quasi", "zip", "-o", target
+    )
+    assert code == 2
+    assert "exists" in err
+    code, out, err = run(capsys, "assign", files / "people.csv", files / "slots.csv", "--quasi", "zip,gender")
+    assert code == 0
+    assert "proved optimal" in out
+
+
+def test_attendance_of_an_old_plan(capsys, files):
+    target = files / "appointments.csv"
+    run(
+        capsys,
+        "assign",
+        files / "people.csv",
+        files / "slots.csv",
+        "--quasi",
+        "zip,gender",
+        "-o",
+        target,
+        "--seed",
+        "1",
+    )
+    table = pl.read_csv(target).with_columns(came=pl.Series(["yes", "no", "yes"] * 5))
+    table.write_csv(files / "after.csv")
+    code, out, err = as_json(
+        capsys, "assign", files / "after.csv", files / "slots.csv", "--quasi", "zip,gender", "--pinned", "slot", "--attended", "came"
+    )  # fmt: skip
+    assert code == 0, err
+    assert out["attended"] == 10
+    assert (
+        out["k_attended"]
+        == table.filter(pl.col("came") == "yes").group_by("zip", "gender", "slot").len()["len"].min()
+    )
+
+
+def test_eligible_file_and_known(capsys, files):
+    pl.DataFrame({"zip": [88888, 88888, 11111, 11111, 11111], "centre": ["A", "B", "A", "B", "C"]}).write_csv(
+        files / "near.csv"
+    )
+    code, out, err = as_json(
+        capsys, "assign", files / "people.csv", files / "slots.csv", "--quasi", "zip,gender", "--eligible", files / "near.csv",
+        "--known", "centre", "--seed", "0",
+    )  # fmt: skip
+    assert code == 0, err
+    assert out["known"] == ["centre"]
+
+
+def test_exchange(capsys, files):
+    pytest.importorskip("icalendar")
+    pytest.importorskip("fhir.resources")
+    SLOTS.with_columns(date=pl.lit("2026-03-02")).write_csv(files / "dated.csv")
+    code, _, err = run(
+        capsys, "assign", files / "people.csv", files / "dated.csv", "--quasi", "zip,gender", "--key", "id",
+        "--calendar", files / "calendars", "--fhir", files / "bundle.json", "--seed", "1",
+    )  # fmt: skip
+    assert code == 0, err
+    assert sorted(path.name for path in (files / "calendars").iterdir()) == ["A.ics", "B.ics", "C.ics"]
+    text = (files / "bundle.json").read_text() + "".join(
+        p.read_text() for p in (files / "calendars").iterdir()
+    )
+    assert "88888" not in text
+    code, out, err = as_json(
+        capsys, "assign", files / "people.csv", files / "bundle.json", "--quasi", "zip,gender", "--seed", "1"
+    )
+    assert code == 0, err
+    assert out["people"] == 15
+    code, _, err = run(
+        capsys,
+        "assign",
+        files / "people.csv",
+        files / "slots.csv",
+        "--quasi",
+        "zip",
+        "--calendar",
+        files / "none",
+    )
+    assert code == 2
+    assert not (files / "none").exists()
+
+
+def database(path, tables, people=20, broken=None):
+    with sqlite3.connect(path) as connection:
+        for index in range(tables):
+            name = "tabla" if tables == 1 else f"tabla{index}"
+            connection.execute(
+                f"CREATE TABLE {name} (ID INTEGER PRIMARY KEY, CP INTEGER, SEX TEXT, REC_RAND INTEGER, REC_INTELLIGENT INTEGER)"
+            )
+            connection.executemany(
+                f"INSERT INTO {name} VALUES (?, ?, ?, -1, -1)",
+                [(i, 28000 + i % 3, "man" if i % 2 else "woman") for i in range(people)],
+            )
+            connection.execute(f"CREATE TABLE {name}_resource (RESOURCE INTEGER, CAPACITY INTEGER)")
+            seats = [4, 5, 4, 3, 4] if index != broken else [4, 5, 4, 3, 3]
+            connection.executemany(
+                f"INSERT INTO {name}_resource VALUES (?, ?)", list(enumerate(seats, start=1))
+            )
+    connection.close()
+    return f"sqlite:///{path}::tabla"
+
+
+def rows(path, table):
+    connection = sqlite3.connect(path)
+    found = connection.execute(f"SELECT * FROM {table} ORDER BY ID").fetchall()
+    connection.close()
+    return found
+
+
+def test_database_tables_get_both_columns(capsys, tmp_path):
+    path = tmp_path / "clinic.db"
+    address = database(path, 2)
+    code, out, err = as_json(
+        capsys, "assign", address, "--tables", "2", "--quasi", "CP,SEX", "--update", "--objective", "vector"
+    )
+    assert code == 0, err
+    assert [item["table"].rsplit("::")[-1] for item in out["tables"]] == ["tabla0", "tabla1"]
+    for index, item in enumerate(out["tables"]):
+        found = rows(path, f"tabla{index}")
+        for column in (3, 4):
+            load = [sum(row[column] == slot for row in found) for slot in range(1, 6)]
+            assert load == [4, 5, 4, 3, 4]
+        crowds = (
+            pl.DataFrame(found, schema=["ID", "CP", "SEX", "R", "I"], orient="row")
+            .group_by("CP", "SEX", "I")
+            .len()
+        )
+        assert crowds["len"].min() == item["k"]
+        assert item["optimal"]
+
+
+def test_a_database_is_whole_or_untouched(capsys, tmp_path):
+    path = tmp_path / "clinic.db"
+    address = database(path, 3, broken=2)
+    code, out, _ = as_json(capsys, "assign", address, "--tables", "3", "--quasi", "CP,SEX", "--update")
+    assert code == 3
+    assert out["kind"] == "infeasible"
+    assert "1 seats are missing" in out["error"]
+    for index in range(3):
+        assert all(row[3:] == (-1, -1) for row in rows(path, f"tabla{index}"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        (["--group-sizes", "5,5", "--capacities", "4,4"], 3, "2 seats are missing"),
+        (["--group-sizes", "5,0", "--capacities", "4,4"], 2, "1 or more"),
+        (["--group-sizes", "5,-1", "--capacities", "4,4"], 2, "1 or more"),
+        (["--group-sizes", "5", "--capacities", "9,0"], 2, "1 or more"),
+        (["--group-sizes", "5,x", "--capacities", "4,4"], 2, "whole numbers"),
+        (["--group-sizes", "5"], 2, "together"),
+        ([], 2, "name the people"),
+        (["people.csv", "slots.csv"], 2, "--quasi"),
+        (["people.csv", "slots.csv", "--quasi", "zipp"], 2, "did you mean 'zip'"),
+        (["people.csv", "twice.csv", "--quasi", "zip"], 2, "listed twice"),
+        (["people.csv", "slots.csv", "--quasi", "zip", "--known", "doctor"], 2, "slot attribute 'doctor'"),
+        (["people.csv", "slots.csv", "--quasi", "zip", "--method", "best"], 2, "method 'best'"),
+        (["people.csv", "slots.csv", "--quasi", "zip", "--objective", "size"], 2, "objective"),
+        (["people.csv", "few.csv", "--quasi", "zip"], 3, "6 seats are missing"),
+        (
+            ["people.csv", "slots.csv", "--quasi", "zip", "--eligible", "near.csv"],
+            3,
+            "9 of 15 people have no slot",
+        ),
+        (
+            ["people.csv", "slots.csv", "--quasi", "zip,gender", "--require-k", "3", "-o", "out.csv"],
+            3,
+            "below the required 3",
+        ),
+        (["people.csv", "missing.csv", "--quasi", "zip"], 2, "missing.csv"),
+    ],
+)
+def test_bad_input_is_one_line_and_writes_nothing(capsys, files, monkeypatch, arguments, code, text):
+    pl.concat([SLOTS, SLOTS[:1]]).write_csv(files / "twice.csv")
+    SLOTS[2:].write_csv(files / "few.csv")
+    pl.DataFrame({"zip": [88888], "centre": ["A"]}).write_csv(files / "near.csv")
+    monkeypatch.chdir(files)
+    before = sorted(os.listdir(files))
+    found, out, err = run(capsys, "assign", *arguments)
+    assert found == code
+    message = [line for line in err.splitlines() if line.startswith("shoal:")]
+    assert len(message) == 1
+    assert text in message[0]
+    assert "88888" not in err
+    assert sorted(os.listdir(files)) == before
+
+
+def test_instances(capsys, tmp_path):
+    path = tmp_path / "hard.json"
+    code, out, err = as_json(
+        capsys, "generate", "instance", "partition", "--numbers", "1,2,3,3,3", "-o", path
+    )
+    assert code == 0, err
+    assert out["k_asked"] == 11
+    code, out, _ = as_json(capsys, "assign", "--instance", path)
+    assert (code, out["k"]) == (0, 11)
+    code, out, _ = as_json(capsys, "generate", "instance", "f4", "--size", "10")
+    assert (out["groups"], out["k_best"]) == ([12, 20, 28], 8)
+    code, _, err = run(capsys, "generate", "instance", "f99")
+    assert code == 2
+    code, _, err = run(capsys, "generate", "instance", "f2", "--size", "5")
+    assert (code, "even" in err) == (2, True)
+
+
+def test_methods_are_listed(capsys):
+    code, out, _ = as_json(capsys, "assign", "--method", "list")
+    assert code == 0
+    assert {"auto", "random", "greedy", "genetic", "branch-and-bound", "constraint", "lexicographic"} <= set(
+        out["methods"]
+    )
