@@ -19,11 +19,15 @@ TOUR: tuple[tuple[str, str], ...] = (
         "shoal anonymity people.csv --quasi AGE,CP,SEX",
     ),
     (
-        "K is the smallest crowd; K = 1 means that somebody is unique. Knowing less, an intruder finds larger crowds:",
-        "shoal anonymity people.csv --quasi CP,SEX",
+        "K = 1: somebody is unique. Ages are averaged in groups of at least 5 of one postcode and sex, losing as little as possible.",
+        "shoal microaggregate people.csv -k 5 --columns AGE --by CP,SEX --quasi AGE,CP,SEX --drop ID -o safe.csv --order sorted",
     ),
     (
-        "The same in a database, several tables at once; SQLite needs nothing installed.",
+        "Now nobody is in a crowd of fewer than 5:",
+        "shoal anonymity safe.csv --quasi AGE,CP,SEX --require-k 5",
+    ),
+    (
+        "The same works on databases, several tables at once; SQLite needs nothing installed.",
         "shoal generate people -o sqlite:///clinic.db::tabla --tables 5 --population 400",
     ),
     ("", "shoal anonymity sqlite:///clinic.db::tabla --tables 5 --quasi CP,SEX --json"),

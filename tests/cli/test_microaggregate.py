@@ -1,0 +1,189 @@
+"""``shoal microaggregate`` as a user runs it: files, databases, gates, Ctrl-C, report."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.cli.running import shoal
+
+
+@pytest.fixture
+def survey(tmp_path: Path) -> Path:
+    draw = np.random.default_rng(1)
+    path = tmp_path / "survey.csv"
+    pl.DataFrame(
+        {
+            "name": [f"person {i}" for i in range(120)],
+            "income": draw.lognormal(8, 0.4, 120).round(2),
+            "rent": draw.normal(900, 200, 120).round(1),
+            "region": draw.choice(["north", "south"], 120),
+        }
+    ).write_csv(path)
+    return path
+
+
+def test_the_contract_fields_are_there_and_true(survey, tmp_path):
+    out = tmp_path / "safe.csv"
+    told = shoal(
+        "microaggregate", survey, "-k", 4, "--iterations", 200, "--drop", "name", "-o", out, "--json"
+    )
+    assert told.code == 0, told.err
+    found = told.json
+    figures = "sse sst loss_percent bound_percent iterations seconds clusters min_cluster max_cluster"
+    assert set(f"method k k_release records stopped_by {figures}".split()) <= set(found)
+    before, after = pl.read_csv(survey), pl.read_csv(out)
+    assert after.columns == ["income", "rent", "region"]
+    sizes = after.group_by("income", "rent").len()["len"]
+    assert (found["clusters"], found["min_cluster"], found["max_cluster"]) == (
+        sizes.len(),
+        sizes.min(),
+        sizes.max(),
+    )
+    assert found["k_release"] == sizes.min() >= 4
+    loss = sum(
+        float((((before[name] - after[name]) / before[name].std()) ** 2).sum()) for name in ("income", "rent")
+    )
+    assert found["sse"] == pytest.approx(loss, rel=1e-9)
+    assert found["loss_percent"] == pytest.approx(100 * loss / (119 * 2), rel=1e-9)
+    assert 0 < found["bound_percent"] <= found["loss_percent"]
+    assert found["iterations"] <= 200 and found["stopped_by"] == "iterations"
+
+
+def test_the_same_seed_gives_the_same_file_with_one_thread_or_two(survey, tmp_path):
+    outs = []
+    for threads in (1, 2):
+        out = tmp_path / f"safe{threads}.csv"
+        assert (
+            shoal(
+                "microaggregate", survey, "-k", 5, "--iterations", 300, "--threads", threads, "-o", out
+            ).code
+            == 0
+        )
+        outs.append(out.read_bytes())
+    assert outs[0] == outs[1]
+
+
+def test_labels_can_be_written_and_started_from(survey, tmp_path):
+    labels = tmp_path / "labels.txt"
+    first = shoal("microaggregate", survey, "-k", 5, "--method", "mdav", "--labels", labels, "--json").json
+    assert len(labels.read_text().split()) == 120
+    second = shoal(
+        "microaggregate",
+        survey,
+        "-k",
+        5,
+        "--method",
+        "ilsmc",
+        "--iterations",
+        50,
+        "--start",
+        labels,
+        "--json",
+    ).json
+    assert second["loss_percent"] <= first["loss_percent"] + 1e-9
+    labels.write_text("1\n2\n")
+    wrong = shoal("microaggregate", survey, "-k", 5, "--start", labels, "--json")
+    assert wrong.code == 2 and "2 labels" in wrong.json["error"]
+
+
+def test_a_gate_writes_nothing(survey, tmp_path):
+    out = tmp_path / "safe.csv"
+    outcome = shoal(
+        "microaggregate",
+        survey,
+        "-k",
+        4,
+        "--method",
+        "mdav",
+        "--quasi",
+        "income,rent,region",
+        "--require-k",
+        4,
+        "-o",
+        out,
+    )
+    assert outcome.code == 3 and "nothing was written" in outcome.err
+    assert not out.exists()
+
+
+def test_a_database_table_is_protected_into_another(survey, tmp_path):
+    from shoal import sources
+
+    url = f"sqlite:///{tmp_path}/clinic.db"
+    sources.write(pl.read_csv(survey), f"{url}::visits")
+    outcome = shoal(
+        "microaggregate",
+        f"{url}::visits",
+        "-k",
+        3,
+        "--method",
+        "mdav",
+        "-o",
+        f"{url}::safe",
+        "--order",
+        "sorted",
+        "--json",
+    )
+    assert outcome.code == 0, outcome
+    safe = sources.read(f"{url}::safe").frame
+    assert safe.height == 120
+    assert safe.group_by("income", "rent").len()["len"].min() >= 3
+
+
+def test_the_report_names_what_must_be_there_and_no_record(survey, tmp_path):
+    page = tmp_path / "report.html"
+    outcome = shoal("microaggregate", survey, "-k", 4, "--iterations", 200, "--report", page)
+    assert outcome.code == 0, outcome.err
+    html = page.read_text(encoding="utf-8")
+    for words in (
+        "K of the release",
+        "below 3, 5, 10",
+        "no grouping can lose less than",
+        "seed",
+        "software",
+        "checked by",
+    ):
+        assert words in html
+    before = pl.read_csv(survey)
+    assert not any(name in html for name in before["name"])
+    assert not any(f"{value:.2f}" in html for value in before["income"] if value > 1000)
+
+
+def test_methods_are_listed():
+    assert {"auto", "mdav", "ilsmc", "ils", "blocks"} <= set(
+        shoal("microaggregate", "x.csv", "--method", "list", "--json").json["methods"]
+    )
+
+
+def test_interrupting_keeps_the_best_found(tmp_path):
+    draw = np.random.default_rng(2)
+    path, out = tmp_path / "large.csv", tmp_path / "safe.csv"
+    pl.DataFrame({f"x{i}": draw.normal(size=3000) for i in range(6)}).write_csv(path)
+    command = [
+        sys.executable,
+        "-m",
+        "shoal",
+        "microaggregate",
+        str(path),
+        "-k",
+        "4",
+        "--method",
+        "ilsmc",
+        "-o",
+        str(out),
+        "--json",
+    ]
+    process = subprocess.Popen(
+        [*command, "--iterations", "100000000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    time.sleep(8)
+    process.send_signal(signal.SIGINT)
+    told, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert '"stopped_by": "interrupt"' in told
+    assert pl.read_csv(out).group_by(pl.all()).len()["len"].min() >= 4
