@@ -130,14 +130,17 @@ def anonymity(
         output.remark(f"report written to {report}", quiet=quiet or json)
 
     def text() -> None:
-        for (source, result), item in zip(found, payloads, strict=True):
-            if len(found) > 1:
-                typer.echo(f"{source.address}")
-            _print(result, item, show_values)
-        if len(found) > 1:
-            typer.echo(
-                f"K over {len(found)} tables: mean {payload['k_mean']:g}, min {payload['k_min']}, max {payload['k_max']}"
-            )
+        if len(found) == 1:
+            _print(found[0][1], payload, show_values)
+            return
+        output.rows(
+            ["table", "records", "classes", "K", "people below 3", "below 5", "below 10"],
+            [
+                (str(source.address), r.records, r.classes, r.k, r.below(3), r.below(5), r.below(10))
+                for source, r in found
+            ],
+        )
+        typer.echo(f"K: mean {payload['k_mean']:g}, smallest {payload['k_min']}, largest {payload['k_max']}")
 
     output.emit(payload, text, as_json=json)
     worst = min(result.k for _, result in found)
@@ -201,7 +204,11 @@ def _ranked(result: "Anonymity") -> str:
     if len(vectors) > 18:
         share = 100.0 * int(rank) / max(1, int(vectors) - 1) if len(vectors) < 300 else None
         text = f"a number of {len(rank)} digits, among about 10^{len(vectors) - 1} vectors"
-        return text + (f" ({share:.4g} % of the way to the best)" if share is not None else "")
+        if share is None:
+            return text
+        return text + (
+            " (in the best 0.01 %)" if share > 99.99 else f" ({share:.4g} % of the way to the best)"
+        )
     return f"{int(rank):,} of 0 … {int(vectors) - 1:,} (higher is more anonymous)"
 
 

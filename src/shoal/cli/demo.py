@@ -19,8 +19,9 @@ TOUR: tuple[tuple[str, str], ...] = (
         "shoal anonymity people.csv --quasi AGE,CP,SEX",
     ),
     (
-        "K = 1: somebody is unique. Ages are averaged in groups of at least 5 of one postcode and sex, losing as little as possible.",
-        "shoal microaggregate people.csv -k 5 --columns AGE --by CP,SEX --quasi AGE,CP,SEX --drop ID -o safe.csv --order sorted",
+        "K = 1: somebody is unique. Ages are averaged in groups of at least 5 of one postcode and sex, with the least loss.",
+        "shoal microaggregate people.csv -k 5 --columns AGE --by CP,SEX --quasi AGE,CP,SEX "
+        "--drop ID,REC_RAND,REC_INTELLIGENT --order sorted -o safe.csv",
     ),
     (
         "Now nobody is in a crowd of fewer than 5:",
@@ -30,7 +31,7 @@ TOUR: tuple[tuple[str, str], ...] = (
         "The same works on databases, several tables at once; SQLite needs nothing installed.",
         "shoal generate people -o sqlite:///clinic.db::tabla --tables 5 --population 400",
     ),
-    ("", "shoal anonymity sqlite:///clinic.db::tabla --tables 5 --quasi CP,SEX --json"),
+    ("", "shoal anonymity sqlite:///clinic.db::tabla --tables 5 --quasi CP,SEX"),
 )
 
 

@@ -98,6 +98,6 @@ def suspicion(frame: nw.DataFrame, name: str) -> str | None:
         return "a running number"
     if low >= 1850 and high <= 2100 and high - low <= 150:
         return "a year"
-    if distinct <= _FEW and len(present) >= 10 * distinct:
+    if 1 < distinct <= _FEW and len(present) >= 10 * distinct:
         return "a code with few values"
     return None
