@@ -130,7 +130,8 @@ def _describe(points, columns, labels, widths, around, members, starts, means, o
 
 
 @kernel
-def _to_mean(record, columns, width, means, cluster):  # type: ignore[no-untyped-def]
+def to_mean(record, columns, width, means, cluster):  # type: ignore[no-untyped-def]
+    """The squared distance of a record to a cluster of a set, on the set's attributes."""
     total = 0.0
     for a in range(width):
         difference = record[columns[a]] - means[cluster * width + a]
@@ -139,56 +140,70 @@ def _to_mean(record, columns, width, means, cluster):  # type: ignore[no-untyped
 
 
 @kernel
-def _is_beaten(points, columns, width, labels, members, starts, means, own, slots, i, killers, rows, least):  # type: ignore[no-untyped-def]
-    # Whether another protected record is at least as near to record i as its own; ``killers`` remembers which.
+def is_beaten(  # type: ignore[no-untyped-def]
+    points, columns, width, labels, members, starts, means, own, slots, i, allowance, killers, rows
+):
+    """Whether another protected record is at least as near to record i as its own, or farther by at most an allowance.
+
+    ``killers`` remembers which one.
+    """
     groups, clusters = slots.shape[0], starts.shape[1] - 1
     mine = 0.0
     for g in range(groups):
         mine += own[slots[g], i]
-    limit = mine + (mine * TIE + TINY)
+    limit = mine + allowance
+    limit += limit * TIE + TINY
     record = points[i]
     j = killers[i]
     if j != i:
         total = 0.0
         for g in range(groups):
             s = slots[g]
-            total += _to_mean(record, columns[s], width[s], means[s], labels[s, j])
+            total += to_mean(record, columns[s], width[s], means[s], labels[s, j])
             if total > limit:
                 break
         if total <= limit:
             return True
-    nearest = 0.0
-    for g in range(groups):
-        s = slots[g]
-        least[g] = np.inf
-        for c in range(clusters):
-            rows[g, c] = _to_mean(record, columns[s], width[s], means[s], c)
-            least[g] = min(least[g], rows[g, c])
-        nearest += least[g]
-    # A record can only be near enough if its cluster is, in every group: look at the group that leaves fewest.
-    fewest, chosen = points.shape[0] + 1, 0
-    for g in range(groups):
-        count = 0
-        room = limit - (nearest - least[g]) * (1.0 - 1e-12)
-        for c in range(clusters):
-            if rows[g, c] <= room:
-                count += starts[slots[g], c + 1] - starts[slots[g], c]
-        if count < fewest:
-            fewest, chosen = count, g
-    s = slots[chosen]
-    room = limit - (nearest - least[chosen]) * (1.0 - 1e-12)
+    # A record can only be near enough if its cluster is, in every group; the group with most attributes tells most.
+    main = 0
+    for g in range(1, groups):
+        if width[slots[g]] > width[slots[main]]:
+            main = g
+    s = slots[main]
+    candidates = 0
     for c in range(clusters):
-        if rows[chosen, c] > room:
+        rows[main, c] = to_mean(record, columns[s], width[s], means[s], c)
+        if rows[main, c] <= limit:
+            candidates += starts[s, c + 1] - starts[s, c]
+    # Distances to all means of the other groups pay off only where there are many candidates to look them up for.
+    room = limit
+    looked_up = candidates > clusters
+    if looked_up:
+        for g in range(groups):
+            if g != main:
+                t = slots[g]
+                least = np.inf
+                for c in range(clusters):
+                    rows[g, c] = to_mean(record, columns[t], width[t], means[t], c)
+                    least = min(least, rows[g, c])
+                room -= least * (1.0 - 1e-12)
+    for c in range(clusters):
+        if rows[main, c] > room:
             continue
         for place in range(starts[s, c], starts[s, c + 1]):
             j = members[s, place]
             if j == i:
                 continue
-            total = 0.0
+            total = rows[main, c]
             for g in range(groups):
-                total += rows[g, labels[slots[g], j]]
-                if total > limit:
-                    break
+                if g != main:
+                    t = slots[g]
+                    if looked_up:
+                        total += rows[g, labels[t, j]]
+                    else:
+                        total += to_mean(record, columns[t], width[t], means[t], labels[t, j])
+                    if total > limit:
+                        break
             if total <= limit:
                 killers[i] = j
                 return True
@@ -203,12 +218,11 @@ def count_links(points, columns, width, labels, members, starts, means, own, slo
     good first guess that changes only the speed. Records are tried in the given ``order``.
     """
     rows = np.empty((slots.shape[0], starts.shape[1] - 1))
-    least = np.empty(slots.shape[0])
     links = 0
     for place in range(order.shape[0]):
         i = order[place]
-        if not _is_beaten(
-            points, columns, width, labels, members, starts, means, own, slots, i, killers, rows, least
+        if not is_beaten(
+            points, columns, width, labels, members, starts, means, own, slots, i, 0.0, killers, rows
         ):
             links += 1
             if links > most:

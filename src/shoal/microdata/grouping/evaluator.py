@@ -60,7 +60,7 @@ class Evaluator:
     @property
     def saved(self) -> int:
         """How many clusterings did not have to be made."""
-        return self.asked - self.clustered
+        return max(0, self.asked - self.clustered)
 
     @property
     def pool(self) -> Pool:

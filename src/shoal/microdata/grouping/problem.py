@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -50,6 +49,10 @@ class GroupingProblem:
     points: np.ndarray
     k: int
     scoring: Scoring = field(default_factory=Scoring)
+    # The squared error when every record becomes the mean of all: what 100 % loss means.
+    sst: float = field(init=False)
+    # The sizes of the clusters as they are formed; they do not depend on the attributes.
+    sizes: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         points = np.array(self.points, dtype=np.float64, order="C")
@@ -65,6 +68,8 @@ class GroupingProblem:
             raise InputError(f"k is {self.k}, but there are only {points.shape[0]} records")
         points.setflags(write=False)
         object.__setattr__(self, "points", points)
+        object.__setattr__(self, "sst", float(np.square(points - points.mean(axis=0)).sum()))
+        object.__setattr__(self, "sizes", _cluster_sizes(points.shape[0], self.k, self.scoring.bounds))
 
     @classmethod
     def of(cls, values: np.ndarray, k: int, scoring: Scoring | None = None) -> "GroupingProblem":
@@ -85,24 +90,6 @@ class GroupingProblem:
         """Number of attributes."""
         return int(self.points.shape[1])
 
-    @cached_property
-    def sst(self) -> float:
-        """The squared error when every record becomes the mean of all: what 100 % loss means."""
-        return float(np.square(self.points - self.points.mean(axis=0)).sum())
-
-    @cached_property
-    def sizes(self) -> tuple[int, ...]:
-        """The sizes of the clusters, in the order in which they are formed; they do not depend on the attributes."""
-        left, sizes = self.m, []
-        enough_for_second = 2 * self.k if self.scoring.bounds == "strict" else self.k + 1
-        while left >= 2 * self.k:
-            sizes.append(self.k)
-            left -= self.k
-            if left >= enough_for_second:
-                sizes.append(self.k)
-                left -= self.k
-        return (*sizes, left) if left else tuple(sizes)
-
     @property
     def clusters(self) -> int:
         """Number of clusters of each group of attributes."""
@@ -115,6 +102,18 @@ class GroupingProblem:
     def disclosure_percent(self, hits: float) -> float:
         """A number of values inside intervals, over all widths, as interval disclosure."""
         return 100.0 * hits / (self.m * self.n * len(self.scoring.widths))
+
+
+def _cluster_sizes(records: int, k: int, bounds: Bounds) -> tuple[int, ...]:
+    left, sizes = records, []
+    enough_for_second = 2 * k if bounds == "strict" else k + 1
+    while left >= 2 * k:
+        sizes.append(k)
+        left -= k
+        if left >= enough_for_second:
+            sizes.append(k)
+            left -= k
+    return (*sizes, left) if left else tuple(sizes)
 
 
 def canonical(groups: Iterable[Iterable[int]]) -> Partition:

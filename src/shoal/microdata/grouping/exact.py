@@ -1,0 +1,264 @@
+"""The best grouping with proof: branch and bound over all partitions of the attributes.
+
+Every set of attributes is clustered once. Information loss and interval disclosure add up over groups, so a dynamic
+programme over sets gives the least that any partition of the attributes left can add: a lower bound for every branch.
+Linkage is computed only for what survives, stops when too many records are linked, and cuts whole branches through records
+that are linked whatever becomes of the attributes left. Optimal means optimal for this score and this clustering (MDAV).
+"""
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from pydantic import Field
+
+from shoal.errors import InputError
+from shoal.microdata.grouping.bounds import lower_bound
+from shoal.microdata.grouping.clusterings import Pool
+from shoal.microdata.grouping.evaluator import Evaluator
+from shoal.microdata.grouping.genetic import DGommOptions, search
+from shoal.microdata.grouping.grouping import Grouping
+from shoal.microdata.grouping.problem import GroupingProblem, Partition, canonical
+from shoal.microdata.grouping.set_partitions import (
+    SAME,
+    branches,
+    cheapest_partitions,
+    explore,
+    widest_gaps,
+)
+from shoal.search import Budget, Observer, Run, Seeds, StopReason, silent
+from shoal.search.options import Options
+
+LARGEST = 13
+# A branch with this many attributes left is looked through in one go: at most 203 partitions.
+_SMALL = 6
+_ROUND = 256
+_WITNESSES = 320
+
+
+class ExactOptions(Options):
+    """Options of ``exact``."""
+
+    memory_mb: int = Field(
+        default=2048, ge=1, description="memory for the clusterings of all sets of attributes"
+    )
+
+
+def solve(
+    problem: GroupingProblem,
+    options: ExactOptions | None = None,
+    *,
+    budget: Budget | None = None,
+    seeds: Seeds | None = None,
+    threads: int = 1,
+    observer: Observer = silent,
+    start: Sequence[int] | None = None,
+) -> Grouping:
+    """Find and prove the best grouping; one iteration of the budget is one branch. Seeds only choose where to begin.
+
+    >>> problem = GroupingProblem.of(np.random.default_rng(0).normal(size=(30, 4)), k=3)
+    >>> found = solve(problem)
+    >>> found.optimal, found.groups
+    (True, ((0, 1, 2, 3),))
+    """
+    options = options or ExactOptions()
+    if problem.n > LARGEST:
+        raise InputError(
+            f"method 'exact' takes up to {LARGEST} attributes and there are {problem.n}; use 'd-gomm', whose result "
+            "carries a lower bound"
+        )
+    sets = 2**problem.n - 1
+    needed = sets * Pool.bytes_per_slot(problem.m, problem.n, problem.clusters)
+    if needed > options.memory_mb * 2**20:
+        raise InputError(
+            f"method 'exact' would need {needed / 2**20:,.0f} MB for {problem.m} records; allow that much with option "
+            "memory_mb, or use 'd-gomm'"
+        )
+    run = (budget or Budget()).start(observer)
+    with Evaluator(problem, threads=threads, memory_mb=options.memory_mb) as evaluator:
+        first: Partition = (sets,) if start is None else canonical(_groups(start))
+        best = min(dict.fromkeys([first, (sets,)]), key=lambda p: evaluator.scores([p])[0].value)
+        run.report(evaluator.scores([best])[0].value, bound=lower_bound(problem))
+        evaluations = 1
+        if not run.stopped and _cluster_all(evaluator, run):
+            head_start = search(
+                evaluator,
+                DGommOptions(population=100, generations=40),
+                run.remaining(iterations=40).start(),
+                seeds or Seeds(0),
+                None if start is None else list(start),
+            )
+            evaluations += head_start.evaluations
+            if head_start.value < evaluator.scores([best])[0].value:
+                best = head_start.partition
+            best, left = _prove(evaluator, run, best)
+            evaluations += left
+        score = evaluator.scores([best])[0]
+        proved = run.bound is not None and run.bound >= score.value - 2 * SAME
+        if proved:
+            run.finish(StopReason.OPTIMAL)
+        return Grouping(
+            value=score.value,
+            bound=score.value if proved else min(run.bound, score.value),
+            optimal=proved,
+            partition=best,
+            score=score,
+            evaluations=evaluations,
+            clustered=evaluator.clustered,
+            saved=evaluator.saved,
+            **run.closing(),
+        )
+
+
+def _groups(labels: Sequence[int]) -> list[list[int]]:
+    return [[a for a, own in enumerate(labels) if own == label] for label in dict.fromkeys(labels)]
+
+
+def _cluster_all(evaluator: Evaluator, run: Run) -> bool:
+    sets = 2**evaluator.problem.n - 1
+    for begin in range(1, sets + 1, 64):
+        if run.stopped:
+            return False
+        evaluator.cluster(range(begin, min(begin + 64, sets + 1)))
+        run.report(phase=f"clustering set {min(begin + 63, sets):,} of {sets:,}")
+    return True
+
+
+@dataclass(frozen=True, eq=False)
+class _Tree:
+    """The branches that the additive bound leaves, the most promising first."""
+
+    slot_of: np.ndarray
+    cost: np.ndarray
+    best: np.ndarray
+    groups: np.ndarray
+    left: np.ndarray
+    bounds: np.ndarray
+    partitions: int
+
+    @classmethod
+    def of(cls, evaluator: Evaluator, limit: float) -> "_Tree":
+        problem, pool = evaluator.problem, evaluator.pool
+        n = problem.n
+        full = 2**n - 1
+        slot_of = np.zeros(full + 1, dtype=np.int64)
+        slot_of[1:] = evaluator.slots(tuple(range(1, full + 1)))
+        cost = np.zeros(full + 1)
+        cost[1:] = [
+            problem.loss_percent(pool.sse[s]) / 2 + problem.disclosure_percent(pool.hits[s]) / 4
+            for s in slot_of[1:]
+        ]
+        best = cheapest_partitions(cost)
+        none = np.zeros((0, n), dtype=np.int64), np.zeros(0, dtype=np.int64)
+        number = branches(cost, best, full, _SMALL, limit, *none)
+        groups, left = np.zeros((number, n), dtype=np.int64), np.zeros(number, dtype=np.int64)
+        branches(cost, best, full, _SMALL, limit, groups, left)
+        bounds = cost[groups].sum(axis=1) + best[left]
+        order = np.argsort(bounds, kind="stable")
+        partitions = int(branches(cost, best, full, 0, limit, *none))
+        return cls(slot_of, cost, best, groups[order], left[order], bounds[order], partitions)
+
+
+def _prove(evaluator: Evaluator, run: Run, best: Partition) -> tuple[Partition, int]:
+    """Look through all branches; the better partition, and how many the additive bound left to look at."""
+    problem = evaluator.problem
+    value = evaluator.scores([best])[0].value
+    tree = _Tree.of(evaluator, value)
+    run.report(value, bound=min(value, float(tree.best[-1])), phase="proving")
+    explorer = _Explorer(evaluator, tree)
+    done, total = 0, tree.left.size
+    with ThreadPoolExecutor(evaluator.threads) as workers:
+        while done < total and (chunk := run.chunk(_ROUND)):
+            # Bounds ascend, so once one reaches the value all that follow do.
+            if tree.bounds[done] >= value - SAME:
+                done = total
+                break
+            end = min(total, done + chunk)
+            for found, partition in explorer.look_through(workers, done, end, value):
+                if found < value - SAME:
+                    value, best = found, partition
+            run.spend(end - done)
+            done = end
+            bound = value if done == total else min(value, float(tree.bounds[done]))
+            run.report(value, bound=bound, phase=f"branch {done:,} of {total:,}")
+    if done == total:
+        run.report(value, bound=value)
+    assert abs(evaluator.scores([best])[0].value - value) <= 1e-7, problem
+    return best, tree.partitions
+
+
+class _Explorer:
+    """Calls the kernel for stretches of branches, and learns which records to try first."""
+
+    def __init__(self, evaluator: Evaluator, tree: _Tree) -> None:
+        problem = evaluator.problem
+        self._threads = evaluator.threads
+        self._problem, self._pool, self._tree = problem, evaluator.pool, tree
+        self._order = np.arange(problem.m)
+        self._linked = np.zeros(problem.m, dtype=np.int64)
+        self._killers = np.arange(problem.m)
+        self._early_killers = np.arange(problem.m)
+        self._witnesses = np.zeros(0, dtype=np.int64)
+        self._gaps = np.zeros((tree.cost.size, 0))
+        self._rounds = 0
+
+    def look_through(
+        self, workers: ThreadPoolExecutor, first: int, last: int, value: float
+    ) -> Iterator[tuple[float, Partition]]:
+        """What each stretch found, in order; threads and the records' order change only how long it takes."""
+        edges = np.linspace(first, last, self._threads + 1).astype(np.int64)
+        stretches = [(a, b) for a, b in pairwise(edges) if a < b]
+        results = list(workers.map(lambda s: self._explore(int(s[0]), int(s[1]), value), stretches))
+        self._learn()
+        yield from results
+
+    def _explore(self, first: int, last: int, value: float) -> tuple[float, Partition]:
+        problem, tree = self._problem, self._tree
+        found = np.zeros(problem.n, dtype=np.int64)
+        score = explore(
+            problem.points,
+            *self._pool.linkage(),
+            tree.slot_of,
+            tree.cost,
+            tree.best,
+            25.0 / problem.m,
+            tree.groups,
+            tree.left,
+            first,
+            last,
+            value,
+            self._order,
+            self._witnesses,
+            self._gaps,
+            self._killers,
+            self._early_killers,
+            self._linked,
+            found,
+        )
+        masks = [int(mask) for mask in found if mask]
+        return float(score), tuple(sorted(masks, key=lambda mask: mask & -mask))
+
+    def _learn(self) -> None:
+        self._rounds += 1
+        # What a thread counts while another one does may get lost; the order needs no exact counts.
+        self._order = np.argsort(-self._linked, kind="stable")
+        if self._rounds == 2:
+            columns, width, _, _, _, means, own = self._pool.linkage()
+            self._witnesses = self._order[:_WITNESSES].copy()
+            self._gaps = widest_gaps(
+                self._problem.points,
+                columns,
+                width,
+                means,
+                own,
+                self._tree.slot_of,
+                self._witnesses,
+                self._problem.clusters,
+            )
+
+
+def warm_up() -> None:
+    """Compile the kernels."""
+    solve(GroupingProblem.of(np.arange(60.0).reshape(12, 5) ** 2 % 17, 2))

@@ -1,0 +1,240 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.microdata.grouping import published
+
+from shoal.microdata.grouping import chromosome as operators
+from shoal.microdata.grouping import genetic
+from shoal.microdata.grouping.baselines import correlated_groups, uncorrelated_groups
+from shoal.microdata.grouping.chromosome import Chromosome, created, crossed, random_chromosome
+from shoal.microdata.grouping.genetic import DGommOptions, GommOptions
+from shoal.microdata.grouping.grouping import verify
+from shoal.microdata.grouping.methods import METHODS
+from shoal.microdata.grouping.problem import GroupingProblem, check_partition, groups_of
+from shoal.search import Budget, Seeds
+from shoal.search.conformance import Suite, checks
+
+chromosomes = st.integers(1, 12).flatmap(
+    lambda n: st.lists(st.integers(0, n - 1), min_size=n, max_size=n).map(Chromosome.of)
+)
+
+
+def same(chromosome, text):
+    return set(chromosome.partition) == set(Chromosome.read(text).partition)
+
+
+def test_published_crossover():
+    one, two = Chromosome.read("ABCAB|ABC"), Chromosome.read("DDDEE|DE")
+    first, second = crossed(one, one.site(1, 2), two), crossed(two, two.site(0, 0), one)
+    assert (str(first), str(second)) == ("CABDA|ABCD", "AAABC|ABC")
+    assert groups_of(first.partition) == ((0,), (1, 4), (2,), (3,))
+    assert groups_of(second.partition) == ((0, 1, 2), (3,), (4,))
+
+
+def test_published_mutations():
+    assert same(created(Chromosome.read("ABABA|AB"), [0, 4]), "CBABC|CBA")
+    assert Chromosome.read("AABBA|AB").partition == Chromosome.read("BBDDB|DB").partition
+    swapped = {operators.element_swap(Seeds(s).state(), Chromosome.read("ABABA|AB"))[0] for s in range(40)}
+    assert Chromosome.read("ABBAA|AB") in swapped
+    moved = {operators.element_move(Seeds(s).state(), Chromosome.read("ABABA|AB"))[0] for s in range(40)}
+    assert Chromosome.read("ABABB|AB") in moved
+    gone = {operators.group_eliminate(Seeds(s).state(), Chromosome.read("ABCCB|ABC"))[0] for s in range(80)}
+    assert Chromosome.read("ABBAB|AB") in gone
+    split = {
+        operators.group_split(Seeds(s).state(), Chromosome.read("AABBA|AB"))[0].partition for s in range(80)
+    }
+    assert any(set(p) == {0b00011, 0b10000, 0b01100} for p in split)
+
+
+# How the number of groups may change.
+CHANGES = {
+    operators.group_eliminate: lambda before, after: after == max(1, before - 1),
+    operators.group_split: lambda before, after: after in (before, before + 1),
+    operators.element_swap: lambda before, after: after == before,
+    operators.element_move: lambda before, after: after in (before, before - 1),
+    operators.group_create: lambda before, after: 1 <= after <= before + 1,
+}
+
+
+@settings(deadline=None, max_examples=300)
+@given(chromosomes, st.integers(0, 2**32), st.sampled_from(list(CHANGES)))
+def test_a_mutation_makes_a_partition(parent, seed, mutate):
+    (child,) = mutate(Seeds(seed).state(), parent)
+    assert_valid(child, len(parent.objects))
+    assert CHANGES[mutate](len(parent.groups), len(child.groups))
+    if mutate is operators.group_split and len(child.groups) > len(parent.groups):
+        sizes = [len(child.members(group)) for group in child.groups]
+        old = [len(parent.members(group)) for group in parent.groups]
+        halved = next(size for size in sorted(old) if old.count(size) > sizes.count(size))
+        assert sizes.count(halved // 2) + sizes.count(halved - halved // 2) >= 2
+    if mutate is operators.element_move and len(parent.groups) > 1:
+        assert sum(a != b for a, b in zip(parent.objects, child.objects)) == 1
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.integers(1, 12), st.integers(0, 2**32))
+def test_a_crossover_keeps_the_groups_of_its_site(n, seed):
+    state = Seeds(seed).state()
+    one, two = random_chromosome(state, n), random_chromosome(state, n)
+    for child in operators.crossover(state, one, two):
+        assert_valid(child, n)
+    site = one.site(0, int(operators.below(state, len(one.groups))))
+    child = crossed(one, site, two)
+    kept = set(Chromosome(one.objects, one.groups).partition) & set(child.partition)
+    assert len(kept) >= len(site)
+    settled = {a for group in site for a in one.members(group)}
+    rest = [a for a in range(n) if a not in settled]
+    together = lambda c: {(a, b) for a in rest for b in rest if c.objects[a] == c.objects[b]}  # noqa: E731
+    assert together(child) == together(two)
+
+
+def assert_valid(child, n):
+    check_partition(groups_of(child.partition), n)
+    assert sorted(child.groups) == sorted(set(child.objects))
+    assert n + 1 <= len(child.objects) + len(child.groups) <= 2 * n
+
+
+def test_founders_have_as_many_groups_as_expected():
+    for n, expected, slack in ((38, 24.2, 0.5), (12, 7.8, 0.3)):
+        state = Seeds(0).state()
+        sizes = [len(random_chromosome(state, n).groups) for _ in range(400)]
+        assert np.mean(sizes) == pytest.approx(expected, abs=slack)
+
+
+@pytest.fixture(scope="module")
+def small():
+    generator = np.random.default_rng(7)
+    return GroupingProblem.of(generator.normal(size=(90, 3)) @ generator.normal(size=(3, 6)), 6)
+
+
+def test_a_published_run_counts_as_published(small):
+    found = genetic.solve(small)
+    verify(small, found)
+    assert (found.work, found.evaluations) == (100, 10_200)
+    made = dict(zip(found.statistics.operators, found.statistics.made.sum(axis=1).tolist()))
+    assert made.pop("crossover") == 5000 and set(made.values()) == {1000}
+    assert all(after <= before for before, after in zip(found.course.best, found.course.best[1:]))
+    assert len(found.course.best) == 101
+    statistics = found.statistics
+    assert (statistics.improved + statistics.worse + statistics.equal == statistics.made).all()
+    assert (statistics.unused[:, -1] == statistics.made[:, -1]).all()
+    assert found.saved > 10 * found.clustered
+
+
+def test_an_operator_that_brings_nothing_is_switched_off(small):
+    found = genetic.solve(small, DGommOptions())
+    made, survived = found.statistics.made, found.statistics.survived
+    for row in range(len(made)):
+        active = int((made[row] > 0).sum())
+        barren = (survived[row] == 0).tolist()
+        if active < found.work:
+            assert all(barren[active - 5 : active]) and not any(
+                all(barren[at : at + 5]) for at in range(active - 5)
+            )
+    assert found.evaluations < 10_200 and found.value == pytest.approx(genetic.solve(small).value, rel=0.005)
+
+
+def test_several_runs_share_what_is_known(small):
+    options = GommOptions(population=20, generations=8, runs=3)
+    found = genetic.solve(small, options)
+    assert len(found.runs) == 3 and [run.generations for run in found.runs] == [8, 8, 8]
+    assert found.value == min(run.score.value for run in found.runs) and found.work == 24
+    short = genetic.solve(small, options, budget=Budget(iterations=10))
+    assert [run.generations for run in short.runs] == [8, 2] and short.runs[0] == found.runs[0]
+
+
+def test_clones_can_be_kept_out(small):
+    found = genetic.solve(small, GommOptions(population=30, generations=10, clones="discard"))
+    assert found.course.mean[-1] > found.course.best[-1]
+
+
+def test_a_start_is_never_lost(small):
+    best = genetic.solve(small)
+    start = [next(g for g, group in enumerate(best.groups) if a in group) for a in range(6)]
+    assert genetic.solve(small, GommOptions(population=5, generations=0), start=start).value <= best.value
+
+
+@pytest.mark.parametrize("operator", genetic.OPERATOR_NAMES)
+def test_an_operator_alone(small, operator):
+    found = genetic.solve(small, GommOptions.alone(operator), budget=Budget(iterations=3))
+    assert found.statistics.operators == (operator,) and found.evaluations == 200 + 300
+    verify(small, found)
+
+
+def test_correlated_attributes_are_found_and_spread():
+    generator = np.random.default_rng(0)
+    base = generator.normal(size=(80, 3))
+    table = np.column_stack(
+        [base[:, a] + 0.05 * generator.normal(size=80) for a in (0, 1, 2, 0, 1, 2, 0, 1, 2)]
+    )
+    together = {tuple(group) for group in correlated_groups(table, 3)}
+    assert together == {(0, 3, 6), (1, 4, 7), (2, 5, 8)}
+    for group in uncorrelated_groups(table, 3):
+        assert {a % 3 for a in group} == {0, 1, 2}
+
+
+def tables():
+    generator = np.random.default_rng(11)
+    yield generator.normal(size=(40, 5)), 4
+    yield np.column_stack([generator.integers(0, 4, (30, 3)), np.full(30, 7)]), 3
+    yield generator.normal(size=(20, 1)), 2
+    yield np.full((12, 3), 2.0), 3
+    yield generator.normal(size=(7, 4)), 5
+
+
+SUITE = Suite(
+    registry=METHODS,
+    problems=[lambda table=table, k=k: GroupingProblem.of(table, k) for table, k in tables()],
+    verify=verify,
+    payload=lambda found: (found.partition, found.value, found.evaluations, found.clustered, found.runs),
+    refused=[
+        lambda: GroupingProblem.of(np.ones((3, 2)), 4),
+        lambda: GroupingProblem.of(np.ones((3, 2)), 1),
+        lambda: GroupingProblem.of(np.array([[1.0, np.nan], [2.0, 1.0]]), 2),
+        lambda: GroupingProblem.of(np.ones((3, 0)), 2),
+        lambda: GroupingProblem.of(np.ones((0, 3)), 2),
+    ],
+    options={
+        "gomm": {"population": 8, "crossovers": 2, "group_creations": 2, "element_moves": 1},
+        "d-gomm": {"population": 8, "crossovers": 2, "group_creations": 2, "patience": 2},
+    },
+    iterations=20,
+)
+
+
+@pytest.mark.parametrize("check", checks(SUITE), ids=str)
+def test_conformance(check):
+    check()
+
+
+def test_many_attributes():
+    generator = np.random.default_rng(3)
+    problem = GroupingProblem.of(generator.normal(size=(40, 128)), 5)
+    found = genetic.solve(problem, GommOptions(population=10), budget=Budget(iterations=2))
+    verify(problem, found)
+    assert sum(len(group) for group in found.groups) == 128
+
+
+# The published best scores; ten seeds are the study's, two are enough to see that the machinery is right.
+@pytest.mark.parametrize("k, score, groups", [(5, 12.01, 1), (50, 13.22, 2)])
+def test_census_reaches_the_published_score(k, score, groups):
+    problem = GroupingProblem.of(published.census(), k)
+    found = genetic.solve(problem, DGommOptions(runs=2), seeds=Seeds(3))
+    assert found.value <= score + 0.02 and len(found.groups) == groups
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "data, k, score",
+    [
+        ("census", 10, 12.46),
+        ("census", 25, 13.08),
+        ("census", 100, 13.74),
+        ("water", 10, 30.29),
+        ("water", 25, 32.31),
+    ],
+)
+def test_published_scores_are_reached_in_the_best_of_ten(data, k, score):
+    problem = GroupingProblem.of(getattr(published, data)(), k)
+    assert genetic.solve(problem, GommOptions(runs=10), threads=2).value <= score + 0.02
