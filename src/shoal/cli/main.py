@@ -41,7 +41,7 @@ def shoal(
     """Everything Shoal does from the command line; each sub-command has --help with an example."""
 
 
-for command in (anonymity, microaggregate, compare, assign, generate, study, demo):
+for command in (anonymity, microaggregate, compare, group, assign, generate, study, demo):
     command.register(app)
 
 
