@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from shoal._version import __version__
-from shoal.cli import anonymity, assign, compare, demo, generate, microaggregate, study
+from shoal.cli import anonymity, assign, compare, demo, generate, group, microaggregate, study
 from shoal.errors import Infeasible, InputError
 
 app = typer.Typer(
