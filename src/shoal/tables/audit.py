@@ -229,6 +229,25 @@ def failing_sums(problem: Problem, hidden: np.ndarray) -> list[int]:
     return bad
 
 
+def add_for_sums(problem: Problem, pattern: np.ndarray, price: np.ndarray) -> np.ndarray | None:
+    """Hide the cheapest further cell of every relation whose hidden sum is sensitive, until none is.
+
+    Hiding more never makes an interval narrower, so the pattern stays safe.
+    """
+    mask = problem.hidden_mask(pattern)
+    while bad := failing_sums(problem, mask):
+        for relation in bad:
+            mine = given_away(problem, mask, relation)
+            if mine.size == 0 or problem.sums is None or problem.sums(mine):
+                continue
+            cells = problem.table.relation(relation)
+            more = cells[problem.candidates[cells] & ~mask[cells]]
+            if more.size == 0:
+                return None
+            mask[more[np.argmin(price[more])]] = True
+    return np.flatnonzero(mask & ~problem.is_sensitive)
+
+
 def hopeless(problem: Problem) -> np.ndarray:
     """The sensitive cells that stay unprotected even if everything that may be hidden is."""
     everything = problem.candidates | problem.is_sensitive

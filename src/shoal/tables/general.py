@@ -6,11 +6,13 @@ per unit that makes a full use cost as much as hiding the cell.
 """
 
 import numpy as np
+from pydantic import Field
 
-from shoal.search import Run, Seeds
+from shoal.search import Budget, Observer, Run, Seeds
+from shoal.search.options import Options
 from shoal.search.randomness import uniform
-from shoal.tables.audit import failing, failing_insiders, failing_sums
-from shoal.tables.pattern import given_away
+from shoal.tables.audit import add_for_sums, failing, failing_insiders
+from shoal.tables.pattern import Pattern
 from shoal.tables.problem import DOWN, UP, WIDTH, Problem, Requirements
 
 # How many cells the neighbourhood of a failing cell has at first, and how many redundancy tests are made at most.
@@ -18,13 +20,43 @@ _NEAR = 1500
 _TESTS = 6000
 
 
+class GeneralOptions(Options):
+    """Nothing to choose yet but how many redundancy tests are made at most."""
+
+    tests: int = Field(_TESTS, ge=0)
+
+
+def solve(
+    problem: Problem,
+    options: GeneralOptions,
+    *,
+    budget: Budget,
+    seeds: Seeds,
+    threads: int = 1,
+    observer: Observer,
+    start: Pattern | None = None,
+) -> Pattern:
+    """Screen, repair, thin out; on a table that is a network the compiled repair does the same faster."""
+    from shoal.tables.exact import first_pattern
+    from shoal.tables.improvement import Workshop
+
+    run = budget.start(observer)
+    network = problem.table.network
+    workshop = GeneralWorkshop(problem, options.tests) if network is None else Workshop(problem, network)
+    pattern = first_pattern(workshop, problem, seeds)
+    value = problem.total_cost(pattern)
+    run.report(value)
+    return Pattern(value=value, complementary=pattern, **run.closing())
+
+
 class GeneralWorkshop:
     """Builds, thins out and repairs patterns of any table; same use as the workshop for networks."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, tests: int = _TESTS) -> None:
         import highspy
 
         self.problem = problem
+        self.tests = tests
         self.wanted = problem.requirements
         self.usable = problem.candidates.copy()
         self.price = problem.cost
@@ -196,7 +228,7 @@ class GeneralWorkshop:
     def thin(self, complementary: np.ndarray) -> np.ndarray:
         """A safe pattern without its redundant cells, the most expensive tried first."""
         problem, wanted = self.problem, self.wanted
-        if wanted.size > _TESTS:
+        if wanted.size > self.tests:
             return complementary
         hidden = problem.hidden_mask(complementary)
         certifier = _Certifier(problem, np.flatnonzero(hidden))
@@ -220,7 +252,7 @@ class GeneralWorkshop:
             fresh: dict[int, np.ndarray] = {}
             for place in mine:
                 tests += 1
-                found = certifier.shows(wanted, place) if tests <= _TESTS else None
+                found = certifier.shows(wanted, place) if tests <= self.tests else None
                 if found is None:
                     certifier.allow(int(cell))
                     break
@@ -333,22 +365,3 @@ class _Certifier:
         for other in known:
             self._open(int(other))
         return found
-
-
-def add_for_sums(problem: Problem, pattern: np.ndarray, price: np.ndarray) -> np.ndarray | None:
-    """Hide the cheapest further cell of every relation whose hidden sum is sensitive, until none is.
-
-    Hiding more never makes an interval narrower, so the pattern stays safe.
-    """
-    mask = problem.hidden_mask(pattern)
-    while bad := failing_sums(problem, mask):
-        for relation in bad:
-            mine = given_away(problem, mask, relation)
-            if mine.size == 0 or problem.sums is None or problem.sums(mine):
-                continue
-            cells = problem.table.relation(relation)
-            more = cells[problem.candidates[cells] & ~mask[cells]]
-            if more.size == 0:
-                return None
-            mask[more[np.argmin(price[more])]] = True
-    return np.flatnonzero(mask & ~problem.is_sensitive)

@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.search import Run, Seeds
 from shoal.tables import repair
-from shoal.tables.audit import bounded, failing_insiders, groups, scales
+from shoal.tables.audit import add_for_sums, bounded, failing_insiders, groups, scales
 from shoal.tables.network import Network
 from shoal.tables.problem import TOLERANCE, Problem, Requirements
 
@@ -104,7 +104,7 @@ class Workshop:
             found = self.pattern(state)
             broken = failing_insiders(self.problem, state.hidden, self.network)
             if broken.size == 0:
-                return found
+                return add_for_sums(self.problem, found, self.problem.cost)
             self.require(broken)
             state = self.state(found)
             if repair.build(self.graph, state, self.scratch, rng, _WHOLE, 0.0, self.penalty) < 0:
@@ -172,7 +172,7 @@ class Workshop:
                 keep(np.flatnonzero(best_hidden & ~self.problem.is_sensitive))
             run.report(phase="improve")
         found = np.flatnonzero(best_hidden & ~self.problem.is_sensitive)
-        if self.problem.insiders:
+        if self.problem.insiders or self.problem.sums is not None:
             safe = self._without_insiders(self.state(found), rng)
             found = found if safe is None else safe
         return found

@@ -1,6 +1,6 @@
 """A suppression pattern, and the independent check of one by linear programmes. Imports no solver."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -10,9 +10,13 @@ from shoal.tables.problem import DOWN, TOLERANCE, UP, WIDTH, Problem
 
 @dataclass(frozen=True, kw_only=True)
 class Pattern(Solution):
-    """The further cells to hide; ``value`` is what hiding them costs and ``bound`` the least any safe pattern costs."""
+    """The further cells to hide; ``value`` is what hiding them costs and ``bound`` the least any safe pattern costs.
+
+    ``record`` holds what a method counted on its way (generations, failures …).
+    """
 
     complementary: np.ndarray
+    record: dict[str, float] = field(default_factory=dict)
 
     @property
     def gap_percent(self) -> float | None:

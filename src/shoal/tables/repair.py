@@ -480,6 +480,43 @@ def redundant(graph: Graph, state: State, scratch: Scratch, e: int) -> Any:
 
 
 @kernel
+def lay_paths(graph: Graph, state: State, scratch: Scratch, r: int, penalty: np.ndarray) -> Any:
+    """Cheapest paths, each carrying what it can, until requirement r is met from nothing; −1 if it cannot be."""
+    k, kind, scenario = graph.cell[r], graph.kind[r], graph.scenario[r]
+    left = graph.need[r]
+    if scenario >= 0:
+        _know(graph, scratch, scenario, scenario)
+    for direction in range(2):
+        if kind != 2 and kind != direction:
+            continue
+        source, sink, own = graph.head[k], graph.tail[k], graph.up[k]
+        if direction == 1:
+            source, sink, own = sink, source, graph.down[k]
+        goal = min(left, own)
+        while goal > graph.slack[r]:
+            cost = cheapest_path(
+                graph, state, scratch, k, source, sink, 2.0 * graph.tiny, scenario, np.uint64(0), 0.0, penalty
+            )
+            if cost < 0.0:
+                break
+            sent = _follow(graph, state, scratch, sink, goal)
+            goal -= sent
+            left -= sent
+        _gather(graph, state, scratch, r, _FORGET)
+    if scenario >= 0:
+        _know(graph, scratch, scenario, -2)
+    return 0 if left <= graph.slack[r] else -1
+
+
+@kernel
+def drop_redundant(graph: Graph, state: State, scratch: Scratch, cells: np.ndarray) -> Any:
+    """Remove the redundant ones of these cells, in this order."""
+    for e in cells:
+        if state.hidden[e] and not graph.fixed[e]:
+            redundant(graph, state, scratch, e)
+
+
+@kernel
 def clean_up(graph: Graph, state: State, scratch: Scratch) -> Any:
     """Remove redundant cells, the most expensive first; returns the cost of what remains."""
     cells = np.empty(graph.tail.shape[0], dtype=np.int64)

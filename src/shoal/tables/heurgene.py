@@ -1,0 +1,193 @@
+"""HeurGene: a genetic algorithm whose crossover exchanges whole circuits of protection (Herrington 2015).
+
+Ten HyperCube patterns are the founders. In each generation two parents exchange the circuit of one sensitive cell,
+provided a child becomes cheaper than the cheaper parent; a mutation then removes one redundant cell. Selection and
+replacement come from a portfolio.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from shoal.search import Budget, Observer, Seeds
+from shoal.search.evolution import (
+    EliteParents,
+    Evolution,
+    KillTournament,
+    Operator,
+    Portfolio,
+    ReplaceByElite,
+    ReplaceSimilar,
+    RouletteParents,
+    Strategy,
+    TournamentParents,
+    evolve,
+)
+from shoal.search.evolution.replacement import hamming
+from shoal.search.options import Options
+from shoal.search.randomness import below, shuffle
+from shoal.tables.circuits import Chromosome, Plane, exchange, find_exchange, mutate, parts
+from shoal.tables.hypercube import search_of
+from shoal.tables.pattern import Pattern
+from shoal.tables.problem import Problem
+
+Configuration = Literal[
+    "portfolio", "roulette/kill", "roulette/similar", "tournament/kill", "tournament/similar", "elite/elite"
+]
+
+
+class HeurGeneOptions(Options):
+    """The published settings; ``configuration`` names a selection and a replacement, or the portfolio of all."""
+
+    population: int = Field(10, ge=2)
+    generations: int = Field(1000, ge=0)
+    patience: int = Field(100, ge=1)
+    attempts: int = Field(100, ge=1)
+    largest_circuit: int = Field(32, ge=1, le=96)
+    configuration: Configuration = "portfolio"
+    elite_share: float = Field(0.10, ge=0.0, le=1.0)
+    tournament: int = Field(3, ge=1)
+    kill: int = Field(3, ge=1)
+    similar: int = Field(3, ge=1)
+    rectangles: Literal["joint", "split"] = "joint"
+
+
+@dataclass
+class Tally:
+    """What happened: mating attempts, accepted crossovers, removals by mutation, founders that failed."""
+
+    attempts: int = 0
+    crossovers: int = 0
+    removals: int = 0
+    failures: int = 0
+    accepted: list[tuple[float, float, float]] = field(default_factory=list)
+
+
+def apart(one: Chromosome, other: Chromosome) -> float:
+    """In how many cells two patterns differ."""
+    return float(hamming(one.hidden, other.hidden))
+
+
+def strategies(options: HeurGeneOptions) -> Portfolio:
+    """The strategies of a configuration with their shares."""
+    elite = (EliteParents(), ReplaceByElite())
+    selections = {"roulette": RouletteParents(), "tournament": TournamentParents(options.tournament)}
+    replacements = {"kill": KillTournament(options.kill), "similar": ReplaceSimilar(apart, options.similar)}
+    if options.configuration == "elite/elite":
+        return Portfolio([Strategy(*elite)])
+    if options.configuration != "portfolio":
+        selection, _, replacement = options.configuration.partition("/")
+        return Portfolio([Strategy(selections[selection], replacements[replacement])])
+    rest = (1.0 - options.elite_share) / 4.0
+    return Portfolio(
+        [
+            Strategy(*elite, share=options.elite_share),
+            *(Strategy(s, r, share=rest) for s in selections.values() for r in replacements.values()),
+        ]
+    )
+
+
+class Breeder:
+    """The operators of HeurGene on one problem."""
+
+    def __init__(self, plane: Plane, options: HeurGeneOptions) -> None:
+        self.plane = plane
+        self.options = options
+        self.tally = Tally()
+
+    def founders(self, seeds: Seeds) -> list[Chromosome]:
+        """HyperCube patterns; those that fail are counted."""
+        found = []
+        for place in range(self.options.population):
+            state = self.plane.hypercube(seeds.child("hypercube", place).state())
+            if state is None:
+                self.tally.failures += 1
+            else:
+                found.append(self.plane.chromosome(state))
+        if not found:
+            raise self.plane.failure()
+        while len(found) < 2:
+            found.append(found[0])
+        return found
+
+    def children(self, state: np.ndarray, one: Chromosome, two: Chromosome) -> list[Chromosome]:
+        """Two children by one exchange and a mutation each; none if no attempt succeeds."""
+        order = np.arange(self.plane.sensitive.size)
+        shuffle(state, order)
+        options = self.options
+        s, tries = find_exchange(
+            self.plane.graph.cost, order, options.attempts, options.largest_circuit, parts(one), parts(two)
+        )
+        self.tally.attempts += int(tries)
+        if s < 0:
+            return []
+        born = [self.cross(one, two, s), self.cross(two, one, s)]
+        self.tally.crossovers += 1
+        self.tally.accepted.append((min(one.cost, two.cost), born[0].cost, born[1].cost))
+        return [self.mutated(child, int(below(state, order.size))) for child in born]
+
+    def cross(self, receiver: Chromosome, giver: Chromosome, s: int) -> Chromosome:
+        """The receiver with the circuit of sensitive cell s from the giver."""
+        hidden, circuits = receiver.hidden.copy(), receiver.circuits.copy()
+        lengths, uses = receiver.lengths.copy(), receiver.uses.copy()
+        exchange(hidden, circuits, lengths, uses, s, giver.circuits[s], giver.lengths[s])
+        return Chromosome(hidden, circuits, lengths, uses, self._cost(hidden))
+
+    def mutated(self, child: Chromosome, s: int) -> Chromosome:
+        """The child without the first redundant cell of one circuit."""
+        plane = self.plane
+        hidden, circuits = child.hidden.copy(), child.circuits.copy()
+        lengths, uses = child.lengths.copy(), child.uses.copy()
+        state = plane.load(hidden)
+        gone = mutate(plane.graph, state, plane.scratch, plane.first, circuits, lengths, uses, hidden, s)
+        if gone < 0:
+            return child
+        self.tally.removals += 1
+        return Chromosome(hidden, circuits, lengths, uses, self._cost(hidden))
+
+    def _cost(self, hidden: np.ndarray) -> float:
+        return self.plane.problem.total_cost(np.flatnonzero(hidden))
+
+
+def solve(
+    problem: Problem,
+    options: HeurGeneOptions,
+    *,
+    budget: Budget,
+    seeds: Seeds,
+    threads: int = 1,
+    observer: Observer,
+    start: Pattern | None = None,
+) -> Pattern:
+    """Evolve; one generation (one pair of parents) is one unit of work."""
+    plane = Plane(problem, "heurgene", search_of(options.rectangles))
+    breeder = Breeder(plane, options)
+    founders = breeder.founders(seeds)
+    run = budget.start(observer)
+    search = Evolution(
+        founders,
+        lambda chromosome: chromosome.cost,
+        [Operator("crossover", breeder.children, parents=2)],
+        strategies(options),
+        seeds.child("evolution"),
+    )
+    founded = float(search.best_key[0])
+    for generation in evolve(search, run, patience=options.patience):
+        if generation >= options.generations:
+            break
+    pattern = plane.finish(np.flatnonzero(search.best.hidden), seeds.child("finish").state())
+    tally = breeder.tally
+    record = {
+        "generations": float(search.generation),
+        "last_improvement": float(search.improved_at),
+        "attempts": float(tally.attempts),
+        "crossovers": float(tally.crossovers),
+        "removals": float(tally.removals),
+        "failures": float(tally.failures),
+        "best_founder": founded,
+    }
+    value = problem.total_cost(pattern)
+    run.report(value)
+    return Pattern(value=value, complementary=pattern, record=record, **run.closing())

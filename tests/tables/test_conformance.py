@@ -1,0 +1,75 @@
+"""Every registered method of cell suppression passes the battery."""
+
+import numpy as np
+import pytest
+from tests.tables.oracle import cube, hierarchy, optimum, random_plane
+
+from shoal.search import Method, conformance
+from shoal.tables.methods import METHODS
+from shoal.tables.pattern import verify
+from shoal.tables.problem import Problem
+from shoal.tables.table import Table
+
+
+def zero_levels() -> Problem:
+    """Cells that only must not be points, and a sliding width beside."""
+    rng = np.random.default_rng(5)
+    table = Table.from_matrix(rng.integers(0, 30, (5, 6)).astype(float) + 1)
+    cells = [table.find("1", "2"), table.find("4", "5"), table.find("3", "3")]
+    return Problem.of(table, cells, lower=[0.0, 0.0, 1.0], upper=[0.0, 0.0, 0.0], sliding=[0.0, 3.0, 0.0])
+
+
+def insiders() -> Problem:
+    """A problem in which two contributors know a cell each."""
+    rng = np.random.default_rng(8)
+    table = Table.from_matrix(rng.integers(1, 60, (5, 5)).astype(float))
+    one, two = table.find("1", "1"), table.find("1", "2")
+    return Problem.of(table, [one, two], insiders=(np.array([one]), np.array([two])))
+
+
+PROBLEMS = [
+    lambda: random_plane(np.random.default_rng(1), 5, 5, 2),
+    lambda: random_plane(np.random.default_rng(2), 6, 5, 3, protection=0.3),
+    zero_levels,
+    insiders,
+    lambda: cube(np.random.default_rng(3)),
+    lambda: hierarchy(np.random.default_rng(4)),
+]
+
+
+def unprotectable() -> Problem:
+    table = Table.from_matrix([[5.0, 0.0, 0.0], [0.0, 7.0, 8.0], [0.0, 9.0, 4.0]])
+    return Problem.of(table, [table.find("1", "1")], candidates=table.internal & (table.values > 0))
+
+
+REFUSED = [
+    unprotectable,
+    lambda: random_plane(np.random.default_rng(1), 1, 5, 2),
+    lambda: random_plane(np.random.default_rng(1), 5, 5, 2, protection=1.5),
+    lambda: Problem.of(Table.from_matrix([[1.0, -2.0], [3.0, 4.0]]), [0]),
+]
+
+
+def accepts(method: Method, problem: Problem) -> bool:
+    if "two-dimensional" in method.traits:
+        return problem.table.shape is not None
+    if "network" in method.traits:
+        return problem.table.network is not None
+    return True
+
+
+SUITE = conformance.Suite(
+    METHODS,
+    PROBLEMS,
+    verify=verify,
+    payload=lambda pattern: (pattern.value, pattern.complementary.tolist(), pattern.bound),
+    refused=REFUSED,
+    accepts=accepts,
+    optima={place: optimum(make()) for place, make in enumerate(PROBLEMS)},
+    options={"heurgene": {"patience": 20}, "gensup": {"patience": 10}},
+)
+
+
+@pytest.mark.parametrize("check", conformance.checks(SUITE), ids=str)
+def test_conformance(check: conformance.Check) -> None:
+    check()

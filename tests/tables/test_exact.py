@@ -1,0 +1,115 @@
+"""The exact method equals an independent integer programme; cuts never cut off the optimum; bounds are bounds."""
+
+import numpy as np
+import pytest
+from tests.tables.oracle import cube, hierarchy, optimum, random_plane
+
+from shoal.errors import Infeasible
+from shoal.search import Budget, Seeds, silent
+from shoal.tables import exact
+from shoal.tables.lp_cuts import AttackerCuts
+from shoal.tables.network_cuts import NetworkCuts
+from shoal.tables.pattern import verify
+from shoal.tables.problem import Problem
+from shoal.tables.relaxation import Relaxation
+
+
+def solve(problem: Problem, **options: int):
+    settings = exact.ExactOptions(**options)
+    return exact.solve(problem, settings, budget=Budget(), seeds=Seeds(0), observer=silent)
+
+
+def check(problem: Problem) -> None:
+    best = optimum(problem)
+    if not np.isfinite(best):
+        with pytest.raises(Infeasible):
+            solve(problem)
+        return
+    found = solve(problem, improvements=20)
+    verify(problem, found)
+    assert found.optimal
+    assert found.value == pytest.approx(best, rel=1e-6)
+
+
+def plane(seed: int) -> Problem:
+    rng = np.random.default_rng(seed)
+    rows, columns = rng.integers(3, 7, 2)
+    problem = random_plane(
+        rng, int(rows), int(columns), int(rng.integers(1, 4)), protection=float(rng.uniform(0, 0.4))
+    )
+    if seed % 4 == 1:
+        problem = problem.against(cost=np.ones(problem.table.cells))
+    if seed % 4 == 2:
+        problem = problem.against(sliding=0.5 * problem.table.values[problem.sensitive])
+    if seed % 4 == 3:
+        problem = problem.against(high=2.0 * problem.table.values + 1.0)
+    return problem
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_two_dimensional_optimum(block: int) -> None:
+    for seed in range(20 * block, 20 * block + 20):
+        check(plane(seed))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("block", range(100))
+def test_two_dimensional_optimum_at_length(block: int) -> None:
+    for seed in range(1000 + 30 * block, 1030 + 30 * block):
+        check(plane(seed))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_general_optimum(seed: int) -> None:
+    check(cube(np.random.default_rng(seed)))
+    check(hierarchy(np.random.default_rng(seed)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_optimum_with_insiders(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = random_plane(rng, 4, 5, 3)
+    known = tuple(np.array([cell]) for cell in problem.sensitive)
+    check(problem.against(insiders=known))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_inequality_cuts_off_the_optimum(seed: int) -> None:
+    rng = np.random.default_rng(100 + seed)
+    problem = cube(rng) if seed >= 6 else random_plane(rng, 6, 6, 3)
+    best = solve(problem)
+    network = problem.table.network
+    separator = NetworkCuts(problem, network) if network is not None else AttackerCuts(problem)
+    columns = np.flatnonzero(problem.candidates)
+    relaxation = Relaxation(problem, separator, columns)
+    relaxation.tighten(Budget().start())
+    assert relaxation.bound <= best.value * (1 + 1e-9)
+    point = np.zeros(problem.table.cells)
+    point[best.complementary] = 1.0
+    rows = separator.write(range(len(separator.records)), columns)
+    assert len(rows) > 0
+    for cells, values, rhs in zip(rows.cells, rows.values, rows.rhs, strict=True):
+        assert values @ point[cells] >= rhs - 1e-6
+
+
+def test_pricing_gives_the_bound_of_all_columns() -> None:
+    problem = random_plane(np.random.default_rng(3), 12, 12, 6)
+    every = np.flatnonzero(problem.candidates)
+    some = every[np.argsort(problem.cost[every])[:60]]
+    bounds = []
+    for columns in (every, some):
+        relaxation = Relaxation(problem, NetworkCuts(problem, problem.table.network), columns)
+        relaxation.tighten(Budget().start(), patience=8, gain=1e-6)
+        bounds.append(relaxation.bound)
+    assert bounds[1] == pytest.approx(bounds[0], rel=0.02)
+    assert bounds[1] <= solve(problem).value * (1 + 1e-9)
+
+
+def test_a_spent_budget_still_returns_a_pattern_and_a_bound() -> None:
+    problem = random_plane(np.random.default_rng(9), 20, 20, 8)
+    early = exact.solve(
+        problem, exact.ExactOptions(), budget=Budget(iterations=12), seeds=Seeds(0), observer=silent
+    )
+    verify(problem, early)
+    late = solve(problem)
+    assert late.optimal and early.bound <= late.value <= early.value

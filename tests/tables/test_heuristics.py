@@ -1,0 +1,213 @@
+"""What the published heuristics must obey: validity, minimality, crossover, mutation, termination, portfolio."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from tests.tables.oracle import cube, optimum, random_plane
+
+from shoal.errors import Infeasible, InputError
+from shoal.search import Budget, Seeds, silent
+from shoal.search.randomness import below
+from shoal.tables import repair
+from shoal.tables.circuits import Plane
+from shoal.tables.exact import is_safe
+from shoal.tables.heurgene import Breeder, HeurGeneOptions, strategies
+from shoal.tables.methods import METHODS
+from shoal.tables.pattern import verify
+from shoal.tables.problem import Problem
+from shoal.tables.rectangles import JOINT, SPLIT, best_rectangle
+from shoal.tables.table import Table
+
+SQUARE = random_plane(np.random.default_rng(12), 25, 25, 14)
+
+
+def run(method: str, problem: Problem, seed: int = 0, **options):
+    return METHODS[method].solve(problem, options, budget=Budget(), seeds=Seeds(seed), observer=silent)
+
+
+@pytest.mark.parametrize("method", list(METHODS))
+def test_solutions_are_valid(method: str) -> None:
+    found = run(method, SQUARE)
+    verify(SQUARE, found)
+    assert SQUARE.table.internal[found.complementary].all()
+    assert not np.isin(found.complementary, SQUARE.sensitive).any()
+    assert found.value == pytest.approx(np.abs(SQUARE.table.values[found.complementary]).sum())
+
+
+@pytest.mark.parametrize("rectangles", ["joint", "split"])
+def test_nothing_is_redundant_after_clean_up(rectangles: str) -> None:
+    found = run("hypercube", SQUARE, rectangles=rectangles).complementary
+    for cell in found:
+        assert not is_safe(SQUARE, found[found != cell])
+
+
+def test_the_rectangle_is_the_cheapest() -> None:
+    plane = Plane(SQUARE, "hypercube", JOINT)
+    state = repair.new_state(plane.graph, plane.workshop.network.nodes)
+    grid = SQUARE.table.values.reshape(26, 26)
+    for s in range(plane.sensitive.size):
+        r, c = divmod(int(plane.sensitive[s]), 26)
+        i, j = best_rectangle(
+            plane.graph,
+            state,
+            plane.workshop.usable,
+            25,
+            25,
+            26,
+            r,
+            c,
+            plane.rise[s],
+            plane.fall[s],
+            JOINT == 0,
+        )
+        best = np.inf
+        for a in range(25):
+            for b in range(25):
+                if a == r or b == c:
+                    continue
+                need, less = plane.rise[s], plane.fall[s]
+                if grid[r, b] >= need and grid[a, c] >= need and grid[a, b] >= less:
+                    corners = [(r, b), (a, c), (a, b)]
+                    cost = sum(0.0 if SQUARE.is_sensitive[x * 26 + y] else grid[x, y] for x, y in corners)
+                    fresh = any(not SQUARE.is_sensitive[x * 26 + y] for x, y in corners)
+                    best = min(best, cost) if fresh else best
+        corners = [(r, j), (i, c), (i, j)]
+        assert sum(
+            0.0 if SQUARE.is_sensitive[x * 26 + y] else grid[x, y] for x, y in corners
+        ) == pytest.approx(best)
+
+
+def test_exchanging_circuits_never_makes_a_pattern_unsafe() -> None:
+    accepted = 0
+    for seed in range(40):
+        problem = random_plane(np.random.default_rng(seed), 30, 30, 20)
+        plane = Plane(problem, "heurgene", SPLIT)
+        breeder = Breeder(plane, HeurGeneOptions())
+        founders = breeder.founders(Seeds(seed))
+        state = Seeds(seed).child("test").state()
+        for one, two in combinations(founders, 2):
+            before = len(breeder.tally.accepted)
+            children = breeder.children(state, one, two)
+            if not children:
+                continue
+            accepted += 1
+            for child in children:
+                cells = np.flatnonzero(child.hidden)
+                assert is_safe(problem, cells)
+                assert child.cost == pytest.approx(problem.total_cost(cells))
+                for s, length in enumerate(child.lengths):
+                    assert child.hidden[child.circuits[s, : max(0, length)]].all()
+                counted = np.zeros_like(child.uses)
+                for s, length in enumerate(child.lengths):
+                    counted[child.circuits[s, : max(0, length)]] += 1
+                assert (counted == child.uses).all()
+            cheapest, first, second = breeder.tally.accepted[before]
+            assert min(first, second) < cheapest
+        if accepted >= 1000:
+            break
+    assert accepted >= 1000
+
+
+def test_mutation_removes_at_most_one_cell_and_never_costs() -> None:
+    plane = Plane(SQUARE, "heurgene", JOINT)
+    breeder = Breeder(plane, HeurGeneOptions())
+    founder = breeder.founders(Seeds(3))[0]
+    loose = plane.load(founder.hidden | (SQUARE.candidates & (SQUARE.cost < 60)))
+    for place in range(SQUARE.requirements.size):
+        assert repair.holds(plane.graph, loose, plane.scratch, place)
+    child = plane.chromosome(loose)
+    removed = 0
+    for s in range(plane.sensitive.size):
+        after = breeder.mutated(child, s)
+        gone = int(child.hidden.sum() - after.hidden.sum())
+        assert gone in (0, 1) and after.cost <= child.cost
+        assert is_safe(SQUARE, np.flatnonzero(after.hidden))
+        for t, length in enumerate(after.lengths):
+            assert after.hidden[after.circuits[t, : max(0, length)]].all()
+        removed += gone
+        child = after
+    assert removed > 0
+
+
+def test_attempts_and_circuit_sizes_are_limited() -> None:
+    plane = Plane(SQUARE, "heurgene", JOINT)
+    breeder = Breeder(plane, HeurGeneOptions(attempts=3, largest_circuit=1))
+    founders = breeder.founders(Seeds(0))
+    state = Seeds(1).state()
+    for _ in range(50):
+        before = breeder.tally.attempts
+        breeder.children(state, founders[below(state, 10)], founders[below(state, 10)])
+        assert breeder.tally.attempts - before <= 3
+
+
+def test_evolution_ends_a_hundred_generations_after_the_last_improvement() -> None:
+    record = run("heurgene", SQUARE).record
+    assert record["generations"] == record["last_improvement"] + 100 or record["generations"] == 1000
+    short = run("heurgene", SQUARE, generations=7).record
+    assert short["generations"] <= 7
+
+
+def test_the_portfolio_has_its_shares() -> None:
+    portfolio = strategies(HeurGeneOptions())
+    state = Seeds(4).state()
+    counts: dict[str, int] = {}
+    pairs = set()
+    for _ in range(10_000):
+        strategy = portfolio.draw(state)
+        names = type(strategy.select).__name__, type(strategy.replace).__name__
+        pairs.add(names)
+        for name in names:
+            counts[name] = counts.get(name, 0) + 1
+    assert abs(counts["EliteParents"] - 1000) <= 100
+    for name in ("RouletteParents", "TournamentParents", "KillTournament", "ReplaceSimilar"):
+        assert abs(counts[name] - 4500) <= 200
+    assert ("EliteParents", "ReplaceByElite") in pairs and len(pairs) == 5
+
+
+@pytest.mark.parametrize(
+    "configuration",
+    [
+        "roulette/kill",
+        "roulette/similar",
+        "tournament/kill",
+        "tournament/similar",
+        "elite/elite",
+        "portfolio",
+    ],
+)
+def test_all_configurations_run(configuration: str) -> None:
+    found = run("heurgene", SQUARE, configuration=configuration, patience=15)
+    verify(SQUARE, found)
+    assert found.value <= found.record["best_founder"] + 1e-9
+
+
+def test_the_genetic_algorithms_are_never_below_the_optimum() -> None:
+    gaps = []
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        problem = random_plane(rng, 5, 5, int(rng.integers(2, 4)))
+        found = run("heurgene", problem, patience=10)
+        best = optimum(problem)
+        assert found.value >= best - 1e-6
+        gaps.append(found.value / best - 1.0)
+    assert 0.0 <= np.mean(gaps) < 1.0
+
+
+def test_crossover_of_single_cells_needs_repair() -> None:
+    record = run("gensup", random_plane(np.random.default_rng(2), 40, 40, 20), patience=30).record
+    assert record["infeasible"] > 0
+
+
+def test_circuit_heuristics_want_a_plain_table() -> None:
+    for method in ("hypercube", "heurgene", "gensup"):
+        with pytest.raises(InputError, match="plain two-dimensional"):
+            run(method, cube(np.random.default_rng(0)))
+
+
+def test_a_method_that_fails_says_so() -> None:
+    table = Table.from_matrix([[5.0, 0.0, 0.0], [0.0, 7.0, 8.0], [0.0, 9.0, 4.0]])
+    problem = Problem.of(table, [table.find("1", "1")], candidates=table.internal & (table.values > 0))
+    for method in METHODS:
+        with pytest.raises(Infeasible):
+            run(method, problem)
