@@ -1,46 +1,236 @@
-"""Protect records from the first file to the signed report."""
+"""Protect records: from a file to risk, protection, comparison and the report."""
 
 import time
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
+from selenium.webdriver.common.by import By
 from tests.browser.visitor import Visitor
+
+import shoal
 
 pytestmark = pytest.mark.xdist_group("browser")
 
 
-def test_load_measure_protect(visitor: Visitor, tmp_path: Path, downloads: Path) -> None:
-    visitor.open("/")
-    visitor.see("Begin with data")
-    visitor.shot("home")
+@pytest.fixture(scope="module")
+def survey() -> pl.DataFrame:
+    random = np.random.default_rng(5)
+    count = 900
+    staff = random.integers(1, 60, count)
+    return pl.DataFrame(
+        {
+            "firm_id": np.arange(count) + 4000,
+            "region": random.choice(["north", "south"], count),
+            "staff": staff,
+            "turnover": np.round(staff * random.lognormal(4, 0.4, count), 1),
+            "wages": np.round(staff * random.lognormal(3, 0.2, count), 1),
+        }
+    )
+
+
+def test_files_of_every_kind(visitor: Visitor, survey: pl.DataFrame, tmp_path: Path) -> None:
     visitor.open("/data")
+    visitor.see("In the workspace")
     visitor.shot("data-empty")
-    visitor.tab("Sample")
-    visitor.press("Load firms")
-    visitor.see("Columns of firms", "turnover")
+    survey.write_csv(tmp_path / "survey.csv")
+    survey.write_parquet(tmp_path / "survey-p.parquet")
+    survey.write_excel(tmp_path / "survey-x.xlsx")
+    for name in ("survey.csv", "survey-p.parquet", "survey-x.xlsx"):
+        visitor.upload(tmp_path / name)
+        visitor.see(f"Columns of {Path(name).stem}", "turnover")
+    visitor.see("900 records · 5 columns")
     visitor.whole("data")
-    visitor.open("/risk?data=firms")
+    for suffix in ("p", "x"):
+        visitor.press(f"Remove survey-{suffix}")
+        visitor.until(
+            lambda s=suffix: f"survey-{s}" not in visitor.one("main, #content").text, what="removal"
+        )
+
+
+def test_wrong_files_get_a_message_that_helps(visitor: Visitor, tmp_path: Path) -> None:
+    visitor.open("/data")
+    (tmp_path / "photo.jpeg").write_bytes(b"\xff\xd8\xff")
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 not really")
+    (tmp_path / "ragged.csv").write_text("a,b\n1,2\n3,4,5\nsecret-value,6\n")
+    (tmp_path / "empty.csv").write_text("")
+    visitor.upload(tmp_path / "photo.jpeg")
+    visitor.see("'photo.jpeg' has ending '.jpeg'; known are .csv")
+    visitor.upload(tmp_path / "broken.parquet")
+    visitor.see("'broken.parquet' cannot be read as Parquet")
+    visitor.upload(tmp_path / "empty.csv")
+    visitor.see("'empty.csv' is empty")
+    visitor.upload(tmp_path / "ragged.csv")
+    visitor.see("ragged.csv")
+    visitor.until(lambda: "Load ragged.csv" not in visitor.text, what="the verdict on the ragged file")
+    visitor.shot("data-wrong-files")
+    messages = " ".join(item.text for item in visitor.all(".shoal-error"))
+    assert "ragged" in messages
+    assert "secret-value" not in messages
+
+
+def test_roles_are_suggested_and_changeable(visitor: Visitor) -> None:
+    visitor.open("/data?name=survey")
+    visitor.see("Columns of survey")
+    assert "identifier" in visitor.field("Role of firm_id").text
+    assert "confidential" in visitor.field("Role of turnover").text
+    visitor.choose("Role of staff", "quasi-identifier")
+    visitor.open("/data?name=survey")
+    visitor.until(lambda: "quasi-identifier" in visitor.field("Role of staff").text, what="the role kept")
+
+
+def test_risk(visitor: Visitor, survey: pl.DataFrame) -> None:
+    visitor.open("/risk?data=survey")
     visitor.press("Measure risk")
     visitor.state("done")
-    visitor.see("K, the smallest crowd")
+    expected = shoal.anonymity(survey, ["region", "staff"])
+    fact = visitor.one(".shoal-fact")
+    assert fact.text.startswith(str(expected.k))
+    table = visitor.all(".shoal-table")[-1]
+    assert "north" not in table.text
+    assert "north" not in visitor.driver.page_source
+    visitor.click(visitor.labelled("div[@role='switch']", "Show values"))
+    visitor.until(lambda: "north" in visitor.all(".shoal-table")[-1].text, what="the values")
     visitor.whole("risk")
-    visitor.open("/records?data=firms")
+
+
+def test_watch_pause_resume_and_keep_the_best(
+    visitor: Visitor, survey: pl.DataFrame, downloads: Path
+) -> None:
+    visitor.open("/records?data=survey")
     visitor.choose("Method", "ilsmc")
     visitor.fill("Iterations", "100000000")
     visitor.press("Protect")
     visitor.state("running")
-    visitor.until(lambda: "iterations" in visitor.text and visitor.all("canvas"), 60, "the curve")
+    visitor.until(lambda: visitor.all("canvas"), 60, "the curve")
     visitor.press("Pause")
     visitor.state("paused")
+    time.sleep(0.6)
+    words = visitor.one("[data-test=progress]").text
+    time.sleep(1)
+    assert visitor.one("[data-test=progress]").text == words
     visitor.shot("records-paused")
     visitor.press("Resume")
+    visitor.until(lambda: visitor.one("[data-test=progress]").text != words, what="the search to go on")
+    # Closing the tab loses nothing: the run goes on and is found again.
+    address = visitor.driver.current_url
+    visitor.driver.get("about:blank")
+    time.sleep(0.5)
+    visitor.driver.get(address)
     visitor.state("running")
-    time.sleep(1)
     visitor.press("Stop and keep the best")
     visitor.state("done")
-    visitor.see("K of the release")
+    visitor.see("K of the release", "Before and after", "Correlations")
     visitor.whole("records")
+    visitor.click(lambda: visitor.one("[data-file='release.csv']"))
+    visitor.until((downloads / "release.csv").exists, what="the download")
+    released = pl.read_csv(downloads / "release.csv")
+    assert released.height == survey.height
+    assert "firm_id" not in released.columns
+    assert shoal.anonymity(released, ["turnover", "wages"]).k >= 5
+
+
+def test_two_runs_at_once_and_cancel_within_a_second(visitor: Visitor) -> None:
+    runs = []
+    for _ in range(2):
+        visitor.open("/records?data=survey")
+        visitor.choose("Method", "ilsmc")
+        visitor.fill("Iterations", "100000000")
+        visitor.press("Protect")
+        visitor.state("running")
+        visitor.until(lambda: "run=" in visitor.driver.current_url, what="the run in the address")
+        visitor.until(
+            lambda: "iterations" in visitor.one("[data-test=progress]").text, 60, "the first glimpse"
+        )
+        runs.append(visitor.driver.current_url)
+    visitor.driver.get(runs[0])
+    visitor.state("running")
+    visitor.see("2 running")
+    for address in runs:
+        visitor.driver.get(address)
+        visitor.state("running")
+        since = time.monotonic()
+        visitor.press("Cancel")
+        visitor.state("cancelled", 3)
+        assert time.monotonic() - since < 2  # one second for the run, the rest for the browser
+    visitor.see("cancelled; nothing was kept")
+
+
+def test_compare_releases_on_the_map(visitor: Visitor) -> None:
+    for k in ("3", "8"):
+        visitor.open("/records?data=survey")
+        visitor.choose("Method", "mdav")
+        visitor.fill("k, smallest number", k)
+        visitor.press("Protect")
+        visitor.state("done")
+    visitor.open("/compare?data=survey")
+    visitor.press("Compare")
+    visitor.state("done")
+    visitor.see("Risk–utility map", "mdav, k = 3", "mdav, k = 8")
+    visitor.whole("compare")
+
+
+def test_reports_are_self_contained_and_tell_no_value(visitor: Visitor, survey: pl.DataFrame) -> None:
     visitor.open("/reports")
     visitor.see("Open report")
     visitor.shot("reports")
-    print(visitor.complaints())
+    links = [item.get_attribute("href") for item in visitor.all("a[href$='report.html']")]
+    assert len(links) >= 4
+    secret = [f"{value:.1f}" for value in survey["turnover"].sort(descending=True).head(5).to_list()]
+    for link in links:
+        visitor.driver.get(link)
+        source = visitor.driver.page_source
+        assert "checked by" in source
+        assert "<script" not in source
+        assert "http" not in source.replace("http://www.w3.org", "")
+        assert not any(value in source for value in secret)
+    visitor.shot("report")
+
+
+def test_keyboard_alone(visitor: Visitor) -> None:
+    from selenium.webdriver.common.keys import Keys
+
+    visitor.open("/")
+    reached = set()
+    for _ in range(30):
+        visitor.driver.switch_to.active_element.send_keys(Keys.TAB)
+        here = visitor.driver.switch_to.active_element
+        reached.add(here.get_attribute("data-page") or here.get_attribute("href") or here.text)
+        if here.get_attribute("data-page") == "/records":
+            here.send_keys(Keys.ENTER)
+            break
+    visitor.until(
+        lambda: "/records" in visitor.driver.current_url, what=f"the page by keyboard; reached {reached}"
+    )
+
+
+def test_small_screen_and_dark(visitor: Visitor) -> None:
+    visitor.driver.set_window_size(1024, 640)
+    visitor.open("/data?name=survey")
+    visitor.press("Light or dark")
+    visitor.until(lambda: visitor.all("body.body--dark"), what="the dark side")
+    visitor.shot("data-dark-small")
+    visitor.open("/reports")
+    visitor.until(lambda: visitor.all("body.body--dark"), what="dark to stay")
+    visitor.open("/records?data=survey")
+    visitor.shot("records-dark-small")
+    for path in ("/", "/data", "/risk", "/records", "/compare", "/appointments", "/reports"):
+        visitor.driver.set_window_size(800, 640)
+        visitor.open(path)
+        width = visitor.driver.execute_script(
+            "return document.documentElement.scrollWidth - window.innerWidth"
+        )
+        assert width <= 0, f"{path} is wider than a small screen"
+    visitor.shot("narrow")
+    visitor.driver.set_window_size(1280, 800)
+    visitor.press("Light or dark")
+    visitor.until(lambda: visitor.all("body.body--light"), what="the light side")
+
+
+def test_the_browser_has_nothing_to_complain_about(visitor: Visitor) -> None:
+    visitor.complaints()
+    for path in ("/", "/data", "/risk", "/records", "/compare", "/appointments", "/reports"):
+        visitor.open(path)
+        assert visitor.driver.find_element(By.TAG_NAME, "h1").text
+    assert visitor.complaints() == []

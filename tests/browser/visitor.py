@@ -132,7 +132,7 @@ class Visitor:
 
     def choose(self, label: str, *options: str) -> None:
         """Choose from a list; in a list of several, each option is switched."""
-        self.click(lambda: self.field(label))
+        self.click(lambda: self.field(label).find_element(By.CSS_SELECTOR, ".q-field__append"))
         for option in options:
             self.click(lambda option=option: self._option(option))
             time.sleep(0.15)

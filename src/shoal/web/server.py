@@ -32,6 +32,7 @@ def serve(
     # What is being received is confidential, too: it waits in the workspace, not in a folder all users share.
     tempfile.tempdir = str(workbench.workspace.shelf("incoming"))
     try:
+        workbench.board.prepare()
         _run(workbench, listening, lambda: announce(f"http://127.0.0.1:{port}/?token={workbench.token}"))
     finally:
         workbench.board.close()

@@ -2,10 +2,19 @@
 
 from collections.abc import Mapping
 
-from shoal.web.activities import anonymity, load, microaggregate, write
+from shoal.web.activities import anonymity, assign, compare, generate, load, microaggregate, update, write
 from shoal.web.activities.activity import Activity
 
 ACTIVITIES: Mapping[str, Activity] = {
     activity.kind: activity
-    for activity in (load.ACTIVITY, write.ACTIVITY, anonymity.ACTIVITY, microaggregate.ACTIVITY)
+    for activity in (
+        load.ACTIVITY,
+        generate.ACTIVITY,
+        write.ACTIVITY,
+        update.ACTIVITY,
+        anonymity.ACTIVITY,
+        microaggregate.ACTIVITY,
+        compare.ACTIVITY,
+        assign.ACTIVITY,
+    )
 }

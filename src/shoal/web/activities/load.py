@@ -11,7 +11,7 @@ from shoal.web.jobs.context import Context
 SAMPLES = {
     "people": "2,000 people of a screening programme: age, postcode, sex",
     "firms": "1,200 firms of three regions: staff, turnover, costs, wages",
-    "slots": "40 appointments with room for the people above",
+    "slots": "40 appointments at four centres with room for the people",
 }
 
 
@@ -73,14 +73,38 @@ def run(request: Load, context: Context) -> dict[str, Any]:
 
 
 def _sample(name: str) -> Any:
-    from shoal.generate import people, slots
+    from shoal.generate import people
     from shoal.search import Seeds
 
     if name == "people":
         return people.people(2000, distribution="spain", min_age=16, max_age=74, postcodes=6, seeds=Seeds(1))
     if name == "slots":
-        return slots.slots(40, 2000, min_capacity=30, max_capacity=80, seeds=Seeds(1))
+        return _timetable(Seeds(1))
     return _firms(Seeds(1))
+
+
+def _timetable(seeds: Any) -> Any:
+    """A day of screening: four centres, ten hours, places for everybody."""
+    from datetime import datetime, timedelta
+
+    import polars as pl
+
+    random = seeds.child("slots").generator()
+    rows = []
+    for centre in ("north", "east", "south", "west"):
+        for hour in range(8, 18):
+            begin = datetime(2027, 3, 1, hour)
+            rows.append(
+                (
+                    f"{centre}-{hour:02}",
+                    int(random.integers(45, 76)),
+                    centre,
+                    hour,
+                    begin,
+                    begin + timedelta(hours=1),
+                )
+            )
+    return pl.DataFrame(rows, schema=["slot", "capacity", "centre", "hour", "start", "end"], orient="row")
 
 
 def _firms(seeds: Any) -> Any:

@@ -10,21 +10,27 @@ from shoal.web.jobs.context import Context
 
 
 class Write(Request):
-    """Which released frame goes to which table."""
+    """Which frame goes to which table: the release of a run, or data of the workspace."""
 
-    run: str = Field(description="the run whose release is written")
+    run: str | None = Field(None, description="the run whose release is written")
+    data: str | None = Field(None, description="data of the workspace")
     connection: str
     table: str = Field(min_length=1, max_length=200)
     force: bool = Field(default=False, description="replace a table of that name")
 
 
 def run(request: Write, context: Context) -> dict[str, Any]:
-    """Write the release of a run."""
+    """Write a whole table."""
     import polars as pl
 
     from shoal import sources
 
-    path = context.workspace.place("runs", request.run, "release.parquet")
+    if request.run is not None:
+        path = context.workspace.place("runs", request.run, "release.parquet")
+    elif request.data is not None:
+        path = context.datasets.path(request.data)
+    else:
+        raise InputError("say what to write: a run or data")
     if not path.is_file():
         raise InputError("this run has no released records to write")
     place = f"{context.secret(request.connection)}::{request.table}"

@@ -36,6 +36,7 @@ class Board:
         self._lock = threading.RLock()
         self._closed = False
         self._context = multiprocessing.get_context("spawn")
+        self._spare: tuple[Any, Connection] | None = None
         self._remember()
 
     def submit(
@@ -156,6 +157,10 @@ class Board:
             self._closed = True
             self._queue.clear()
             processes = [live.process for live in self._live.values() if live.process is not None]
+            if self._spare is not None:
+                processes.append(self._spare[0])
+                self._spare[1].close()
+                self._spare = None
         for process in processes:
             process.terminate()
         for process in processes:
@@ -168,12 +173,30 @@ class Board:
         while self._queue and sum(live.process is not None for live in self._live.values()) < self._at_once:
             task = self._queue.pop(0)
             job, live = self._jobs[task.run], self._live[task.run]
-            ours, theirs = self._context.Pipe()
-            live.process = self._context.Process(target=work, args=(theirs, task), name=f"shoal-{task.run}")
-            live.process.start()
-            theirs.close()
+            live.process, line = self._worker()
+            with suppress(OSError):  # a worker that is gone is noticed by who follows it
+                line.send(task)
             job.state = State.RUNNING
-            threading.Thread(target=self._follow, args=(job, live, ours), daemon=True).start()
+            threading.Thread(target=self._follow, args=(job, live, line), daemon=True).start()
+
+    def prepare(self) -> None:
+        """Keep a worker ready, so that the next run starts at once."""
+        with self._lock:
+            if self._spare is None and not self._closed:
+                self._spare = self._spawn()
+
+    def _worker(self) -> tuple[Any, Connection]:
+        spare, self._spare = self._spare, None
+        if spare is not None and spare[0].is_alive():
+            return spare
+        return self._spawn()
+
+    def _spawn(self) -> tuple[Any, Connection]:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=work, args=(theirs,), name="shoal-worker")
+        process.start()
+        theirs.close()
+        return process, ours
 
     def _follow(self, job: Job, live: "_Live", line: Connection) -> None:
         """Listen to one worker until it is gone."""
@@ -197,6 +220,7 @@ class Board:
             self._close(job)
             if not self._closed:
                 self._start_waiting()
+        self.prepare()
 
     def _conclude(self, job: Job, message: dict[str, Any]) -> bool:
         with self._lock:

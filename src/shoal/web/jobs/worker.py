@@ -10,10 +10,15 @@ from shoal.errors import Infeasible, InputError
 from shoal.web.jobs.task import Task
 
 
-def work(line: Connection, task: Task) -> None:
-    """Do a task and tell the server about it; whatever goes wrong becomes one message."""
+def work(line: Connection) -> None:
+    """Get ready, wait for a task, do it and tell the server about it; whatever goes wrong becomes one message."""
     # Ctrl-C in the terminal is for the server, which ends its workers itself.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        _get_ready()
+        task: Task = line.recv()
+    except (EOFError, OSError):
+        return
     threading.Thread(target=_leave_with_server, args=(line,), daemon=True).start()
     lock = threading.Lock()
 
@@ -27,6 +32,13 @@ def work(line: Connection, task: Task) -> None:
         os._exit(1)
     finally:
         line.close()
+
+
+def _get_ready() -> None:
+    """Load what every activity needs, so that a task that arrives later starts at once."""
+    import polars  # noqa: F401
+
+    import shoal.web.activities  # noqa: F401
 
 
 def _outcome(task: Task, send: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from shoal.web.connections import KINDS
 from shoal.web.datasets import Dataset
 from shoal.web.jobs.job import State
 from shoal.web.pages import layout, parts
+from shoal.web.pages.release import write_line
 from shoal.web.roles import ROLES
 from shoal.web.workbench import Workbench
 from shoal.web.workspace import plain_name
@@ -28,22 +29,22 @@ def register(workbench: Workbench) -> None:
     """Make the page known."""
 
     @ui.page("/data")
-    def data(name: str = "") -> None:
+    def data(name: str = "", tab: str = "") -> None:
         with layout.page(workbench, "Data", "What is on this page stays on this machine, in the workspace."):
-            DataPage(workbench, name)
+            DataPage(workbench, name, tab)
 
 
 class DataPage:
     """One visit to the page."""
 
-    def __init__(self, workbench: Workbench, name: str) -> None:
+    def __init__(self, workbench: Workbench, name: str, tab: str) -> None:
         self._workbench = workbench
         names = workbench.datasets.names()
         self._chosen = name if name in names else (names[0] if names else "")
         with ui.element("div").classes("shoal-two"):
             with ui.column().classes("full-width gap-3"):
                 with parts.card("Add data"):
-                    self._add()
+                    self._add(tab)
                 self._waiting = ui.column().classes("full-width gap-2")
             with ui.column().classes("full-width gap-3"):
                 self._listing()
@@ -51,18 +52,23 @@ class DataPage:
 
     # --- adding -------------------------------------------------------------------------------------------------
 
-    def _add(self) -> None:
+    def _add(self, tab: str) -> None:
         with ui.tabs().props("dense no-caps align=left inline-label").classes("full-width") as tabs:
             file = ui.tab("File")
             database = ui.tab("Database")
             sample = ui.tab("Sample")
-        with ui.tab_panels(tabs, value=file).classes("full-width bg-transparent"):
+            generate = ui.tab("Generate")
+        with ui.tab_panels(tabs, value=database if tab == "database" else file).classes(
+            "full-width bg-transparent"
+        ):
             with ui.tab_panel(file).classes("q-pa-none q-pt-sm"):
                 self._file_form()
             with ui.tab_panel(database).classes("q-pa-none q-pt-sm"):
                 self._database_form()
             with ui.tab_panel(sample).classes("q-pa-none q-pt-sm"):
                 self._sample_form()
+            with ui.tab_panel(generate).classes("q-pa-none q-pt-sm"):
+                self._generate_form()
 
     def _file_form(self) -> None:
         limit = self._workbench.largest_upload
@@ -141,9 +147,56 @@ class DataPage:
                     ).style("min-width: 118px; white-space: nowrap")
                     ui.label(words).classes("shoal-quiet")
 
-    def _load(self, request: dict[str, Any]) -> None:
+    def _generate_form(self) -> None:
+        with ui.column().classes("full-width gap-2"):
+            what = ui.toggle({"people": "People", "slots": "Slots"}, value="people").props("no-caps dense")
+            with ui.row().classes("full-width no-wrap gap-2"):
+                name = ui.input("Table name", value="tabla").props("outlined dense").style("flex: 3")
+                tables = parts.number("Tables", 1, min=1, max=50, precision=0).style("flex: 2")
+            population = parts.number("Number of people", 100, min=1, precision=0)
+            with ui.column().classes("full-width gap-2").bind_visibility_from(what, "value", value="people"):
+                ages = {"uniform": "every age alike", "spain": "as in Spain"}
+                distribution = (
+                    ui.select(ages, label="Ages", value="uniform")
+                    .props("outlined dense")
+                    .classes("full-width")
+                )
+                sexes = {"": "both", "man": "men", "woman": "women"}
+                sex = ui.select(sexes, label="Sex", value="").props("outlined dense").classes("full-width")
+                with ui.row().classes("full-width no-wrap gap-2"):
+                    youngest = parts.number("Youngest", 0, min=0, precision=0)
+                    oldest = parts.number("Oldest", 100, min=1, precision=0)
+                    postcodes = parts.number("Postcodes", 3, min=1, precision=0)
+            with ui.column().classes("full-width gap-2").bind_visibility_from(what, "value", value="slots"):
+                with ui.row().classes("full-width no-wrap gap-2"):
+                    slots = parts.number("Slots", 5, min=1, precision=0)
+                    smallest = parts.number("Smallest", 10, min=1, precision=0)
+                    largest = parts.number("Largest", 25, min=1, precision=0)
+            seed = parts.number("Seed", 0, min=0, precision=0)
+
+            def submit() -> None:
+                request = {
+                    "what": what.value,
+                    "name": name.value or "tabla",
+                    "tables": parts.whole(tables) or 1,
+                    "population": parts.whole(population) or 1,
+                    "distribution": distribution.value,
+                    "sex": sex.value or None,
+                    "min_age": parts.whole(youngest) or 0,
+                    "max_age": parts.whole(oldest) or 100,
+                    "postcodes": parts.whole(postcodes) or 1,
+                    "slots": parts.whole(slots) or 1,
+                    "min_capacity": parts.whole(smallest) or 1,
+                    "max_capacity": parts.whole(largest) or 1,
+                    "seed": parts.whole(seed) or 0,
+                }
+                self._load(request, "generate")
+
+            ui.button("Generate", icon="auto_awesome", on_click=submit).props("no-caps unelevated")
+
+    def _load(self, request: dict[str, Any], kind: str = "load") -> None:
         try:
-            job = self._workbench.board.submit("load", request, secrets=self._workbench.connections.secrets())
+            job = self._workbench.board.submit(kind, request, secrets=self._workbench.connections.secrets())
         except ShoalError as problem:
             parts.tell(problem)
             return
@@ -348,6 +401,9 @@ class DataPage:
                     icon="blur_on",
                     on_click=lambda: ui.navigate.to(f"/records?data={dataset.name}"),
                 ).props("no-caps outline")
+        if self._workbench.connections.current is not None:
+            with parts.card("Write to the database"):
+                write_line(self._workbench, {"data": dataset.name}, dataset.table or dataset.name)
         with parts.card(
             "Preview", quiet=f"The first {min(_PREVIEW, dataset.records)} of {dataset.records:,} records."
         ):

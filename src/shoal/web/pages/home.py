@@ -18,6 +18,12 @@ _WAYS = (
         "Protect records",
         "Every released record equals at least k − 1 others, losing as little as possible.",
     ),
+    (
+        "/appointments",
+        "event_available",
+        "Appointments",
+        "Being seen at a centre at an hour gives something away; a good plan keeps crowds together.",
+    ),
 )
 
 

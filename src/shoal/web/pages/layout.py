@@ -16,6 +16,8 @@ PAGES = (
     ("/data", "Data", "folder_open"),
     ("/risk", "Risk", "groups"),
     ("/records", "Protect records", "blur_on"),
+    ("/compare", "Compare releases", "scatter_plot"),
+    ("/appointments", "Appointments", "event_available"),
     ("/reports", "Reports", "description"),
 )
 

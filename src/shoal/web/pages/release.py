@@ -1,5 +1,8 @@
 """Write a release back to the connected database."""
 
+from collections.abc import Callable
+from typing import Any
+
 from nicegui import ui
 
 from shoal.errors import ShoalError
@@ -8,56 +11,84 @@ from shoal.web.pages import parts
 from shoal.web.workbench import Workbench
 
 
-def write_back(workbench: Workbench, job: Job) -> None:
+def write_back(workbench: Workbench, job: Job, table: str = "") -> None:
     """A line with the table's name; without a connection it says where to connect."""
-    current = workbench.connections.current
-    if current is None:
+    suggested = table or f"{job.request.get('data', 'release')}_release"
+    write_line(workbench, {"run": job.run}, suggested)
+
+
+def write_line(workbench: Workbench, what: dict[str, Any], suggested: str) -> None:
+    """The line that writes a run's release or data of the workspace to a table."""
+    if workbench.connections.current is None:
         with ui.row().classes("items-center gap-1 shoal-quiet shoal-links"):
-            ui.label("To write the release to a database,")
-            ui.link("connect to one", "/data")
+            ui.label("To write this to a database,")
+            ui.link("connect to one", "/data?tab=database")
             ui.label("first.")
         return
     with ui.row().classes("items-center gap-3 full-width"):
-        table = ui.input("Table", value=f"{job.request.get('data', 'release')}_release").props(
-            "outlined dense"
-        )
+        table = ui.input("Table", value=suggested.replace("-", "_")).props("outlined dense")
         replace = ui.checkbox("replace")
-        button = ui.button("Write to database", icon="save", on_click=lambda: submit())
-        button.props("no-caps outline")
-        outcome = ui.label().classes("shoal-quiet").props('data-test="written"')
+        _button(
+            workbench,
+            "Write to database",
+            "write",
+            lambda connection: {
+                **what,
+                "connection": connection,
+                "table": table.value or "",
+                "force": replace.value,
+            },
+        )
+
+
+def update_back(workbench: Workbench, job: Job) -> None:
+    """The line that sets REC_RAND and REC_INTELLIGENT in the table the people came from."""
+    if workbench.connections.current is None:
+        return
+    name = job.request["people"]
+    known = workbench.datasets[name].table if name in workbench.datasets else None
+    with ui.row().classes("items-center gap-3 full-width"):
+        table = ui.input("Table of people", value=known or name).props("outlined dense")
+        _button(
+            workbench,
+            "Write back REC_RAND and REC_INTELLIGENT",
+            "update",
+            lambda connection: {"run": job.run, "connection": connection, "table": table.value or ""},
+        )
+
+
+def _button(workbench: Workbench, words: str, kind: str, request: Callable[[str], dict[str, Any]]) -> None:
+    button = ui.button(words, icon="save").props("no-caps outline")
+    outcome = ui.label().classes("shoal-quiet").props('data-test="written"')
 
     def submit() -> None:
         open_now = workbench.connections.current
         if open_now is None:
             ui.notify("the connection was closed; connect again", type="warning")
             return
-        request = {
-            "run": job.run,
-            "connection": open_now.name,
-            "table": table.value or "",
-            "force": replace.value,
-        }
         try:
-            writing = workbench.board.submit("write", request, secrets=workbench.connections.secrets())
+            job = workbench.board.submit(
+                kind, request(open_now.name), secrets=workbench.connections.secrets()
+            )
         except ShoalError as problem:
             parts.tell(problem)
             return
         button.disable()
 
         def look() -> None:
-            if not (writing.state.over and writing.over.is_set()):
-                outcome.set_text(writing.progress.get("phase") or "writing …")
+            if not (job.state.over and job.over.is_set()):
+                outcome.set_text(job.progress.get("phase") or "writing …")
                 return
             timer.deactivate()
             button.enable()
-            if writing.state is State.DONE:
+            if job.state is State.DONE:
                 outcome.set_text(
-                    f"{writing.summary['records']:,} records written to table '{writing.summary['table']}'"
+                    f"{job.summary['records']:,} records written to table '{job.summary['table']}'"
                 )
             else:
                 outcome.set_text("")
-                ui.notify(
-                    writing.message, type="negative", multi_line=True, close_button="Close", timeout=9000
-                )
+                ui.notify(job.message, type="negative", multi_line=True, close_button="Close", timeout=9000)
 
         timer = ui.timer(0.25, look)
+
+    button.on_click(lambda: submit())

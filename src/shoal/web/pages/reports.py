@@ -81,9 +81,10 @@ def register(workbench: Workbench) -> None:
 
 def page_of(kind: str) -> str:
     """The page that shows runs of a kind."""
-    return {
+    pages = {
         "anonymity": "/risk",
         "microaggregate": "/records",
-        "compare": "/records/compare",
-        "group": "/records/group",
-    }.get(kind, "/reports")
+        "compare": "/compare",
+        "assign": "/appointments",
+    }
+    return pages.get(kind, "/reports")

@@ -1,0 +1,69 @@
+"""Invent people and slots, as many tables as asked for."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from shoal.web.activities.activity import Activity, Request
+from shoal.web.jobs.context import Context
+
+
+class Generate(Request):
+    """What to invent; several tables get an index, as on the command line."""
+
+    what: Literal["people", "slots"] = "people"
+    name: str = Field("tabla", min_length=1, max_length=60, pattern=r"^[A-Za-z][A-Za-z0-9_]*$")
+    tables: int = Field(1, ge=1, le=50)
+    population: int = Field(100, ge=1, le=5_000_000)
+    distribution: Literal["uniform", "spain"] = "uniform"
+    sex: Literal["man", "woman"] | None = None
+    min_age: int = Field(0, ge=0, le=150)
+    max_age: int = Field(100, ge=1, le=150)
+    postcodes: int = Field(3, ge=1, le=72_000)
+    slots: int = Field(5, ge=1, le=100_000)
+    min_capacity: int = Field(10, ge=1, le=1_000_000)
+    max_capacity: int = Field(25, ge=1, le=1_000_000)
+    seed: int = Field(0, ge=0, le=2**63 - 1)
+
+
+def run(request: Generate, context: Context) -> dict[str, Any]:
+    """Invent the tables and put them on the shelf."""
+    from shoal.generate import people, slots
+    from shoal.search import Seeds
+
+    made = []
+    for index in range(request.tables):
+        seeds = Seeds(request.seed).child("table", index)
+        name = request.name if request.tables == 1 else f"{request.name}{index}"
+        if request.what == "people":
+            frame = people.people(
+                request.population,
+                distribution=request.distribution,
+                sex=request.sex,
+                min_age=request.min_age,
+                max_age=request.max_age,
+                postcodes=request.postcodes,
+                seeds=seeds,
+            )
+        else:
+            name = f"{name}_resource"
+            frame = slots.slots(
+                request.slots,
+                request.population,
+                min_capacity=request.min_capacity,
+                max_capacity=request.max_capacity,
+                seeds=seeds,
+            )
+        made.append(context.datasets.add(frame, name, f"generated, seed {request.seed}", table=name))
+    return {
+        "data": made[0].name,
+        "records": sum(item.records for item in made),
+        "tables": [item.name for item in made],
+    }
+
+
+def _title(request: Generate) -> str:
+    return f"Generate {request.what}: {request.name}" + (f" × {request.tables}" if request.tables > 1 else "")
+
+
+ACTIVITY = Activity("generate", "Generate data", Generate, run, _title, internal=True)

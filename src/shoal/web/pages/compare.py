@@ -1,0 +1,182 @@
+"""Compare runs on the risk–utility map."""
+
+from typing import Any
+
+from nicegui import ui
+
+from shoal.errors import ShoalError
+from shoal.web.jobs.job import Job, State
+from shoal.web.pages import layout, parts
+from shoal.web.pages.runs import RunPanel, run_list
+from shoal.web.workbench import Workbench
+
+
+def register(workbench: Workbench) -> None:
+    """Make the page known."""
+
+    @ui.page("/compare")
+    def compare(data: str = "", run: str = "") -> None:
+        with layout.page(
+            workbench,
+            "Compare releases",
+            "What each release lost, and what an intruder could still do with it.",
+        ):
+            if not _finished(workbench):
+                with parts.card():
+                    parts.empty(
+                        "scatter_plot",
+                        "There is no release yet. Protect records first.",
+                        "Protect records",
+                        "/records",
+                    )
+                return
+            ComparePage(workbench, data, run)
+
+
+def _finished(workbench: Workbench) -> list[Job]:
+    return [
+        job
+        for job in workbench.board.all("microaggregate")
+        if job.state is State.DONE and job.request["data"] in workbench.datasets
+    ]
+
+
+class ComparePage:
+    """One visit to the page."""
+
+    def __init__(self, workbench: Workbench, data: str, run: str) -> None:
+        self._workbench = workbench
+        self._run = run if run in workbench.board else ""
+        asked = workbench.board[self._run].request if self._run else {}
+        names = sorted({job.request["data"] for job in _finished(workbench)})
+        wanted = asked.get("data", data)
+        with ui.element("div").classes("shoal-two"):
+            with ui.column().classes("full-width gap-3"):
+                with parts.card("Compare"):
+                    self._data = ui.select(
+                        names,
+                        label="Data",
+                        value=wanted if wanted in names else names[0],
+                        on_change=lambda: self._choices.refresh(),
+                    )
+                    self._data.props("outlined dense").classes("full-width")
+                    self._choices()
+                    ui.button("Compare", icon="play_arrow", on_click=self._submit).props("no-caps unelevated")
+                with parts.card("Runs"):
+                    self._refresh = run_list(workbench, ("compare",), self._choose, lambda: self._run)
+            self._result = ui.column().classes("full-width gap-3")
+        self._show()
+
+    @ui.refreshable_method
+    def _choices(self) -> None:
+        runs = [job for job in _finished(self._workbench) if job.request["data"] == self._data.value]
+        self._boxes = {
+            job.run: ui.checkbox(
+                f"{job.title}: loss {job.summary['loss_percent']:.3f} %, K {job.summary['k_release']}",
+                value=place < 6,
+            )
+            for place, job in enumerate(runs[:12])
+        }
+
+    def _submit(self) -> None:
+        chosen = [run for run, box in self._boxes.items() if box.value]
+        try:
+            job = self._workbench.board.submit("compare", {"data": self._data.value, "runs": chosen})
+        except ShoalError as problem:
+            parts.tell(problem)
+            return
+        self._choose(job.run)
+
+    def _choose(self, run: str) -> None:
+        self._run = run
+        ui.navigate.history.replace(f"/compare?run={run}")
+        self._refresh()
+        self._show()
+
+    def _show(self) -> None:
+        self._result.clear()
+        with self._result:
+            if self._run:
+                RunPanel(self._workbench, self._run, _present)
+            else:
+                with parts.card():
+                    parts.empty(
+                        "scatter_plot",
+                        "Tick the releases to compare. The map shows what each lost and what it risks.",
+                    )
+
+
+def _present(job: Job) -> None:
+    releases = job.summary["releases"]
+    parts.table(
+        [
+            "release",
+            "worst risk, %",
+            "information loss IL",
+            "disclosure risk DR",
+            "score",
+            "links expected",
+            "K",
+        ],
+        [
+            (
+                release["name"],
+                release["worst_risk"]["percent"],
+                release["il"],
+                release["dr"],
+                release["score"],
+                release["links_expected"],
+                release["k"],
+            )
+            for release in releases
+        ],
+    )
+    ui.label("Risk–utility map").style("font-weight: 600")
+    _map(releases, job.summary["references"])
+    ui.label(
+        "To the left less is lost, further down less can be disclosed. Grey points are plain microaggregation (MDAV) of "
+        "the same columns."
+        if job.summary["references"]
+        else "To the left less is lost, further down less can be disclosed."
+    ).classes("shoal-quiet")
+    for text in releases[0]["notes"]:
+        parts.note(text)
+
+
+def _map(releases: list[dict[str, Any]], references: dict[str, list[float]]) -> None:
+    def points(rows: list[tuple[str, float, float]], colour: str, size: int) -> dict[str, Any]:
+        return {
+            "type": "scatter",
+            "symbolSize": size,
+            "itemStyle": {"color": colour},
+            "data": [{"name": name, "value": [round(x, 3), round(y, 3)]} for name, x, y in rows],
+            "label": {
+                "show": True,
+                "position": "right",
+                "formatter": "{b}",
+                "color": "#8a949b",
+                "fontSize": 11,
+            },
+            "labelLayout": {"hideOverlap": True},
+        }
+
+    parts.chart(
+        {
+            "xAxis": parts.axis("information loss IL", across=True, scale=True),
+            "yAxis": parts.axis("disclosure risk DR", scale=True),
+            "grid": {"left": 64, "right": 130, "top": 20, "bottom": 44},
+            "series": [
+                points(
+                    [(name, il, dr) for name, (il, dr) in references.items() if name != "unprotected"],
+                    "#9aa4ab",
+                    9,
+                ),
+                points(
+                    [(release["name"], release["il"], release["dr"]) for release in releases], "#d1793b", 14
+                ),
+            ],
+            "tooltip": {},
+        },
+        340,
+        "map of information loss and disclosure risk",
+    )
