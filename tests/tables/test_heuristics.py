@@ -78,9 +78,10 @@ def test_the_rectangle_is_the_cheapest() -> None:
         ) == pytest.approx(best)
 
 
-def test_exchanging_circuits_never_makes_a_pattern_unsafe() -> None:
+def exchanges(seeds: range, wanted: int) -> int:
+    """Check accepted crossovers until there are enough; returns how many there were."""
     accepted = 0
-    for seed in range(40):
+    for seed in seeds:
         problem = random_plane(np.random.default_rng(seed), 30, 30, 20)
         plane = Plane(problem, "heurgene", SPLIT)
         breeder = Breeder(plane, HeurGeneOptions())
@@ -96,17 +97,40 @@ def test_exchanging_circuits_never_makes_a_pattern_unsafe() -> None:
                 cells = np.flatnonzero(child.hidden)
                 assert is_safe(problem, cells)
                 assert child.cost == pytest.approx(problem.total_cost(cells))
-                for s, length in enumerate(child.lengths):
-                    assert child.hidden[child.circuits[s, : max(0, length)]].all()
                 counted = np.zeros_like(child.uses)
                 for s, length in enumerate(child.lengths):
+                    assert child.hidden[child.circuits[s, : max(0, length)]].all()
                     counted[child.circuits[s, : max(0, length)]] += 1
                 assert (counted == child.uses).all()
             cheapest, first, second = breeder.tally.accepted[before]
             assert min(first, second) < cheapest
-        if accepted >= 1000:
+        if accepted >= wanted:
             break
-    assert accepted >= 1000
+    return accepted
+
+
+def test_accepted_crossovers_are_safe_and_cheaper() -> None:
+    assert exchanges(range(10), 50) >= 50
+
+
+@pytest.mark.long
+def test_a_thousand_accepted_crossovers_are_safe_and_cheaper() -> None:
+    assert exchanges(range(400), 1000) >= 1000
+
+
+def test_exchanging_any_circuit_keeps_a_pattern_safe() -> None:
+    checked = 0
+    for seed in range(3):
+        problem = random_plane(np.random.default_rng(seed), 30, 30, 20)
+        plane = Plane(problem, "heurgene", JOINT)
+        breeder = Breeder(plane, HeurGeneOptions())
+        founders = breeder.founders(Seeds(seed))
+        for one, two in combinations(founders, 2):
+            for s in range(0, plane.sensitive.size, 2):
+                child = breeder.cross(one, two, s)
+                assert is_safe(problem, np.flatnonzero(child.hidden))
+                checked += 1
+    assert checked >= 1000
 
 
 def test_mutation_removes_at_most_one_cell_and_never_costs() -> None:

@@ -23,7 +23,7 @@ _TESTS = 6000
 class GeneralOptions(Options):
     """Nothing to choose yet but how many redundancy tests are made at most."""
 
-    tests: int = Field(_TESTS, ge=0)
+    tests: int = Field(default=_TESTS, ge=0)
 
 
 def solve(

@@ -34,10 +34,10 @@ from shoal.tables.problem import Problem
 class GenSupOptions(Options):
     """The published settings."""
 
-    population: int = Field(10, ge=4)
-    generations: int = Field(1000, ge=0)
-    patience: int = Field(100, ge=1)
-    elite_share: float = Field(0.25, gt=0.0, lt=1.0)
+    population: int = Field(default=10, ge=4)
+    generations: int = Field(default=1000, ge=0)
+    patience: int = Field(default=100, ge=1)
+    elite_share: float = Field(default=0.25, gt=0.0, lt=1.0)
     rectangles: Literal["joint", "split"] = "joint"
 
 

@@ -25,6 +25,7 @@ from shoal.search.evolution import (
     TournamentParents,
     evolve,
 )
+from shoal.search.evolution.policies import Replace, Select
 from shoal.search.evolution.replacement import hamming
 from shoal.search.options import Options
 from shoal.search.randomness import below, shuffle
@@ -41,16 +42,16 @@ Configuration = Literal[
 class HeurGeneOptions(Options):
     """The published settings; ``configuration`` names a selection and a replacement, or the portfolio of all."""
 
-    population: int = Field(10, ge=2)
-    generations: int = Field(1000, ge=0)
-    patience: int = Field(100, ge=1)
-    attempts: int = Field(100, ge=1)
-    largest_circuit: int = Field(32, ge=1, le=96)
+    population: int = Field(default=10, ge=2)
+    generations: int = Field(default=1000, ge=0)
+    patience: int = Field(default=100, ge=1)
+    attempts: int = Field(default=100, ge=1)
+    largest_circuit: int = Field(default=32, ge=1, le=96)
     configuration: Configuration = "portfolio"
-    elite_share: float = Field(0.10, ge=0.0, le=1.0)
-    tournament: int = Field(3, ge=1)
-    kill: int = Field(3, ge=1)
-    similar: int = Field(3, ge=1)
+    elite_share: float = Field(default=0.10, ge=0.0, le=1.0)
+    tournament: int = Field(default=3, ge=1)
+    kill: int = Field(default=3, ge=1)
+    similar: int = Field(default=3, ge=1)
     rectangles: Literal["joint", "split"] = "joint"
 
 
@@ -72,18 +73,24 @@ def apart(one: Chromosome, other: Chromosome) -> float:
 
 def strategies(options: HeurGeneOptions) -> Portfolio:
     """The strategies of a configuration with their shares."""
-    elite = (EliteParents(), ReplaceByElite())
-    selections = {"roulette": RouletteParents(), "tournament": TournamentParents(options.tournament)}
-    replacements = {"kill": KillTournament(options.kill), "similar": ReplaceSimilar(apart, options.similar)}
+    elite = Strategy(EliteParents(), ReplaceByElite(), share=options.elite_share)
+    selections: dict[str, Select] = {
+        "roulette": RouletteParents(),
+        "tournament": TournamentParents(options.tournament),
+    }
+    replacements: dict[str, Replace] = {
+        "kill": KillTournament(options.kill),
+        "similar": ReplaceSimilar(apart, options.similar),
+    }
     if options.configuration == "elite/elite":
-        return Portfolio([Strategy(*elite)])
+        return Portfolio([Strategy(elite.select, elite.replace)])
     if options.configuration != "portfolio":
         selection, _, replacement = options.configuration.partition("/")
         return Portfolio([Strategy(selections[selection], replacements[replacement])])
     rest = (1.0 - options.elite_share) / 4.0
     return Portfolio(
         [
-            Strategy(*elite, share=options.elite_share),
+            elite,
             *(Strategy(s, r, share=rest) for s in selections.values() for r in replacements.values()),
         ]
     )
