@@ -28,6 +28,12 @@ def group(
             show_default="all that measure something; the choice is printed",
         ),
     ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            "--groups", metavar='"a,b;c,d"', help="Score these groups, search nothing.", show_default=False
+        ),
+    ] = None,
     method: Annotated[
         str, typer.Option("--method", help="How to find the groups; 'list' shows all methods.")
     ] = "d-gomm",
@@ -86,7 +92,7 @@ def group(
     """
     from shoal import sources
     from shoal.cli import output
-    from shoal.cli.microaggregate import read_settings
+    from shoal.cli.microaggregate import read_groups, read_settings
     from shoal.cli.progress import watched
     from shoal.microdata.grouping.group_attributes import group_attributes
     from shoal.microdata.grouping.methods import METHODS
@@ -112,6 +118,7 @@ def group(
             source.frame,
             k,
             columns=None if columns is None else options.split_names(columns),
+            groups=read_groups(groups),
             method=method,
             options=read_settings(option),
             variant=variant,  # type: ignore[arg-type]

@@ -183,7 +183,7 @@ def microaggregate(
             columns=None if columns is None else options.split_names(columns),
             method=method,
             options=read_settings(option),
-            groups=_groups(groups),
+            groups=read_groups(groups),
             aggregate=aggregate,  # type: ignore[arg-type]
             ordinal=options.split_names(ordinal),
             by=options.split_names(by),
@@ -250,7 +250,8 @@ def read_settings(pairs: list[str] | None) -> dict[str, Any]:
     return settings
 
 
-def _groups(text: str | None) -> list[list[str]] | None:
+def read_groups(text: str | None) -> list[list[str]] | None:
+    """Groups of columns from a text like "a,b;c,d"."""
     from shoal.errors import InputError
 
     if text is None:

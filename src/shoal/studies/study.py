@@ -23,6 +23,9 @@ from shoal.search import Seeds
 STUDIES: dict[str, str] = {
     "anonymity-vectors": "shoal.studies.anonymity_vectors",
     "ils-microaggregation": "shoal.studies.ils_microaggregation",
+    "gomm": "shoal.studies.gomm",
+    "rooms": "shoal.studies.rooms",
+    "screening": "shoal.studies.screening",
 }
 
 

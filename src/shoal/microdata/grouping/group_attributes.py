@@ -10,9 +10,10 @@ from shoal.errors import InputError
 from shoal.microdata.attributes import read_attribute
 from shoal.microdata.choice import choose_columns
 from shoal.microdata.grouping.attribute_grouping import AttributeGrouping
-from shoal.microdata.grouping.grouping import Grouping, verify
+from shoal.microdata.grouping.bounds import lower_bound
+from shoal.microdata.grouping.grouping import Grouping, score_from_scratch, verify
 from shoal.microdata.grouping.methods import METHODS
-from shoal.microdata.grouping.problem import GroupingProblem, Scoring, Variant
+from shoal.microdata.grouping.problem import GroupingProblem, Scoring, Variant, canonical, groups_of
 from shoal.microdata.inputs import check_choice
 from shoal.microdata.mdav import Bounds
 from shoal.search import Budget, Observer, Seeds, silent
@@ -28,6 +29,7 @@ def group_attributes(
     k: int = 25,
     *,
     columns: Sequence[str] | None = None,
+    groups: Sequence[Sequence[str]] | None = None,
     method: str = "d-gomm",
     options: Mapping[str, Any] | None = None,
     variant: Variant = "compatible",
@@ -43,7 +45,8 @@ def group_attributes(
 
     ``variant`` chooses how groupings are scored (``compatible`` reproduces the published tables of GOMM, ``literal`` follows
     its text), ``bounds`` whether the last cluster may be smaller than k when scoring. Records with a missing value are
-    left out of the search (``aside``) or refused. ``alone`` also searches with each genetic operator on its own.
+    left out of the search (``aside``) or refused. ``alone`` also searches with each genetic operator on its own. With
+    ``groups`` nothing is searched: these groups are scored.
 
     >>> import numpy as np, polars as pl
     >>> table = pl.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), schema=["a", "b", "c"])
@@ -59,6 +62,8 @@ def group_attributes(
     data = nw.from_native(frame, eager_only=True)
     if len(data) == 0:
         raise InputError("there are no records")
+    if groups is not None:
+        columns, method = [name for group in groups for name in group], "given"
     names, notes = _columns(data, columns)
     table = np.column_stack([read_attribute(data, name).values for name in names])
     gaps = np.isnan(table).any(axis=1)
@@ -76,14 +81,17 @@ def group_attributes(
     flat = [name for name, column in zip(names, table.T, strict=True) if (column == column[0]).all()]
     if flat:
         notes.append(f"columns that do not vary change nothing, wherever they are: {', '.join(flat)}")
-    found: Grouping = chosen.solve(
-        problem,
-        options,
-        budget=budget or Budget(),
-        seeds=Seeds(seed),
-        threads=threads,
-        observer=observer,
-    )
+    if groups is not None:
+        found = _scored(problem, [[names.index(name) for name in group] for group in groups if group])
+    else:
+        found = chosen.solve(
+            problem,
+            options,
+            budget=budget or Budget(),
+            seeds=Seeds(seed),
+            threads=threads,
+            observer=observer,
+        )
     verify(problem, found)
     return AttributeGrouping(
         method=method,
@@ -115,6 +123,20 @@ def _columns(data: nw.DataFrame, asked: Sequence[str] | None) -> tuple[list[str]
             raise InputError(f"column '{name}' is not numeric ({kind}); only numbers can be grouped")
     ours = asked is None or list(asked) == ["*"]
     return list(choice.columns), [choice.sentence().replace("protecting", "grouping", 1)] if ours else []
+
+
+def _scored(problem: GroupingProblem, groups: Sequence[Sequence[int]]) -> Grouping:
+    """Groups that somebody else has chosen, with their score."""
+    partition = canonical(groups)
+    score = score_from_scratch(problem, groups_of(partition))
+    return Grouping(
+        value=score.value,
+        bound=min(score.value, lower_bound(problem)),
+        partition=partition,
+        score=score,
+        evaluations=1,
+        clustered=len(partition),
+    )
 
 
 def _warnings(problem: GroupingProblem, found: Grouping) -> list[str]:
