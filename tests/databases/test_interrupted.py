@@ -1,5 +1,7 @@
 """A write that is killed in the middle leaves the old table whole. Nothing is simulated: a process is killed."""
 
+import hashlib
+import pathlib
 import subprocess
 import sys
 import time
@@ -7,7 +9,7 @@ import time
 import polars as pl
 import pytest
 
-from shoal import sources
+from shoal import InputError, sources
 
 OLD = pl.DataFrame({"id": [1, 2, 3], "x": [0.5, 1.5, 2.5]})
 
@@ -17,8 +19,8 @@ import polars as pl
 from shoal import sources
 
 names = sys.argv[2].split(",")
-count = 400_000
-frame = pl.DataFrame({names[0]: range(count), names[1]: [i / 3 for i in range(count)]})
+count = 1_000_000
+frame = pl.DataFrame({names[0]: range(count)}).with_columns((pl.col(names[0]) / 3).alias(names[1]))
 print("writing", flush=True)
 sources.write(frame, sys.argv[1], force=True)
 print("written", flush=True)
@@ -28,11 +30,9 @@ print("written", flush=True)
 def under_way(database) -> bool:
     """Whether the records are being written right now, as the database itself shows it."""
     if database.kind == "sqlite":
-        # SQLite keeps the old pages in a journal beside the file until the transaction ends.
-        import pathlib
-
-        journal = pathlib.Path(database.url.removeprefix("sqlite:///") + "-journal")
-        return journal.exists() and journal.stat().st_size > 0
+        # SQLite keeps the old pages in a journal beside the file until the transaction ends; the file grows before.
+        path = pathlib.Path(database.url.removeprefix("sqlite:///"))
+        return path.with_name(path.name + "-journal").exists() and path.stat().st_size > 1_000_000
     if database.kind == "postgresql":
         return bool(
             database.run(
@@ -74,8 +74,6 @@ def test_leftovers_after_the_rename_are_cleaned_too(mariadb_database):
     """Killed between the rename and the removal of the old table: the next write finds the backup."""
     database = mariadb_database
     sources.write(OLD, database("people"))
-    import hashlib
-
     digest = hashlib.sha256(b"people").hexdigest()[:16]
     database.run(
         f"CREATE TABLE _shoal_old_{digest} (id integer)", f"CREATE TABLE _shoal_new_{digest} (id integer)"
@@ -96,7 +94,7 @@ def test_two_replacements_at_once_are_told_apart_from_leftovers(mariadb_database
     load = writing.load
 
     def meanwhile(connection, table, records):
-        with pytest.raises(sources.exchange.InputError, match="being replaced by another process"):
+        with pytest.raises(InputError, match="being replaced by another process"):
             sources.write(OLD.head(1), database("people"), force=True)
         load(connection, table, records)
 

@@ -74,6 +74,14 @@ def test_postgresql(postgresql_database):
     sources.write(frame, database("lab.copy"))
     assert_frame_equal(sources.read(database("lab.copy")).frame, frame)
     assert database.run("SELECT count(*) FROM lab.copy") == [(2,)]
+    news = pl.DataFrame(
+        {"u": [frame["u"][0]], "e": ["bad"], "j": ["[2]"], "z": [dt.datetime(2024, 2, 1, tzinfo=dt.UTC)]}
+    )
+    sources.update_columns(database("lab.t"), "u", news)
+    changed = sources.read(database("lab.t"), columns=["e", "j", "z"]).frame.sort("e", nulls_last=True)
+    assert changed.row(0) == news.row(0)[1:]
+    with pytest.raises(InputError, match="a value does not fit its column"):
+        sources.update_columns(database("lab.t"), "u", news.with_columns(e=pl.lit("worse")))
     sources.write(frame, database("lab.t"), force=True)  # the identity is always generated: made anew
     assert_frame_equal(sources.read(database("lab.t")).frame, frame)
     with pytest.raises(InputError, match="column 'x' holds NUL"):

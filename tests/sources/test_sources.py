@@ -4,8 +4,9 @@ import subprocess
 import sys
 
 import polars as pl
+import pytest
 
-from shoal import sources
+from shoal import InputError, sources
 
 
 def test_importing_is_light():
@@ -21,6 +22,13 @@ def test_all_names_are_there():
     for name in sources.__all__:
         assert getattr(sources, name) is not None
     assert set(sources.__all__) <= set(dir(sources))
+
+
+def test_a_frame_without_columns_is_not_written(tmp_path):
+    for place in (tmp_path / "x.csv", tmp_path / "x.parquet", f"sqlite:///{tmp_path}/x.db::t"):
+        with pytest.raises(InputError, match="no columns"):
+            sources.write(pl.DataFrame(), place)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_data_does_not_show_its_records(tmp_path):

@@ -58,6 +58,8 @@ def write(
     ``like`` is the data the frame was made from: its labels are kept, and a text file is written as it was.
     """
     place = parse(address)
+    if not frame.width:
+        raise InputError("there are no columns to write")
     if isinstance(place, FileAddress):
         from shoal.sources.files import write_file
 

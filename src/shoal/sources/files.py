@@ -47,7 +47,11 @@ def read_file(
                 path, DEFAULTS[kind], columns=columns, separator=separator, decimal=decimal, encoding=encoding
             )
         elif kind in ("parquet", "arrow"):
-            scan = pl.scan_parquet(path, glob=False) if kind == "parquet" else pl.scan_ipc(path, glob=False)
+            scan = (
+                pl.scan_parquet(path, glob=False, hive_partitioning=False)
+                if kind == "parquet"
+                else pl.scan_ipc(path, glob=False)
+            )
             frame = _collect(scan, columns, path)
         elif kind == "excel":
             from shoal.sources.excel import read_excel

@@ -82,6 +82,8 @@ def connection_failure(database: Database, error: Exception, *, password_given: 
     if asks_for_password(error) and not password_given:
         return InputError(f"{database} asks for a password; give it in SHOAL_DB_PASSWORD")
     code = _code(cause)
+    if "cryptography" in words:
+        return InputError(f'{database} needs a further package: pip install "pymysql[rsa]"')
     if any(
         sign in words for sign in ("resolve host", "not known", "translate host", "getaddrinfo", "No address")
     ):
