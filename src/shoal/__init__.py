@@ -21,9 +21,15 @@ from shoal.anonymity.vector import AnonymityVector
 from shoal.errors import Infeasible, InputError, ShoalError
 
 if TYPE_CHECKING:
+    from shoal.appointments.assign import assign
+    from shoal.microdata.grouping.group_attributes import group_attributes
+    from shoal.microdata.measures.compare import compare
     from shoal.microdata.microaggregate import microaggregate
 
 _LAZY = {
+    "assign": "shoal.appointments.assign",
+    "compare": "shoal.microdata.measures.compare",
+    "group_attributes": "shoal.microdata.grouping.group_attributes",
     "microaggregate": "shoal.microdata.microaggregate",
 }
 
@@ -34,6 +40,9 @@ __all__ = [
     "ShoalError",
     "__version__",
     "anonymity",
+    "assign",
+    "compare",
+    "group_attributes",
     "microaggregate",
 ]
 
