@@ -124,17 +124,25 @@ def search(
             break
         found.append(_one_run(evaluator, options, run, seeds.child("run", number), start, options.runs > 1))
     best, course, statistics = min(found, key=lambda item: item[0].score.value)
-    bound = min(run.bound, best.score.value) if run.bound is not None else None
+    partition, score = best.partition, best.score
+    # One group keeps k for all attributes together, so it is preferred to any that is not better.
+    together = (2**problem.n - 1,)
+    alternative = evaluator.scores([together])[0]
+    evaluator.asked -= 1
+    if alternative.value <= score.value + 1e-9:
+        partition, score = together, alternative
+    run.report(score.value)
+    bound = min(run.bound, score.value) if run.bound is not None else None
     optimal = problem.n == 1
     if optimal:
-        bound = best.score.value
+        bound = score.value
         run.finish(StopReason.OPTIMAL)
     return Grouping(
-        value=best.score.value,
+        value=score.value,
         bound=bound,
         optimal=optimal,
-        partition=best.partition,
-        score=best.score,
+        partition=partition,
+        score=score,
         evaluations=sum(item.evaluations for item, _, _ in found),
         clustered=evaluator.clustered,
         saved=evaluator.saved,
