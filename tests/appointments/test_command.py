@@ -1,7 +1,6 @@
 """The command as a user meets it: outputs, exit codes, one line per error, nothing half written."""
 
 import json
-import os
 import sqlite3
 
 import polars as pl
@@ -97,7 +96,8 @@ def test_attendance_of_an_old_plan(capsys, files):
     table = pl.read_csv(target).with_columns(came=pl.Series(["yes", "no", "yes"] * 5))
     table.write_csv(files / "after.csv")
     code, out, err = as_json(
-        capsys, "assign", files / "after.csv", files / "slots.csv", "--quasi", "zip,gender", "--pinned", "slot", "--attended", "came"
+        capsys, "assign", files / "after.csv", files / "slots.csv", "--quasi", "zip,gender",
+        "--pinned", "slot", "--attended", "came",
     )  # fmt: skip
     assert code == 0, err
     assert out["attended"] == 10
@@ -247,14 +247,14 @@ def test_bad_input_is_one_line_and_writes_nothing(capsys, files, monkeypatch, ar
     SLOTS[2:].write_csv(files / "few.csv")
     pl.DataFrame({"zip": [88888], "centre": ["A"]}).write_csv(files / "near.csv")
     monkeypatch.chdir(files)
-    before = sorted(os.listdir(files))
-    found, out, err = run(capsys, "assign", *arguments)
+    before = sorted(files.iterdir())
+    found, _, err = run(capsys, "assign", *arguments)
     assert found == code
     message = [line for line in err.splitlines() if line.startswith("shoal:")]
     assert len(message) == 1
     assert text in message[0]
     assert "88888" not in err
-    assert sorted(os.listdir(files)) == before
+    assert sorted(files.iterdir()) == before
 
 
 def test_instances(capsys, tmp_path):

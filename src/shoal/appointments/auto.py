@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.appointments import annealing, constraint, dynamic, fills, lexicographic
+from shoal.appointments import annealing, constraint, dynamic, fills, lexicographic, patterns
 from shoal.appointments.assignment import Assignment, settle
 from shoal.appointments.bounds import base_vector, largest_k
 from shoal.appointments.problem import Problem
@@ -54,16 +54,20 @@ def _largest_k(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -> 
     run.report(problem.value(matrix), bound=bound, phase="greedy")
     if problem.plain:
         matrix = wrap_up(problem, matrix, bound, run, seeds.child("wrap"))
-    effort = 100
+    effort, lowered = 5, False
     while problem.value(matrix) < bound and not run.stopped:
         place = seeds.child("round", effort)
         if not problem.diverse:
-            inner = lexicographic.inner_run(run, effort, lexicographic.STEPS_PER_UNIT)
-            limit = effort * lexicographic.STEPS_PER_UNIT
-            cooling = annealing.AnnealingOptions(schedule=100_000)
+            # Moving pieces about is what finds plans; deciding K is what proves them.
+            inner = lexicographic.inner_run(run, 4 * effort, lexicographic.STEPS_PER_UNIT)
+            limit = 4 * effort * lexicographic.STEPS_PER_UNIT
+            cooling = annealing.AnnealingOptions(schedule=limit // 8)
             matrix = annealing.raise_k(problem, matrix, bound, cooling, inner, place.child("anneal"), limit)
             run.spend(-(-inner.work // lexicographic.STEPS_PER_UNIT))
             run.report(problem.value(matrix), phase="annealing")
+        if not lowered and patterns.applies(problem):
+            bound, lowered = patterns.lower(problem, problem.value(matrix), bound, run), True
+            run.report(bound=bound, phase="patterns")
         if problem.rows * problem.slots <= MOST_CELLS:
             matrix, bound = constraint.close_in(problem, matrix, bound, run, place.child("decide"), effort)
         effort *= 2
@@ -99,19 +103,19 @@ def _best_vector(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -
     bound = base
     run.report(problem.value(matrix), bound=bound, phase="greedy")
     frozen: list[tuple[int, int]] = []
-    effort = 50
+    effort = 25
     while problem.value(matrix) != bound and not run.stopped:
         place = seeds.child("round", effort)
         if not problem.diverse:
             matrix = lexicographic.anneal(problem, matrix, effort, bound, run, place.child("anneal"))
         if problem.value(matrix) != bound and dynamic.fits(problem):
-            matrix, proved = lexicographic.by_states(problem, matrix, 20 * effort, run)
+            matrix, proved = lexicographic.by_states(problem, matrix, 40 * effort, run)
             if proved:
                 return matrix, problem.value(matrix)
         if problem.value(matrix) != bound and problem.rows * problem.slots <= MOST_CELLS:
             frozen = _still_frozen(problem, matrix, frozen)
             matrix, bound = lexicographic.by_levels(
-                problem, matrix, base, run, place.child("levels"), most=2 * effort, frozen=frozen
+                problem, matrix, base, run, place.child("levels"), most=4 * effort, frozen=frozen
             )
             run.report(problem.value(matrix), bound=bound, phase="levels")
         effort *= 2

@@ -25,14 +25,14 @@ from shoal.search.options import Options
 DEFAULT_UNITS = 20_000
 
 # What one unit of work buys, so that all parts of the method cost about the same time per unit.
-STEPS_PER_UNIT, STATES_PER_UNIT = 2_000, 2
+STEPS_PER_UNIT, STATES_PER_UNIT = 4_000, 2
 
 
 class LexicographicOptions(Options):
     """``level``: how many components of the vector to prove (none given: all). ``start``: units spent on a first plan."""
 
     level: int | None = Field(default=None, ge=1)
-    start: int = Field(default=100, ge=0)
+    start: int = Field(default=25, ge=0)
 
 
 def solve(
