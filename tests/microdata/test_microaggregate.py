@@ -107,6 +107,68 @@ def test_ordinal_columns_release_values_that_exist_and_sort_naturally():
     assert protect(three, ordinal=["education"]).frame["education"].to_list() == ["2 middle"] * 3
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        pl.Series("rating", ["lo", "hi", "mid"] * 4, dtype=pl.Enum(["lo", "mid", "hi"])),
+        pd.Series(
+            ["lo", "hi", "mid"] * 4,
+            name="rating",
+            dtype=pd.CategoricalDtype(["lo", "mid", "hi"], ordered=True),
+        ),
+        pd.Series(["lo", "hi", "mid"] * 4, name="rating", dtype=pd.CategoricalDtype(["lo", "mid", "hi"])),
+    ],
+    ids=["enum", "ordered", "unordered"],
+)
+def test_categories_keep_the_order_they_were_declared_in(column):
+    frame = column.to_frame()
+    assert set(protect(frame, 12, ordinal=["rating"]).frame["rating"]) == {"mid"}
+
+
+def test_categories_of_no_declared_order_sort_naturally():
+    ages = pl.Series("age", ["0-4", "10-14", "5-9"] * 4, dtype=pl.Categorical)
+    assert set(protect(ages.to_frame(), 12, ordinal=["age"]).frame["age"]) == {"5-9"}
+
+
+def test_odd_values_of_an_ordinal_column_are_ordered_or_missing():
+    sizes = pl.DataFrame({"size": ["m²", "05", "5", "²"] * 3})
+    assert set(protect(sizes, 12, ordinal=["size"]).frame["size"]) == {"5"}
+    gaps = pl.DataFrame({"grade": [float("nan"), 1.0, 2.0, 3.0] * 3})
+    assert set(protect(gaps, 12, ordinal=["grade"], missing="impute").frame["grade"]) == {2.0}
+
+
+def test_gaps_that_stay_in_an_ordinal_pandas_column_pass_the_check():
+    frame = pd.DataFrame({"grade": [None] * 3 + ["a", "b", "c"] * 3, "x": [99.0] * 3 + [1.0, 5.0, 9.0] * 3})
+    released = protect(
+        frame, columns=["x"], ordinal=["grade"], missing="impute", attribute_weights={"grade": 0}
+    )
+    assert released.frame["grade"].isna().sum() == 3
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Madrid"])
+def test_moments_keep_their_time_zone(zone, unit):
+    days = pd.date_range("2020-03-28", periods=9, tz=zone).as_unit(unit)
+    for frame in (pd.DataFrame({"seen": days}), pl.DataFrame({"seen": days})):
+        released = protect(frame, 9, columns=["seen"]).frame["seen"]
+        assert released.dtype == frame["seen"].dtype
+        utc = [day.timestamp() for day in days]
+        assert released[0].timestamp() == pytest.approx(sum(utc) / len(utc), abs=1e-3)
+
+
+def test_rounded_integers_may_be_missing_in_pandas_and_as_large_as_they_go():
+    frame = pd.DataFrame(
+        {"a": pd.array([None] * 3 + [1, 2, 3] * 3, dtype="Int64"), "x": [99.0] * 3 + [1.0] * 9}
+    )
+    released = protect(frame, columns=["a", "x"], missing="impute", aggregate="rounded-mean").frame["a"]
+    assert released.isna().tolist() == [True] * 3 + [False] * 9
+    large = pl.DataFrame({"a": pl.Series([2**63 + 2**20 * step for step in range(6)], dtype=pl.UInt64)})
+    assert (
+        protect(large, columns=["a"], aggregate="rounded-mean").frame["a"].to_list()
+        == [2**63 + 2**20] * 3 + [2**63 + 2**20 * 4] * 3
+    )
+
+
 def test_groups_never_cross_strata():
     before = survey()
     result = protect(before, columns=["income", "age"], by=["region"])
@@ -115,6 +177,18 @@ def test_groups_never_cross_strata():
     )
     assert per_group["region"].max() == 1
     assert per_group["len"].min() >= 3
+
+
+def test_strata_that_read_the_same_stay_apart():
+    frame = pl.DataFrame(
+        {
+            "x": [1.0, 9.0] * 12,
+            "area": ["a, b"] * 6 + ["a"] * 6 + ["missing"] * 6 + [None] * 6,
+            "part": ["c"] * 6 + ["b, c"] * 6 + ["d"] * 12,
+        }
+    )
+    released = protect(frame, 6, columns=["x"], by=["area", "part"]).frame
+    assert released["x"].unique().to_list() == [5.0]
 
 
 def test_small_strata_are_named_and_counted():

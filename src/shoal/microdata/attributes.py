@@ -49,7 +49,7 @@ def read_attribute(frame: nw.DataFrame, name: str, *, ordinal: bool = False) -> 
         whole: Kind = "integer" if kind.is_integer() else "number"
         return Attribute(name, whole, values, kind)
     if kind == nw.Date or kind == nw.Datetime or isinstance(kind, nw.Datetime):
-        moments = column.cast(nw.Datetime("us"))
+        moments = column.cast(nw.Datetime("us")) if kind == nw.Date else column
         missing = column.is_null().to_numpy()
         micros = moments.dt.timestamp("us").fill_null(0).to_numpy().astype(np.float64)
         values = np.where(missing, np.nan, micros)
@@ -66,7 +66,9 @@ def _floats(column: nw.Series) -> np.ndarray:
 
 
 def _ordinal(column: nw.Series, name: str) -> Attribute:
-    missing = np.asarray(column.is_null().to_numpy(), dtype=bool)
+    missing = np.array(column.is_null().to_numpy(), dtype=bool)
+    if column.dtype.is_float():
+        missing |= np.isnan(_floats(column))
     raw = column.to_list()
     present = [value for value, gone in zip(raw, missing, strict=True) if not gone]
     categories = _ordered(column, present, name)
@@ -84,9 +86,12 @@ def _ordinal(column: nw.Series, name: str) -> Attribute:
 def _ordered(column: nw.Series, present: Sequence[Any], name: str) -> list[Any]:
     kind = column.dtype
     distinct = set(present)
-    if kind == nw.Enum or kind == nw.Categorical:
-        return [value for value in column.cat.get_categories().to_list() if value in distinct]
-    if kind == nw.String:
+    # Only pandas keeps an order of its own for categories that were not declared to have one.
+    if isinstance(kind, nw.Enum | nw.Categorical) and column.implementation.is_pandas_like():
+        return [value for value in column.to_native().cat.categories.tolist() if value in distinct]
+    if isinstance(kind, nw.Enum):
+        return [value for value in kind.categories if value in distinct]
+    if isinstance(kind, nw.String | nw.Categorical):
         return sorted(distinct, key=_natural)
     try:
         return sorted(distinct)
@@ -94,10 +99,10 @@ def _ordered(column: nw.Series, present: Sequence[Any], name: str) -> list[Any]:
         raise InputError(f"the values of column '{name}' have no order") from None
 
 
-def _natural(text: str) -> list[tuple[int, float, str]]:
-    # "5-9" comes before "10-14": runs of digits are compared as numbers.
+def _natural(text: str) -> tuple[list[tuple[int, float, str]], str]:
+    # "5-9" comes before "10-14": runs of digits are compared as numbers, and "05" and "5" as texts after that.
     parts = re.split(r"(\d+)", text)
-    return [(0, float(part), "") if part.isdigit() else (1, 0.0, part) for part in parts if part]
+    return [(0, float(part), "") if part.isdecimal() else (1, 0.0, part) for part in parts if part], text
 
 
 def write_attribute(attribute: Attribute, released: np.ndarray, *, whole: bool, backend: Any) -> nw.Series:
@@ -116,11 +121,15 @@ def write_attribute(attribute: Attribute, released: np.ndarray, *, whole: bool, 
     if attribute.kind == "moment":
         micros = np.where(missing, 0.0, np.rint(released)).astype(np.int64)
         series = nw.new_series(name, micros.astype("datetime64[us]"), nw.Datetime("us"), backend=backend)
+        zone = getattr(attribute.dtype, "time_zone", None)
+        if zone is not None:
+            series = series.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
         return _with_nulls(series.cast(attribute.dtype), missing)
-    if attribute.kind == "integer" and whole:
-        series = nw.new_series(
-            name, np.where(missing, 0.0, released).astype(np.int64), nw.Int64, backend=backend
-        )
+    # The integers pandas makes by default cannot be missing; there a column with gaps stays one of floats.
+    gaps_fit = not missing.any() or not nw.Implementation.from_backend(backend).is_pandas_like()
+    if attribute.kind == "integer" and whole and gaps_fit:
+        wide, kind = (np.uint64, nw.UInt64) if attribute.dtype == nw.UInt64 else (np.int64, nw.Int64)
+        series = nw.new_series(name, np.where(missing, 0.0, released).astype(wide), kind, backend=backend)
         return _with_nulls(series.cast(attribute.dtype) if not missing.any() else series, missing)
     return _with_nulls(
         nw.new_series(name, np.where(missing, 0.0, released), nw.Float64, backend=backend), missing

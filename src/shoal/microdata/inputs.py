@@ -75,16 +75,27 @@ def read_strata(data: nw.DataFrame, by: Sequence[str], k: int) -> dict[str, np.n
     """The records of each stratum, by its name; an ``InputError`` says which are smaller than k."""
     if not by:
         return {"": np.arange(len(data))}
-    keys = list(zip(*[data[name].to_list() for name in by], strict=True))
+    found: dict[tuple[str | None, ...], list[int]] = {}
+    for row, key in enumerate(zip(*[_texts(data[name]) for name in by], strict=True)):
+        found.setdefault(key, []).append(row)
     rows: dict[str, list[int]] = {}
-    for row, key in enumerate(keys):
-        rows.setdefault(", ".join("missing" if part is None else str(part) for part in key), []).append(row)
+    for key, members in found.items():
+        name = ", ".join("missing" if part is None else part for part in key)
+        # Two strata may read the same ("a, b" and "c" beside "a" and "b, c"); they stay two.
+        while name in rows:
+            name += " (another)"
+        rows[name] = members
     small = {name: len(members) for name, members in rows.items() if len(members) < k}
     if small:
         shown = "; ".join(f"{name} ({count})" for name, count in list(small.items())[:5])
         more = f" and {len(small) - 5} more" if len(small) > 5 else ""
         raise InputError(f"{len(small)} of {len(rows)} strata have fewer than k = {k} records: {shown}{more}")
     return {name: np.array(members) for name, members in rows.items()}
+
+
+def _texts(column: nw.Series) -> list[str | None]:
+    items = zip(column.to_list(), column.is_null().to_list(), strict=True)
+    return [None if gone else str(item) for item, gone in items]
 
 
 def start_labels(start: Any, keep: np.ndarray, groups: int) -> np.ndarray:

@@ -57,8 +57,9 @@ class ReleaseCheck:
         back = np.empty(len(self.permutation))
         if attribute.kind == "ordinal":
             place = {value: position for position, value in enumerate(attribute.categories)}
-            items = data[attribute.name].to_list()
-            seen = np.array([np.nan if item is None else place.get(item, -1) for item in items], dtype=float)
+            column = data[attribute.name]
+            items = zip(column.to_list(), column.is_null().to_list(), strict=True)
+            seen = np.array([np.nan if gone else place.get(item, -1) for item, gone in items], dtype=float)
         else:
             seen = read_attribute(data, attribute.name).values
         back[self.permutation] = seen
