@@ -90,6 +90,15 @@ def _errors(app: FastAPI) -> None:
         field = ".".join(str(part) for part in first["loc"][1:])
         return JSONResponse({"error": f"{field or 'the request'}: {first['msg']}", "kind": "input"}, 422)
 
+    @app.exception_handler(HTTPException)
+    async def refused(request: Any, problem: HTTPException) -> JSONResponse:
+        body = (
+            problem.detail
+            if isinstance(problem.detail, dict)
+            else {"error": str(problem.detail), "kind": "input"}
+        )
+        return JSONResponse(body, problem.status_code)
+
     @app.exception_handler(ShoalError)
     async def wrong(request: Any, problem: ShoalError) -> JSONResponse:
         kind = "input" if isinstance(problem, InputError) else "infeasible"
@@ -236,7 +245,7 @@ def _submission(router: APIRouter, workbench: Workbench, activity: Activity) -> 
     def submit(request: Any) -> JobView:
         for name in _named_data(request):
             if name not in workbench.datasets:
-                raise InputError(f"there is no data '{name[:100]}' in the workspace")
+                raise _missing(f"there is no data '{name[:100]}' in the workspace")
         return _view(workbench.board.submit(activity.kind, request.model_dump(mode="json")))
 
     submit.__annotations__["request"] = activity.request_model

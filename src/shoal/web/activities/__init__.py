@@ -2,7 +2,17 @@
 
 from collections.abc import Mapping
 
-from shoal.web.activities import anonymity, assign, compare, generate, load, microaggregate, update, write
+from shoal.web.activities import (
+    anonymity,
+    assign,
+    compare,
+    generate,
+    group,
+    load,
+    microaggregate,
+    update,
+    write,
+)
 from shoal.web.activities.activity import Activity
 
 ACTIVITIES: Mapping[str, Activity] = {
@@ -14,6 +24,7 @@ ACTIVITIES: Mapping[str, Activity] = {
         update.ACTIVITY,
         anonymity.ACTIVITY,
         microaggregate.ACTIVITY,
+        group.ACTIVITY,
         compare.ACTIVITY,
         assign.ACTIVITY,
     )

@@ -38,10 +38,7 @@ def run(request: Measure, context: Context) -> dict[str, Any]:
         context.say(f"measuring {name}")
         wanted = [*request.quasi, *([request.unit] if request.unit else [])]
         wanted += [request.confidential] if request.confidential else []
-        known = context.datasets[name].columns
-        frame = context.datasets.frame(
-            name, list(dict.fromkeys(column for column in wanted if column in known))
-        )
+        frame = context.datasets.frame(name, list(dict.fromkeys(wanted)))
         result = shoal.anonymity(
             frame, request.quasi, unit=request.unit, null=request.null, confidential=request.confidential
         )

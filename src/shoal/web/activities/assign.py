@@ -42,7 +42,7 @@ class Assign(Request):
     iterations: int | None = Field(None, ge=0, le=10**12)
     time_limit: float | None = Field(None, gt=0, le=7 * 86400)
     seed: int | None = Field(
-        None, ge=0, le=2**63 - 1, description="repeats a run; without it seats are truly random"
+        None, ge=0, le=2**53 - 1, description="repeats a run; without it seats are truly random"
     )
 
 

@@ -21,7 +21,7 @@ class Compare(Request):
         None, description="columns compared; those protected by all runs if not given"
     )
     quasi: list[str] | None = Field(None, description="columns over which K is counted")
-    seed: int = Field(0, ge=0, le=2**63 - 1)
+    seed: int = Field(0, ge=0, le=2**53 - 1)
 
 
 def run(request: Compare, context: Context) -> dict[str, Any]:

@@ -23,7 +23,7 @@ class Generate(Request):
     slots: int = Field(5, ge=1, le=100_000)
     min_capacity: int = Field(10, ge=1, le=1_000_000)
     max_capacity: int = Field(25, ge=1, le=1_000_000)
-    seed: int = Field(0, ge=0, le=2**63 - 1)
+    seed: int = Field(0, ge=0, le=2**53 - 1)
 
 
 def run(request: Generate, context: Context) -> dict[str, Any]:

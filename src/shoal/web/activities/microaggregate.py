@@ -40,7 +40,7 @@ class Microaggregate(Request):
     unit: str | None = None
     iterations: int | None = Field(None, ge=0, le=10**12)
     time_limit: float | None = Field(None, gt=0, le=7 * 86400)
-    seed: int = Field(0, ge=0, le=2**63 - 1)
+    seed: int = Field(0, ge=0, le=2**53 - 1)
 
 
 def run(request: Microaggregate, context: Context) -> dict[str, Any]:

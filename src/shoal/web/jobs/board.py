@@ -231,12 +231,15 @@ class Board:
                 job.state = State.DONE
             else:
                 job.state, job.error, job.message = State.FAILED, message["kind"], message["message"]
+            # The result is there; nobody need wait for the process to clear away its things.
+            self._close(job)
         return True
 
     def _close(self, job: Job) -> None:
         live = self._live.pop(job.run, None)
-        if live is not None:
-            live.control.close()
+        if live is None:
+            return
+        live.control.close()
         job.ended = time.time()
         if job.state is State.CANCELLED:
             self._empty(job)

@@ -228,7 +228,8 @@ class AppointmentsPage:
             parts.warning(f"{caused:,} more people come below {found['k_required']} by these appointments.")
         if found["homogeneous_slots"]:
             parts.note(
-                f"In {found['homogeneous_slots']} slots everybody belongs to one crowd: who is seen there gives it away."
+                f"{found['homogeneous_slots']} of {len(found['slots'])} slots serve one crowd only: who is seen there "
+                "gives it away."
             )
         for text in found["notes"]:
             parts.note(text)
@@ -256,7 +257,7 @@ def _matrix(found: dict[str, Any]) -> None:
         few = len(matrix) * len(slots) <= 240
         parts.chart(
             {
-                "xAxis": parts.axis("", "category", data=slots, axisLabel={"rotate": 50, "color": "#8a949b"}),
+                "xAxis": parts.axis("", "category", data=slots, axisLabel=_slot_labels(slots)),
                 "yAxis": {
                     **parts.axis("crowd (people)", "category", data=crowds, inverse=True),
                     "nameGap": 60,
@@ -291,6 +292,12 @@ def _matrix(found: dict[str, Any]) -> None:
         ui.label(f"{shown}{part}. A red cell is a small crowd.").classes("shoal-quiet")
 
 
+def _slot_labels(slots: list[str]) -> dict[str, Any]:
+    """Names of slots upright while they are short, aslant where they are long."""
+    long = sum(len(name) for name in slots) > 60
+    return {"rotate": 50 if long else 0, "color": "#8a949b"}
+
+
 def _loads(found: dict[str, Any]) -> None:
     slots = found["slots"][:60]
     with ui.column().classes("full-width gap-0"):
@@ -301,7 +308,7 @@ def _loads(found: dict[str, Any]) -> None:
                     "",
                     "category",
                     data=[item["slot"] for item in slots],
-                    axisLabel={"rotate": 50, "color": "#8a949b"},
+                    axisLabel=_slot_labels([item["slot"] for item in slots]),
                 ),
                 "yAxis": parts.axis("people"),
                 "grid": {"left": 64, "right": 18, "top": 30, "bottom": 70},

@@ -74,7 +74,7 @@ class ComparePage:
             job.run: ui.checkbox(
                 f"{job.title}: loss {job.summary['loss_percent']:.3f} %, K {job.summary['k_release']}",
                 value=place < 6,
-            )
+            ).props("dense")
             for place, job in enumerate(runs[:12])
         }
 
@@ -148,7 +148,7 @@ def _map(releases: list[dict[str, Any]], references: dict[str, list[float]]) -> 
         return {
             "type": "scatter",
             "symbolSize": size,
-            "itemStyle": {"color": colour},
+            "itemStyle": {"color": colour, "opacity": 1},
             "data": [{"name": name, "value": [round(x, 3), round(y, 3)]} for name, x, y in rows],
             "label": {
                 "show": True,

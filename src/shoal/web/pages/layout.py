@@ -16,6 +16,7 @@ PAGES = (
     ("/data", "Data", "folder_open"),
     ("/risk", "Risk", "groups"),
     ("/records", "Protect records", "blur_on"),
+    ("/grouping", "Group attributes", "workspaces"),
     ("/compare", "Compare releases", "scatter_plot"),
     ("/appointments", "Appointments", "event_available"),
     ("/reports", "Reports", "description"),
@@ -30,7 +31,12 @@ def page(workbench: Workbench, title: str, lead: str = "") -> Iterator[None]:
     ui.page_title(f"{title} · Shoal")
     ui.add_css(_STYLE)
     ui.colors(
-        primary="#1f6f8b", secondary="#44657a", accent="#d1793b", positive="#2e7d32", negative="#b3261e"
+        primary="#1f6f8b",
+        secondary="#44657a",
+        accent="#d1793b",
+        positive="#2e7d32",
+        negative="#b3261e",
+        info="#31698a",
     )
     ui.html('<a class="shoal-skip" href="#content">Skip to the content</a>', sanitize=False)
     dark = ui.dark_mode(_dark["value"])
@@ -46,7 +52,7 @@ def page(workbench: Workbench, title: str, lead: str = "") -> Iterator[None]:
             button.props('flat dense round color=white aria-label="Light or dark"').tooltip("Light or dark")
     drawer = (
         ui.left_drawer(bordered=True)
-        .props("width=218 breakpoint=900 show-if-above")
+        .props("width=236 breakpoint=900 show-if-above")
         .classes("q-pt-sm")
         .style("padding: 10px 0 0; gap: 0")
     )

@@ -19,7 +19,7 @@ def register(workbench: Workbench) -> None:
     """Make the page known."""
 
     @ui.page("/records")
-    def records(data: str = "", run: str = "") -> None:
+    def records(data: str = "", run: str = "", grouping: str = "") -> None:
         with layout.page(
             workbench,
             "Protect records",
@@ -29,16 +29,24 @@ def register(workbench: Workbench) -> None:
                 with parts.card():
                     parts.empty("blur_on", "There is no data yet.", "Add data", "/data")
                 return
-            RecordsPage(workbench, data, run)
+            RecordsPage(workbench, data, run, grouping)
 
 
 class RecordsPage:
     """One visit to the page."""
 
-    def __init__(self, workbench: Workbench, data: str, run: str) -> None:
+    def __init__(self, workbench: Workbench, data: str, run: str, grouping: str) -> None:
         self._workbench = workbench
         self._run = run if run in workbench.board else ""
-        self._asked = workbench.board[self._run].request if self._run else {}
+        self._asked: dict[str, Any] = workbench.board[self._run].request if self._run else {}
+        if grouping in workbench.board and not self._run:
+            found = workbench.board[grouping]
+            self._asked = {
+                "data": found.request["data"],
+                "k": found.request["k"],
+                "groups": found.summary.get("groups"),
+                "columns": [name for group in found.summary.get("groups", ()) for name in group],
+            }
         with ui.element("div").classes("shoal-two"):
             with ui.column().classes("full-width gap-3"):
                 with parts.card("Microaggregate"):
@@ -64,6 +72,11 @@ class RecordsPage:
             name for name in numeric if dataset.roles.get(name) == "quasi-identifier"
         ]
         self._chosen = parts.column_picker(numeric, "Columns to protect", asked.get("columns") or default)
+        self._groups = asked.get("groups")
+        if self._groups:
+            words = "; ".join(", ".join(group) for group in self._groups)
+            self._grouped = ui.checkbox(f"In {len(self._groups)} groups: {words}", value=True).props("dense")
+            self._grouped.classes("shoal-quiet")
         self._k = parts.number("k, smallest number of equal records", asked.get("k", 5), min=2, precision=0)
         with ui.expansion("Quasi-identifiers, strata, gaps, order").props("dense").classes("full-width"):
             with ui.column().classes("full-width gap-2"):
@@ -133,6 +146,8 @@ class RecordsPage:
             "time_limit": self._time.value,
             "seed": parts.whole(self._seed) or 0,
         }
+        if self._groups and self._grouped.value:
+            request |= {"columns": None, "groups": self._groups}
         try:
             job = self._workbench.board.submit("microaggregate", request)
         except ShoalError as problem:

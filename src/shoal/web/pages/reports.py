@@ -84,6 +84,7 @@ def page_of(kind: str) -> str:
     pages = {
         "anonymity": "/risk",
         "microaggregate": "/records",
+        "group": "/grouping",
         "compare": "/compare",
         "assign": "/appointments",
     }

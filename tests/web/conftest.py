@@ -1,0 +1,17 @@
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from tests.web.serving import Served, served
+
+
+@pytest.fixture(scope="session")
+def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(tmp_path_factory.mktemp("bench") / "workspace", "--max-upload", "3") as found:
+        yield found
+
+
+@pytest.fixture
+def api(workbench: Served) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=workbench.root, headers=workbench.headers, timeout=60) as client:
+        yield client

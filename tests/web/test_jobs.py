@@ -1,0 +1,197 @@
+"""Runs in processes of their own: progress, pause, stop, cancel, crash, queue and memory of earlier sessions."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from shoal.errors import InputError
+from shoal.web.datasets import Datasets
+from shoal.web.jobs.board import Board
+from shoal.web.jobs.job import Job, State
+from shoal.web.workspace import Workspace
+
+pytestmark = pytest.mark.xdist_group("web")
+ENDLESS = {"data": "firms", "k": 5, "method": "ilsmc", "columns": ["turnover", "costs"], "iterations": 10**9}
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return Workspace(tmp_path_factory.mktemp("jobs") / "bench")
+
+
+@pytest.fixture(scope="module")
+def board(workspace: Workspace) -> Iterator[Board]:
+    board = Board(workspace, at_once=2)
+    board.wait(board.submit("load", {"sample": "firms"}).run, 60)
+    yield board
+    board.close()
+
+
+def _until(condition: Callable[[], object], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def _searching(board: Board) -> Job:
+    job = board.submit("microaggregate", ENDLESS)
+    _until(lambda: job.progress.get("work"))
+    return job
+
+
+def test_pause_resume_and_stop_with_the_best(board: Board, workspace: Workspace) -> None:
+    job = _searching(board)
+    board.pause(job.run)
+    assert job.state is State.PAUSED
+    time.sleep(0.7)
+    work = job.progress["work"]
+    time.sleep(0.7)
+    assert job.progress["work"] == work
+    board.resume(job.run)
+    _until(lambda: job.progress["work"] > work)
+    board.stop(job.run)
+    board.wait(job.run, 60)
+    assert job.state is State.DONE
+    assert job.summary["stopped_by"] == "interrupt"
+    assert job.summary["k_release"] >= 5
+    assert {"report.html", "release.csv"} <= set(job.file_names)
+    values = [point["value"] for point in job.points if point["value"] is not None]
+    assert values == sorted(values, reverse=True)
+    released = pl.read_parquet(workspace.place("runs", job.run, "release.parquet"))
+    assert released.height == 1200
+
+
+def test_cancel_stops_within_a_second_and_keeps_nothing(board: Board, workspace: Workspace) -> None:
+    job = _searching(board)
+    process = board._live[job.run].process
+    since = time.monotonic()
+    board.cancel(job.run)
+    assert time.monotonic() - since < 1
+    assert not process.is_alive()
+    assert job.state is State.CANCELLED
+    job.over.wait(5)
+    assert [path.name for path in workspace.place("runs", job.run).iterdir()] == ["run.json"]
+
+
+def test_a_paused_run_can_be_cancelled(board: Board) -> None:
+    job = _searching(board)
+    board.pause(job.run)
+    board.cancel(job.run)
+    assert job.state is State.CANCELLED
+
+
+def test_a_crash_becomes_a_message(board: Board) -> None:
+    job = _searching(board)
+    os.kill(board._live[job.run].process.pid, signal.SIGKILL)
+    board.wait(job.run, 10)
+    assert job.state is State.FAILED
+    assert "ended unexpectedly" in job.message
+    assert "SIGKILL" in job.message
+    after = board.submit("anonymity", {"data": ["firms"], "quasi": ["region"]})
+    assert board.wait(after.run, 60).state is State.DONE
+
+
+def test_two_at_once_and_the_third_waits(board: Board) -> None:
+    first, second, third = (board.submit("microaggregate", ENDLESS) for _ in range(3))
+    _until(lambda: first.progress.get("work") and second.progress.get("work"))
+    assert third.state is State.WAITING
+    assert len(board.active) == 3
+    board.cancel(first.run)
+    _until(lambda: third.state is State.RUNNING)
+    board.cancel(second.run)
+    board.cancel(third.run)
+    _until(lambda: not board.active)
+
+
+def test_a_waiting_run_can_be_cancelled(board: Board) -> None:
+    jobs = [board.submit("microaggregate", ENDLESS) for _ in range(3)]
+    board.cancel(jobs[2].run)
+    assert jobs[2].state is State.CANCELLED
+    for job in jobs[:2]:
+        board.cancel(job.run)
+
+
+def test_wrong_requests_are_refused_at_once(board: Board) -> None:
+    for kind, request, words in (
+        ("microaggregate", {"data": "firms", "k": 1}, "k: should be greater"),
+        ("microaggregate", {"data": "firms", "q": 1}, "q: Extra inputs"),
+        ("anonymity", {"data": ["firms"], "quasi": []}, "quasi"),
+    ):
+        with pytest.raises(InputError, match=words):
+            board.submit(kind, request)
+
+
+def test_errors_of_the_user_are_told_in_one_line(board: Board) -> None:
+    job = board.wait(board.submit("anonymity", {"data": ["firms"], "quasi": ["regionn"]}).run, 60)
+    assert job.state is State.FAILED
+    assert job.error == "input"
+    assert "did you mean 'region'" in job.message
+
+
+def test_an_earlier_session_is_remembered(board: Board, workspace: Workspace) -> None:
+    done = next(job for job in board.all() if job.state is State.DONE and job.kind == "anonymity")
+    again = Board(workspace)
+    assert again[done.run].summary == done.summary
+    assert again[done.run].state is State.DONE
+    path = workspace.place("runs", done.run, "run.json")
+    text = path.read_text()
+    path.write_text(text.replace('"state": "done"', '"state": "running"'))
+    try:
+        lost = Board(workspace)[done.run]
+        assert lost.state is State.FAILED
+        assert "closed before" in lost.message
+    finally:
+        path.write_text(text)
+
+
+def test_workers_leave_with_their_server(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+    import textwrap
+
+    script = tmp_path / "server.py"
+    script.write_text(
+        textwrap.dedent(
+            f"""
+            import os, time
+            from pathlib import Path
+            if __name__ == "__main__":
+                from shoal.web.jobs.board import Board
+                from shoal.web.workspace import Workspace
+                board = Board(Workspace(Path({str(tmp_path / "bench")!r})))
+                board.wait(board.submit("load", {{"sample": "firms"}}).run)
+                job = board.submit("microaggregate", {ENDLESS!r})
+                while not job.progress.get("work"):
+                    time.sleep(0.05)
+                print(board._live[job.run].process.pid, flush=True)
+                os.kill(os.getpid(), 9)
+            """
+        )
+    )
+    found = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
+    pid = int(found.stdout.split()[-1])
+    _until(
+        lambda: not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text().split()[2],
+        5,
+    )
+
+
+def test_data_descriptions_survive(workspace: Workspace) -> None:
+    datasets = Datasets(workspace)
+    frame = pl.DataFrame({"id": [1, 2, 3], "Größe": [1.5, None, 2.0], "when": ["a", "b", "b"]})
+    found = datasets.add(frame, "Körper größen.csv", "Körper größen.csv")
+    assert found.name == "Korper-groen"
+    assert datasets[found.name] == found
+    assert datasets.frame(found.name).equals(frame)
+    assert datasets.set_role(found.name, "when", "confidential").roles["when"] == "confidential"
+    with pytest.raises(InputError, match="role 'secret'"):
+        datasets.set_role(found.name, "when", "secret")
+    datasets.remove(found.name)
+    with pytest.raises(InputError, match="not in the workspace"):
+        datasets[found.name]
