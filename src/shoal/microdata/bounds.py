@@ -58,9 +58,9 @@ def lower_bound(
     3.0
     """
     run = (budget or Budget()).start(observer, direction=Direction.MAXIMISE)
-    if _is_trivial(problem) or problem.d == 1:
+    if is_trivial(problem) or problem.d == 1:
         return column_bound(problem)
-    turned = _turned(problem)
+    turned = turned_points(problem)
     best = 0.0
     if problem.n <= _DENSE_UP_TO or problem.d <= 3:
         best = turned.safe(_column_error(turned.points, problem))
@@ -78,34 +78,34 @@ def lower_bound(
 
 def column_bound(problem: Problem) -> float:
     """The sum of the optima of single columns, after turning the points to their principal axes."""
-    if _is_trivial(problem):
+    if is_trivial(problem):
         return problem.sst * (1.0 - 1e-12)
-    turned = _turned(problem)
+    turned = turned_points(problem)
     return turned.safe(_column_error(turned.points, problem))
 
 
 def neighbour_bound(problem: Problem, *, threads: int = 1) -> float:
     """Half of the squared distances to the k − 1 nearest of each record, divided by k."""
-    if _is_trivial(problem):
+    if is_trivial(problem):
         return problem.sst * (1.0 - 1e-12)
-    turned = _turned(problem)
+    turned = turned_points(problem)
     return turned.safe(_neighbour_error(tree_of(turned.points), problem.k, Budget().start(), threads))
 
 
 def matching_bound(problem: Problem, *, rounds: int = 60, threads: int = 1) -> float:
     """The bound by prices, after so many rounds of changes."""
-    if _is_trivial(problem):
+    if is_trivial(problem):
         return problem.sst * (1.0 - 1e-12)
-    turned = _turned(problem)
+    turned = turned_points(problem)
     return turned.safe(_matching_error(tree_of(turned.points), problem, rounds, Budget().start(), threads))
 
 
-def _is_trivial(problem: Problem) -> bool:
+def is_trivial(problem: Problem) -> bool:
     """Whether all records must form one group, or all are the same."""
     return problem.n < 2 * problem.k or problem.sst == 0.0
 
 
-class _Turned(NamedTuple):
+class Turned(NamedTuple):
     """The points on their principal axes, in a unit that is a power of two."""
 
     points: np.ndarray
@@ -123,12 +123,13 @@ class _Turned(NamedTuple):
         return float(max(0.0, root) ** 2)
 
 
-def _turned(problem: Problem) -> _Turned:
+def turned_points(problem: Problem) -> Turned:
+    """The points as the bounds see them."""
     d = problem.d
     axes = principal_axes(problem.points) if d > 1 else np.eye(1)
     unit = 2.0 ** np.round(np.log2(np.sqrt(problem.sst / problem.n)))
     points = (problem.points - problem.points.mean(axis=0)) @ axes / unit
-    return _Turned(
+    return Turned(
         points=points,
         unit=float(unit),
         slack=float(4 * (d + 2) * _EPSILON * np.sqrt(problem.sst)),
@@ -147,7 +148,7 @@ def _list_length(problem: Problem) -> int:
     return min(problem.n - 1, wanted)
 
 
-def _in_slices(n: int, run: Run, work: Callable[[int, int], None], threads: int, phase: str) -> bool:
+def in_slices(n: int, run: Run, work: Callable[[int, int], None], threads: int, phase: str) -> bool:
     """Do the work on slices of 0 … n, several at once, as long as there is time; whether all were done."""
     slices = [(first, min(first + _SLICE, n)) for first in range(0, n, _SLICE)]
     with ThreadPoolExecutor(max(1, threads)) as pool:
@@ -175,11 +176,21 @@ def _neighbour_error(tree: Tree, k: int, run: Run, threads: int) -> float:
         nearest(tree, first, last, k - 1, distances, places)
         sums[first:last] = distances.sum(axis=1)
 
-    _in_slices(n, run, work, threads, "neighbours")
+    in_slices(n, run, work, threads, "neighbours")
     return float(sums.sum()) / (2 * k) * (1.0 - (2 * k + 50) * _EPSILON)
 
 
 def _matching_error(tree: Tree, problem: Problem, rounds: int, run: Run, threads: int) -> float:
+    plain, prices = matching_prices(tree, problem, rounds, run, threads)
+    if prices is None:
+        return plain
+    return max(plain, _value_of(tree, prices, problem.k, run, threads))
+
+
+def matching_prices(
+    tree: Tree, problem: Problem, rounds: int, run: Run, threads: int
+) -> tuple[float, np.ndarray | None]:
+    """The neighbour bound and good prices for the matching bound; none if there was no time for them."""
     n, k = problem.n, problem.k
     length = _list_length(problem)
     distances = np.empty((n, length), dtype=np.float32)
@@ -193,10 +204,10 @@ def _matching_error(tree: Tree, problem: Problem, rounds: int, run: Run, threads
         distances[first:last] = exact
         halves[first:last] = exact[:, : k - 1].sum(axis=1)
 
-    complete = _in_slices(n, run, find, threads, "neighbours")
+    complete = in_slices(n, run, find, threads, "neighbours")
     plain = float(halves.sum()) / (2 * k) * (1.0 - (2 * k + 50) * _EPSILON)
     if not complete:
-        return plain
+        return plain, None
     starts, partners, gaps = _pairs(places, distances)
     prices = distances[:, k - 2].astype(np.float64) / 2
     if run.budget.iterations is not None:
@@ -210,7 +221,7 @@ def _matching_error(tree: Tree, problem: Problem, rounds: int, run: Run, threads
         adjust_prices(prices, starts, partners, gaps, k, blur, turn % 2 == 1)
         run.spend(1)
         run.report(phase="prices")
-    return max(plain, _value_of(tree, prices, k, run, threads))
+    return plain, prices
 
 
 def _value_of(tree: Tree, prices: np.ndarray, k: int, run: Run, threads: int) -> float:
@@ -221,7 +232,7 @@ def _value_of(tree: Tree, prices: np.ndarray, k: int, run: Run, threads: int) ->
     def work(first: int, last: int) -> None:
         overlaps(tree, prices, first, last, excess)
 
-    if not _in_slices(n, run, work, threads, "check"):
+    if not in_slices(n, run, work, threads, "check"):
         return 0.0
     income = (k - 1) * float(prices.sum())
     overlap = float(excess.sum())
