@@ -37,7 +37,7 @@ def spss(tmp_path):
         column_labels=VARIABLES,
         variable_value_labels={"sex": SEXES, "debt": {99: "refused"}},
         missing_ranges={"debt": [99, {"lo": 900, "hi": 999}]},
-        variable_format={"sex": "F1.0", "debt": "F4.0", "income": "F10.2", "born": "EDATE10"},
+        variable_format={"sex": "F8.2", "debt": "F4.0", "income": "F10.2", "born": "EDATE10"},
         variable_measure={"sex": "nominal", "income": "scale"},
         variable_display_width={"sex": 12},
     )

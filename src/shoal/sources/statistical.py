@@ -136,12 +136,9 @@ def _plain(values: pl.Series, storage: str | None, labels: Labels) -> pl.Series:
     if values.dtype == pl.String:
         # None of these programs tells an empty text from a missing one.
         return values.set((values == "").fill_null(value=False), None)
-    if (
-        labels.format == "spss"
-        and values.dtype == pl.Float64
-        and _WHOLE.fullmatch(labels.formats.get(name, ""))
-    ):
-        # SPSS has only floating-point numbers; a format without decimals says that whole ones are meant.
+    codes = name in labels.values or _WHOLE.fullmatch(labels.formats.get(name, ""))
+    if labels.format == "spss" and values.dtype == pl.Float64 and codes:
+        # SPSS has only floating-point numbers; labels or a format without decimals say that whole ones are meant.
         whole = values.drop_nulls()
         if whole.is_finite().all() and (whole == whole.round()).all() and (whole.abs() <= _EXACT).all():
             return values.cast(pl.Int64)

@@ -6,7 +6,7 @@ import sqlite3
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -68,11 +68,13 @@ def _open_sqlite(database: Database, *, writing: bool) -> sa.Connection:
     def _begin(connection: sa.Connection) -> None:
         connection.exec_driver_sql(begin)
 
-    try:
-        connection = engine.connect()
-        connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")
-    except Exception as error:
-        raise connection_failure(database, error, password_given=False) from None
+    with ExitStack() as stack:
+        try:
+            connection = stack.enter_context(engine.connect())
+            connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")
+        except Exception as error:
+            raise connection_failure(database, error, password_given=False) from None
+        stack.pop_all()
     return connection
 
 

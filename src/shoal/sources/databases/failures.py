@@ -11,6 +11,7 @@ from shoal.sources.address import Database
 
 _REASONS = {
     # PostgreSQL, by SQLSTATE
+    "0A000": "other tables refer to it, or the server cannot do it",
     "22001": "a text is too long for its column",
     "22003": "a number is out of range for its column",
     "22008": "a date is out of range",

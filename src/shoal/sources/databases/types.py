@@ -133,8 +133,8 @@ def storable(values: pl.Series, dialect: str) -> pl.Series:
     if dtype == pl.UInt64 and dialect == "sqlite" and (values.max() or 0) >= 2**63:  # type: ignore[operator]
         raise InputError(f"column '{name}' holds integers that SQLite cannot")
     if isinstance(dtype, pl.Decimal) and dialect == "sqlite":
-        unscaled = max((abs(int(v.scaleb(dtype.scale))) for v in values.drop_nulls()), default=0)
-        if unscaled >= 10**_SQLITE_DIGITS:
+        largest: Any = values.abs().max() or 0
+        if largest * 10**dtype.scale >= 10**_SQLITE_DIGITS:
             raise InputError(
                 f"column '{name}' holds decimals of more than {_SQLITE_DIGITS} digits, which SQLite rounds"
             )

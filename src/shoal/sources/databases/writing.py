@@ -13,6 +13,7 @@ from typing import Any
 
 import polars as pl
 import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
 
 from shoal.errors import InputError
 from shoal.sources.address import TableAddress
@@ -38,8 +39,9 @@ def write_table(frame: pl.DataFrame, address: TableAddress, *, force: bool = Fal
         with connected(database, writing=True) as connection, one_line(doing):
             _write(connection, frame, address.table, force=force)
     except BaseException:
-        if made:
-            with suppress(OSError):
+        # SQLite made the file before the first record; what is empty was made for nothing.
+        with suppress(OSError):
+            if made and not Path(database.database).stat().st_size:
                 Path(database.database).unlink()
         raise
 
@@ -184,9 +186,11 @@ def _replace_by_shadow(
         else:
             connection.exec_driver_sql(f"RENAME TABLE {quoted[shadow]} TO {quoted[place]}")
     finally:
-        # After a success this is the old table, after a failure the unfinished new one.
-        for leftover in (backup, shadow):
-            connection.exec_driver_sql(f"DROP TABLE IF EXISTS {quoted[leftover]}")
+        # After a success this is the old table, after a failure the unfinished new one. If even that fails, nothing
+        # has changed about how the writing went, and the next one clears up.
+        with suppress(SQLAlchemyError):
+            for leftover in (backup, shadow):
+                connection.exec_driver_sql(f"DROP TABLE IF EXISTS {quoted[leftover]}")
 
 
 def load(connection: sa.Connection, table: sa.Table, records: pl.DataFrame) -> None:
