@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli import generate_instance, options
+from shoal.cli import generate_instance, generate_table, options
 
 if TYPE_CHECKING:
     from shoal.sources import Address
@@ -29,6 +29,7 @@ def register(app: typer.Typer) -> None:
 
 
 generate_instance.register(group)
+generate_table.register(group)
 
 
 @group.command("people")

@@ -11,7 +11,19 @@ from typing import Annotated, NoReturn
 import typer
 
 from shoal._version import __version__
-from shoal.cli import anonymity, assign, compare, demo, generate, group, microaggregate, study
+from shoal.cli import (
+    anonymity,
+    assign,
+    audit,
+    compare,
+    demo,
+    generate,
+    group,
+    microaggregate,
+    study,
+    suppress,
+    tabulate,
+)
 from shoal.errors import Infeasible, InputError
 
 app = typer.Typer(
@@ -41,7 +53,19 @@ def shoal(
     """Everything Shoal does from the command line; each sub-command has --help with an example."""
 
 
-for command in (anonymity, microaggregate, compare, group, assign, generate, study, demo):
+for command in (
+    anonymity,
+    microaggregate,
+    compare,
+    group,
+    assign,
+    tabulate,
+    suppress,
+    audit,
+    generate,
+    study,
+    demo,
+):
     command.register(app)
 
 

@@ -116,6 +116,105 @@ def points(rows: Sequence[tuple[str, float, float]], *, x: str, y: str, height: 
     return _svg(chart.properties(width=560, height=height))
 
 
+def marks(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    kinds: Sequence[Sequence[str]],
+    *,
+    names: Sequence[str],
+    x: str,
+    y: str,
+) -> str:
+    """A grid in which every square has one of a few kinds, the first of them pale."""
+    import altair as alt
+
+    cells = [
+        {"row": rows[i], "column": columns[j], "kind": kinds[i][j]}
+        for i in range(len(rows))
+        for j in range(len(columns))
+    ]
+    colours = ["#e4eaee", *_PALETTE[: max(0, len(names) - 1)]]
+    size = max(6, min(26, 640 // max(len(rows), len(columns), 1)))
+    labels = size >= 10
+    chart = (
+        alt.Chart(alt.Data(values=cells))
+        .mark_rect(stroke="white", strokeWidth=0.5)
+        .encode(
+            x=alt.X("column:O", sort=list(columns), title=x, axis=alt.Axis(labels=labels, ticks=False)),
+            y=alt.Y("row:O", sort=list(rows), title=y, axis=alt.Axis(labels=labels, ticks=False)),
+            color=alt.Color(
+                "kind:N",
+                sort=list(names),
+                scale=alt.Scale(domain=list(names), range=colours),
+                legend=alt.Legend(title=None),
+            ),
+        )
+        .properties(width=size * len(columns), height=size * len(rows))
+    )
+    return _svg(chart)
+
+
+def shares(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: Sequence[Sequence[float]],
+    *,
+    title: str,
+    x: str,
+    y: str,
+) -> str:
+    """A heat map of shares between 0 and 1."""
+    import altair as alt
+
+    cells = [
+        {"row": rows[i], "column": columns[j], "share": float(values[i][j])}
+        for i in range(len(rows))
+        for j in range(len(columns))
+    ]
+    chart = (
+        alt.Chart(alt.Data(values=cells))
+        .mark_rect()
+        .encode(
+            x=alt.X("column:O", sort=list(columns), title=x, axis=alt.Axis(labelAngle=-60)),
+            y=alt.Y("row:O", sort=list(rows), title=y),
+            color=alt.Color(
+                "share:Q",
+                title=title,
+                scale=alt.Scale(range=["#eef2f4", _ACCENT]),
+                legend=alt.Legend(format="%"),
+            ),
+        )
+        .properties(width=min(640, 18 * len(columns)), height=min(480, 18 * len(rows)))
+    )
+    return _svg(chart)
+
+
+def intervals(
+    names: Sequence[str],
+    found: Sequence[tuple[float, float]],
+    needed: Sequence[tuple[float, float]],
+    *,
+    x: str,
+) -> str:
+    """For each name a bar (what is found) behind a thicker one (what is needed)."""
+    import altair as alt
+
+    wide = [{"name": n, "low": a, "high": b} for n, (a, b) in zip(names, found, strict=True)]
+    inner = [{"name": n, "low": a, "high": b} for n, (a, b) in zip(names, needed, strict=True)]
+    axis = alt.Y("name:N", sort=list(names), title=None)
+    outer_bars = (
+        alt.Chart(alt.Data(values=wide))
+        .mark_bar(color=_ACCENT, opacity=0.35, height=10)
+        .encode(x=alt.X("low:Q", title=x), x2="high:Q", y=axis)
+    )
+    inner_bars = (
+        alt.Chart(alt.Data(values=inner))
+        .mark_bar(color=_PALETTE[1], height=4)
+        .encode(x="low:Q", x2="high:Q", y=axis)
+    )
+    return _svg((outer_bars + inner_bars).properties(width=560, height=max(60, 16 * len(names))))
+
+
 def _colour(alt: Any, names: list[str]) -> Any:
     legend = alt.Legend(title=None) if len(names) > 1 else None
     return alt.Color(

@@ -36,7 +36,9 @@ def recognise(table: Table) -> Network | None:
     if np.unique(pairs).size != pairs.size:
         return None
     kept = np.ones(table.relations, dtype=bool)
-    if memberships.max(initial=0) > 2:
+    if table.basis is not None:
+        kept = table.basis.astype(bool)
+    elif memberships.max(initial=0) > 2:
         kept = _without_implied(table, memberships, relation_of)
     entries = kept[relation_of]
     used = np.bincount(table.members[entries], minlength=table.cells)

@@ -1,7 +1,7 @@
 """A table as one sparse linear system: cells, and the additive relations that hold between them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,8 @@ class Table:
     """Cells with values, and relations Σ coefficient·value = right-hand side (0 unless told).
 
     Relation ``i`` concerns ``members[starts[i]:starts[i + 1]]`` with the ``signs`` at the same places. ``keys`` names
-    each cell by its coordinates, one array per dimension. ``shape`` is set for a plain two-dimensional table only: the
+    each cell by its coordinates, one array per dimension. ``basis`` may mark relations from which all others follow.
+    ``shape`` is set for a plain two-dimensional table only: the
     number of internal rows and columns; its cells are then stored row by row, each row ending in its total and the
     last row being the column totals.
 
@@ -40,7 +41,7 @@ class Table:
     keys: Mapping[str, np.ndarray]
     rhs: np.ndarray | None = None
     shape: tuple[int, int] | None = None
-    counts: np.ndarray | None = field(default=None)
+    basis: np.ndarray | None = None
 
     @classmethod
     def from_matrix(

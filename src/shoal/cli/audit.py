@@ -1,0 +1,144 @@
+"""``shoal audit``: the interval an attacker can compute for every hidden cell, and whether it is wide enough."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import options
+from shoal.cli.suppress import (
+    Counts,
+    High,
+    Low,
+    NoInsiders,
+    Protection,
+    Rounding,
+    Sensitive,
+    Sliding,
+    TableFile,
+)
+
+if TYPE_CHECKING:
+    from shoal.tables.audit import Audit
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("audit")(audit)
+
+
+def audit(
+    table: TableFile,
+    pattern: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="PATTERN", help="The hidden cells; a .jj table may mark them itself.", show_default=False
+        ),
+    ] = None,
+    sensitive: Sensitive = None,
+    protection: Protection = 0.10,
+    output_to: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="INTERVALS", help="The intervals (internal).", show_default=False
+        ),
+    ] = None,
+    sliding: Sliding = 0.0,
+    low: Low = 0.0,
+    high: High = None,
+    rounding: Rounding = None,
+    counts: Counts = False,
+    no_insiders: NoInsiders = False,
+    separator: options.Separator = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Compute what an attacker can compute from a table with hidden cells, exactly; exit 3 if a cell is unsafe.
+
+    Works for patterns made by any software. Also finds hidden cells that are disclosed exactly though nobody called them
+    sensitive.
+
+    Example: shoal audit table.csv pattern.csv --sensitive cells.csv -o intervals.csv
+    """
+    from shoal import sources
+    from shoal.cli import output
+    from shoal.errors import InputError
+    from shoal.sources.atomic import check_target
+    from shoal.tables.files import is_jj, load
+    from shoal.tables.suppression import audit as attack
+    from shoal.tables.suppression import interval_frame
+
+    if output_to is not None:
+        check_target(output_to, force)
+    loaded = load(table, rounding=rounding, separator=separator, decimal=decimal, encoding=encoding)
+    for note in loaded.notes:
+        output.remark(note, quiet=quiet or json)
+    cells: Any
+    if pattern is None or is_jj(pattern):
+        marked = loaded if pattern is None else load(pattern)
+        if marked.hidden is None:
+            raise InputError("name the pattern: a file with the hidden cells")
+        cells = [(int(cell),) for cell in marked.hidden]
+    else:
+        cells = sources.read(pattern).frame
+    found = attack(
+        loaded.table,
+        cells,
+        sensitive=None if sensitive is None else sources.read(sensitive).frame,
+        protection=protection,
+        sliding=sliding,
+        low=low,
+        high=high,
+        insiders=not no_insiders,
+        counts=counts,
+    )
+    if output_to is not None:
+        sources.write(interval_frame(found), str(output_to), force=force)
+    output.emit(payload(found), lambda: _print(found), as_json=json)
+    if not found.safe:
+        raise typer.Exit(3)
+
+
+def payload(found: "Audit") -> dict[str, Any]:
+    """The verdict as the command line prints it."""
+    table = found.problem.table
+
+    def named(cells: Any) -> list[dict[str, Any]]:
+        if table.dimensions == ("cell",):
+            return [{"cell": int(table.keys["cell"][cell])} for cell in cells]
+        return [table.key(int(cell)) for cell in cells]
+
+    return {
+        "safe": found.safe,
+        "sensitive": int(found.problem.sensitive.size),
+        "hidden": int(found.cells.size),
+        "unsafe": named(found.unsafe),
+        "disclosed": named(found.disclosed),
+        "insider": named(sorted({cell for cell, _ in found.insider})),
+        "sums": len(found.sums),
+        "integer": named(found.integer),
+    }
+
+
+def _print(found: "Audit") -> None:
+    from shoal.cli import output
+
+    figures = payload(found)
+    facts = [
+        ("safe", "yes" if figures["safe"] else "NO"),
+        ("sensitive cells", figures["sensitive"]),
+        ("hidden cells", figures["hidden"]),
+        ("too narrow", len(figures["unsafe"])),
+        ("disclosed exactly, not sensitive", len(figures["disclosed"])),
+        ("known to an insider", len(figures["insider"])),
+        ("sensitive sums given away", figures["sums"]),
+    ]
+    for name in ("unsafe", "disclosed", "insider"):
+        if figures[name]:
+            shown = "; ".join(", ".join(f"{k} {v}" for k, v in item.items()) for item in figures[name][:5])
+            more = f" … and {len(figures[name]) - 5} more" if len(figures[name]) > 5 else ""
+            facts.append((name, shown + more))
+    output.facts(facts)

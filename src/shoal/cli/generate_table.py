@@ -1,0 +1,76 @@
+"""``shoal generate table``: a random table with sensitive cells."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli import options
+
+
+def register(group: typer.Typer) -> None:
+    """Add the command."""
+    group.command("table")(table)
+
+
+def table(
+    output_to: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="TABLE", help="The table, with totals.", show_default=False),
+    ],
+    sensitive_to: Annotated[
+        str | None,
+        typer.Option(
+            "--sensitive-to", metavar="CELLS", help="The sensitive cells.", show_default="NAME.sensitive.csv"
+        ),
+    ] = None,
+    rows: Annotated[int, typer.Option("--rows", help="How many rows.")] = 100,
+    columns: Annotated[int, typer.Option("--columns", help="How many columns.")] = 100,
+    sensitive: Annotated[int, typer.Option("--sensitive", help="How many sensitive cells.")] = 50,
+    protection: Annotated[
+        float, typer.Option("--protection", help="Protection as a share of the value.")
+    ] = 0.10,
+    seed: options.Seed = 0,
+    force: options.Force = False,
+    json: options.Json = False,
+) -> None:
+    """Invent a two-dimensional table of uniform values, and sensitive cells in it.
+
+    Example: shoal generate table --rows 100 --columns 100 --sensitive 50 -o table.csv
+    """
+    import numpy as np
+    import polars as pl
+
+    from shoal import sources
+    from shoal.cli import output
+    from shoal.generate.table import table as make
+    from shoal.search import Seeds
+    from shoal.tables.suppression import published_frame
+
+    place = Path(output_to)
+    cells_to = sensitive_to or str(place.with_name(f"{place.stem}.sensitive.csv"))
+    for path in (output_to, cells_to):
+        sources.check_writable(path, force=force)
+    problem = make(rows, columns, sensitive, Seeds(seed).child("table"), protection=protection)
+    keys = problem.table.keys
+    frame = published_frame(problem.table, np.zeros(problem.table.cells, dtype=bool), None)
+    cells = pl.DataFrame(
+        {
+            "row": [str(keys["row"][cell]) for cell in problem.sensitive],
+            "column": [str(keys["column"][cell]) for cell in problem.sensitive],
+            "lower": problem.lower,
+            "upper": problem.upper,
+        }
+    )
+    sources.write(frame, output_to, force=force)
+    sources.write(cells, cells_to, force=force)
+    payload = {
+        "table": output_to,
+        "sensitive": cells_to,
+        "rows": rows,
+        "columns": columns,
+        "cells": sensitive,
+    }
+    output.emit(
+        payload, lambda: output.facts([("table", output_to), ("sensitive cells", cells_to)]), as_json=json
+    )

@@ -1,0 +1,294 @@
+"""``shoal suppress``: which further cells of a table must be hidden, and the proof that it is enough."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import options
+
+if TYPE_CHECKING:
+    from shoal.search import Progress
+    from shoal.tables.suppression import Suppression
+
+TableFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help="A CSV matrix, a list of cells from tabulate, or a .jj file.",
+        show_default=False,
+    ),
+]
+Sensitive = Annotated[
+    str | None,
+    typer.Option(
+        "--sensitive",
+        metavar="CELLS",
+        help="File row,column[,lower,upper] of sensitive cells.",
+        show_default=False,
+    ),
+]
+Protection = Annotated[
+    float,
+    typer.Option("--protection", help="How far off a sensitive cell must stay, as a share of its value."),
+]
+Sliding = Annotated[
+    float,
+    typer.Option("--sliding", help="Width the interval must have in addition, as a share of the value."),
+]
+Low = Annotated[float, typer.Option("--low", help="The least an attacker holds possible for any cell.")]
+High = Annotated[
+    float | None,
+    typer.Option("--high", help="The most an attacker holds possible for any cell.", show_default="none"),
+]
+Rounding = Annotated[
+    float | None,
+    typer.Option(
+        "--rounding", metavar="BASE", help="Totals may be off by rounding to this base.", show_default=False
+    ),
+]
+Counts = Annotated[bool, typer.Option("--counts", help="The cells are counts: check whole numbers too.")]
+NoInsiders = Annotated[
+    bool, typer.Option("--no-insiders", help="Do not protect against sole contributors and known sums.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("suppress")(suppress)
+
+
+def suppress(
+    table: TableFile,
+    sensitive: Sensitive = None,
+    protection: Protection = 0.10,
+    output_to: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PATTERN",
+            help="The hidden cells and their kinds (internal).",
+            show_default=False,
+        ),
+    ] = None,
+    published: Annotated[
+        Path | None,
+        typer.Option(
+            "--published", metavar="FILE", help="The table as it may be published.", show_default=False
+        ),
+    ] = None,
+    symbol: Annotated[
+        str | None,
+        typer.Option(
+            "--symbol", help="What stands in a hidden cell of the published table.", show_default="blank"
+        ),
+    ] = None,
+    method: Annotated[
+        str, typer.Option("--method", help="How to search; 'list' shows all methods.")
+    ] = "auto",
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option",
+            metavar="NAME=VALUE",
+            help="An option of the method; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    compare: Annotated[
+        str | None,
+        typer.Option(
+            "--compare", metavar="M1,M2", help="Also run these methods, for the report.", show_default=False
+        ),
+    ] = None,
+    cost: Annotated[
+        str,
+        typer.Option("--cost", metavar="value|unity|contributors|log|FILE", help="What hiding a cell costs."),
+    ] = "value",
+    previous: Annotated[
+        str | None,
+        typer.Option(
+            "--previous",
+            metavar="PATTERN",
+            help="Last period's pattern: its cells cost a tenth.",
+            show_default=False,
+        ),
+    ] = None,
+    sliding: Sliding = 0.0,
+    low: Low = 0.0,
+    high: High = None,
+    rounding: Rounding = None,
+    counts: Counts = False,
+    no_insiders: NoInsiders = False,
+    iterations: options.Iterations = None,
+    time_limit: options.TimeLimit = None,
+    seed: options.Seed = 0,
+    threads: options.Threads = None,
+    report: options.Report = None,
+    separator: options.Separator = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Hide as few further cells as possible so that no sensitive cell can be computed from the totals.
+
+    Prints the cost, a bound no safe pattern can be below, and the gap; every result is checked by linear programmes.
+    Ctrl-C or --time-limit end the search with the best found so far.
+
+    Example: shoal suppress table.csv --sensitive cells.csv --protection 0.10 -o pattern.csv --published public.csv
+
+    Example: shoal suppress table.jj --method exact --time-limit 60 -o pattern.csv
+    """
+    from shoal import sources
+    from shoal.cli import output
+    from shoal.cli.microaggregate import read_settings
+    from shoal.cli.progress import watched
+    from shoal.search import Budget
+    from shoal.sources.atomic import check_target
+    from shoal.tables.files import is_jj, load
+    from shoal.tables.methods import METHODS
+    from shoal.tables.suppression import suppress as protect
+
+    if method == "list":
+        rows = [(name, item.summary) for name, item in METHODS.items()]
+        output.emit(
+            {"methods": dict(rows)}, lambda: output.rows(["method", "what it does"], rows), as_json=json
+        )
+        return
+    for name in [method, *options.split_names(compare)]:
+        METHODS[name].configure(read_settings(option) if name == method else None)
+    for path in (output_to, published, report):
+        if path is not None:
+            check_target(path, force)
+    quieter = quiet or json
+    loaded = load(table, rounding=rounding, separator=separator, decimal=decimal, encoding=encoding)
+    for note in loaded.notes:
+        output.remark(note, quiet=quieter)
+    problem = _problem(
+        loaded.table, sensitive, protection, cost, previous, sliding, low, high, insiders=not no_insiders
+    )
+
+    def search(name: str) -> "Suppression":
+        budget = Budget(iterations=iterations, seconds=time_limit)
+        with watched("suppressing", budget, quiet=quieter, show=_glimpse) as observer:
+            return protect(
+                problem,
+                method=name,
+                options=read_settings(option) if name == method else None,
+                counts=counts or bool(getattr(loaded.table, "counts", False)),
+                budget=budget,
+                seed=seed,
+                threads=options.cores(threads),
+                observer=observer,
+            )
+
+    result = search(method)
+    others = [search(name) for name in options.split_names(compare) if name != method]
+    payload = result.to_dict()
+    if others:
+        payload["compared"] = {other.method: other.cost for other in others}
+    if output_to is not None:
+        if is_jj(str(output_to)):
+            _write_text(output_to, _as_jj(result), force=force)
+        else:
+            sources.write(result.pattern, str(output_to), force=force)
+        payload["output"] = str(output_to)
+    if published is not None:
+        sources.write(result.published(symbol), str(published), force=force)
+        payload["published"] = str(published)
+    if report is not None:
+        result.report(others).write(report, force=force)
+    output.emit(payload, lambda: _print(result, output_to, published), as_json=json)
+    if str(result.solution.stopped_by) == "interrupt":
+        raise typer.Exit(130)
+
+
+def _problem(
+    table: Any,
+    sensitive: str | None,
+    protection: float,
+    cost: str,
+    previous: str | None,
+    sliding: float,
+    low: float,
+    high: float | None,
+    *,
+    insiders: bool,
+) -> Any:
+    from shoal import sources
+    from shoal.errors import InputError
+    from shoal.tables.problem import Problem
+    from shoal.tables.suppression import as_problem, read_pattern
+    from shoal.tables.table import Table
+
+    if isinstance(table, Problem) and sensitive is not None:
+        raise InputError("a .jj file carries its own sensitive cells; leave out --sensitive")
+    if isinstance(table, Table) and sensitive is None:
+        raise InputError("say which cells are sensitive with --sensitive CELLS")
+    named = cost in ("value", "unity", "1", "contributors", "log")
+    problem = as_problem(
+        table,
+        sensitive=None if sensitive is None else sources.read(sensitive).frame,
+        protection=protection,
+        cost=cost if named else sources.read(cost).frame,
+        sliding=sliding,
+        low=low,
+        high=high,
+        insiders=insiders,
+    )
+    if previous is not None:
+        cells, _ = read_pattern(problem.table, sources.read(previous).frame)
+        cheaper = problem.cost.copy()
+        cheaper[cells] *= 0.1
+        problem = problem.against(cost=cheaper)
+    return problem
+
+
+def _as_jj(result: "Suppression") -> str:
+    from shoal.tables import jj
+
+    return jj.write(result.problem, result.complementary)
+
+
+def _write_text(path: Path, text: str, *, force: bool) -> None:
+    from shoal import sources
+
+    with sources.atomically(path, force=force) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+
+
+def _glimpse(progress: "Progress") -> str:
+    if progress.value is None:
+        return ""
+    if progress.bound is None:
+        return f"cost {progress.value:,.6g}"
+    return f"cost {progress.value:,.6g}, bound {progress.bound:,.6g}"
+
+
+def _print(result: "Suppression", written: Path | None, published: Path | None) -> None:
+    from shoal.cli import output
+
+    figures = result.to_dict()
+    gap = "unknown" if figures["gap_percent"] is None else f"{figures['gap_percent']:.2f} %"
+    facts = [
+        ("method", figures["method"]),
+        ("primary cells", figures["primary"]),
+        ("complementary cells", figures["complementary"]),
+        ("cost", f"{figures['cost']:,.6g}"),
+        ("bound", "none" if figures["bound"] is None else f"{figures['bound']:,.6g}"),
+        ("gap", "0 %, proven optimal" if figures["optimal"] else gap),
+        ("safe", "yes" if figures["safe"] else "no"),
+        ("protected against", figures["attacker"]),
+        ("stopped by", figures["stopped_by"]),
+        ("seconds", figures["seconds"]),
+    ]
+    if figures["disclosed"]:
+        facts.append(("disclosed exactly", f"{figures['disclosed']} hidden cells that are not sensitive"))
+    if written is not None:
+        facts.append(("pattern (internal)", written))
+    if published is not None:
+        facts.append(("published", published))
+    output.facts(facts)

@@ -1,0 +1,210 @@
+"""Tables in files: a matrix, a list of cells with its structure beside it, or a ``jj`` file."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.tables import jj
+from shoal.tables.problem import Problem
+from shoal.tables.rules import Contributions, parse_rule
+from shoal.tables.suppression import as_table
+from shoal.tables.table import Table
+from shoal.tables.tabulation import Tabulation, _table, _with_values, grow
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A table as it was read; ``hidden`` are the cells a ``jj`` file marks as hidden already."""
+
+    table: Problem | Tabulation | Table
+    notes: tuple[str, ...] = ()
+    hidden: np.ndarray | None = None
+
+
+def is_jj(path: str) -> bool:
+    """Whether a path names a ``jj`` file."""
+    return path.endswith((".jj", ".jj.gz"))
+
+
+def load(
+    path: str,
+    *,
+    rounding: float | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+) -> Loaded:
+    """Read a table from a ``jj`` file, a list of cells or a matrix."""
+    if is_jj(path):
+        contents = jj.read(Path(path))
+        contents.problem.table.check(rounding=rounding)
+        return Loaded(contents.problem, hidden=contents.hidden)
+    from shoal import sources
+
+    data = sources.read(path, separator=separator, decimal=decimal, encoding=encoding)
+    if {"value", "status"} <= set(data.frame.columns):
+        return Loaded(read_cells(data.frame, path, rounding=rounding), data.notes)
+    return Loaded(as_table(data.frame, rounding=rounding), data.notes)
+
+
+def beside(path: str, what: str) -> Path:
+    """The file that belongs to a list of cells: its structure or its contributions.
+
+    >>> beside("out/cells.csv", "structure.json").name
+    'cells.structure.json'
+    """
+    place = Path(path)
+    return place.with_name(f"{place.stem}.{what}")
+
+
+def structure(made: Tabulation) -> str:
+    """Dimensions, hierarchies and rules of a table as JSON text."""
+    hierarchies = {
+        name: {
+            code: "" if tree.parent[place] == 0 else tree.codes[tree.parent[place]]
+            for place, code in enumerate(tree.codes)
+            if place
+        }
+        for name, tree in made.trees.items()
+        if tree.depth > 1
+    }
+    content = {
+        "dimensions": list(made.table.dimensions),
+        "hierarchies": hierarchies,
+        "rules": [str(rule) for rule in made.rules],
+        "counts": made.counts,
+    }
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def contributions_frame(made: Tabulation) -> "pl.DataFrame":
+    """Who contributes how much to which cell (numbered from 0), under numbers instead of names. Internal."""
+    import polars as pl
+
+    found = made.contributions
+    if found is None:
+        raise InputError("this table has no contributors")
+    return pl.DataFrame(
+        {
+            "cell": np.repeat(np.arange(made.table.cells), found.counts),
+            "contributor": found.contributor,
+            "amount": found.amount,
+        }
+    )
+
+
+def read_cells(frame: "pl.DataFrame", path: str, *, rounding: float | None = None) -> Tabulation:
+    """A table from its list of cells and what lies beside it."""
+    plan: dict[str, Any] = {}
+    place = beside(path, "structure.json")
+    if place.exists():
+        try:
+            plan = json.loads(place.read_text(encoding="utf-8"))
+        except ValueError:
+            raise InputError(f"{place.name} is not readable as JSON") from None
+    names = frame.columns
+    dimensions = plan.get("dimensions") or names[: names.index("value")]
+    for name in dimensions:
+        if name not in names:
+            raise InputError(f"the list of cells lacks the dimension '{name}'")
+    hierarchies = plan.get("hierarchies", {})
+    trees = {}
+    for name in dimensions:
+        texts = {str(item) for item in frame[name].to_list()} - {"total"}
+        inner = {parent for parent in hierarchies.get(name, {}).values() if parent}
+        trees[name] = grow(name, sorted(texts - inner), hierarchies.get(name))
+    table, _ = _table(dimensions, trees)
+    keys = list(zip(*[[str(item) for item in frame[name].to_list()] for name in dimensions], strict=True))
+    where = np.array([table.find(*key) for key in keys], dtype=np.int64)
+    if np.unique(where).size != where.size:
+        raise InputError("a cell is listed twice")
+
+    def spread(name: str, default: float) -> np.ndarray:
+        found = np.full(table.cells, default)
+        if name in names:
+            found[where] = [default if item is None else float(item) for item in frame[name].to_list()]
+        return found
+
+    values = spread("value", 0.0)
+    status = np.full(table.cells, "z", dtype=object)
+    status[where] = [str(item) for item in frame["status"].to_list()]
+    odd = sorted(set(status) - {"s", "u", "z", "m"})
+    if odd:
+        raise InputError(f"the list of cells has the status '{odd[0]}'; known are s, u and z")
+    status[status == "m"] = "s"
+    table = _with_values(table, values)
+    table.check(rounding=rounding)
+    rules = tuple(parse_rule(text) for text in plan.get("rules", []))
+    counts = bool(plan.get("counts", False))
+    contributors = spread("contributors", 0.0).astype(np.int64)
+    contributions = _read_contributions(beside(path, "contributions.csv"), where, table)
+    cost = spread("cost", np.nan)
+    return Tabulation(
+        table,
+        trees,
+        contributors,
+        status,
+        spread("lower", 0.0),
+        spread("upper", 0.0),
+        np.where(np.isnan(cost), np.abs(values), cost),
+        {},
+        rules,
+        contributions if rules else None,
+        counts,
+    )
+
+
+def _read_contributions(path: Path, where: np.ndarray, table: Table) -> Contributions | None:
+    if not path.exists():
+        return None
+    from shoal import sources
+
+    frame = sources.read(str(path)).frame
+    cell = where[frame["cell"].to_numpy().astype(np.int64)]
+    amount = frame["amount"].to_numpy().astype(np.float64)
+    contributor = frame["contributor"].to_numpy().astype(np.int64)
+    order = np.lexsort((contributor, -amount, cell))
+    starts = np.searchsorted(cell[order], np.arange(table.cells + 1))
+    return Contributions(starts, contributor[order], amount[order], table.values)
+
+
+def read_hierarchy(path: str) -> dict[str, str]:
+    """A hierarchy from a file with the columns ``code`` and ``parent``, or from a τ-ARGUS ``.hrc`` file."""
+    if path.endswith(".hrc"):
+        return _read_hrc(Path(path))
+    from shoal import sources
+
+    frame = sources.read(path).frame
+    if not {"code", "parent"} <= set(frame.columns):
+        if len(frame.columns) != 2:
+            raise InputError(f"the hierarchy {Path(path).name} needs the columns 'code' and 'parent'")
+        frame = frame.rename(dict(zip(frame.columns, ("code", "parent"), strict=True)))
+    return {
+        str(code): "" if parent is None else str(parent)
+        for code, parent in zip(frame["code"].to_list(), frame["parent"].to_list(), strict=True)
+    }
+
+
+def _read_hrc(path: Path) -> dict[str, str]:
+    # One code per line, as many leading marks (usually @) as it is levels below the top.
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {(error.strerror or 'error').lower()}") from None
+    parents: list[str] = []
+    found: dict[str, str] = {}
+    for line in lines:
+        code = line.strip().lstrip("@")
+        if not code:
+            continue
+        depth = len(line.strip()) - len(code)
+        parents[depth:] = [code]
+        found[code] = parents[depth - 1] if depth else ""
+    return found

@@ -1,0 +1,50 @@
+"""Counts are whole numbers: an attacker who knows that can exclude more than a linear programme shows.
+
+On networks nothing changes, since all corners of the attacker's polytope are whole there (Hoffman and Kruskal 1956).
+"""
+
+import numpy as np
+
+from shoal.tables.problem import DOWN, UP, WIDTH, Problem
+
+
+def integer_failures(problem: Problem, complementary: np.ndarray, *, most: int = 2000) -> tuple[int, ...]:
+    """Sensitive cells whose requirement no whole-number table meets; only the outsider is asked."""
+    if problem.table.network is not None:
+        return ()
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    hidden = np.flatnonzero(problem.hidden_mask(complementary))
+    column = {int(cell): place for place, cell in enumerate(hidden)}
+    matrix = problem.table.matrix[:, hidden]
+    low = np.ceil(-problem.down[hidden] - 1e-9)
+    high = np.floor(np.minimum(problem.up[hidden], 1e9) + 1e-9)
+    wanted = problem.requirements
+    shown = np.zeros(wanted.size, dtype=bool)
+    failures = set()
+    for place in range(min(wanted.size, most)):
+        if shown[place]:
+            continue
+        cell, kind = int(wanted.cell[place]), int(wanted.kind[place])
+        need = np.ceil(wanted.need[place] - 1e-6)
+        reached = 0.0
+        for direction in (UP, DOWN) if kind == WIDTH else (kind,):
+            goal = np.zeros(hidden.size)
+            goal[column[cell]] = -1.0 if direction == UP else 1.0
+            found = milp(
+                goal,
+                constraints=LinearConstraint(matrix, 0.0, 0.0),
+                bounds=Bounds(low, high),
+                integrality=np.ones(hidden.size),
+                options={"time_limit": 20.0},
+            )
+            if found.x is None:
+                continue
+            reached += abs(found.x[column[cell]])
+            if kind != WIDTH:
+                at = found.x[[column[int(other)] for other in wanted.cell]]
+                amount = np.where(wanted.kind == UP, at, np.where(wanted.kind == DOWN, -at, -np.inf))
+                shown |= amount >= np.ceil(wanted.need - 1e-6) - 1e-6
+        if reached < need - 1e-6:
+            failures.add(cell)
+    return tuple(sorted(failures))

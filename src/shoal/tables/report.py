@@ -1,0 +1,153 @@
+"""The report of a suppression: for internal use, since it shows kinds, intervals and costs."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.report import charts
+from shoal.report.page import Page
+
+if TYPE_CHECKING:
+    from shoal.tables.suppression import Suppression
+
+_KINDS = ("published", "primary", "complementary")
+_MOST_SQUARES = 60
+_MOST_BARS = 40
+
+
+def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()) -> Page:
+    """The page: what is hidden, what it costs against the bound, what an attacker can compute, how it was found."""
+    problem, solution = result.problem, result.solution
+    page = Page("Cell suppression", "Internal edition: kinds, intervals and costs must not be published.")
+    hidden = problem.hidden_mask(result.complementary)
+    values = np.abs(problem.table.values)
+    internal = problem.table.internal
+    page.facts(
+        [
+            ("cells", problem.table.cells),
+            ("primary", int(problem.sensitive.size)),
+            ("complementary", int(result.complementary.size)),
+            ("share of cells hidden", f"{100.0 * hidden.mean():.2f} %"),
+            (
+                "share of the value in complementary cells",
+                f"{100.0 * values[result.complementary].sum() / max(values[internal].sum(), 1e-300):.3f} %",
+            ),
+            ("cost", result.cost),
+            ("no safe pattern costs less than", result.bound),
+            ("gap", "unknown" if result.gap_percent is None else f"{result.gap_percent:.2f} %"),
+            ("optimal for this cost, attacker and bounds", solution.optimal),
+            ("safe", result.audit.safe),
+            ("smallest margin over the required level", _percent(result.audit.smallest_margin)),
+            ("unsafe if the attacker knew every cell to twice its value", result.doubtful_if_bounded),
+            (
+                "hidden cells that are disclosed exactly (none of them sensitive)",
+                int(result.audit.disclosed.size),
+            ),
+        ]
+    )
+    page.text(f"Protected against: {result.attacker}.")
+    if result.audit.disclosed.size:
+        page.warning(
+            "Some complementary cells can be computed exactly. They are not sensitive, but they protect nothing either."
+        )
+    page.section("The table")
+    page.chart(*_map(result, hidden))
+    page.section("What an attacker can compute")
+    page.chart(*_bars(result))
+    page.section("How it was found")
+    points = [point for point in solution.history if point.value is not None]
+    if len(points) > 1:
+        series = {"cost": [(point.seconds, point.value) for point in points]}
+        bounds = [(point.seconds, point.bound) for point in points if point.bound is not None]
+        if bounds:
+            series["bound"] = bounds
+        page.chart(
+            charts.lines(series, x="seconds", y="cost"), "Cost of the best pattern and the bound over time."
+        )
+    if others:
+        page.section("Methods compared")
+        runs = [result, *others]
+        page.table(
+            ["method", "cost", "bound", "complementary", "seconds"],
+            [
+                (r.method, r.cost, r.bound, int(r.complementary.size), round(r.solution.seconds, 2))
+                for r in runs
+            ],
+        )
+        page.chart(
+            charts.bars([r.method for r in runs], [r.cost for r in runs], x="method", y="cost"),
+            "Cost of the pattern each method found.",
+        )
+    page.provenance(
+        [
+            ("method", result.method),
+            ("seed", result.seed),
+            ("stopped by", str(solution.stopped_by)),
+            ("work", solution.work),
+        ],
+        verified="linear programmes that share no code with the methods",
+    )
+    return page
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g} % of the value"
+
+
+def _map(result: "Suppression", hidden: np.ndarray) -> tuple[str, str]:
+    problem = result.problem
+    table = problem.table
+    kind = np.where(problem.is_sensitive, 1, np.where(hidden, 2, 0))
+    if table.shape is None:
+        names = list(table.dimensions)
+        first = table.keys[names[0]]
+        codes = list(dict.fromkeys(str(code) for code in first))[:_MOST_SQUARES]
+        texts = np.array([str(code) for code in first])
+        if len(names) == 1:
+            codes = ["all cells"]
+            texts = np.full(table.cells, "all cells")
+        share = [[float(hidden[texts == code].mean())] for code in codes]
+        drawn = charts.shares(codes, ["hidden"], share, title="hidden", x="", y=names[0])
+        return drawn, f"Share of hidden cells by {names[0]}."
+    m, n = table.shape
+    grid = kind.reshape(m + 1, n + 1)
+    if max(m, n) <= _MOST_SQUARES:
+        rows = [str(key) for key in table.keys["row"][:: n + 1]]
+        columns = [str(key) for key in table.keys["column"][: n + 1]]
+        kinds = [[_KINDS[code] for code in line] for line in grid]
+        drawn = charts.marks(rows, columns, kinds, names=_KINDS, x="column", y="row")
+        return drawn, "Primary and complementary cells."
+    blocks = 40
+    rows_at = np.array_split(np.arange(m), min(blocks, m))
+    columns_at = np.array_split(np.arange(n), min(blocks, n))
+    share = [[float((grid[np.ix_(a, b)] > 0).mean()) for b in columns_at] for a in rows_at]
+    names = [f"{a[0] + 1}–{a[-1] + 1}" for a in rows_at]
+    across = [f"{b[0] + 1}–{b[-1] + 1}" for b in columns_at]
+    drawn = charts.shares(names, across, share, title="hidden", x="columns", y="rows")
+    return drawn, "Share of hidden cells in blocks of rows and columns."
+
+
+def _bars(result: "Suppression") -> tuple[str, str]:
+    problem, found = result.problem, result.audit
+    at = np.array([found.place[int(cell)] for cell in problem.sensitive], dtype=np.int64)
+    values = problem.table.values[problem.sensitive]
+    scale = np.maximum(np.abs(values), 1e-12)
+    low = np.maximum((found.low[at] - values) / scale, -1.0)
+    high = np.minimum((found.high[at] - values) / scale, 3.0)
+    margin = np.minimum(high - problem.upper / scale, -problem.lower / scale - low)
+    tightest = np.argsort(margin, kind="stable")[:_MOST_BARS]
+    names = [problem.table.name(int(problem.sensitive[place])) for place in tightest]
+    drawn = charts.intervals(
+        names,
+        [(100 * low[place], 100 * high[place]) for place in tightest],
+        [
+            (-100 * problem.lower[place] / scale[place], 100 * problem.upper[place] / scale[place])
+            for place in tightest
+        ],
+        x="percent of the value (cut at 300 %)",
+    )
+    return (
+        drawn,
+        "The sensitive cells with the least to spare: what can be computed (wide) and what is needed (thick).",
+    )

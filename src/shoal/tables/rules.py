@@ -1,0 +1,183 @@
+"""Sensitivity rules for cells of magnitude and frequency tables, with the protection levels they ask for.
+
+Formulas as in the Handbook on Statistical Disclosure Control (2nd edition, sections 4.2 and 4.3). x1 ≥ x2 ≥ … are the
+contributions to a cell, X its total.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from shoal.errors import InputError, unknown
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """Who contributes how much to which cell: entries sorted by cell, then by falling amount.
+
+    ``total`` is what the cell publishes (weighted where there are weights), ``amount`` what an entry counts as.
+    """
+
+    starts: np.ndarray
+    contributor: np.ndarray
+    amount: np.ndarray
+    total: np.ndarray
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Number of contributors of each cell."""
+        return np.diff(self.starts)
+
+    def largest(self, n: int) -> np.ndarray:
+        """x1 + … + xn of each cell."""
+        sums = np.concatenate([[0.0], np.cumsum(self.amount)])
+        ends = np.minimum(self.starts[:-1] + n, self.starts[1:])
+        found: np.ndarray = sums[ends] - sums[self.starts[:-1]]
+        return found
+
+    def together(self, cells: np.ndarray) -> "Contributions":
+        """The cells as if they were one."""
+        parts = [slice(self.starts[cell], self.starts[cell + 1]) for cell in cells]
+        who = np.concatenate([self.contributor[part] for part in parts])
+        amount = np.concatenate([self.amount[part] for part in parts])
+        names, inverse = np.unique(who, return_inverse=True)
+        merged = np.bincount(inverse.reshape(-1), weights=amount, minlength=names.size)
+        order = np.argsort(-merged, kind="stable")
+        return Contributions(
+            np.array([0, names.size]), names[order], merged[order], np.array([float(self.total[cells].sum())])
+        )
+
+
+@dataclass(frozen=True)
+class MinimumFrequency:
+    """Sensitive if there are fewer contributors than the minimum (but at least one)."""
+
+    minimum: int = 3
+
+    def level(self, cells: Contributions) -> np.ndarray:
+        """The upper protection level, NaN for cells that are not sensitive; 0 means "not a point"."""
+        counts = cells.counts
+        return np.where((counts > 0) & (counts < self.minimum), 0.0, np.nan)
+
+    def __str__(self) -> str:
+        return f"frequency({self.minimum})"
+
+
+@dataclass(frozen=True)
+class Dominance:
+    """(n,k): sensitive if the n largest contributions are more than k percent of the total."""
+
+    n: int = 1
+    k: float = 75.0
+
+    def level(self, cells: Contributions) -> np.ndarray:
+        """The upper protection level, NaN for cells that are not sensitive."""
+        top = cells.largest(self.n)
+        sensitive = (cells.counts > 0) & (top > self.k / 100.0 * cells.total)
+        return np.where(sensitive, np.maximum(100.0 / self.k * top - cells.total, 0.0), np.nan)
+
+    def __str__(self) -> str:
+        return f"dominance({self.n},{self.k:g})"
+
+
+@dataclass(frozen=True)
+class PPercent:
+    """p %: sensitive if a coalition of the next largest can estimate the largest to within p percent (p/q of it)."""
+
+    p: float = 10.0
+    coalition: int = 1
+    q: float = 100.0
+
+    def level(self, cells: Contributions) -> np.ndarray:
+        """The upper protection level, NaN for cells that are not sensitive."""
+        first = cells.largest(1)
+        rest = cells.total - cells.largest(1 + self.coalition)
+        need = self.p / self.q * first
+        sensitive = (cells.counts > 0) & (rest < need)
+        return np.where(sensitive, need - rest, np.nan)
+
+    def __str__(self) -> str:
+        if self.q != 100.0:
+            return f"pq({self.p:g},{self.q:g})"
+        return f"p-percent({self.p:g})" if self.coalition == 1 else f"p-percent({self.p:g},{self.coalition})"
+
+
+Rule = MinimumFrequency | Dominance | PPercent
+
+_NAMES = ("frequency", "dominance", "p-percent", "pq")
+_FORM = re.compile(r"^\s*([a-z][a-z -]*?)\s*(?:[(:=]\s*([^)]*?)\s*\)?)?\s*$")
+
+
+def parse_rule(text: str) -> Rule:
+    """A rule from its text.
+
+    >>> parse_rule("p-percent(10)"), parse_rule("dominance(2,85)")
+    (PPercent(p=10.0, coalition=1, q=100.0), Dominance(n=2, k=85.0))
+    >>> parse_rule("frequncy(3)")
+    Traceback (most recent call last):
+        ...
+    shoal.errors.InputError: rule 'frequncy' is not a rule; did you mean 'frequency'?
+    """
+    match = _FORM.match(text.lower())
+    name = match.group(1).replace(" ", "-") if match else text
+    if match is None or name not in _NAMES:
+        raise unknown("rule", name, _NAMES, where="a rule")
+    try:
+        numbers = [float(part) for part in (match.group(2) or "").split(",") if part.strip()]
+    except ValueError:
+        raise InputError(f"rule '{text}': its parameters must be numbers, as in {_EXAMPLES[name]}") from None
+    try:
+        return _make(name, numbers)
+    except (TypeError, ValueError):
+        raise InputError(f"rule '{text}': write it as {_EXAMPLES[name]}") from None
+
+
+_EXAMPLES = {
+    "frequency": "frequency(3): at least 3 contributors",
+    "dominance": "dominance(1,75): n and k percent",
+    "p-percent": "p-percent(10), or p-percent(10,2) for a coalition of 2",
+    "pq": "pq(10,80): p below q",
+}
+
+
+def _make(name: str, numbers: list[float]) -> Rule:
+    if name == "frequency":
+        (minimum,) = numbers or [3.0]
+        if minimum < 1:
+            raise ValueError
+        return MinimumFrequency(int(minimum))
+    if name == "dominance":
+        n, k = numbers or [1.0, 75.0]
+        if n < 1 or not 0 < k < 100:
+            raise ValueError
+        return Dominance(int(n), k)
+    if name == "pq":
+        p, q = numbers
+        if not 0 < p < q <= 100:
+            raise ValueError
+        return PPercent(p, 1, q)
+    p, *more = numbers or [10.0]
+    if p <= 0 or len(more) > 1 or (more and more[0] < 1):
+        raise ValueError
+    return PPercent(p, int(more[0]) if more else 1)
+
+
+def concentration(rules: Sequence[Rule]) -> bool:
+    """Whether one of the rules looks at amounts."""
+    return any(not isinstance(rule, MinimumFrequency) for rule in rules)
+
+
+@dataclass(frozen=True, eq=False)
+class SumRule:
+    """Whether the sum of some cells may be known: it must pass every rule as if it were a cell."""
+
+    contributions: Contributions
+    rules: tuple[Rule, ...]
+    waived: frozenset[int] = field(default_factory=frozenset)
+
+    def __call__(self, cells: np.ndarray) -> bool:
+        """True if the sum of the cells is not sensitive itself."""
+        merged = self.contributions.together(cells)
+        return all(np.isnan(rule.level(merged)[0]) for rule in self.rules)

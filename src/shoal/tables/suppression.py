@@ -1,0 +1,484 @@
+"""``shoal.suppress`` and ``shoal.audit``: from a table to what may be published, and what an attacker makes of it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.errors import Infeasible, InputError
+from shoal.search import Budget, Observer, Seeds, silent
+from shoal.tables.audit import Audit
+from shoal.tables.audit import audit as audit_pattern
+from shoal.tables.integers import integer_failures
+from shoal.tables.methods import METHODS
+from shoal.tables.pattern import Pattern, verify
+from shoal.tables.problem import Problem
+from shoal.tables.table import TOTAL, Table, with_totals
+from shoal.tables.tabulation import Tabulation, costs, reprice
+
+if TYPE_CHECKING:
+    import polars as pl
+    from narwhals.typing import IntoDataFrame
+
+    from shoal.report.page import Page
+
+
+@dataclass(frozen=True, eq=False)
+class Suppression:
+    """A safe pattern with its cost, its bound and its audit."""
+
+    problem: Problem
+    solution: Pattern
+    audit: Audit
+    method: str
+    attacker: str
+    seed: int
+    doubtful_if_bounded: int = 0
+
+    @property
+    def cost(self) -> float:
+        """What hiding the complementary cells costs."""
+        return float(self.solution.value)
+
+    @property
+    def bound(self) -> float | None:
+        """The least any safe pattern costs, as far as it was proved."""
+        return None if self.solution.bound is None else float(self.solution.bound)
+
+    @property
+    def gap_percent(self) -> float | None:
+        """How far the cost may be above the best possible, in percent of the cost."""
+        return self.solution.gap_percent
+
+    @property
+    def complementary(self) -> np.ndarray:
+        """The further cells to hide."""
+        return self.solution.complementary
+
+    @property
+    def pattern(self) -> "pl.DataFrame":
+        """The hidden cells with their kind: primary or complementary. For internal use."""
+        return pattern_frame(self.problem, self.complementary)
+
+    @property
+    def intervals(self) -> "pl.DataFrame":
+        """The interval of every sensitive cell beside what it needs. For internal use."""
+        return interval_frame(self.audit)
+
+    def published(self, symbol: str | None = None) -> "pl.DataFrame":
+        """The table as it may be published: hidden cells blank, or with one symbol for both kinds."""
+        return published_frame(self.problem.table, self.problem.hidden_mask(self.complementary), symbol)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures of the result, as the command line prints them."""
+        solution = self.solution
+        return {
+            "method": self.method,
+            "cost": self.cost,
+            "bound": self.bound,
+            "gap_percent": self.gap_percent,
+            "primary": int(self.problem.sensitive.size),
+            "complementary": int(self.complementary.size),
+            "safe": self.audit.safe,
+            "attacker": self.attacker,
+            "disclosed": int(self.audit.disclosed.size),
+            "smallest_margin_percent": self.audit.smallest_margin,
+            "doubtful_if_bounded": self.doubtful_if_bounded,
+            "optimal": solution.optimal,
+            "stopped_by": str(solution.stopped_by),
+            "work": solution.work,
+            "seconds": round(solution.seconds, 3),
+            "record": solution.record,
+        }
+
+    def report(self, others: "Sequence[Suppression]" = ()) -> "Page":
+        """The result as a page for internal use; ``others`` are results of other methods to compare with."""
+        from shoal.tables.report import suppression_page
+
+        return suppression_page(self, others)
+
+
+def suppress(
+    table: "Problem | Tabulation | Table | IntoDataFrame | np.ndarray",
+    *,
+    sensitive: "IntoDataFrame | Iterable[Sequence[Any]] | None" = None,
+    protection: float = 0.10,
+    method: str = "auto",
+    options: Mapping[str, Any] | None = None,
+    cost: "str | IntoDataFrame" = "value",
+    sliding: float = 0.0,
+    low: float = 0.0,
+    high: float | None = None,
+    insiders: bool = True,
+    counts: bool = False,
+    rounding: float | None = None,
+    seed: int = 0,
+    threads: int = 1,
+    time_limit: float | None = None,
+    iterations: int | None = None,
+    budget: Budget | None = None,
+    observer: Observer = silent,
+) -> Suppression:
+    """Find the cheapest further cells to hide so that no sensitive cell can be computed too closely.
+
+    ``table`` is a matrix (array or frame, with or without totals), a table from ``tabulate``, or a whole problem. The
+    ``sensitive`` cells of a matrix are (row, column[, lower, upper]). The result is checked by linear programmes that
+    share no code with the methods.
+
+    >>> import numpy as np
+    >>> found = suppress(np.array([[10, 20, 30], [40, 50, 60], [70, 80, 90]]), sensitive=[("2", "2")])
+    >>> found.cost, found.bound, found.audit.safe
+    (70.0, 70.0, True)
+    """
+    problem = as_problem(
+        table,
+        sensitive=sensitive,
+        protection=protection,
+        cost=cost,
+        sliding=sliding,
+        low=low,
+        high=high,
+        insiders=insiders,
+        rounding=rounding,
+    )
+    counts = counts or (isinstance(table, Tabulation) and table.counts)
+    chosen = METHODS[method]
+    budget = budget or Budget(iterations=iterations, seconds=time_limit)
+    solution = _solve_whole(problem, chosen, options, budget, seed, threads, observer, counts=counts)
+    verify(problem, solution)
+    found = audit_pattern(problem, solution.complementary)
+    if counts:
+        found = replace(found, integer=integer_failures(problem, solution.complementary))
+    if not found.safe:
+        raise AssertionError("the audit calls a verified pattern unsafe")
+    return Suppression(
+        problem,
+        solution,
+        found,
+        method,
+        describe_attacker(problem, counts=counts),
+        seed,
+        _doubtful(problem, solution.complementary),
+    )
+
+
+def _solve_whole(
+    problem: Problem,
+    method: Any,
+    options: Mapping[str, Any] | None,
+    budget: Budget,
+    seed: int,
+    threads: int,
+    observer: Observer,
+    *,
+    counts: bool,
+) -> Pattern:
+    """Solve; for counts, ask for more where whole numbers alone give a cell away, and solve again."""
+    asked = problem
+    for _ in range(4):
+        solution: Pattern = method.solve(
+            asked, options, budget=budget, seeds=Seeds(seed), threads=threads, observer=observer
+        )
+        bad = integer_failures(problem, solution.complementary) if counts else ()
+        if not bad:
+            bound = solution.bound if asked is problem else None
+            return replace(solution, bound=bound, optimal=solution.optimal and asked is problem)
+        more = np.isin(asked.sensitive, bad)
+        asked = asked.against(
+            lower=np.where(more, np.minimum(asked.lower + 1.0, problem.down[asked.sensitive]), asked.lower),
+            upper=np.where(more, asked.upper + 1.0, asked.upper),
+        )
+    raise Infeasible(
+        f"{len(bad)} count cells can be worked out because counts are whole numbers; the first is "
+        f"{problem.table.name(bad[0])}"
+    )
+
+
+def audit(
+    table: "Problem | Tabulation | Table | IntoDataFrame | np.ndarray",
+    pattern: "IntoDataFrame | Iterable[Sequence[Any]] | np.ndarray",
+    *,
+    sensitive: "IntoDataFrame | Iterable[Sequence[Any]] | None" = None,
+    protection: float = 0.10,
+    sliding: float = 0.0,
+    low: float = 0.0,
+    high: float | None = None,
+    insiders: bool = True,
+    counts: bool = False,
+    rounding: float | None = None,
+) -> Audit:
+    """The interval an attacker can compute for every hidden cell, exactly, whoever made the pattern.
+
+    ``pattern`` lists the hidden cells: coordinates, and a column ``kind`` if there is one. Without ``sensitive`` the
+    cells of kind ``primary`` are the sensitive ones.
+
+    >>> found = audit(np.array([[10, 20, 30], [40, 50, 60], [70, 80, 90]]),
+    ...               [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")], sensitive=[("2", "2")])
+    >>> found.safe, float(found.low[-1]), float(found.high[-1])
+    (True, 40.0, 70.0)
+    """
+    whole = table if isinstance(table, Problem | Tabulation | Table) else as_table(table, rounding=rounding)
+    base = whole.table if isinstance(whole, Problem | Tabulation) else whole
+    cells, kinds = read_pattern(base, pattern)
+    if sensitive is None and isinstance(whole, Table):
+        marked = [cell for cell, kind in zip(cells, kinds, strict=True) if kind == "primary"]
+        if not marked:
+            raise InputError("say which cells are sensitive: the pattern marks none as primary")
+        problem = Problem.of(whole, marked, protection=protection, low=low, high=high)
+        problem = problem.against(sliding=sliding * np.abs(base.values[problem.sensitive]))
+    else:
+        problem = as_problem(
+            whole,
+            sensitive=sensitive,
+            protection=protection,
+            sliding=sliding,
+            low=low,
+            high=high,
+            insiders=insiders,
+        )
+    complementary = np.setdiff1d(np.array(cells, dtype=np.int64), problem.sensitive)
+    # A pattern of other software may hide what ours would not.
+    candidates = problem.candidates.copy()
+    candidates[complementary] = True
+    problem = problem.against(candidates=candidates)
+    found = audit_pattern(problem, complementary)
+    if counts:
+        found = replace(found, integer=integer_failures(problem, complementary))
+    return found
+
+
+def describe_attacker(problem: Problem, *, counts: bool = False) -> str:
+    """Whom the pattern protects against, in words."""
+    low = (
+        "no lower bound"
+        if np.isneginf(problem.low).all()
+        else "at least 0"
+        if (problem.low == 0).all()
+        else "bounds"
+    )
+    high = "no upper bound" if np.isinf(problem.high).all() else "known upper bounds"
+    text = f"an outsider who knows the published cells and that hidden ones have {low} and {high}"
+    if low == "at least 0":
+        text = f"an outsider who knows the published cells, that hidden ones are at least 0, and {high}"
+    if problem.insiders:
+        text += f"; {len(problem.insiders)} sole contributors who know their own cells"
+    if problem.sums is not None:
+        text += "; sums that one relation gives away pass the rules"
+    if counts:
+        text += "; counts are whole numbers"
+    return text
+
+
+def _doubtful(problem: Problem, complementary: np.ndarray) -> int:
+    """How many sensitive cells would be unsafe if the attacker knew every cell to twice its value."""
+    values = np.abs(problem.table.values)
+    narrow = problem.against(
+        high=np.minimum(problem.high, np.maximum(2.0 * values, problem.table.values)), insiders=(), sums=None
+    )
+    return int(audit_pattern(narrow, complementary, all_cells=False).unsafe.size)
+
+
+def as_problem(
+    table: Any,
+    *,
+    sensitive: Any = None,
+    protection: float = 0.10,
+    cost: Any = "value",
+    sliding: float = 0.0,
+    low: float = 0.0,
+    high: float | None = None,
+    insiders: bool = True,
+    rounding: float | None = None,
+) -> Problem:
+    """Whatever a table was given as, as a problem."""
+    if not 0.0 <= protection <= 1.0:
+        raise InputError(f"the protection must be a share between 0 and 1, not {protection:g}")
+    if isinstance(table, Problem):
+        return table
+    if isinstance(table, Tabulation):
+        made = table if cost == "value" or not isinstance(cost, str) else reprice(table, cost)
+        problem = made.problem(insiders=insiders, low=low, high=np.inf if high is None else high)
+        return problem if sensitive is None else _more_sensitive(problem, sensitive, protection)
+    base = table if isinstance(table, Table) else as_table(table, rounding=rounding)
+    if sensitive is None:
+        raise InputError("say which cells are sensitive")
+    cells, lower, upper = read_sensitive(base, sensitive, protection)
+    if cells.size == 0:
+        raise InputError("there are no sensitive cells, so nothing has to be hidden")
+    return Problem.of(
+        base,
+        cells,
+        protection=protection,
+        lower=lower,
+        upper=upper,
+        sliding=sliding * np.abs(base.values[cells]),
+        cost=read_costs(base, cost),
+        low=low,
+        high=high,
+    )
+
+
+def _more_sensitive(problem: Problem, sensitive: Any, protection: float) -> Problem:
+    cells, lower, upper = read_sensitive(problem.table, sensitive, protection)
+    new = ~np.isin(cells, problem.sensitive)
+    return problem.against(
+        sensitive=np.concatenate([problem.sensitive, cells[new]]),
+        lower=np.concatenate([problem.lower, lower[new]]),
+        upper=np.concatenate([problem.upper, upper[new]]),
+        sliding=np.concatenate([problem.sliding, np.zeros(int(new.sum()))]),
+    )
+
+
+def as_table(data: Any, *, rounding: float | None = None) -> Table:
+    """A plain two-dimensional table from an array or a frame whose first column names the rows."""
+    if isinstance(data, np.ndarray | list):
+        return Table.from_matrix(data, rounding=rounding)
+    import narwhals as nw
+
+    frame = nw.from_native(data, eager_only=True)
+    names = frame.columns
+    if len(names) < 3:
+        raise InputError("a table needs a column of row names and at least two columns of numbers")
+    rows = [str(item) for item in frame[names[0]].to_list()]
+    columns = list(names[1:])
+    body = np.empty((len(rows), len(columns)))
+    for place, name in enumerate(columns):
+        try:
+            body[:, place] = np.array(frame[name].to_list(), dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(f"column '{name}' of the table is not numeric") from None
+        gaps = np.flatnonzero(~np.isfinite(body[:, place]))
+        if gaps.size:
+            raise InputError(f"the cell row '{rows[gaps[0]]}', column '{name}' has no value")
+    last_row = bool(rows) and rows[-1].strip().lower() == TOTAL
+    last_column = columns[-1].strip().lower() == TOTAL
+    if not last_row and not last_column:
+        body = with_totals(body)
+    elif not last_row:
+        body = np.concatenate([body, body.sum(axis=0, keepdims=True)])
+    elif not last_column:
+        body = np.concatenate([body, body.sum(axis=1, keepdims=True)], axis=1)
+    return Table.from_matrix(
+        body,
+        rows[:-1] if last_row else rows,
+        columns[:-1] if last_column else columns,
+        totals=True,
+        rounding=rounding,
+    )
+
+
+def _records(data: Any, names: Sequence[str]) -> list[dict[str, Any]]:
+    if isinstance(data, list | tuple | set | np.ndarray):
+        width = len(names)
+        plain = [item if isinstance(item, list | tuple | np.ndarray) else (item,) for item in data]
+        extra = ("lower", "upper") if plain and len(plain[0]) >= width + 2 else ("kind",)
+        return [dict(zip([*names, *extra], item, strict=False)) for item in plain]
+    import narwhals as nw
+
+    frame = nw.from_native(data, eager_only=True)
+    for name in names:
+        if name not in frame.columns:
+            raise InputError(f"the list of cells lacks the column '{name}'")
+    return list(frame.iter_rows(named=True))
+
+
+def read_sensitive(table: Table, data: Any, protection: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sensitive cells with their lower and upper levels; where none are given, a share of the value."""
+    rows = _records(data, table.dimensions)
+    cells = np.array([table.find(*[row[name] for name in table.dimensions]) for row in rows], dtype=np.int64)
+    share = protection * np.abs(table.values[cells])
+    levels = []
+    for name in ("lower", "upper"):
+        given = [row.get(name) for row in rows]
+        levels.append(np.array([s if x is None else float(x) for x, s in zip(given, share, strict=True)]))
+    return cells, levels[0], levels[1]
+
+
+def read_pattern(table: Table, data: Any) -> tuple[list[int], list[str]]:
+    """Hidden cells and their kinds."""
+    rows = _records(data, table.dimensions)
+    cells = [table.find(*[row[name] for name in table.dimensions]) for row in rows]
+    return cells, [str(row.get("kind") or "") for row in rows]
+
+
+def read_costs(table: Table, cost: Any) -> np.ndarray:
+    """The cost of every cell: by name, or from a list of cells with a column ``cost`` (others keep their value)."""
+    if isinstance(cost, str):
+        return costs(cost, table.values, None)
+    found = np.abs(table.values).copy()
+    for row in _records(cost, table.dimensions):
+        if row.get("cost") is None:
+            raise InputError("the list of costs lacks the column 'cost'")
+        found[table.find(*[row[name] for name in table.dimensions])] = float(row["cost"])
+    return found
+
+
+def pattern_frame(problem: Problem, complementary: np.ndarray) -> "pl.DataFrame":
+    """The hidden cells in the order of the table, with their kind."""
+    import polars as pl
+
+    mask = problem.hidden_mask(complementary)
+    cells = np.flatnonzero(mask)
+    table = problem.table
+    columns: dict[str, Any] = {
+        name: [_plain(keys[cell]) for cell in cells] for name, keys in table.keys.items()
+    }
+    columns["kind"] = ["primary" if problem.is_sensitive[cell] else "complementary" for cell in cells]
+    return pl.DataFrame(columns)
+
+
+def interval_frame(found: Audit) -> "pl.DataFrame":
+    """The sensitive cells with the interval the attacker can compute and the one required."""
+    import polars as pl
+
+    problem = found.problem
+    table = problem.table
+    cells = np.sort(problem.sensitive)
+    order = np.argsort(problem.sensitive)
+    at = np.array([found.place[int(cell)] for cell in cells], dtype=np.int64)
+    unsafe = set(found.unsafe.tolist()) | {cell for cell, _ in found.insider} | set(found.integer)
+    values = table.values[cells]
+    columns: dict[str, Any] = {
+        name: [_plain(keys[cell]) for cell in cells] for name, keys in table.keys.items()
+    }
+    columns.update(
+        value=values,
+        min=found.low[at],
+        max=found.high[at],
+        required_min=values - problem.lower[order],
+        required_max=values + problem.upper[order],
+        safe=[int(cell) not in unsafe for cell in cells],
+    )
+    return pl.DataFrame(columns)
+
+
+def published_frame(table: Table, hidden: np.ndarray, symbol: str | None) -> "pl.DataFrame":
+    """The table without its hidden cells: a matrix if it is plain and two-dimensional, else a list of cells."""
+    import polars as pl
+
+    if table.shape is not None:
+        m, n = table.shape
+        grid = table.values.reshape(m + 1, n + 1)
+        mask = hidden.reshape(m + 1, n + 1)
+        rows = [str(item) for item in table.keys["row"][:: n + 1]]
+        names = [str(item) for item in table.keys["column"][: n + 1]]
+        columns: dict[str, Any] = {"row": rows}
+        for j, name in enumerate(names):
+            columns[name] = _blanked(grid[:, j], mask[:, j], symbol)
+        return pl.DataFrame(columns)
+    columns = {name: [_plain(key) for key in keys] for name, keys in table.keys.items()}
+    columns["value"] = _blanked(table.values, hidden, symbol)
+    return pl.DataFrame(columns)
+
+
+def _blanked(values: np.ndarray, mask: np.ndarray, symbol: str | None) -> list[Any]:
+    whole = bool((values == np.round(values)).all())
+    shown = [int(value) if whole else float(value) for value in values]
+    if symbol is None:
+        return [None if gone else value for value, gone in zip(shown, mask, strict=True)]
+    return [symbol if gone else repr(value) for value, gone in zip(shown, mask, strict=True)]
+
+
+def _plain(key: Any) -> Any:
+    return int(key) if isinstance(key, int | np.integer) else str(key)

@@ -1,0 +1,448 @@
+"""``shoal.tabulate``: from records to a table with totals, hierarchies and its sensitive cells."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any, Literal
+
+import narwhals as nw
+import numpy as np
+
+from shoal.errors import InputError, unknown
+from shoal.tables.problem import Problem
+from shoal.tables.rules import (
+    Contributions,
+    MinimumFrequency,
+    PPercent,
+    Rule,
+    SumRule,
+    concentration,
+    parse_rule,
+)
+from shoal.tables.table import TOTAL, Table
+
+if TYPE_CHECKING:
+    import polars as pl
+    from narwhals.typing import IntoDataFrame
+
+Zeros = Literal["published", "suppressible"]
+LARGEST = 2_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """One dimension: its codes, the parent of each (−1 for the top), and which are leaves. The top is the total."""
+
+    codes: tuple[str, ...]
+    parent: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """Number of codes, the total included."""
+        return len(self.codes)
+
+    @cached_property
+    def leaves(self) -> np.ndarray:
+        """Which codes have no children."""
+        flags = np.ones(self.size, dtype=bool)
+        flags[self.parent[self.parent >= 0]] = False
+        return flags
+
+    @cached_property
+    def children(self) -> dict[int, list[int]]:
+        """The children of each code that has some."""
+        found: dict[int, list[int]] = {}
+        for code, parent in enumerate(self.parent):
+            if parent >= 0:
+                found.setdefault(int(parent), []).append(code)
+        return found
+
+    @property
+    def depth(self) -> int:
+        """Number of levels below the total."""
+        return max(len(self.lineage(int(code))) for code in np.flatnonzero(self.leaves)) - 1
+
+    def lineage(self, code: int) -> list[int]:
+        """The code and all that contain it, up to the total."""
+        found = [int(code)]
+        while self.parent[found[-1]] >= 0:
+            found.append(int(self.parent[found[-1]]))
+        return found
+
+
+def grow(name: str, values: Sequence[str], hierarchy: Mapping[str, str] | None) -> Tree:
+    """The tree over the values of a dimension; ``hierarchy`` maps a code to its parent (empty: the total)."""
+    parents: dict[str, str] = {}
+    for child, parent in (hierarchy or {}).items():
+        parents[str(child)] = TOTAL if parent in ("", None, TOTAL) else str(parent)
+    codes: list[str] = [TOTAL]
+    needed: list[str] = []
+    for value in values:
+        if value == TOTAL:
+            raise InputError(f"dimension '{name}' has the value '{TOTAL}', which is reserved for the total")
+        step: str | None = value
+        seen: set[str] = set()
+        while step is not None and step != TOTAL:
+            if step in seen:
+                raise InputError(f"the hierarchy of '{name}' goes round in circles at '{step}'")
+            seen.add(step)
+            if hierarchy and step not in parents and step == value:
+                raise unknown("value", value, parents, where=f"in the hierarchy of '{name}'")
+            if step not in needed:
+                needed.append(step)
+            step = parents.get(step, TOTAL)
+    codes += sorted(needed)
+    place = {code: index for index, code in enumerate(codes)}
+    parent_of = np.array([-1] + [place[parents.get(code, TOTAL)] for code in codes[1:]], dtype=np.int64)
+    tree = Tree(tuple(codes), parent_of)
+    for value in values:
+        if not tree.leaves[place[value]]:
+            raise InputError(f"'{value}' of dimension '{name}' is both a value of the data and a subtotal")
+    return tree
+
+
+@dataclass(frozen=True, eq=False)
+class Tabulation:
+    """A table with its sensitive cells, levels and costs, and what is known of its contributors.
+
+    ``status`` is ``s`` (may be hidden), ``u`` (sensitive) or ``z`` (always published) for each cell.
+    """
+
+    table: Table
+    trees: Mapping[str, Tree]
+    contributors: np.ndarray
+    status: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    cost: np.ndarray
+    by_rule: Mapping[str, int]
+    rules: tuple[Rule, ...] = ()
+    contributions: Contributions | None = None
+    counts: bool = False
+
+    @property
+    def sensitive(self) -> np.ndarray:
+        """The sensitive cells."""
+        return np.flatnonzero(self.status == "u")
+
+    def problem(self, *, insiders: bool = True, low: float = 0.0, high: float = np.inf) -> Problem:
+        """The suppression problem; with ``insiders`` sole contributors and sums are taken into account."""
+        cells = self.sensitive
+        found = Problem.of(
+            self.table,
+            cells,
+            lower=self.lower[cells],
+            upper=self.upper[cells],
+            cost=self.cost,
+            candidates=self.status == "s",
+            low=low,
+            high=high,
+        )
+        if not insiders or self.contributions is None:
+            return found
+        return found.against(insiders=self.sole_contributors(), sums=SumRule(self.contributions, self.rules))
+
+    def sole_contributors(self) -> tuple[np.ndarray, ...]:
+        """The cells each sole contributor knows, for those that could be hidden."""
+        contributions = self.contributions
+        if contributions is None:
+            return ()
+        single = np.flatnonzero((contributions.counts == 1) & (self.status != "z"))
+        who = contributions.contributor[contributions.starts[single]]
+        order = np.argsort(who, kind="stable")
+        single, who = single[order], who[order]
+        cuts = np.flatnonzero(np.diff(who)) + 1
+        return tuple(np.sort(part) for part in np.split(single, cuts) if part.size)
+
+    @property
+    def frame(self) -> "pl.DataFrame":
+        """The list of cells: coordinates, value, contributors, status, levels and cost."""
+        import polars as pl
+
+        columns: dict[str, Any] = {name: [str(key) for key in keys] for name, keys in self.table.keys.items()}
+        values = self.table.values
+        columns["value"] = values.astype(np.int64) if self.counts else values
+        columns["contributors"] = self.contributors
+        columns["status"] = self.status.astype(str)
+        known = self.status == "u"
+        columns["lower"] = [float(x) if flag else None for x, flag in zip(self.lower, known, strict=True)]
+        columns["upper"] = [float(x) if flag else None for x, flag in zip(self.upper, known, strict=True)]
+        columns["cost"] = self.cost
+        return pl.DataFrame(columns)
+
+
+def tabulate(
+    frame: "IntoDataFrame",
+    dimensions: Sequence[str],
+    *,
+    value: str | None = None,
+    contributor: str | None = None,
+    holding: str | None = None,
+    weight: str | None = None,
+    weights_public: bool = False,
+    hierarchies: Mapping[str, Mapping[str, str]] | None = None,
+    rules: Sequence[str | Rule] | None = None,
+    apriori: "IntoDataFrame | None" = None,
+    zeros: Zeros = "published",
+    cost: str = "value",
+) -> Tabulation:
+    """A table of sums (or counts) over the dimensions with all totals, and its sensitive cells by the rules given.
+
+    Without a contributor every record is one of its own; ``holding`` names the group a contributor belongs to, which
+    then counts as one. Default rules: at least 3 contributors, and p % with p = 10 for sums.
+
+    >>> import polars as pl
+    >>> firms = pl.DataFrame({"region": ["n", "n", "s", "s", "s", "n"], "sector": ["a", "b", "a", "b", "b", "a"],
+    ...                       "turnover": [90.0, 40, 30, 20, 10, 5]})
+    >>> made = tabulate(firms, ["region", "sector"], value="turnover", rules=["frequency(2)"])
+    >>> made.table.cells, len(made.sensitive)
+    (9, 2)
+    """
+    data = nw.from_native(frame, eager_only=True)
+    if not dimensions:
+        raise InputError("name at least one dimension")
+    for name in [*dimensions, *(item for item in (value, contributor, holding, weight) if item)]:
+        if name not in data.columns:
+            raise unknown("column", name, data.columns, where="in the data")
+    if len(data) == 0:
+        raise InputError("there are no records")
+    hierarchies = hierarchies or {}
+    for name in hierarchies:
+        if name not in dimensions:
+            raise unknown("dimension", name, dimensions, where="a dimension of the table")
+    chosen = tuple(parse_rule(rule) if isinstance(rule, str) else rule for rule in rules) if rules else None
+    if chosen is None:
+        chosen = (MinimumFrequency(3), PPercent(10.0)) if value else (MinimumFrequency(3),)
+    leaf_codes, trees = _code(data, dimensions, hierarchies)
+    amounts = _numbers(data, value) if value else np.ones(len(data))
+    weights = _numbers(data, weight) if weight else np.ones(len(data))
+    if concentration(chosen) and (amounts < 0).any():
+        raise InputError(
+            f"column '{value}' has negative contributions, for which concentration rules are not defined; "
+            "use frequency(…) alone, or absolute values as a shadow variable"
+        )
+    who = _who(data, contributor, holding)
+    table, size = _table(dimensions, trees)
+    cells, records = _spread(leaf_codes, trees, dimensions, size)
+    totals = np.bincount(cells, weights=(amounts * weights)[records], minlength=table.cells)
+    counted = amounts * weights if weights_public else amounts
+    contributions = _contributions(cells, who[records], counted[records], totals)
+    table = _with_values(table, totals)
+    made = _classify(table, trees, contributions, chosen, zeros, counts=value is None and weight is None)
+    made = _priced(made, cost, data)
+    return made if apriori is None else apply_apriori(made, apriori)
+
+
+def _code(
+    data: "nw.DataFrame[Any]", dimensions: Sequence[str], hierarchies: Mapping[str, Mapping[str, str]]
+) -> tuple[list[np.ndarray], dict[str, Tree]]:
+    codes, trees = [], {}
+    for name in dimensions:
+        column = data[name]
+        if column.null_count():
+            raise InputError(f"dimension '{name}' has missing values; give them a code of their own")
+        texts = np.array([str(item) for item in column.to_list()], dtype=object)
+        tree = grow(name, sorted(set(texts)), hierarchies.get(name))
+        place = {code: index for index, code in enumerate(tree.codes)}
+        codes.append(np.array([place[text] for text in texts], dtype=np.int64))
+        trees[name] = tree
+    return codes, trees
+
+
+def _numbers(data: "nw.DataFrame[Any]", name: str) -> np.ndarray:
+    try:
+        values = np.array(data[name].to_list(), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"column '{name}' must be numeric") from None
+    if not np.isfinite(values).all():
+        raise InputError(f"column '{name}' has missing values")
+    return values
+
+
+def _who(data: "nw.DataFrame[Any]", contributor: str | None, holding: str | None) -> np.ndarray:
+    name = holding or contributor
+    if name is None:
+        return np.arange(len(data))
+    texts = [str(item) for item in data[name].to_list()]
+    if holding and contributor:
+        alone = [str(item) for item in data[contributor].to_list()]
+        # A contributor without a holding stands for itself.
+        texts = [
+            text if text not in ("", "None") else f"\0{own}" for text, own in zip(texts, alone, strict=True)
+        ]
+    return np.unique(np.array(texts), return_inverse=True)[1].reshape(-1)
+
+
+def _table(dimensions: Sequence[str], trees: Mapping[str, Tree]) -> tuple[Table, tuple[int, ...]]:
+    """The cells (every combination of codes) with all relations; values come later."""
+    shape = tuple(trees[name].size for name in dimensions)
+    count = int(np.prod(shape, dtype=np.float64))
+    if count > LARGEST:
+        raise InputError(f"the table would have {count:,} cells; take fewer dimensions or codes")
+    index = np.arange(count).reshape(shape)
+    # Deepest dimension first: relations of later ones at subtotals of earlier ones follow from the rest.
+    order = sorted(range(len(dimensions)), key=lambda d: (-trees[dimensions[d]].depth, d))
+    members: list[np.ndarray] = []
+    signs: list[np.ndarray] = []
+    lengths: list[int] = []
+    basis: list[bool] = []
+    for axis in range(len(dimensions)):
+        tree = trees[dimensions[axis]]
+        others = [range(size) if d != axis else (0,) for d, size in enumerate(shape)]
+        earlier = order[: order.index(axis)]
+        for spot in product(*others):
+            leaf = all(trees[dimensions[d]].leaves[spot[d]] for d in earlier)
+            place: list[Any] = list(spot)
+            place[axis] = slice(None)
+            line = index[tuple(place)]
+            for parent, children in tree.children.items():
+                members.append(np.concatenate([line[children], line[[parent]]]))
+                signs.append(np.append(np.ones(len(children)), -1.0))
+                lengths.append(len(children) + 1)
+                basis.append(leaf)
+    grids = np.meshgrid(*[np.array(trees[name].codes, dtype=object) for name in dimensions], indexing="ij")
+    keys = {name: grid.ravel() for name, grid in zip(dimensions, grids, strict=True)}
+    table = Table(
+        np.zeros(count),
+        np.concatenate([[0], np.cumsum(lengths)]),
+        np.concatenate(members),
+        np.concatenate(signs),
+        keys,
+        basis=np.array(basis),
+    )
+    return table, shape
+
+
+def _with_values(table: Table, values: np.ndarray) -> Table:
+    from dataclasses import replace
+
+    return replace(table, values=values)
+
+
+def _spread(
+    leaf_codes: list[np.ndarray], trees: Mapping[str, Tree], dimensions: Sequence[str], shape: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Every record in every cell that contains it: cells and records, one entry each."""
+    records = np.arange(leaf_codes[0].size)
+    cells = np.zeros(records.size, dtype=np.int64)
+    for codes, name, size in zip(leaf_codes, dimensions, shape, strict=True):
+        tree = trees[name]
+        lineages = [tree.lineage(code) if tree.leaves[code] else [] for code in range(tree.size)]
+        lengths = np.array([len(lineage) for lineage in lineages])
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        flat = np.array([code for lineage in lineages for code in lineage], dtype=np.int64)
+        mine = codes[records]
+        repeat = lengths[mine]
+        offset = np.arange(repeat.sum()) - np.repeat(np.cumsum(repeat) - repeat, repeat)
+        above = flat[np.repeat(starts[mine], repeat) + offset]
+        cells = np.repeat(cells, repeat) * size + above
+        records = np.repeat(records, repeat)
+    return cells, records
+
+
+def _contributions(
+    cells: np.ndarray, who: np.ndarray, amounts: np.ndarray, totals: np.ndarray
+) -> Contributions:
+    many = int(who.max()) + 1
+    pairs, inverse = np.unique(cells * many + who, return_inverse=True)
+    amount = np.bincount(inverse.reshape(-1), weights=amounts, minlength=pairs.size)
+    cell, contributor = pairs // many, pairs % many
+    order = np.lexsort((contributor, -amount, cell))
+    starts = np.searchsorted(cell[order], np.arange(totals.size + 1))
+    return Contributions(starts, contributor[order], amount[order], totals)
+
+
+def _classify(
+    table: Table,
+    trees: Mapping[str, Tree],
+    contributions: Contributions,
+    rules: tuple[Rule, ...],
+    zeros: Zeros,
+    *,
+    counts: bool,
+) -> Tabulation:
+    level = np.full(table.cells, np.nan)
+    by_rule = {}
+    for rule in rules:
+        found = rule.level(contributions)
+        by_rule[str(rule)] = int((~np.isnan(found)).sum())
+        level = np.fmax(level, found)
+    status = np.full(table.cells, "s", dtype=object)
+    empty = contributions.counts == 0
+    if zeros == "published":
+        status[empty] = "z"
+    elif zeros != "suppressible":
+        raise InputError(f"zeros must be 'published' or 'suppressible', not '{zeros}'")
+    status[~np.isnan(level)] = "u"
+    upper = np.nan_to_num(level)
+    lower = np.minimum(upper, np.maximum(table.values, 0.0))
+    return Tabulation(
+        table,
+        trees,
+        contributions.counts,
+        status,
+        lower,
+        upper,
+        np.abs(table.values),
+        by_rule,
+        rules,
+        contributions,
+        counts,
+    )
+
+
+def _priced(made: Tabulation, cost: str, data: "nw.DataFrame[Any]") -> Tabulation:
+    return reprice(made, cost)
+
+
+def reprice(made: Tabulation, cost: str) -> Tabulation:
+    """The same table with another cost of hiding a cell: value, unity, contributors or log."""
+    from dataclasses import replace
+
+    return replace(made, cost=costs(cost, made.table.values, made.contributors))
+
+
+def costs(name: str, values: np.ndarray, contributors: np.ndarray | None) -> np.ndarray:
+    """The cost of hiding each cell, by name.
+
+    >>> costs("log", np.array([0.0, 100.0]), None).round(3).tolist()
+    [0.0, 4.615]
+    """
+    if name == "value":
+        return np.abs(values)
+    if name in ("unity", "1"):
+        return np.ones(values.size)
+    if name == "log":
+        return np.log1p(np.abs(values))
+    if name == "contributors":
+        if contributors is None:
+            raise InputError("cost 'contributors' needs the number of contributors of each cell")
+        return contributors.astype(np.float64)
+    raise unknown("cost", name, ("value", "unity", "contributors", "log"))
+
+
+def apply_apriori(made: Tabulation, apriori: "IntoDataFrame") -> Tabulation:
+    """Declare cells safe, sensitive or never hidden, and set their cost and levels, from a file of such cells.
+
+    Columns: the dimensions, and any of ``status`` (s, u, z), ``lower``, ``upper``, ``cost``.
+    """
+    from dataclasses import replace
+
+    data = nw.from_native(apriori, eager_only=True)
+    dimensions = made.table.dimensions
+    for name in dimensions:
+        if name not in data.columns:
+            raise InputError(f"the a-priori file lacks the column '{name}'")
+    status, lower, upper, cost = made.status.copy(), made.lower.copy(), made.upper.copy(), made.cost.copy()
+    for row in data.iter_rows(named=True):
+        cell = made.table.find(*[str(row[name]) for name in dimensions])
+        word = row.get("status")
+        if word not in (None, ""):
+            if word not in ("s", "u", "z"):
+                raise InputError(f"the a-priori file has the status '{word}'; known are s, u and z")
+            status[cell] = word
+        for name, array in (("lower", lower), ("upper", upper), ("cost", cost)):
+            if row.get(name) is not None:
+                array[cell] = float(row[name])
+    return replace(made, status=status, lower=lower, upper=upper, cost=cost)
