@@ -30,13 +30,24 @@ def crowds() -> None:
     """Four crowds of 4, 4, 5 and 2: the vector (0, 1, 0, 2, 1), K = 2."""
     parts = []
     for row, (size, words) in enumerate(
-        [(2, "88888, female, 25–30"), (4, "88888, male, 20–25"), (4, "11111, male, 25–30"), (5, "11111, female, 25–30")]
+        [
+            (2, "88888, female, 25–30"),
+            (4, "88888, male, 20–25"),
+            (4, "11111, male, 25–30"),
+            (5, "11111, female, 25–30"),
+        ]
     ):
         y = 45 + 52 * row
         parts.append(text(20, y + 3, words, colour=SOFT))
         parts += [person(210 + 30 * place, y, WARM if size == 2 else ACCENT) for place in range(size)]
         parts.append(text(390, y + 3, f"a crowd of {size}" + ("  → K = 2" if size == 2 else "")))
-    parts.append(text(20, 250, "anonymity vector: (0, 1, 0, 2, 1) — no crowd of 1, one of 2, none of 3, two of 4, one of 5"))
+    parts.append(
+        text(
+            20,
+            250,
+            "anonymity vector: (0, 1, 0, 2, 1) — no crowd of 1, one of 2, none of 3, two of 4, one of 5",
+        )
+    )
     svg("crowds", 620, 270, parts)
 
 
@@ -48,12 +59,17 @@ def microaggregation() -> None:
         [(90, 200), (60, 175), (55, 215)],
     ]
     colours = [ACCENT, WARM, "#5a8f3c"]
-    parts = [text(130, 250, "nine records", anchor="middle"), text(440, 250, "released: three of each", anchor="middle")]
+    parts = [
+        text(130, 250, "nine records", anchor="middle"),
+        text(440, 250, "released: three of each", anchor="middle"),
+    ]
     for members, colour in zip(groups, colours, strict=True):
         cx = sum(x for x, _ in members) / 3
         cy = sum(y for _, y in members) / 3
         for x, y in members:
-            parts.append(f'<line x1="{x}" y1="{y}" x2="{cx:.1f}" y2="{cy:.1f}" stroke="{colour}" stroke-opacity="0.5"/>')
+            parts.append(
+                f'<line x1="{x}" y1="{y}" x2="{cx:.1f}" y2="{cy:.1f}" stroke="{colour}" stroke-opacity="0.5"/>'
+            )
             parts.append(f'<circle cx="{x}" cy="{y}" r="6" fill="{colour}"/>')
         parts.append(f'<circle cx="{cx + 310:.1f}" cy="{cy:.1f}" r="11" fill="{colour}"/>')
         parts.append(text(cx + 328, cy + 4, "× 3", colour=SOFT))
