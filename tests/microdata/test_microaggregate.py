@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import InputError
+from shoal.search import Budget
 
 
 def survey(n: int = 60, seed: int = 0) -> pl.DataFrame:
@@ -304,6 +305,47 @@ def test_a_kept_column_that_gives_a_protected_one_away_is_pointed_out():
     assert not any("determines" in warning for warning in clean.warnings)
 
 
+def test_gaps_in_one_kept_column_do_not_hide_what_another_gives_away():
+    frame = survey().with_columns(
+        twice=pl.col("income") * 2 + 1, rare=pl.Series([1.5] + [None] * 59, dtype=pl.Float64)
+    )
+    warnings = protect(frame, columns=["income"]).warnings
+    assert any("'twice', released as it is, nearly determines it" in line for line in warnings)
+
+
+def test_kept_units_weights_and_unique_texts_are_pointed_out():
+    frame = survey().with_columns(
+        factor=pl.col("age") * 1.5, email=pl.format("{}@example.org", pl.int_range(pl.len()))
+    )
+    told = " ".join(protect(frame, columns=["income"], unit="person", sample_weights="factor").warnings)
+    assert "'person' is released as it is and says whose record" in told
+    assert "'factor' is released as it is, and sample weights" in told
+    assert "'email' is released as it is and looks like an identifier" in told
+    quiet = protect(
+        frame,
+        columns=["income"],
+        sample_weights="factor",
+        quasi=["income", "factor"],
+        drop=["email", "person"],
+    )
+    assert not any("'factor'" in line or "'email'" in line or "'person'" in line for line in quiet.warnings)
+
+
+@pytest.mark.parametrize(("by", "easy"), [([], 2.0), (["region"], 4.0)])
+def test_a_target_is_a_loss_in_percent(by, easy):
+    for target, reason in ((easy, "target"), (easy / 4, "iterations")):
+        budget = Budget(iterations=200, target=target)
+        found = protect(survey(200), columns=["income", "age"], method="ils", by=by, budget=budget)
+        assert found.stopped_by == reason
+        assert (found.loss <= target) == (reason == "target")
+
+
+def test_names_like_our_own_do_not_matter():
+    frame = survey().with_columns(pl.lit(1.5).alias("place before sorting"))
+    released = protect(frame, columns=["income"], order="sorted").frame
+    assert released.columns == frame.columns
+
+
 def test_skew_and_constants_are_remarked():
     frame = pl.DataFrame(
         {"x": [1.0] * 40 + [1000.0], "y": [float(i % 7) for i in range(41)], "z": [4.0] * 41}
@@ -343,6 +385,12 @@ def test_start_labels_are_used_and_checked():
         ({"columns": ["income"], "drop": ["income"]}, "cannot be among the columns to drop"),
         ({"columns": ["income"], "largest": 2}, "below k"),
         ({"columns": ["income"], "sample_weights": "region"}, "not numeric"),
+        ({"columns": ["income"], "attribute_weights": {"income": 0}}, "all 0"),
+        ({"columns": ["income"], "attribute_weights": {"income": float("inf")}}, "number of 0 or more"),
+        ({"columns": ["income"], "quasi": ["age", "age"]}, "named twice"),
+        ({"columns": ["income"], "quasi": ["income", "age"], "drop": ["age"]}, "'age' is dropped"),
+        ({"columns": ["income"], "quasi": ["income", "person"], "unit": "person"}, "unit column at once"),
+        ({"columns": ["income", "person"], "unit": "person"}, "cannot say whose records"),
     ],
 )
 def test_bad_input_is_one_clear_line(keywords, message):
@@ -358,6 +406,18 @@ def test_infinities_no_records_and_no_numbers_are_refused():
         protect(pl.DataFrame({"x": []}, schema={"x": pl.Float64}))
     with pytest.raises(InputError, match="no numeric column"):
         protect(pl.DataFrame({"x": ["a", "b", "c"]}))
+
+
+def test_frames_that_cannot_be_read_are_refused():
+    numbers = np.arange(12.0).reshape(6, 2)
+    for frame, message in (
+        (survey().lazy(), "in memory, not LazyFrame"),
+        (numbers, "in memory, not ndarray"),
+        (pd.DataFrame(numbers), "must be texts"),
+        (pd.DataFrame(numbers, columns=["x", "x"]), "several columns of one name"),
+    ):
+        with pytest.raises(InputError, match=message):
+            protect(frame, 3)
 
 
 def test_a_tampered_release_fails_its_check():

@@ -13,16 +13,30 @@ _DETERMINES = 0.98
 _SKEWED = 2.0
 
 
-def warnings_on_kept(frame: nw.DataFrame, protected: Sequence[Attribute], kept: Sequence[str]) -> list[str]:
+def warnings_on_kept(
+    frame: nw.DataFrame,
+    protected: Sequence[Attribute],
+    kept: Sequence[str],
+    *,
+    unit: str | None = None,
+    weights: str | None = None,
+    quasi: Sequence[str] = (),
+) -> list[str]:
     """Warnings on columns that are released as they are beside the protected ones."""
-    numeric = [name for name in kept if frame.schema[name].is_numeric()]
     found = []
-    for name in numeric:
-        why = suspicion(frame, name)
-        if why is not None:
+    for name in kept:
+        if name == unit:
+            found.append(f"column '{name}' is released as it is and says whose record each is; drop it")
+        elif name == weights and name not in quasi:
+            found.append(
+                f"column '{name}' is released as it is, and sample weights may be known of somebody; "
+                "count them among the quasi-identifiers or drop them"
+            )
+        elif why := _suspicion(frame, name):
             found.append(
                 f"column '{name}' is released as it is and looks like {why}; drop it unless it is meant to be public"
             )
+    numeric = [name for name in kept if frame.schema[name].is_numeric()]
     for attribute in protected:
         giving = _determined_by(frame, attribute, numeric)
         if giving:
@@ -34,29 +48,41 @@ def warnings_on_kept(frame: nw.DataFrame, protected: Sequence[Attribute], kept: 
     return found
 
 
+def _suspicion(frame: nw.DataFrame, name: str) -> str | None:
+    kind = frame.schema[name]
+    if kind.is_numeric():
+        return suspicion(frame, name)
+    if not isinstance(kind, nw.String | nw.Categorical):
+        return None
+    present = frame[name].drop_nulls()
+    if len(present) > 1 and present.n_unique() == len(present):
+        return "an identifier (every text is unique)"
+    return suspicion(frame, name)
+
+
 def _determined_by(frame: nw.DataFrame, attribute: Attribute, numeric: Sequence[str]) -> list[str]:
-    target = attribute.values
-    columns = []
-    names = []
+    known = np.isfinite(attribute.values)
+    columns, names = [], []
     for name in numeric:
         values = np.array(frame[name].cast(nw.Float64).to_numpy(), dtype=float)
-        if np.isfinite(values).sum() < 3 or np.nanstd(values) == 0:
+        pair = np.isfinite(values) & known
+        if pair.sum() <= 10 or np.std(values[pair]) == 0 or np.std(attribute.values[pair]) == 0:
             continue
-        columns.append(values)
-        names.append(name)
+        # Alone, a column is judged by all records that have it, so that gaps in another hide nothing.
+        if np.corrcoef(values[pair], attribute.values[pair])[0, 1] ** 2 >= _DETERMINES:
+            return [name]
+        if 2 * pair.sum() >= known.sum():
+            columns.append(values)
+            names.append(name)
     if not columns:
         return []
     table = np.column_stack(columns)
-    whole = np.isfinite(table).all(axis=1) & np.isfinite(target)
-    if whole.sum() < table.shape[1] + 10 or np.std(target[whole]) == 0:
+    whole = np.isfinite(table).all(axis=1) & known
+    if whole.sum() < table.shape[1] + 10 or np.std(attribute.values[whole]) == 0:
         return []
-    table, target = table[whole], target[whole]
+    table, target = table[whole], attribute.values[whole]
     table = (table - table.mean(axis=0)) / np.where(table.std(axis=0) > 0, table.std(axis=0), 1.0)
     target = (target - target.mean()) / target.std()
-    alone = [abs(float(np.mean(column * target))) for column in table.T]
-    best = int(np.argmax(alone))
-    if alone[best] ** 2 >= _DETERMINES:
-        return [names[best]]
     coefficients, *_ = np.linalg.lstsq(table, target, rcond=None)
     explained = 1.0 - float(np.mean(np.square(target - table @ coefficients)))
     if explained < _DETERMINES:

@@ -1,5 +1,6 @@
 """Checking what a user asked for, before any work starts."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -16,6 +17,32 @@ def check_choice(name: str, value: str, allowed: Sequence[str]) -> None:
     """An ``InputError`` unless the value is one of those allowed."""
     if value not in allowed:
         raise unknown(name, str(value), allowed)
+
+
+def read_frame(frame: Any) -> "nw.DataFrame[Any]":
+    """The frame as Narwhals sees it; an ``InputError`` if it is none, or its columns cannot be told by name."""
+    try:
+        data = nw.from_native(frame, eager_only=True)
+        names = data.columns
+    except nw.exceptions.DuplicateError:
+        raise InputError("the data has several columns of one name; give each a name of its own") from None
+    except TypeError:
+        kind = type(frame).__name__
+        raise InputError(f"the data must be a pandas, Polars or Arrow frame in memory, not {kind}") from None
+    if not all(isinstance(name, str) for name in names):
+        raise InputError("the names of columns must be texts; rename those that are numbers")
+    return data
+
+
+def check_quasi(quasi: Sequence[str], unit: str | None, drop: Sequence[str]) -> None:
+    """An ``InputError`` for quasi-identifiers over which K of the release cannot be counted."""
+    for place, name in enumerate(quasi):
+        if name in quasi[:place]:
+            raise InputError(f"column '{name}' is named twice among the quasi-identifiers")
+        if name in drop:
+            raise InputError(f"column '{name}' is dropped, so it is no quasi-identifier of the release")
+        if name == unit:
+            raise InputError(f"column '{name}' cannot be a quasi-identifier and the unit column at once")
 
 
 def check_names(data: nw.DataFrame, names: Sequence[str | None]) -> None:
@@ -65,9 +92,11 @@ def read_attribute_weights(names: Sequence[str], given: Mapping[str, float] | No
     for name, weight in (given or {}).items():
         if name not in weights:
             raise unknown("column", name, names, where="among the protected columns")
-        if not weight >= 0:
-            raise InputError(f"the weight of column '{name}' must be 0 or more")
+        if not 0 <= weight < math.inf:
+            raise InputError(f"the weight of column '{name}' must be a number of 0 or more")
         weights[name] = float(weight)
+    if not any(weights.values()):
+        raise InputError("the weights of the columns are all 0, so no distance is left to group by")
     return weights
 
 

@@ -18,8 +18,10 @@ from shoal.microdata.inputs import (
     Missing,
     check_choice,
     check_names,
+    check_quasi,
     has_numeric,
     read_attribute_weights,
+    read_frame,
     read_sample_weights,
     read_strata,
     records_to_keep,
@@ -79,7 +81,7 @@ def microaggregate(
     check_choice("missing", missing, get_args(Missing))
     check_choice("order", order, get_args(Order))
     METHODS[method].configure(options)
-    data = nw.from_native(frame, eager_only=True)
+    data = read_frame(frame)
     check_names(data, [*by, *drop, *ordinal, *(quasi or ()), unit, sample_weights])
     if len(data) == 0:
         raise InputError("there are no records")
@@ -96,6 +98,9 @@ def microaggregate(
         for name in others:
             if name in names:
                 raise InputError(f"column '{name}' is to be protected, so it cannot be among the {role}")
+    if unit in names:
+        raise InputError(f"column '{unit}' is to be protected, so it cannot say whose records these are")
+    check_quasi(quasi or (), unit, drop)
     attributes = {name: read_attribute(data, name, ordinal=name in ordinal) for name in names}
     keep, remark = records_to_keep(attributes, missing)
     notes += remark
@@ -166,7 +171,9 @@ def microaggregate(
     if drop:
         protected = protected.drop(*drop)
     kept = [name for name in protected.columns if name not in names and name not in by]
-    warnings = warnings_on_kept(data, list(attributes.values()), kept)
+    warnings = warnings_on_kept(
+        data, list(attributes.values()), kept, unit=unit, weights=sample_weights, quasi=quasi_names
+    )
     if len(column_groups) > 1:
         warnings.append(
             f"columns are protected in {len(column_groups)} separate groups: k = {k} holds for the columns of each "
@@ -278,13 +285,19 @@ class _Search:
         labels = np.empty(points.shape[0], dtype=np.int32)
         solved: list[tuple[str, Problem, Partition]] = []
         first = 0
+        sst = float(np.square(points - points.mean(axis=0)).sum())
         for number, (stratum, rows) in enumerate(strata.items()):
             problem = Problem(points[rows], self.k, self.largest)
             name = ", ".join(part for part in (phase, stratum) if part)
+            budget = shares.next(len(rows))
+            if budget.target is not None:
+                # Asked for in percent of the whole; each stratum has to bring in the share of its records.
+                share = len(rows) / points.shape[0]
+                budget = replace(budget, target=budget.target / 100.0 * sst * share)
             partition = self.method.solve(
                 problem,
                 self.options,
-                budget=shares.next(len(rows)),
+                budget=budget,
                 seeds=self.seeds.child("group", place, "stratum", number),
                 threads=self.threads,
                 observer=_in_percent(self.observer, problem, name),
@@ -340,6 +353,8 @@ def _bound(
 def _sorted(frame: nw.DataFrame, names: Sequence[str]) -> tuple[nw.DataFrame, np.ndarray]:
     """The frame sorted by what is released, all columns of it, and without an index that tells the old order."""
     place = "place before sorting"
+    while place in frame.columns:
+        place += "'"
     others = [name for name in frame.columns if name not in names]
     ordered = frame.with_row_index(place).sort(*names, *others, nulls_last=True)
     permutation = np.asarray(ordered[place].to_numpy(), dtype=np.int64)
