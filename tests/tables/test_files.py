@@ -1,0 +1,299 @@
+"""Matrices, lists of cells and jj files; the commands that read and write them; bad input in one line."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.benchmark_data import benchmark_file
+from tests.tables.oracle import cube, random_plane
+
+from shoal.cli.main import main
+from shoal.errors import InputError
+from shoal.search import Budget, Seeds, silent
+from shoal.tables import jj
+from shoal.tables.files import load, read_hierarchy
+from shoal.tables.general import GeneralOptions
+from shoal.tables.general import solve as general
+from shoal.tables.pattern import unprotected, verify
+from shoal.tables.suppression import as_table, audit, suppress
+from shoal.tables.table import Table
+
+MATRIX = "region,a,b,c,total\nn,10,20,30,60\ns,40,50,60,150\nw,70,80,90,240\ntotal,120,150,180,450\n"
+
+
+def run(capsys, *arguments: object) -> tuple[int, dict]:
+    with pytest.raises(SystemExit) as left:
+        main([*map(str, arguments), "--json"])
+    return int(left.value.code or 0), json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "table.csv").write_text(MATRIX)
+    (tmp_path / "cells.csv").write_text("row,column\ns,b\n")
+    return tmp_path
+
+
+def test_suppress_then_audit(folder, capsys) -> None:
+    code, found = run(
+        capsys,
+        "suppress",
+        folder / "table.csv",
+        "--sensitive",
+        folder / "cells.csv",
+        "-o",
+        folder / "pattern.csv",
+        "--published",
+        folder / "public.csv",
+        "--symbol",
+        "x",
+        "--report",
+        folder / "report.html",
+    )
+    assert (
+        code == 0 and found["cost"] == 70.0 and found["bound"] == 70.0 and found["optimal"] and found["safe"]
+    )
+    pattern = pl.read_csv(folder / "pattern.csv")
+    assert pattern.columns == ["row", "column", "kind"]
+    assert sorted(pattern["kind"].to_list()) == ["complementary"] * 3 + ["primary"]
+    public = (folder / "public.csv").read_text()
+    assert public.count("x") == 4 and "complementary" not in public
+    report = (folder / "report.html").read_text()
+    assert "Internal edition" in report and "<script" not in report
+    code, verdict = run(
+        capsys,
+        "audit",
+        folder / "table.csv",
+        folder / "pattern.csv",
+        "--sensitive",
+        folder / "cells.csv",
+        "-o",
+        folder / "intervals.csv",
+    )
+    assert code == 0 and verdict["safe"] and verdict["unsafe"] == []
+    intervals = pl.read_csv(folder / "intervals.csv")
+    assert intervals.row(0) == ("s", "b", 50.0, 40.0, 70.0, 45.0, 55.0, True)
+
+
+def test_an_unsafe_pattern_ends_with_three(folder, capsys) -> None:
+    (folder / "bad.csv").write_text("row,column,kind\ns,b,primary\nn,a,complementary\n")
+    code, verdict = run(
+        capsys, "audit", folder / "table.csv", folder / "bad.csv", "--sensitive", folder / "cells.csv"
+    )
+    assert code == 3 and verdict["unsafe"] == [{"row": "s", "column": "b"}]
+    assert verdict["disclosed"] == [{"row": "n", "column": "a"}]
+
+
+@pytest.mark.parametrize(
+    ("matrix", "cells", "options", "message"),
+    [
+        (MATRIX.replace("60,150", "60,151"), "row,column\ns,b\n", [], "row 's' does not add up"),
+        (MATRIX, "row,column\ns,d\n", [], "column 'd' is not in the table"),
+        (MATRIX, "row,column\ns,b\n", ["--protection", "1.5"], "between 0 and 1"),
+        (MATRIX, "row,column\ns,b\ns,b\n", [], "twice"),
+        (MATRIX, "zeile,spalte\ns,b\n", [], "lacks the column 'row'"),
+        ("r,a,b\nx,1,2\n", "row,column\nx,a\n", [], "at least two"),
+        ("r,a,b\nx,1,-2\ny,3,4\n", "row,column\nx,a\n", [], "negative"),
+        ("r,a,b\nx,1,q\ny,3,4\n", "row,column\nx,a\n", [], "not numeric"),
+        (MATRIX, "row,column\ns,b\n", ["--method", "magic"], "magic"),
+        (MATRIX, "row,column\ns,b\n", ["--cost", "contributors"], "contributors"),
+    ],
+)
+def test_bad_input_is_one_line_and_nothing_is_written(
+    folder, capsys, matrix, cells, options, message
+) -> None:
+    (folder / "table.csv").write_text(matrix)
+    (folder / "cells.csv").write_text(cells)
+    code, error = run(
+        capsys,
+        "suppress",
+        folder / "table.csv",
+        "--sensitive",
+        folder / "cells.csv",
+        "-o",
+        folder / "out.csv",
+        *options,
+    )
+    assert code == 2 and error["kind"] == "input" and message in error["error"] and "\n" not in error["error"]
+    assert not (folder / "out.csv").exists()
+
+
+def test_what_cannot_be_protected_ends_with_three_and_names_the_cell(folder, capsys) -> None:
+    (folder / "table.csv").write_text("r,a,b,c\nx,5,0,0\ny,0,7,8\nz,0,9,4\n")
+    (folder / "cells.csv").write_text("row,column\nx,a\n")
+    code, error = run(
+        capsys,
+        "suppress",
+        folder / "table.csv",
+        "--sensitive",
+        folder / "cells.csv",
+        "-o",
+        folder / "out.csv",
+    )
+    assert code == 3 and error["kind"] == "infeasible" and "row 'x', column 'a'" in error["error"]
+    assert not (folder / "out.csv").exists()
+
+
+def test_tabulate_writes_what_suppress_reads(folder, capsys) -> None:
+    rng = np.random.default_rng(3)
+    n = 45
+    pl.DataFrame(
+        {
+            "region": [f"r{i}" for i in rng.integers(0, 6, n)],
+            "sector": [f"s{i}" for i in rng.integers(0, 4, n)],
+            "firm": [f"f{i}" for i in rng.integers(0, 30, n)],
+            "turnover": rng.lognormal(4, 1.2, n).round(2),
+        }
+    ).write_csv(folder / "firms.csv")
+    (folder / "tree.csv").write_text(
+        "code,parent\nr0,north\nr1,north\nr2,north\nr3,south\nr4,south\nr5,south\nnorth,\nsouth,\n"
+    )
+    code, made = run(
+        capsys,
+        "tabulate",
+        folder / "firms.csv",
+        "--dimensions",
+        "region,sector",
+        "--hierarchy",
+        f"region={folder / 'tree.csv'}",
+        "--value",
+        "turnover",
+        "--contributor",
+        "firm",
+        "--rule",
+        "frequency(3)",
+        "--rule",
+        "p-percent(10)",
+        "-o",
+        folder / "made.csv",
+    )
+    assert (
+        code == 0
+        and made["cells"] == 9 * 5
+        and made["sensitive"] > 0
+        and set(made["by_rule"]) == {"frequency(3)", "p-percent(10)"}
+    )
+    again = load(str(folder / "made.csv")).table
+    assert (
+        again.contributions is not None
+        and again.problem().insiders
+        and len(again.sensitive) == made["sensitive"]
+    )
+    code, found = run(
+        capsys,
+        "suppress",
+        folder / "made.csv",
+        "--iterations",
+        300,
+        "-o",
+        folder / "p.csv",
+        "--published",
+        folder / "x.csv",
+    )
+    assert code == 0 and found["safe"] and "sole contributors" in found["attacker"]
+    published = pl.read_csv(folder / "x.csv")
+    assert published.columns == ["region", "sector", "value"]
+    assert published["value"].null_count() == found["primary"] + found["complementary"]
+    code, verdict = run(capsys, "audit", folder / "made.csv", folder / "p.csv")
+    assert code == 0 and verdict["safe"]
+
+
+def test_hierarchies_of_tau_argus_are_read(tmp_path) -> None:
+    (tmp_path / "nuts.hrc").write_text("north\n@n1\n@n2\nsouth\n@s1\n@@s11\n")
+    assert read_hierarchy(str(tmp_path / "nuts.hrc")) == {
+        "north": "",
+        "n1": "north",
+        "n2": "north",
+        "south": "",
+        "s1": "south",
+        "s11": "s1",
+    }
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: random_plane(np.random.default_rng(0), 5, 6, 3), lambda: cube(np.random.default_rng(1))]
+)
+def test_jj_survives_a_round_trip(make) -> None:
+    problem = make()
+    hidden = np.flatnonzero(problem.candidates)[:4]
+    back = jj.parse(jj.write(problem, hidden))
+    assert np.allclose(back.problem.table.values, problem.table.values)
+    assert (back.problem.sensitive == np.sort(problem.sensitive)).all()
+    assert (back.hidden == hidden).all()
+    assert (back.problem.table.matrix != problem.table.matrix).nnz == 0
+    assert np.allclose(back.problem.upper, problem.upper[np.argsort(problem.sensitive)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "0\n2\n0 1 1 s",
+        "hello",
+        "0\n1\n0 5 1 q 0 9 0 0 0\n0\n",
+        "0\n1\n0 5 1 s 0 9 0 0 0\n1\n0 2 : 0 (1)\n",
+    ],
+)
+def test_broken_jj_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        jj.parse(text)
+
+
+def test_a_matrix_may_come_with_or_without_its_totals() -> None:
+    plain = pl.DataFrame({"r": ["x", "y"], "a": [1, 3], "b": [2, 4]})
+    full = pl.DataFrame({"r": ["x", "y", "total"], "a": [1, 3, 4], "b": [2, 4, 6], "total": [3, 7, 10]})
+    for frame in (plain, full, full.head(2), full.drop("total"), full.to_pandas()):
+        assert as_table(frame).values.tolist() == [1, 2, 3, 3, 4, 7, 4, 6, 10]
+
+
+def test_rounded_totals_are_tolerated_only_when_told() -> None:
+    with pytest.raises(InputError, match="does not add up"):
+        Table.from_matrix([[10.0, 20.0, 31.0], [30.0, 40.0, 70.0], [40.0, 60.0, 101.0]], totals=True)
+    Table.from_matrix(
+        [[10.0, 20.0, 31.0], [30.0, 40.0, 70.0], [40.0, 60.0, 101.0]], totals=True, rounding=1.0
+    )
+
+
+def test_costs_and_levels_can_be_given() -> None:
+    matrix = np.arange(1.0, 17.0).reshape(4, 4)
+    few = suppress(matrix, sensitive=[("2", "2")], cost="unity")
+    assert few.cost == 3.0
+    wide = suppress(matrix, sensitive=[("2", "2", 0.0, 5.0)])
+    at = wide.audit.place[int(wide.problem.sensitive[0])]
+    assert wide.audit.high[at] >= 11.0
+    dear = suppress(
+        matrix, sensitive=[("2", "2")], cost=pl.DataFrame({"row": ["1"], "column": ["1"], "cost": [1e4]})
+    )
+    assert not (dear.complementary == 0).any()
+
+
+SMALL = [
+    "targus",
+    "small",
+    "example_2D",
+    "tw_size_region",
+    "synth2d_10x10_10pct",
+    "synth2d_20x20_10pct",
+    "abs_example",
+]
+OPTIMA = {"targus": 2414.0, "synth2d_10x10_10pct": 1319.0, "synth2d_20x20_10pct": 7006.0}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_public_instances_are_protected(name: str) -> None:
+    problem = jj.read(benchmark_file(f"tabular/jj/{name}.jj")).problem
+    found = general(problem, GeneralOptions(), budget=Budget(), seeds=Seeds(0), observer=silent)
+    verify(problem, found)
+    if name in OPTIMA:
+        proven = suppress(problem, method="exact")
+        assert proven.solution.optimal and proven.cost == OPTIMA[name]
+        assert found.value >= OPTIMA[name]
+
+
+def test_patterns_of_other_software_are_audited() -> None:
+    contents = jj.read(benchmark_file("tabular/jj/sumit_fully_suppressed.jj"))
+    found = audit(contents.problem, [(int(cell),) for cell in contents.hidden])
+    slow = {cell for cell, _, _ in unprotected(contents.problem, contents.hidden)}
+    # Two cells of the file its makers call fully suppressed are narrower than the levels it asks for.
+    assert set(found.unsafe.tolist()) == slow == {219, 854}

@@ -1,0 +1,204 @@
+"""Rules and their protection levels, tables from records, and protection against those who contribute."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.errors import InputError
+from shoal.tables.audit import audit
+from shoal.tables.rules import Dominance, MinimumFrequency, PPercent, parse_rule
+from shoal.tables.suppression import suppress
+from shoal.tables.tabulation import tabulate
+
+
+def cell(made, *key: str) -> int:
+    return made.table.find(*key)
+
+
+FIRMS = pl.DataFrame(
+    {
+        "region": ["n", "n", "n", "s", "s", "s", "s", "w", "w", "w", "w"],
+        "sector": ["a", "a", "b", "a", "a", "a", "b", "b", "b", "b", "a"],
+        "firm": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
+        "turnover": [90.0, 8.0, 40.0, 30.0, 28.0, 25.0, 20.0, 10.0, 9.0, 8.5, 60.0],
+    }
+)
+
+
+def slow_level(rule: str, x: list[float]) -> float | None:
+    """The formulas of the handbook, cell by cell."""
+    x = sorted(x, reverse=True)
+    total = sum(x)
+    if rule == "frequency":
+        return 0.0 if 0 < len(x) < 3 else None
+    if rule == "dominance":
+        top = sum(x[:2])
+        return 100 / 80 * top - total if top > 0.8 * total else None
+    coalition, ratio = {"p-percent": (1, 0.15), "coalition": (2, 0.15), "pq": (1, 20 / 80)}[rule]
+    rest = total - sum(x[: 1 + coalition])
+    return ratio * x[0] - rest if rest < ratio * x[0] else None
+
+
+TEXTS = {
+    "frequency": "frequency(3)",
+    "dominance": "dominance(2,80)",
+    "p-percent": "p-percent(15)",
+    "coalition": "p-percent(15,2)",
+    "pq": "pq(20,80)",
+}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sampled_from(list(TEXTS)), st.integers(0, 10**9))
+def test_levels_follow_the_handbook(rule: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 25))
+    frame = pl.DataFrame(
+        {
+            "a": [str(i) for i in rng.integers(0, 3, n)],
+            "b": [str(i) for i in rng.integers(0, 3, n)],
+            "firm": rng.integers(0, n, n),
+            "v": rng.lognormal(3, 1.5, n).round(3),
+        }
+    )
+    made = tabulate(frame, ["a", "b"], value="v", contributor="firm", rules=[TEXTS[rule]])
+    for a in made.trees["a"].codes:
+        for b in made.trees["b"].codes:
+            inside = frame.filter(
+                (pl.lit(a) == "total") | (pl.col("a") == a), (pl.lit(b) == "total") | (pl.col("b") == b)
+            )
+            amounts = inside.group_by("firm").agg(pl.col("v").sum())["v"].to_list()
+            expected = slow_level(rule, amounts) if amounts else None
+            at = cell(made, a, b)
+            assert made.table.values[at] == pytest.approx(sum(amounts))
+            assert made.contributors[at] == len(amounts)
+            if expected is not None and expected < 1e-9 and rule != "frequency":
+                continue
+            assert (made.status[at] == "u") == (expected is not None)
+            if expected is not None:
+                assert made.upper[at] == pytest.approx(expected, abs=1e-9)
+                assert made.lower[at] == pytest.approx(min(expected, sum(amounts)), abs=1e-9)
+
+
+def test_rules_are_read_from_text() -> None:
+    assert parse_rule("frequency(5)") == MinimumFrequency(5)
+    assert parse_rule("dominance: 2, 85") == Dominance(2, 85.0)
+    assert parse_rule("p-percent") == PPercent(10.0)
+    for bad in ("dominanze(1,75)", "dominance(1)", "pq(80,20)", "frequency(x)", "p-percent(-1)", "?"):
+        with pytest.raises(InputError):
+            parse_rule(bad)
+
+
+def test_holdings_count_as_one_and_weights_enter_the_total_only() -> None:
+    frame = FIRMS.with_columns(group=pl.Series(["h", "h", *[""] * 9]), w=pl.Series([2.0] * 11))
+    plain = tabulate(
+        frame, ["region", "sector"], value="turnover", contributor="firm", rules=["frequency(2)"]
+    )
+    held = tabulate(
+        frame,
+        ["region", "sector"],
+        value="turnover",
+        contributor="firm",
+        holding="group",
+        rules=["frequency(2)"],
+    )
+    at = cell(plain, "n", "a")
+    assert plain.status[at] == "s" and held.status[at] == "u"
+    weighted = tabulate(frame, ["region", "sector"], value="turnover", weight="w", rules=["p-percent(10)"])
+    assert weighted.table.values[at] == pytest.approx(2 * 98.0)
+    # 196 − 90 − 8 is far above 10 % of 90; unweighted the cell is sensitive.
+    assert weighted.status[at] == "s"
+    assert tabulate(frame, ["region", "sector"], value="turnover", rules=["p-percent(10)"]).status[at] == "u"
+
+
+def test_hierarchies_give_subtotals_and_stay_networks() -> None:
+    tree = {"n": "north", "w": "north", "north": "", "s": ""}
+    made = tabulate(
+        FIRMS, ["region", "sector"], value="turnover", hierarchies={"region": tree}, rules=["frequency(2)"]
+    )
+    assert made.table.values[cell(made, "north", "total")] == pytest.approx(90 + 8 + 40 + 10 + 9 + 8.5 + 60)
+    made.table.check()
+    assert made.table.network is not None
+    with pytest.raises(InputError, match="not in the hierarchy"):
+        tabulate(FIRMS, ["region", "sector"], hierarchies={"region": {"n": ""}})
+    with pytest.raises(InputError, match="circles"):
+        tabulate(FIRMS, ["region", "sector"], hierarchies={"region": {"n": "x", "x": "n", "s": "", "w": ""}})
+
+
+def test_the_apriori_file_is_obeyed() -> None:
+    apriori = pl.DataFrame(
+        {
+            "region": ["n", "s", "w"],
+            "sector": ["a", "a", "b"],
+            "status": ["s", "u", "z"],
+            "upper": [None, 7.0, None],
+            "cost": [123.0, None, None],
+        }
+    )
+    made = tabulate(FIRMS, ["region", "sector"], value="turnover", rules=["p-percent(10)"], apriori=apriori)
+    assert made.status[cell(made, "n", "a")] == "s" and made.cost[cell(made, "n", "a")] == 123.0
+    assert made.status[cell(made, "s", "a")] == "u" and made.upper[cell(made, "s", "a")] == 7.0
+    assert made.status[cell(made, "w", "b")] == "z"
+
+
+def test_what_cannot_be_tabulated_is_refused() -> None:
+    negative = FIRMS.with_columns(turnover=-pl.col("turnover"))
+    with pytest.raises(InputError, match="negative contributions"):
+        tabulate(negative, ["region", "sector"], value="turnover")
+    assert tabulate(negative, ["region", "sector"], value="turnover", rules=["frequency(2)"]).sensitive.size
+    with pytest.raises(InputError, match="did you mean 'region'"):
+        tabulate(FIRMS, ["regoin", "sector"])
+    with pytest.raises(InputError, match="missing values"):
+        tabulate(FIRMS.with_columns(region=pl.lit(None)), ["region", "sector"])
+
+
+def many_firms(seed: int, n: int = 60) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "a": [f"a{i}" for i in rng.integers(0, 5, n)],
+            "b": [f"b{i}" for i in rng.integers(0, 4, n)],
+            "firm": rng.integers(0, n, n),
+            "v": rng.lognormal(4, 1, n).round(1),
+        }
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_patterns_of_records_withstand_insiders_and_sums(seed: int) -> None:
+    made = tabulate(many_firms(seed), ["a", "b"], value="v", contributor="firm")
+    problem = made.problem()
+    assert problem.insiders and problem.sums is not None
+    found = suppress(made, iterations=400)
+    assert found.audit.safe
+    # Every sum that a row or column gives away, computed here from the records themselves, passes the rules.
+    hidden = problem.hidden_mask(found.complementary)
+    records = many_firms(seed)
+    for name, other in (("a", "b"), ("b", "a")):
+        for code in made.trees[name].codes[1:]:
+            inner = [c for c in made.trees[other].codes[1:] if hidden[made.table.find(*_key(name, code, c))]]
+            if not inner or hidden[made.table.find(*_key(name, code, "total"))]:
+                continue
+            inside = records.filter(pl.col(name) == code, pl.col(other).is_in(inner))
+            amounts = sorted(inside.group_by("firm").agg(pl.col("v").sum())["v"].to_list(), reverse=True)
+            assert len(amounts) >= 3
+            assert sum(amounts) - sum(amounts[:2]) >= 0.1 * amounts[0] - 1e-9
+    outsider = suppress(made, insiders=False, iterations=400)
+    assert outsider.cost <= found.cost + 1e-6
+
+
+def _key(name: str, code: str, other: str) -> tuple[str, str]:
+    return (code, other) if name == "a" else (other, code)
+
+
+def test_counts_get_an_integer_check() -> None:
+    # Three dimensions: no network, so whole numbers can exclude what a linear programme allows.
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame({name: [str(i) for i in rng.integers(0, 3, 120)] for name in "xyz"})
+    made = tabulate(frame, ["x", "y", "z"], rules=["frequency(3)"])
+    assert made.counts and made.table.network is None
+    found = suppress(made, insiders=False, iterations=100)
+    assert found.audit.safe and found.audit.integer == ()
+    assert audit(found.problem, found.complementary).safe
