@@ -34,7 +34,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 
 docs: $(VENV)/.dev
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: $(VENV)/.dev-warm
 	$(BIN)/python -m bench
