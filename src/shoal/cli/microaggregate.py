@@ -47,7 +47,10 @@ def microaggregate(
     groups: Annotated[
         str | None,
         typer.Option(
-            "--groups", metavar='"a,b;c,d"', help="Protect these columns group by group.", show_default=False
+            "--groups",
+            metavar='"a,b;c,d"|auto',
+            help="Protect these columns group by group; auto finds the groups.",
+            show_default=False,
         ),
     ] = None,
     aggregate: Annotated[
@@ -183,7 +186,7 @@ def microaggregate(
             columns=None if columns is None else options.split_names(columns),
             method=method,
             options=read_settings(option),
-            groups=read_groups(groups),
+            groups="auto" if groups == "auto" else read_groups(groups),
             aggregate=aggregate,  # type: ignore[arg-type]
             ordinal=options.split_names(ordinal),
             by=options.split_names(by),
@@ -332,9 +335,30 @@ def _payload(result: "Microaggregation") -> dict[str, Any]:
         "seconds": sum(part.seconds for part in result.parts),
         "verified": True,
         "quasi": list(result.quasi),
+        **_grouping(result),
         "notes": list(result.notes),
         "warnings": list(result.warnings),
     }
+
+
+def _grouping(result: "Microaggregation") -> dict[str, Any]:
+    """The score by which the groups were chosen, and beside it that of what is released."""
+    fields: dict[str, Any] = {}
+    if result.grouping is not None:
+        found = result.grouping
+        fields["grouping"] = {
+            "method": found.method,
+            "score": found.score,
+            "il": found.il,
+            "id": found.id,
+            "dld": found.dld,
+            "bound": found.bound,
+            "optimal": found.optimal,
+        }
+    if result.fitness is not None:
+        own = result.fitness
+        fields["release"] = {"score": own.value, "il": own.il, "id": own.id, "dld": own.dld}
+    return fields
 
 
 def _print(result: "Microaggregation", written: str | None) -> None:
@@ -356,6 +380,17 @@ def _print(result: "Microaggregation", written: str | None) -> None:
             f"{result.method}, {sum(part.iterations for part in result.parts):,} iterations, stopped by {result.stopped_by}",
         ),
     ]
+    if result.grouping is not None:
+        pairs.append(("column groups", ";".join(",".join(part.columns) for part in result.parts)))
+        pairs.append(("score when chosen", f"{result.grouping.score:.4f}, by {result.grouping.method}"))
+    if result.fitness is not None:
+        own = result.fitness
+        pairs.append(
+            (
+                "score of the release",
+                f"{own.value:.4f} (IL {own.il:.2f}, ID {own.id:.2f}, DLD {own.dld:.2f} %)",
+            )
+        )
     if written is not None:
         pairs.append(("written to", f"{written}, read back and checked"))
     output.facts(pairs)

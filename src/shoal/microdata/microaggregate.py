@@ -14,6 +14,7 @@ from shoal.microdata.aggregate import Aggregate
 from shoal.microdata.attributes import read_attribute, write_attribute
 from shoal.microdata.changes import measure_changes
 from shoal.microdata.choice import choose_columns
+from shoal.microdata.grouping.automatic import choose_groups, release_fitness
 from shoal.microdata.inputs import (
     Missing,
     check_choice,
@@ -49,7 +50,7 @@ def microaggregate(
     columns: Sequence[str] | None = None,
     method: str = "auto",
     options: Mapping[str, Any] | None = None,
-    groups: Sequence[Sequence[str]] | None = None,
+    groups: Sequence[Sequence[str]] | Literal["auto"] | None = None,
     aggregate: Aggregate = "mean",
     ordinal: Sequence[str] = (),
     by: Sequence[str] = (),
@@ -68,6 +69,8 @@ def microaggregate(
     observer: Observer = silent,
 ) -> Microaggregation:
     """Replace records by the mean of groups of at least k, with the least loss found, and prove how good that is.
+
+    ``groups`` protects columns group by group; ``"auto"`` looks for the groups that balance loss and risk best.
 
     >>> import polars as pl, shoal
     >>> data = pl.DataFrame({"turnover": [1.0, 2.0, 3.0, 40.0, 41.0, 45.0], "region": list("aabbba")})
@@ -91,7 +94,7 @@ def microaggregate(
     notes: list[str] = []
 
     names, column_groups, remark = _columns(
-        data, columns, groups, ordinal, [*by, *drop, unit, sample_weights]
+        data, columns, None if groups == "auto" else groups, ordinal, [*by, *drop, unit, sample_weights]
     )
     notes += remark
     for role, others in (("strata", by), ("columns to drop", drop)):
@@ -115,6 +118,12 @@ def microaggregate(
         raise InputError(f"k is {k}, but there are only {n} records")
     if n < 2 * k and not by:
         notes.append(f"{n} records are fewer than 2k = {2 * k}: all of them form one group")
+    grouping = None
+    if groups == "auto":
+        grouping, column_groups, budget = choose_groups(
+            data, list(attributes.values()), k, budget or Budget(), seed, threads, observer
+        )
+        notes += grouping.notes
     weights = read_sample_weights(data, sample_weights)
     strata = read_strata(data, by, k)
     factors = read_attribute_weights(names, attribute_weights)
@@ -205,6 +214,12 @@ def microaggregate(
         method=method,
         records=n,
         set_aside=set_aside,
+        grouping=grouping,
+        fitness=release_fitness(
+            [attribute for attribute in attributes.values() if attribute.kind != "ordinal"], released, threads
+        )
+        if len(column_groups) > 1 or grouping is not None
+        else None,
         changes=measure_changes(
             names,
             np.column_stack([attributes[name].values for name in names]),

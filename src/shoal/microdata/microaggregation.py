@@ -8,6 +8,8 @@ import numpy as np
 
 from shoal.anonymity.measure import Anonymity
 from shoal.microdata.changes import Changes
+from shoal.microdata.grouping.attribute_grouping import AttributeGrouping
+from shoal.microdata.measures.fitness import Fitness
 from shoal.microdata.release_check import ReleaseCheck
 from shoal.search import StopReason
 
@@ -60,7 +62,8 @@ class Microaggregation:
     """A protected frame with everything that is known of it.
 
     ``frame`` is of the kind that came in. ``k`` is what was asked for, ``k_release`` what the released frame has over
-    the declared quasi-identifiers; it is the one that counts.
+    the declared quasi-identifiers; it is the one that counts. Where columns were protected in several groups, ``fitness``
+    says what the release itself loses and discloses, and ``grouping`` how the groups were found, if nobody named them.
     """
 
     frame: Any
@@ -77,6 +80,8 @@ class Microaggregation:
     warnings: tuple[str, ...]
     settings: tuple[tuple[str, Any], ...]
     _check: ReleaseCheck
+    grouping: AttributeGrouping | None = None
+    fitness: Fitness | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
