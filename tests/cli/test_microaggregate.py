@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -109,6 +110,47 @@ def test_a_gate_writes_nothing(survey, tmp_path):
     )
     assert outcome.code == 3 and "nothing was written" in outcome.err
     assert not out.exists()
+
+
+def test_two_results_do_not_share_a_file(survey, tmp_path):
+    out = tmp_path / "safe.csv"
+    told = shoal(
+        "microaggregate", survey, "--method", "mdav", "-o", out, "--labels", out, "--force", "--json"
+    )
+    assert told.code == 2 and "a file each" in told.json["error"] and not out.exists()
+
+
+def test_a_file_that_cannot_hold_the_release_is_not_left_behind(tmp_path):
+    data, out = tmp_path / "grades.parquet", tmp_path / "safe.csv"
+    pl.DataFrame({"grade": ["1.0", "2.0", "2.5"] * 4}).write_parquet(data)
+    told = shoal(
+        "microaggregate", data, "-k", 3, "--method", "mdav", "--ordinal", "grade", "-o", out, "--json"
+    )
+    assert told.code == 3 and "so it was removed" in told.json["error"]
+    assert not out.exists()
+
+
+def test_a_password_in_an_address_is_not_shown(survey, monkeypatch):
+    from shoal import sources
+
+    address = "postgresql://ann:hush@localhost/clinic::safe"
+    written = {}
+    monkeypatch.setattr(sources, "check_writable", lambda place, force: None)
+    monkeypatch.setattr(sources, "write", lambda frame, place, **_: written.update(frame=frame))
+    genuine = sources.read
+    monkeypatch.setattr(
+        sources,
+        "read",
+        lambda place, **keywords: (
+            replace(genuine(survey), frame=written["frame"])
+            if place == address
+            else genuine(place, **keywords)
+        ),
+    )
+    for extra in ([], ["--json"]):
+        told = shoal("microaggregate", survey, "--method", "mdav", "-o", address, *extra)
+        assert told.code == 0, told.err
+        assert "hush" not in told.out + told.err and "ann:***@localhost" in told.out
 
 
 def test_a_database_table_is_protected_into_another(survey, tmp_path):

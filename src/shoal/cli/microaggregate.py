@@ -172,6 +172,7 @@ def microaggregate(
     for path in (report, labels):
         if path is not None:
             check_target(path, force)
+    _check_apart(output_to, report, labels)
     if require_k is not None and output_to is None:
         raise InputError("--require-k is a gate before writing; name an output with -o")
     source = sources.read(data, separator=separator, decimal=decimal, encoding=encoding)
@@ -212,7 +213,7 @@ def microaggregate(
                 result.frame, output_to, force=force, like=source, separator=separator, decimal=decimal
             )
             _check_written(result, output_to, separator, decimal, encoding)
-            payload["output"] = output_to
+            payload["output"] = str(sources.parse(output_to))
         if labels is not None:
             with sources.atomically(labels, force=force) as unfinished:
                 unfinished.write_text("\n".join(str(label) for label in result.labels.tolist()) + "\n")
@@ -220,12 +221,13 @@ def microaggregate(
         result.report().write(report, force=force)
     for warning in result.warnings:
         output.remark(f"warning: {warning}", quiet=quieter)
-    output.emit(payload, lambda: _print(result, output_to if not too_low else None), as_json=json)
+    output.emit(payload, lambda: _print(result, payload.get("output")), as_json=json)
     if too_low:
         if json:
             raise typer.Exit(3)
         raise Infeasible(
             f"K of the release is {result.k_release}, below the required {require_k}; nothing was written"
+            + (" but the report" if report is not None else "")
         )
     if result.stopped_by == "interrupt":
         raise typer.Exit(130)
@@ -290,7 +292,7 @@ def _read_labels(path: Path) -> Any:
         return np.array([int(line) for line in path.read_text(encoding="utf-8").split()], dtype=np.int64)
     except OSError:
         raise InputError(f"the file of labels '{path}' cannot be read") from None
-    except ValueError:
+    except (ValueError, OverflowError):
         raise InputError(f"the file of labels '{path}' must hold one whole number per record") from None
 
 
@@ -303,8 +305,34 @@ def _check_written(
 ) -> None:
     """Read what was written and check it again: what counts is what somebody will open."""
     from shoal import sources
+    from shoal.errors import Infeasible, InputError
 
-    result.verify(sources.read(output_to, separator=separator, decimal=decimal, encoding=encoding).frame)
+    try:
+        result.verify(sources.read(output_to, separator=separator, decimal=decimal, encoding=encoding).frame)
+    except (AssertionError, InputError):
+        # Not chained: the text of the check may quote figures of the data.
+        place = sources.parse(output_to)
+        if isinstance(place, sources.FileAddress):
+            place.path.unlink(missing_ok=True)
+            what = f"'{place}' cannot hold this release: read back it is another one, so it was removed"
+        else:
+            what = (
+                f"'{place}' was written, but read back it is not the release that was checked; do not use it"
+            )
+        raise Infeasible(f"{what}; another format may keep the values as they are") from None
+
+
+def _check_apart(output_to: str | None, *others: Path | None) -> None:
+    """Refuse to write two results into one file."""
+    from shoal import sources
+    from shoal.errors import InputError
+
+    paths = [path.resolve() for path in others if path is not None]
+    place = None if output_to is None else sources.parse(output_to)
+    if isinstance(place, sources.FileAddress):
+        paths.append(place.path.resolve())
+    if len(set(paths)) < len(paths):
+        raise InputError("the output, the report and the labels need a file each")
 
 
 def _glimpse(progress: "Progress") -> str:
@@ -335,6 +363,7 @@ def _payload(result: "Microaggregation") -> dict[str, Any]:
         "seconds": sum(part.seconds for part in result.parts),
         "verified": True,
         "quasi": list(result.quasi),
+        "null": result.anonymity.null,
         **_grouping(result),
         "notes": list(result.notes),
         "warnings": list(result.warnings),
