@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from shoal.web.activities import (
     anonymity,
     assign,
+    audit,
     compare,
     generate,
     group,
     load,
     microaggregate,
+    suppress,
     update,
     write,
 )
@@ -26,6 +28,8 @@ ACTIVITIES: Mapping[str, Activity] = {
         microaggregate.ACTIVITY,
         group.ACTIVITY,
         compare.ACTIVITY,
+        suppress.ACTIVITY,
+        audit.ACTIVITY,
         assign.ACTIVITY,
     )
 }

@@ -10,7 +10,7 @@ from shoal.web.jobs.context import Context
 
 SAMPLES = {
     "people": "2,000 people of a screening programme: age, postcode, sex",
-    "firms": "1,200 firms of three regions: staff, turnover, costs, wages",
+    "firms": "1,200 firms of five regions and eight sectors: staff, turnover, costs, wages",
     "slots": "40 appointments at four centres with room for the people",
 }
 
@@ -118,8 +118,12 @@ def _firms(seeds: Any) -> Any:
     turnover = np.round(staff * np.exp(random.normal(4.4, 0.5, count)), 1)
     wages = np.round(staff * np.exp(random.normal(3.3, 0.25, count)), 1)
     costs = np.round(turnover * random.uniform(0.45, 0.9, count), 1)
-    regions = pl.Series(["north", "centre", "south"]).gather(random.choice(3, count, p=[0.5, 0.3, 0.2]))
-    sectors = pl.Series(["trade", "industry", "services", "building"]).gather(random.integers(0, 4, count))
+    places, kinds = ["north", "east", "south", "west", "islands"], [
+        "food", "textiles", "metal", "building", "trade", "transport", "hotels", "computing"
+    ]  # fmt: skip
+    regions = pl.Series(places).gather(random.choice(5, count, p=[0.4, 0.25, 0.2, 0.12, 0.03]))
+    shares = np.array([12, 4, 9, 20, 30, 12, 10, 3]) / 100
+    sectors = pl.Series(kinds).gather(random.choice(8, count, p=shares))
     return pl.DataFrame(
         {
             "firm_id": np.arange(1001, 1001 + count),

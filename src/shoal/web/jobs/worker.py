@@ -1,5 +1,6 @@
 """The process in which one run happens."""
 
+import math
 import os
 import signal
 import threading
@@ -50,7 +51,7 @@ def _outcome(task: Task, send: Any) -> dict[str, Any]:
         context = Context(task, send)
         summary = activity.run(activity.request_model.model_validate(task.request), context)
         context.flush()
-        return {"what": "done", "summary": summary, "files": context.files}
+        return {"what": "done", "summary": finite(summary), "files": context.files}
     except InputError as error:
         return _failed("input", str(error))
     except Infeasible as error:
@@ -67,6 +68,21 @@ def _outcome(task: Task, send: Any) -> dict[str, Any]:
             "internal",
             f"internal error ({type(error).__name__}); start the workbench with SHOAL_DEBUG=1 to see where",
         )
+
+
+def finite(value: Any) -> Any:
+    """The same without infinities and what is not a number, which JSON does not know.
+
+    >>> finite({"bound": float("inf"), "rows": [(1.5, float("nan"))]})
+    {'bound': None, 'rows': [[1.5, None]]}
+    """
+    if isinstance(value, dict):
+        return {str(key): finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 def _failed(kind: str, message: str) -> dict[str, Any]:

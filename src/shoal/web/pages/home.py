@@ -19,6 +19,12 @@ _WAYS = (
         "Every released record equals at least k − 1 others, losing as little as possible.",
     ),
     (
+        "/tables",
+        "grid_on",
+        "Protect a table",
+        "The cheapest further cells to hide, so that no sensitive cell can be computed back from the totals.",
+    ),
+    (
         "/appointments",
         "event_available",
         "Appointments",

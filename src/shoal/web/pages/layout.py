@@ -18,6 +18,7 @@ PAGES = (
     ("/records", "Protect records", "blur_on"),
     ("/grouping", "Group attributes", "workspaces"),
     ("/compare", "Compare releases", "scatter_plot"),
+    ("/tables", "Protect a table", "grid_on"),
     ("/appointments", "Appointments", "event_available"),
     ("/reports", "Reports", "description"),
 )

@@ -86,6 +86,8 @@ def page_of(kind: str) -> str:
         "microaggregate": "/records",
         "group": "/grouping",
         "compare": "/compare",
+        "suppress": "/tables",
+        "audit": "/tables",
         "assign": "/appointments",
     }
     return pages.get(kind, "/reports")
