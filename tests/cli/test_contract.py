@@ -136,6 +136,36 @@ def test_an_unexpected_error_shows_no_traceback_and_no_value(people, monkeypatch
     assert shoal("anonymity", people, "--quasi", "age", "--json").json["kind"] == "internal"
 
 
+def test_names_that_look_like_markup_are_shown_as_they_are(tmp_path):
+    path = tmp_path / "odd.csv"
+    path.write_text("[/b],[red]\n" + "1,2\n" * 3)
+    outcome = shoal("anonymity", path, "--quasi", "[/b],[red]", "--show-values")
+    assert outcome.code == 0, outcome.err
+    assert "[/b]" in outcome.out and "[red]" in outcome.out
+
+
+def test_the_chart_of_class_sizes_names_whole_ranges(tmp_path):
+    path, report = tmp_path / "crowds.csv", tmp_path / "report.html"
+    path.write_text("zip\n" + "1\n" * 13 + "2\n" * 30 + "3\n" * 4 + "4\n" * 4 + "5\n" * 4)
+    assert shoal("anonymity", path, "--quasi", "zip", "--report", report).code == 0
+    html = report.read_text(encoding="utf-8")
+    assert all(f">{name}</text>" in html for name in ("4", "10–19", "20–39"))
+
+
+def test_an_interrupted_study_says_what_is_kept(tmp_path, monkeypatch):
+    from shoal import studies
+
+    def interrupted(*arguments: object, **keywords: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(studies, "run", interrupted)
+    arguments = ["study", "anonymity-vectors", "--results", tmp_path]
+    told = shoal(*arguments)
+    assert told.code == 130 and "goes on from there" in told.err and "nothing was written" not in told.err
+    told = shoal(*arguments, "--json")
+    assert told.code == 130 and told.json["kind"] == "interrupt" and "are kept in" in told.json["error"]
+
+
 def test_existing_outputs_are_refused_before_any_work(people, tmp_path):
     out = tmp_path / "out.csv"
     out.write_text("mine")

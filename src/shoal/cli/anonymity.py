@@ -8,6 +8,7 @@ from shoal.cli import options
 
 if TYPE_CHECKING:
     from shoal.anonymity.measure import Anonymity
+    from shoal.report.bins import Bin
     from shoal.sources import Data
 
 # Beyond this many records the exact rank takes noticeable time and has thousands of digits.
@@ -233,7 +234,7 @@ def _print(result: "Anonymity", payload: dict[str, Any], show_values: bool) -> N
 
 def _page(found: "list[tuple[Data, Anonymity]]", payloads: list[dict[str, Any]], quasi: list[str]) -> Any:
     from shoal.report import charts
-    from shoal.report.bins import Bin, merge_small
+    from shoal.report.bins import merge_small
     from shoal.report.page import Page
 
     title = "Anonymity of " + (str(found[0][0].address) if len(found) == 1 else f"{len(found)} tables")
@@ -241,7 +242,7 @@ def _page(found: "list[tuple[Data, Anonymity]]", payloads: list[dict[str, Any]],
     for (source, result), payload in zip(found, payloads, strict=True):
         page.section(str(source.address))
         page.facts(_facts(result, payload))
-        bins = merge_small([Bin(size, size, people) for size, people in _binned(result.people)])
+        bins = merge_small(_binned(result.people))
         if bins:
             page.chart(
                 charts.bars(
@@ -257,10 +258,12 @@ def _page(found: "list[tuple[Data, Anonymity]]", payloads: list[dict[str, Any]],
     return page
 
 
-def _binned(people: dict[int, int]) -> list[tuple[int, int]]:
+def _binned(people: dict[int, int]) -> "list[Bin]":
+    from shoal.report.bins import Bin
+
     # Sizes 1 to 9 one by one, larger ones by powers of two, so that the chart stays readable.
     grouped: dict[int, int] = {}
     for size, count in people.items():
         key = size if size < 10 else 10 * 2 ** ((size // 10).bit_length() - 1)
         grouped[key] = grouped.get(key, 0) + count
-    return sorted(grouped.items())
+    return [Bin(key, key if key < 10 else 2 * key - 1, count) for key, count in sorted(grouped.items())]

@@ -68,12 +68,18 @@ def rows(header: Sequence[str], body: Iterable[Sequence[Any]], *, title: str | N
     from rich.text import Text
 
     body = [list(row) for row in body]
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        title=title and Text(title),
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+    )
     for place, name in enumerate(header):
         numeric = (
             all(isinstance(row[place], int | float) or row[place] in ("", None) for row in body) and body
         )
-        table.add_column(name, justify="right" if numeric else "left")
+        table.add_column(Text(name), justify="right" if numeric else "left")
     for row in body:
         table.add_row(*[Text(_cell(value)) for value in row])
     console().print(table)

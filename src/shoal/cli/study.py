@@ -53,7 +53,14 @@ def study(
     def tell(done: int, total: int, title: str) -> None:
         output.remark(f"[{done}/{total}] {title}", quiet=quiet)
 
-    rows = studies.run(chosen, scope, folder, tell=tell, again=again)
+    try:
+        rows = studies.run(chosen, scope, folder, tell=tell, again=again)
+    except KeyboardInterrupt:
+        kept = (
+            f"interrupted; steps that were done are kept in {folder}, and the same command goes on from there"
+        )
+        output.emit({"error": kept, "kind": "interrupt"}, lambda: output.remark(kept), as_json=json)
+        raise typer.Exit(130) from None
 
     def text() -> None:
         for table in dict.fromkeys(row.table for row in rows):
