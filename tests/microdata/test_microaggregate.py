@@ -340,6 +340,23 @@ def test_a_target_is_a_loss_in_percent(by, easy):
         assert (found.loss <= target) == (reason == "target")
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("magnitude", [1e-300, 1e-14, 1e300])
+def test_what_is_told_does_not_depend_on_the_unit_of_a_column(magnitude):
+    frame = survey().select("income", pl.col("age").cast(pl.Float64))
+    plain, scaled = (
+        protect(some, columns=["income", "age"])
+        for some in (frame, frame.with_columns(age=pl.col("age") / 100 * magnitude))
+    )
+    assert scaled.loss == pytest.approx(plain.loss)
+    assert scaled.changes.largest_correlation_change == pytest.approx(
+        plain.changes.largest_correlation_change
+    )
+    ages = [found.changes.columns[1].variance_kept_percent for found in (plain, scaled)]
+    assert ages[1] == pytest.approx(ages[0])
+    assert scaled.notes == plain.notes
+
+
 def test_names_like_our_own_do_not_matter():
     frame = survey().with_columns(pl.lit(1.5).alias("place before sorting"))
     released = protect(frame, columns=["income"], order="sorted").frame

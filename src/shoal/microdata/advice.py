@@ -108,6 +108,7 @@ def remarks_on_skew(attributes: Sequence[Attribute]) -> list[str]:
         if attribute.kind == "ordinal":
             continue
         values = attribute.values[~np.isnan(attribute.values)]
+        values = values / max(float(np.abs(values).max(initial=0.0)), np.finfo(float).tiny)
         spread = values.std() if values.size else 0.0
         if spread > 0 and abs(float(np.mean(((values - values.mean()) / spread) ** 3))) > _SKEWED:
             skewed.append(attribute.name)

@@ -61,7 +61,9 @@ def _mean(values: np.ndarray) -> float:
 
 def _deviation(values: np.ndarray) -> float:
     present = values[~np.isnan(values)]
-    return float(present.std(ddof=1)) if present.size > 1 else 0.0
+    size = float(np.abs(present).max(initial=0.0))
+    # Divided by the largest first, so that no finite column is too large or too small to be squared.
+    return size * float((present / size).std(ddof=1)) if present.size > 1 and size > 0 else 0.0
 
 
 def correlations(table: np.ndarray) -> np.ndarray:
@@ -70,11 +72,13 @@ def correlations(table: np.ndarray) -> np.ndarray:
     d = table.shape[1]
     if whole.shape[0] < 2:
         return np.full((d, d), np.nan)
+    largest = np.abs(whole).max(axis=0, initial=0.0)
+    whole = whole / np.where(largest > 0, largest, 1.0)
     centred = whole - whole.mean(axis=0)
     scale = np.sqrt(np.square(centred).sum(axis=0))
     with np.errstate(invalid="ignore", divide="ignore"):
         unit = centred / scale
     # A column whose spread is rounding noise has no correlation.
-    unit[:, scale <= 1e-12 * np.maximum(1.0, np.abs(whole).max(axis=0, initial=0.0))] = np.nan
+    unit[:, scale <= 1e-12] = np.nan
     result: np.ndarray = unit.T @ unit
     return result
