@@ -25,12 +25,17 @@ if TYPE_CHECKING:
     from shoal.microdata.grouping.group_attributes import group_attributes
     from shoal.microdata.measures.compare import compare
     from shoal.microdata.microaggregate import microaggregate
+    from shoal.tables.suppression import audit, suppress
+    from shoal.tables.tabulation import tabulate
 
 _LAZY = {
+    "audit": "shoal.tables.suppression",
     "assign": "shoal.appointments.assign",
     "compare": "shoal.microdata.measures.compare",
     "group_attributes": "shoal.microdata.grouping.group_attributes",
     "microaggregate": "shoal.microdata.microaggregate",
+    "suppress": "shoal.tables.suppression",
+    "tabulate": "shoal.tables.tabulation",
 }
 
 __all__ = [
@@ -41,9 +46,12 @@ __all__ = [
     "__version__",
     "anonymity",
     "assign",
+    "audit",
     "compare",
     "group_attributes",
     "microaggregate",
+    "suppress",
+    "tabulate",
 ]
 
 
