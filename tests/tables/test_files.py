@@ -137,12 +137,12 @@ def test_what_cannot_be_protected_ends_with_three_and_names_the_cell(folder, cap
 
 def test_tabulate_writes_what_suppress_reads(folder, capsys) -> None:
     rng = np.random.default_rng(3)
-    n = 45
+    n = 70
     pl.DataFrame(
         {
             "region": [f"r{i}" for i in rng.integers(0, 6, n)],
             "sector": [f"s{i}" for i in rng.integers(0, 4, n)],
-            "firm": [f"f{i}" for i in rng.integers(0, 30, n)],
+            "firm": [f"f{i}" for i in rng.integers(0, 70, n)],
             "turnover": rng.lognormal(4, 1.2, n).round(2),
         }
     ).write_csv(folder / "firms.csv")

@@ -26,6 +26,7 @@ STUDIES: dict[str, str] = {
     "gomm": "shoal.studies.gomm",
     "rooms": "shoal.studies.rooms",
     "screening": "shoal.studies.screening",
+    "cell-suppression": "shoal.studies.cell_suppression",
 }
 
 
@@ -121,7 +122,10 @@ def run(
     """
     for relative in study.needs:
         benchmark_file(relative)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        raise InputError(f"results cannot be kept in '{folder}': no folder can be made there") from None
     steps = list(study.steps(scope))
     rows: list[Row] = []
     curves: dict[str, list[tuple[float, float]]] = {}
@@ -136,7 +140,8 @@ def run(
             _keep(folder, step, scope, kept)
         rows.extend(kept.rows)
         curves.update(kept.curves)
-    tell(len(steps), len(steps), "done")
+    else:
+        tell(len(steps), len(steps), "done")
     _write(folder / "rows.csv", to_csv(rows))
     _write(folder / "table.md", to_markdown(study, rows))
     if study.charts is not None:

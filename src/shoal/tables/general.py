@@ -76,13 +76,7 @@ class GeneralWorkshop:
 
     def require(self, more: Requirements) -> None:
         """Take further requirements into account."""
-        old = self.wanted
-        self.wanted = Requirements(
-            np.concatenate([old.cell, more.cell]),
-            np.concatenate([old.kind, more.kind]),
-            np.concatenate([old.need, more.need]),
-            np.concatenate([old.scenario, more.scenario]),
-        )
+        self.wanted = self.wanted.with_more(more)
 
     def build(
         self, rng: np.ndarray, start: np.ndarray | None = None, noise: float = 0.0

@@ -39,13 +39,7 @@ class Workshop:
 
     def require(self, more: Requirements) -> None:
         """Take further requirements into account."""
-        old = self.wanted
-        self.wanted = Requirements(
-            np.concatenate([old.cell, more.cell]),
-            np.concatenate([old.kind, more.kind]),
-            np.concatenate([old.need, more.need]),
-            np.concatenate([old.scenario, more.scenario]),
-        )
+        self.wanted = self.wanted.with_more(more)
         self._make()
 
     def _make(self) -> None:

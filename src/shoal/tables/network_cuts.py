@@ -420,13 +420,7 @@ class NetworkCuts:
 
     def require(self, more: Requirements) -> None:
         """Take further requirements into account."""
-        old = self.wanted
-        self.wanted = Requirements(
-            np.concatenate([old.cell, more.cell]),
-            np.concatenate([old.kind, more.kind]),
-            np.concatenate([old.need, more.need]),
-            np.concatenate([old.scenario, more.scenario]),
-        )
+        self.wanted = self.wanted.with_more(more)
 
     def separate(
         self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01, bridges: bool = True

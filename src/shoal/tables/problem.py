@@ -33,6 +33,18 @@ class Requirements:
         """Number of requirements."""
         return int(self.cell.size)
 
+    def with_more(self, more: "Requirements") -> "Requirements":
+        """These and those of ``more`` that are not among them yet."""
+        known = set(zip(self.cell.tolist(), self.kind.tolist(), self.scenario.tolist(), strict=True))
+        keys = zip(more.cell.tolist(), more.kind.tolist(), more.scenario.tolist(), strict=True)
+        new = [place for place, key in enumerate(keys) if key not in known]
+        return Requirements(
+            np.concatenate([self.cell, more.cell[new]]),
+            np.concatenate([self.kind, more.kind[new]]),
+            np.concatenate([self.need, more.need[new]]),
+            np.concatenate([self.scenario, more.scenario[new]]),
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:
