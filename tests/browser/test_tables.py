@@ -43,7 +43,7 @@ def test_records_to_a_published_table(visitor: Visitor, downloads: Path) -> None
         .split(", ")
     )
     visitor.click(lambda: _cell(visitor, *cell))
-    _verdict(visitor, "Not safe:")
+    _verdict(visitor, "Not safe.")
     visitor.see("attacker's interval")
     visitor.shot("table-unsafe")
     since = time.monotonic()

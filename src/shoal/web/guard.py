@@ -75,14 +75,15 @@ class Guard:
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         given = [value for name, value in query if name == "token"]
         if given and self._is_token(given[-1]):
-            if scope["method"] in _SAFE and not scope["path"].startswith("/api"):
+            if scope["method"] in _SAFE and not scope["path"].startswith("/api/"):
                 rest = [(name, value) for name, value in query if name != "token"]
                 await self._exchange(send, scope["path"], rest)
                 return
         elif not self._has_token(headers):
             await _refuse(send, 401, "open the address that 'shoal serve' printed: it carries the token")
             return
-        if int(headers.get("content-length") or 0) > self._largest:
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > self._largest:
             await _refuse(send, 413, f"this is larger than the limit of {self._largest // 2**20:,} MB")
             return
         await self._application(scope, self._counted(receive), _hardened(send))

@@ -50,7 +50,7 @@ def application(workbench: Workbench) -> Guard:
 
     app = api.application(workbench)
     downloads.register(app, workbench)
-    pages.register(workbench)
+    pages.register(workbench, app.openapi)
     ui.run_with(
         app, title="Shoal", favicon=_ICON, dark=None, show_welcome_message=False, reconnect_timeout=10
     )

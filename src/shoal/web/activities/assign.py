@@ -50,7 +50,7 @@ def run(request: Assign, context: Context) -> dict[str, Any]:
     """Find the plan, check it, and write it with its report."""
     import os
 
-    from shoal.appointments.assign import assign
+    import shoal
 
     people, slots = context.datasets.frame(request.people), context.datasets.frame(request.slots)
     taken = [name for name in ("REC_RAND", "REC_INTELLIGENT") if name in people.columns]
@@ -67,7 +67,7 @@ def run(request: Assign, context: Context) -> dict[str, Any]:
         "seed": request.seed,
     }
     context.say("searching")
-    plan = assign(
+    plan = shoal.assign(
         people.drop(taken),
         slots,
         method=request.method,
@@ -79,7 +79,7 @@ def run(request: Assign, context: Context) -> dict[str, Any]:
     )
     context.flush()
     context.say("drawing a random plan for comparison")
-    random = None if request.diverse else assign(people.drop(taken), slots, method="random", **common)
+    random = None if request.diverse else shoal.assign(people.drop(taken), slots, method="random", **common)
     context.say("writing")
     notes = _write(request, people, plan, random, context)
     context.report(plan.report())

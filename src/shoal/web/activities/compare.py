@@ -30,7 +30,7 @@ def run(request: Compare, context: Context) -> dict[str, Any]:
 
     import polars as pl
 
-    from shoal.microdata.measures.compare import compare
+    import shoal
     from shoal.report.compare import page
 
     original = context.datasets.frame(request.data)
@@ -49,7 +49,7 @@ def run(request: Compare, context: Context) -> dict[str, Any]:
             )
         context.say(f"comparing {item['title']}")
         found.append(
-            compare(
+            shoal.compare(
                 original,
                 pl.read_parquet(context.workspace.place("runs", run, "release.parquet")),
                 columns=columns,

@@ -35,11 +35,11 @@ def run(request: Group, context: Context) -> dict[str, Any]:
     """Find the groups and report on the search."""
     import os
 
-    from shoal.microdata.grouping.group_attributes import group_attributes
+    import shoal
 
     frame = context.datasets.frame(request.data)
     context.say("searching")
-    result = group_attributes(
+    result = shoal.group_attributes(
         frame,
         request.k,
         columns=request.columns,

@@ -1,5 +1,6 @@
 """Bring data into the workspace: a file that was received, a table of a database, or a sample."""
 
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
@@ -41,15 +42,13 @@ def run(request: Load, context: Context) -> dict[str, Any]:
         path = context.workspace.place("incoming", request.file)
         context.say("reading")
         try:
-            data = sources.read(
-                path, separator=request.separator, decimal=request.decimal, encoding=request.encoding
-            )
+            frame, notes = _read(path, request)
         except InputError as error:
             # The file has a made-up name in the workspace; the user knows it by its own.
             raise InputError(str(error).replace(str(path), name).replace(path.name, name)) from None
         finally:
             path.unlink(missing_ok=True)
-        frame, notes, origin = data.frame, data.notes, name
+        origin = name
     elif request.connection is not None and request.table is not None:
         url = context.secret(request.connection)
         context.say("reading")
@@ -70,6 +69,22 @@ def run(request: Load, context: Context) -> dict[str, Any]:
         "roles": found.roles,
         "notes": list(found.notes),
     }
+
+
+def _read(path: Path, request: Load) -> tuple[Any, tuple[str, ...]]:
+    """A file of records, or the slots of a calendar or a FHIR bundle."""
+    if path.suffix == ".ics":
+        from shoal.sources.calendars import read_slots
+
+        return read_slots(path), ()
+    if path.suffix == ".json":
+        from shoal.sources.fhir import read_slots as read_bundle
+
+        return read_bundle(path), ()
+    from shoal import sources
+
+    data = sources.read(path, separator=request.separator, decimal=request.decimal, encoding=request.encoding)
+    return data.frame, data.notes
 
 
 def _sample(name: str) -> Any:
@@ -114,7 +129,7 @@ def _firms(seeds: Any) -> Any:
 
     random = seeds.child("firms").generator()
     count = 1200
-    staff = np.maximum(1, np.round(np.exp(random.normal(2.6, 1.1, count)))).astype(np.int64)
+    staff = np.maximum(1, np.round(np.exp(random.normal(2.4, 1.3, count)))).astype(np.int64)
     turnover = np.round(staff * np.exp(random.normal(4.4, 0.5, count)), 1)
     wages = np.round(staff * np.exp(random.normal(3.3, 0.25, count)), 1)
     costs = np.round(turnover * random.uniform(0.45, 0.9, count), 1)

@@ -1,10 +1,25 @@
 """The pages of the workbench."""
 
-from shoal.web.pages import appointments, compare, data, grouping, home, records, reports, risk, tables
+from collections.abc import Callable
+from typing import Any
+
+from shoal.web.pages import (
+    appointments,
+    compare,
+    data,
+    grouping,
+    home,
+    interface,
+    records,
+    reports,
+    risk,
+    tables,
+)
 from shoal.web.workbench import Workbench
 
 
-def register(workbench: Workbench) -> None:
-    """Make every page known."""
+def register(workbench: Workbench, schema: Callable[[], dict[str, Any]]) -> None:
+    """Make every page known; ``schema`` is the API's, for its page."""
     for page in (home, data, risk, records, grouping, compare, tables, appointments, reports):
         page.register(workbench)
+    interface.register(workbench, schema)

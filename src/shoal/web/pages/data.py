@@ -88,7 +88,7 @@ class DataPage:
             upload.props("flat bordered").classes("full-width")
             self._upload = upload
             ui.label(
-                f"CSV, TSV, Parquet, Arrow, Excel, SPSS, Stata, SAS; up to {limit // 2**20:,} MB."
+                f"CSV, TSV, Parquet, Arrow, Excel, SPSS, Stata, SAS; slots as iCalendar or FHIR. Up to {limit // 2**20:,} MB."
             ).classes("shoal-quiet")
             with (
                 ui.expansion("Text files: how they are written")

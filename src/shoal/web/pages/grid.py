@@ -1,5 +1,6 @@
 """A two-dimensional table as a heat map whose cells can be pressed."""
 
+import itertools
 import math
 from collections.abc import Callable
 from html import escape
@@ -12,12 +13,16 @@ from shoal.report.page import shown
 _WORDS = {"primary": "hidden, sensitive", "complementary": "hidden", "": "published"}
 
 
+_numbers = itertools.count()
+
+
 class Grid:
     """The cells of a drawing; ``press`` is told the row and column of one that is pressed."""
 
-    def __init__(self, drawing: dict[str, Any], press: Callable[[int, int], Any], *, name: str) -> None:
+    def __init__(self, drawing: dict[str, Any], press: Callable[[int, int], Any]) -> None:
         self._drawing = drawing
-        self._event = f"cell-{name}"
+        # A page may show several tables one after the other; each listens to its own cells only.
+        self._event = f"cell-{next(_numbers)}"
         self._html = ui.html(self._text(), sanitize=False).classes("shoal-table shoal-cells")
 
         def pressed(event: events.GenericEventArguments) -> Any:
@@ -58,8 +63,14 @@ class Grid:
         label = escape(f"{names[0]}, {names[1]}: {_WORDS.get(kind, kind)}", quote=True)
         return (
             f'<td class="cell {kind}{total}"{style} tabindex="0" role="button" aria-label="{label}" '
-            f'onclick="{send}" onkeydown="if (event.key === \'Enter\') {send}">{escape(shown(value))}</td>'
+            f'onclick="{send}" onkeydown="if (event.key === \'Enter\') {send}">{escape(_short(value))}</td>'
         )
+
+
+def _short(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 1000 or value == round(value) else shown(value)
 
 
 def _total(name: str) -> str:

@@ -205,6 +205,7 @@ def _operators(operators: dict[str, Any]) -> None:
                         }
                         for name, made in zip(operators["names"], operators["made"], strict=True)
                     ],
+                    "legend": {"type": "scroll", "textStyle": {"color": "#8a949b"}, "top": 0},
                     "tooltip": {"trigger": "axis"},
                 },
                 70 + 32 * len(operators["names"]),

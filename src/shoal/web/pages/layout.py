@@ -70,7 +70,9 @@ def page(workbench: Workbench, title: str, lead: str = "") -> Iterator[None]:
                     with ui.item_section():
                         ui.item_label(name)
         ui.space()
-        ui.label(f"Shoal {__version__} · on this machine only").classes("shoal-quiet q-pa-md")
+        with ui.column().classes("q-pa-md gap-0 shoal-quiet shoal-links"):
+            ui.link("REST API", "/api")
+            ui.label(f"Shoal {__version__} · on this machine only")
     with ui.column().classes("shoal-page").props('id="content" role="main"'):
         with ui.column().classes("gap-1"):
             ui.html(f'<h1 class="shoal-title">{title}</h1>', sanitize=False)

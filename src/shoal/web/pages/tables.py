@@ -1,5 +1,6 @@
 """Protect a table: build or upload one, say what is sensitive, hide, and try other patterns by hand."""
 
+import copy
 import re
 from typing import Any
 
@@ -136,8 +137,9 @@ class TablesPage:
             field.props("outlined dense options-dense").classes("full-width")
         rules = ", ".join(asked.get("rules") or ()) or _RULES
         self._rules = ui.input("Rules", value=rules).classes("full-width")
-        self._rules.props(
-            'outlined dense hint="also dominance(1,75), pq(10,80); a cell is sensitive if one fires"'
+        self._rules.props("outlined dense")
+        ui.label("A cell is sensitive if one of them fires; also dominance(1,75) and pq(10,80).").classes(
+            "shoal-quiet"
         )
 
     def _marks(self) -> str:
@@ -177,7 +179,7 @@ class TablesPage:
         self._result.clear()
         with self._result:
             with parts.card("Press the sensitive cells", quiet="Press again to unmark; Enter does the same."):
-                grid = Grid(drawing, press, name="mark")
+                grid = Grid(drawing, press)
 
     def _submit(self) -> None:
         request: dict[str, Any] = {
@@ -267,13 +269,13 @@ class ByHand:
         self._workbench = workbench
         self._job = job
         self._choose = choose
-        self._drawing = job.summary["grid"]
+        self._drawing = copy.deepcopy(job.summary["grid"])
         self._whole: Any = None
         self._asked = 0
         legend()
-        self._grid = Grid(self._drawing, self._press, name=job.run)
+        self._grid = Grid(self._drawing, self._press)
         ui.label("Press a cell that is not sensitive to hide or show it.").classes("shoal-quiet")
-        self._verdict = ui.row().classes("items-center gap-3 full-width").props('data-test="verdict"')
+        self._verdict = ui.row().classes("items-center gap-3 full-width no-wrap").props('data-test="verdict"')
         self._listing = ui.column().classes("full-width")
         self._tell(job.summary, changed=False)
 
@@ -341,12 +343,12 @@ def _in_words(said: dict[str, Any]) -> str:
     if said["safe"]:
         return "Safe: no sensitive cell can be computed too closely."
     reasons = [
-        (said["unsafe"], "sensitive cells can be computed too closely"),
-        (said["insiders"], "could be worked out by a sole contributor"),
-        (said["sums"], "relations give away a sensitive sum"),
-        (said["integers"], "are given away because counts are whole numbers"),
+        (said["unsafe"], "sensitive cells that can be computed too closely"),
+        (said["insiders"], "cells that a sole contributor could work out"),
+        (said["sums"], "relations that give away a sensitive sum"),
+        (said["integers"], "cells given away because counts are whole numbers"),
     ]
-    return "Not safe: " + "; ".join(f"{count} {words}" for count, words in reasons if count) + "."
+    return "Not safe. " + "; ".join(f"{words}: {count}" for count, words in reasons if count) + "."
 
 
 def _intervals(said: dict[str, Any]) -> None:
