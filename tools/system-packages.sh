@@ -18,14 +18,15 @@ echo "Installing for the tests:$missing"
 export DEBIAN_FRONTEND=noninteractive
 # Servers are started by the tests themselves; the packages must not start their own.
 policy=/usr/sbin/policy-rc.d
-made_policy=no
 if [ ! -e "$policy" ]; then
-    printf '#!/bin/sh\nexit 101\n' > "$policy" && chmod 755 "$policy" && made_policy=yes
+    # Left behind, it would keep every service of this machine from starting.
+    trap 'rm -f "$policy"' EXIT
+    trap 'exit 130' INT TERM HUP
+    printf '#!/bin/sh\nexit 101\n' > "$policy" && chmod 755 "$policy"
 fi
 apt-get update -qq >/dev/null 2>&1
 for package in $missing; do
     apt-get install -y -qq --no-install-recommends "$package" >/dev/null 2>&1 \
         || echo "Could not install $package; the tests that use it will skip."
 done
-[ "$made_policy" = no ] || rm -f "$policy"
 exit 0
