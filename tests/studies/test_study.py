@@ -50,6 +50,25 @@ def test_an_interrupted_study_goes_on_where_it_stopped(tmp_path):
     assert resumed == fresh
 
 
+def test_a_study_that_was_stopped_is_not_called_done(tmp_path):
+    told: list[str] = []
+    counting = Counting()
+
+    def tell(done: int, total: int, title: str) -> None:
+        told.append(title)
+
+    rows = studies.run(counting.study(), Scope(), tmp_path, tell=tell, stop=lambda: len(counting.runs) == 2)
+    assert len(rows) == 2 and "done" not in told
+    studies.run(counting.study(), Scope(), tmp_path, tell=tell)
+    assert told[-1] == "done"
+
+
+def test_a_place_that_can_hold_no_results_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be kept"):
+        studies.run(Counting().study(), Scope(), tmp_path / "file" / "results")
+
+
 def test_another_seed_scope_or_broken_file_runs_again(tmp_path):
     for scope in (Scope(), Scope(seed=1), Scope(seed=1, quick=True)):
         counting = Counting()
