@@ -112,6 +112,13 @@ def test_a_gate_writes_nothing(survey, tmp_path):
     assert not out.exists()
 
 
+@pytest.mark.parametrize("groups", ["income;rent", "auto"])
+def test_labels_of_several_groups_of_columns_are_refused(survey, tmp_path, groups):
+    labels = tmp_path / "labels.txt"
+    told = shoal("microaggregate", survey, "--groups", groups, "--labels", labels, "--json")
+    assert told.code == 2 and "one partition" in told.json["error"] and not labels.exists()
+
+
 def test_two_results_do_not_share_a_file(survey, tmp_path):
     out = tmp_path / "safe.csv"
     told = shoal(

@@ -357,6 +357,19 @@ def test_what_is_told_does_not_depend_on_the_unit_of_a_column(magnitude):
     assert scaled.notes == plain.notes
 
 
+def test_printing_a_result_shows_no_original_value():
+    before = survey()
+    printed = repr(protect(before, columns=["income"], ordinal=["education"], order="sorted", drop=["age"]))
+    assert not any(str(value) in printed for value in before["income"])
+
+
+def test_distributions_are_not_drawn_where_units_have_several_records():
+    for unit, drawn in ((None, True), ("person", False)):
+        html = protect(survey(), columns=["income", "age"], unit=unit).report().html()
+        assert ("income: between the 1st" in html) == drawn
+        assert ("some units have several records" in html) == (not drawn)
+
+
 def test_names_like_our_own_do_not_matter():
     frame = survey().with_columns(pl.lit(1.5).alias("place before sorting"))
     released = protect(frame, columns=["income"], order="sorted").frame

@@ -173,6 +173,8 @@ def microaggregate(
         if path is not None:
             check_target(path, force)
     _check_apart(output_to, report, labels)
+    if labels is not None and (groups == "auto" or len(read_groups(groups) or ()) > 1):
+        raise InputError("--labels holds one partition; it cannot be used with several --groups")
     if require_k is not None and output_to is None:
         raise InputError("--require-k is a gate before writing; name an output with -o")
     source = sources.read(data, separator=separator, decimal=decimal, encoding=encoding)

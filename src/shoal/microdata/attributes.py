@@ -23,10 +23,10 @@ class Attribute:
 
     name: str
     kind: Kind
-    values: np.ndarray
+    values: np.ndarray = field(repr=False)
     dtype: Any
-    positions: np.ndarray | None = None
-    categories: list[Any] = field(default_factory=list)
+    positions: np.ndarray | None = field(default=None, repr=False)
+    categories: list[Any] = field(default_factory=list, repr=False)
 
     @property
     def missing(self) -> np.ndarray:

@@ -1,7 +1,7 @@
 """The independent check of a release: sizes, values and loss computed again from the frame. Imports no solver."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -24,7 +24,7 @@ class ReleaseCheck:
     strata: Mapping[str, np.ndarray]
     permutation: np.ndarray
     aggregate: Aggregate
-    weights: np.ndarray | None
+    weights: np.ndarray | None = field(repr=False)
 
     def __call__(self, result: "Microaggregation", released: Any) -> None:
         """Raise ``AssertionError`` unless the frame holds what the result says."""

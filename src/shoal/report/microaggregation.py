@@ -120,6 +120,10 @@ def _columns(out: Page, result: "Microaggregation") -> None:
         ],
     )
     _correlations(out, result)
+    if result.anonymity.units < result.records:
+        # A bin of ten records may stand for one person.
+        out.note("Distributions are not drawn, because some units have several records.")
+        return
     released = _released(result)
     for name, before, after in released[:_DRAWN]:
         shown = {"before": histogram(before), "after": histogram(after)}
