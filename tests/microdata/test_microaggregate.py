@@ -307,7 +307,7 @@ def test_a_kept_column_that_gives_a_protected_one_away_is_pointed_out():
 
 def test_gaps_in_one_kept_column_do_not_hide_what_another_gives_away():
     frame = survey().with_columns(
-        twice=pl.col("income") * 2 + 1, rare=pl.Series([1.5] + [None] * 59, dtype=pl.Float64)
+        twice=pl.col("income") * 2 + 1, rare=pl.Series([1.5, 2.0, 7.0, 3.5] + [None] * 56)
     )
     warnings = protect(frame, columns=["income"]).warnings
     assert any("'twice', released as it is, nearly determines it" in line for line in warnings)
