@@ -1,0 +1,92 @@
+"""Shoal against pytauargus on public instances, in one run on one machine; the peer lives in an environment of its own.
+
+The interpreter of that environment is named by SHOAL_PEERS_PYTHON; without it the peer's columns are left out. Instances
+are those of SHOAL_DATA. Figures are costs and ratios of CPU time.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from shoal.search import Budget, Seeds, silent
+from shoal.tables import jj
+from shoal.tables.methods import METHODS
+from shoal.tables.pattern import verify
+
+INSTANCES = (
+    "synth2d_10x10_10pct",
+    "synth2d_20x20_10pct",
+    "targus",
+    "sumit_test",
+    "rtau_turnover_act_size",
+    "ssb_z3_freq",
+    "synth2d_50x50_10pct",
+)
+# Optima that two independent exact methods agree on.
+OPTIMA = {
+    "synth2d_10x10_10pct": 1319.0,
+    "synth2d_20x20_10pct": 7006.0,
+    "targus": 2414.0,
+    "sumit_test": 1637.0,
+    "rtau_turnover_act_size": 38310.0,
+    "ssb_z3_freq": 947.0,
+    "synth2d_50x50_10pct": 3644.0,
+}
+MOST_CPU = 3.0
+
+_PEER = """
+import json, sys, time
+import pytauargus
+began = time.process_time()
+result = pytauargus.protect_jj(sys.argv[1], method="OPT", time_limit=int(sys.argv[2]))
+print(json.dumps({"cost": float(getattr(result, "cost", float("nan"))), "seconds": time.process_time() - began}))
+"""
+
+
+def run() -> list[dict[str, Any]]:
+    folder = os.environ.get("SHOAL_DATA")
+    if not folder:
+        print("SHOAL_DATA is not set; no public instances to compare on", file=sys.stderr)
+        return []
+    rows = []
+    for name in INSTANCES:
+        path = Path(folder) / "tabular" / "jj" / f"{name}.jj"
+        if not path.exists():
+            print(f"{path.name} is missing", file=sys.stderr)
+            continue
+        problem = jj.read(path).problem
+        began = time.process_time()
+        found = METHODS["auto"].solve(
+            problem, None, budget=Budget(seconds=120), seeds=Seeds(0), observer=silent
+        )
+        seconds = time.process_time() - began
+        verify(problem, found)
+        best = OPTIMA[name]
+        rows.append(_row(f"{name}: cost over the optimum", found.value / best, 1.0, "ratio"))
+        theirs = peer(path)
+        if theirs is not None:
+            rows.append(_row(f"{name}: CPU over the peer's", seconds / theirs["seconds"], MOST_CPU, "ratio"))
+    return rows
+
+
+def peer(path: Path) -> dict[str, float] | None:
+    """The peer's cost and CPU seconds, if it can be had."""
+    python = os.environ.get("SHOAL_PEERS_PYTHON")
+    if not python:
+        return None
+    done = subprocess.run(
+        [python, "-c", _PEER, str(path), "60"], capture_output=True, text=True, timeout=300, check=False
+    )
+    if done.returncode != 0:
+        print(f"the peer failed on {path.name}", file=sys.stderr)
+        return None
+    found: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
+    return found
+
+
+def _row(name: str, measured: float, limit: float, unit: str) -> dict[str, Any]:
+    return {"name": name, "measured": measured, "limit": limit, "unit": unit, "ok": measured <= limit + 1e-6}
