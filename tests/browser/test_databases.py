@@ -72,4 +72,6 @@ def test_postgresql_from_connect_to_write(visitor: Visitor, clinic: tuple[server
     visitor.open("/data?tab=database")
     visitor.press("Disconnect")
     visitor.until(lambda: "Connected" not in visitor.text, what="the end of the connection")
-    assert not visitor.field("Password").text.count(secret)
+    visitor.until(lambda: "Write to database" not in visitor.text, what="no button without a connection")
+    visitor.choose("Kind", "PostgreSQL")
+    assert all(not box.get_attribute("value") for box in visitor.all("input[type=password]"))

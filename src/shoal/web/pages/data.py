@@ -313,6 +313,7 @@ class DataPage:
                 password.set_value("")
                 button.enable()
             self._connection_form.refresh()
+            self._shown.refresh()
 
         button = ui.button("Connect", icon="link", on_click=connect).props("no-caps unelevated")
 
@@ -325,6 +326,7 @@ class DataPage:
     def _disconnect(self) -> None:
         self._workbench.connections.disconnect()
         self._connection_form.refresh()
+        self._shown.refresh()
 
     async def _refresh_tables(self) -> None:
         current = self._workbench.connections.current
