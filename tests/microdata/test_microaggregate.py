@@ -363,6 +363,21 @@ def test_printing_a_result_shows_no_original_value():
     assert not any(str(value) in printed for value in before["income"])
 
 
+def test_the_report_says_with_what_settings_it_was_made():
+    found = protect(
+        columns=["income", "age"],
+        options={"distance": "manhattan"},
+        attribute_weights={"age": 2.5},
+        sample_weights="age",
+        drop=["education"],
+        unit="person",
+        budget=Budget(iterations=77),
+    )
+    html = found.report().html()
+    for value in ("distance = manhattan", "age = 2.5", "education", "person", "is a value of its own", "77"):
+        assert f"<dd>{value}</dd>" in html
+
+
 def test_distributions_are_not_drawn_where_units_have_several_records():
     for unit, drawn in ((None, True), ("person", False)):
         html = protect(survey(), columns=["income", "age"], unit=unit).report().html()

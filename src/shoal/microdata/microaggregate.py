@@ -230,11 +230,21 @@ def microaggregate(
         settings=(
             ("k", k),
             ("method", method),
+            ("options of the method", _listed(options)),
             ("aggregate", aggregate),
+            ("ordinal columns", ", ".join(ordinal) or None),
+            ("attribute weights", _listed(attribute_weights)),
+            ("sample weights", sample_weights),
             ("missing values", missing),
             ("strata", ", ".join(by) or None),
+            ("columns dropped", ", ".join(drop) or None),
+            ("unit counted in K", unit or "record"),
+            ("a missing value in K", "is a value of its own"),
             ("order", order),
             ("largest group", largest),
+            ("iterations allowed", budget.iterations if budget else None),
+            ("seconds allowed", budget.seconds if budget else None),
+            ("target, % loss", budget.target if budget else None),
             ("seed", seed),
         ),
         _check=ReleaseCheck(
@@ -248,6 +258,10 @@ def microaggregate(
     )
     result.verify()
     return result
+
+
+def _listed(settings: Mapping[str, Any] | None) -> str | None:
+    return ", ".join(f"{name} = {value}" for name, value in (settings or {}).items()) or None
 
 
 def _columns(
