@@ -7,6 +7,8 @@ import numpy as np
 from shoal.microdata.problem import Problem
 from shoal.search import Solution
 
+_SLICE = 65_536
+
 
 @dataclass(frozen=True, kw_only=True)
 class Partition(Solution):
@@ -69,7 +71,14 @@ def group_means(points: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 def squared_error(points: np.ndarray, labels: np.ndarray) -> float:
     """The sum of squared distances of the points to the means of their groups."""
-    return float(np.square(points - group_means(points, labels)[labels]).sum())
+    means = group_means(points, labels)
+    # In slices, so that a million records need no second and third copy of themselves.
+    return float(
+        sum(
+            np.square(points[first : first + _SLICE] - means[labels[first : first + _SLICE]]).sum()
+            for first in range(0, len(labels), _SLICE)
+        )
+    )
 
 
 def verify(problem: Problem, partition: Partition) -> None:
