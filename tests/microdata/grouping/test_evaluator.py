@@ -119,6 +119,13 @@ def test_cluster_sizes(m, k, last):
     assert k <= min(strict.sizes) and max(strict.sizes) <= 2 * k - 1
 
 
+def test_strict_clusters_have_k_to_twice_k_records():
+    for k in (2, 3, 7):
+        for m in range(k, 5 * k + 1):
+            sizes = GroupingProblem.of(np.arange(2.0 * m).reshape(m, 2), k, Scoring(bounds="strict")).sizes
+            assert sum(sizes) == m and min(sizes) >= k and max(sizes) <= 2 * k - 1
+
+
 def by_label(own):
     return canonical([[a for a, label in enumerate(own) if label == x] for x in set(own)])
 

@@ -89,6 +89,22 @@ def test_a_crossover_keeps_the_groups_of_its_site(n, seed):
     assert together(child) == together(two)
 
 
+@pytest.mark.long
+def test_a_hundred_thousand_applications():
+    state = Seeds(1).state()
+    for number in range(100_000):
+        n = 1 + number % 14
+        if number % 6 == 0:
+            children = operators.crossover(state, random_chromosome(state, n), random_chromosome(state, n))
+        else:
+            mutate = list(CHANGES)[number % 6 - 1]
+            parent = random_chromosome(state, n)
+            children = mutate(state, parent)
+            assert CHANGES[mutate](len(parent.groups), len(children[0].groups))
+        for child in children:
+            assert_valid(child, n)
+
+
 def assert_valid(child, n):
     check_partition(groups_of(child.partition), n)
     assert sorted(child.groups) == sorted(set(child.objects))

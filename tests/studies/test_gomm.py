@@ -1,0 +1,55 @@
+"""The study of GOMM: its published figures are consistent, and its steps make rows. The study itself is run by hand."""
+
+import math
+
+import pytest
+from tests.benchmark_data import benchmark_file
+from tests.microdata.grouping import published
+
+from shoal.search import Budget
+from shoal.studies import Scope, gomm, load
+from shoal.studies.study import Findings
+
+
+def test_published_figures_agree_with_one_another():
+    for data, rows in gomm.BEST.items():
+        groups = [row[4] for row in rows.values()]
+        assert groups == sorted(groups)
+        for place, (il, id_, dld, score, _) in enumerate(rows.values()):
+            assert score == pytest.approx(il / 2 + id_ / 4 + dld / 4, abs=0.0101)
+            assert all(score < scores[place] + 0.1 for _, scores in gomm.HAND_MADE[data].values())
+
+
+@pytest.mark.parametrize("data, n", [("Census", 12), ("Water-treatment", 38)])
+def test_hand_made_groupings_are_partitions(data, n):
+    for groups, scores in gomm.HAND_MADE[data].values():
+        assert sorted(a for group in groups for a in group) == list(range(1, n + 1))
+        assert len(scores) == len(gomm.K)
+
+
+def test_hand_made_rows(monkeypatch):
+    published.census()
+    monkeypatch.setattr(gomm, "HAND_MADE", {"Census": {"all": gomm.HAND_MADE["Census"]["all"]}})
+    rows = gomm._hand_made("Census")
+    assert [math.floor(10 * row.measured) / 10 for row in rows] == [row.published for row in rows]
+
+
+def test_a_search_makes_rows_and_curves(monkeypatch):
+    benchmark_file("casc/census.csv")
+    plain = gomm._group
+    monkeypatch.setattr(
+        gomm, "_group", lambda frame, k, **more: plain(frame, k, budget=Budget(iterations=2), **more)
+    )
+    found = gomm._search(Scope(quick=True), "Census", 100)
+    assert isinstance(found, Findings) and len(found.curves) == 2
+    assert {row.measure for row in found.rows} >= {"IL", "ID", "DLD", "score", "D-GOMM mean evaluations"}
+    assert load("gomm").charts(found).keys() == {"best-census", "groups-census", "scores-census"}
+
+
+def test_the_optimum_is_never_above_the_published_best(monkeypatch):
+    benchmark_file("casc/census.csv")
+    plain = gomm._group
+    # Seven attributes are enough to see that the step works; all twelve are the study's.
+    monkeypatch.setattr(gomm, "_group", lambda frame, k, **more: plain(frame[:, :7], k, **more))
+    rows = {row.measure: row.measured for row in gomm._exact(Scope(), 50)}
+    assert rows["proved optimal"] == "yes" and rows["groups"].startswith("(1")
