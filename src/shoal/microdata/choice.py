@@ -94,10 +94,10 @@ def suspicion(frame: nw.DataFrame, name: str) -> str | None:
     if distinct == len(present) and distinct > 1:
         return "a unique integer"
     low, high = present.min(), present.max()
-    if high - low < 2 * distinct and 2 * distinct >= len(present) and present.is_sorted():
-        return "a running number"
     if low >= 1850 and high <= 2100 and high - low <= 150:
         return "a year"
+    if high - low < 2 * distinct and 2 * distinct >= len(present) and present.is_sorted():
+        return "a running number"
     if 1 < distinct <= _FEW and len(present) >= 10 * distinct:
         return "a code with few values"
     return None
