@@ -97,7 +97,7 @@ def test_verify_rejects_wrong_claims():
     restricted = Problem(
         [4, 4, 5, 2], [4, 2, 4, 3, 2], eligible=[[True] * 5, [False] + [True] * 4, [True] * 5, [True] * 5]
     )
-    with pytest.raises(AssertionError, match="not eligible"):
+    with pytest.raises(AssertionError, match="not eligible for"):
         verify(restricted, good)
 
 

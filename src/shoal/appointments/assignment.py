@@ -84,17 +84,12 @@ def verify(problem: Problem, assignment: Assignment) -> None:
     )
     assert np.issubdtype(matrix.dtype, np.integer), "numbers of people must be whole"
     assert (matrix >= 0).all(), "a negative number of people"
-    for row in range(problem.rows):
-        seated = sum(int(x) for x in matrix[row])
-        assert seated == int(problem.sizes[row]), (
-            f"row {row} has {seated} seats, not {int(problem.sizes[row])}"
-        )
-        assert all(problem.eligible[row, slot] for slot in np.flatnonzero(matrix[row])), (
-            f"row {row} sits in a slot it is not eligible for"
-        )
-    for slot in range(problem.slots):
-        load = sum(int(x) for x in matrix[:, slot])
-        assert load <= int(problem.capacities[slot]), f"slot {slot} holds {load}, more than its capacity"
+    seated, loads = matrix.sum(axis=1), matrix.sum(axis=0)
+    for row in np.flatnonzero(seated != problem.sizes):
+        raise AssertionError(f"row {row} has {seated[row]} seats, not {problem.sizes[row]}")
+    for slot in np.flatnonzero(loads > problem.capacities):
+        raise AssertionError(f"slot {slot} holds {loads[slot]}, more than its capacity")
+    assert not matrix[~problem.eligible].any(), "somebody sits in a slot they are not eligible for"
     cells: dict[tuple[int, int], int] = {}
     kinds: dict[tuple[int, int], set[int]] = {}
     for crowd, label in zip(*np.nonzero(problem.pinned), strict=True):

@@ -166,28 +166,23 @@ def largest_slots(sizes: np.ndarray, capacities: np.ndarray, eligible: np.ndarra
 
 @kernel
 def _try_label(
-    crowd_rows: np.ndarray,
+    mine: np.ndarray,
     left: np.ndarray,
-    label: int,
-    labels: np.ndarray,
+    here: np.ndarray,
     room: np.ndarray,
+    space: np.ndarray,
     eligible: np.ndarray,
 ) -> int:
-    """How many people of the rows a label can take when its fullest slots are used first."""
-    slots = room.size
-    space = room.copy()
+    """How many people of the rows the slots of a label can take when the fullest slots are used first."""
+    for j in here:
+        space[j] = room[j]
     seated = np.int64(0)
-    for i in crowd_rows:
+    for i in mine:
         need = left[i]
         while need > 0:
             best = -1
-            for j in range(slots):
-                if (
-                    labels[j] == label
-                    and eligible[i, j]
-                    and space[j] > 0
-                    and (best < 0 or space[j] < space[best])
-                ):
+            for j in here:
+                if eligible[i, j] and space[j] > 0 and (best < 0 or space[j] < space[best]):
                     best = j
             if best < 0:
                 break
@@ -213,58 +208,61 @@ def best_fit(
     Labels where the crowd has pinned people come first. ``priority`` orders the crowds, largest first.
     """
     rows, slots = sizes.size, capacities.size
-    number_of_labels = pinned.shape[1]
+    number_of_crowds, number_of_labels = pinned.shape
     matrix = np.zeros((rows, slots), np.int64)
     room = capacities.copy()
+    scratch = np.zeros(slots, np.int64)
     left = sizes.copy()
     choices = np.zeros(rows, np.int64)
     for i in range(rows):
         for j in range(slots):
             choices[i] += eligible[i, j]
+    # Rows by crowd, the choosiest first, and slots by label: where each begins in these lists.
+    members = np.argsort(choices, kind="mergesort")
+    members = members[np.argsort(crowds[members], kind="mergesort")]
+    places = np.argsort(labels, kind="mergesort")
+    crowd_begins = np.searchsorted(crowds[members], np.arange(number_of_crowds + 1))
+    label_begins = np.searchsorted(labels[places], np.arange(number_of_labels + 1))
     space = np.zeros(number_of_labels, np.int64)
     for j in range(slots):
         space[labels[j]] += room[j]
-    members = np.argsort(choices, kind="mergesort")
     for crowd in np.argsort(-priority, kind="mergesort"):
-        mine = members[crowds[members] == crowd]
+        mine = members[crowd_begins[crowd] : crowd_begins[crowd + 1]]
         while True:
             need = np.int64(0)
             for i in mine:
                 need += left[i]
             if need == 0:
                 break
-            best, best_seats, best_pinned = -1, np.int64(0), False
+            best, best_seats, best_pinned = -1, 0, False
             for label in range(number_of_labels):
                 if space[label] == 0:
                     continue
-                can = _try_label(mine, left, label, labels, room, eligible)
+                here = places[label_begins[label] : label_begins[label + 1]]
+                can = _try_label(mine, left, here, room, scratch, eligible)
                 if can == 0:
                     continue
-                here = pinned[crowd, label] > 0
+                known = pinned[crowd, label] > 0
                 if best >= 0:
                     whole, best_whole = can == need, best_seats == need
                     if best_whole and not whole:
                         continue
                     if whole and best_whole:
-                        if best_pinned and not here:
+                        if best_pinned and not known:
                             continue
-                        if best_pinned == here and space[label] >= space[best]:
+                        if best_pinned == known and space[label] >= space[best]:
                             continue
                     if not whole and not best_whole and can <= best_seats:
                         continue
-                best, best_seats, best_pinned = label, can, here
+                best, best_seats, best_pinned = label, can, known
             if best < 0:
                 break
+            here = places[label_begins[best] : label_begins[best + 1]]
             for i in mine:
                 while left[i] > 0:
                     j = -1
-                    for t in range(slots):
-                        if (
-                            labels[t] == best
-                            and eligible[i, t]
-                            and room[t] > 0
-                            and (j < 0 or room[t] < room[j])
-                        ):
+                    for t in here:
+                        if eligible[i, t] and room[t] > 0 and (j < 0 or room[t] < room[j]):
                             j = t
                     if j < 0:
                         break

@@ -180,7 +180,8 @@ class Problem:
     def cells(self, matrix: np.ndarray) -> np.ndarray:
         """People of each crowd at each label when the matrix (rows by slots) says who sits where."""
         cells = self.pinned.copy()
-        np.add.at(cells, (self.crowds[:, None], self.labels[None, :]), matrix)
+        rows, slots = np.nonzero(matrix)
+        np.add.at(cells, (self.crowds[rows], self.labels[slots]), matrix[rows, slots])
         return cells
 
     def value(self, matrix: np.ndarray) -> Any:
