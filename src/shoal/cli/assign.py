@@ -281,14 +281,14 @@ def assign(
             writing={"separator": separator, "decimal": decimal, "encoding": encoding},
         )
         if output_to is not None:
-            payloads[0]["output"] = output_to
+            payloads[0]["output"] = str(sources.parse(output_to))
     if report is not None:
         plans[0][1].report().write(report, force=force)
         output.remark(f"report written to {report}", quiet=quieter)
     if len(plans) == 1:
         output.emit(
             payloads[0],
-            lambda: _print(plans[0][1], payloads[0], None if too_low else output_to),
+            lambda: _print(plans[0][1], payloads[0], None if too_low else payloads[0].get("output")),
             as_json=json,
         )
     else:

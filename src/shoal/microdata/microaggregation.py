@@ -1,12 +1,14 @@
 """The result of ``shoal.microaggregate``: a protected frame with everything that is known of it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from shoal.anonymity.measure import Anonymity
+from shoal.microdata.attributes import Attribute
 from shoal.microdata.changes import Changes
 from shoal.microdata.grouping.attribute_grouping import AttributeGrouping
 from shoal.microdata.measures.fitness import Fitness
@@ -134,6 +136,12 @@ class Microaggregation:
     def verify(self, released: Any = None) -> None:
         """Recompute sizes, released values and loss from a frame (by default the one held here); raise if they differ."""
         self._check(self, self.frame if released is None else released)
+
+    def released_columns(self) -> "Iterator[tuple[Attribute, np.ndarray]]":
+        """Each protected column with its original values, and the released ones in the original order. Confidential."""
+        data = nw.from_native(self.frame, eager_only=True)
+        for attribute in self._check.attributes:
+            yield attribute, self._check.released_values(data, attribute)
 
     def report(self) -> Any:
         """The report as a page; ``.write(path)`` writes it."""

@@ -30,18 +30,21 @@ class ReleaseCheck:
         """Raise ``AssertionError`` unless the frame holds what the result says."""
         data = nw.from_native(released, eager_only=True)
         assert len(data) == result.records, f"{len(data)} records, not {result.records}"
+        stratum = np.empty(result.records, dtype=np.int64)
+        for number, rows in enumerate(self.strata.values()):
+            stratum[rows] = number
         for part in result.parts:
             assert part.sizes.min() >= result.k, (
                 f"a group has {part.sizes.min()} records, fewer than k = {result.k}"
             )
-            for rows in self.strata.values():
-                inside = np.bincount(part.labels[rows], minlength=part.sizes.size)
-                assert ((inside == 0) | (inside == part.sizes)).all(), "a group crosses strata"
+            stratum_of_group = np.full(part.sizes.size, -1)
+            stratum_of_group[part.labels] = stratum
+            assert (stratum_of_group[part.labels] == stratum).all(), "a group crosses strata"
             total = 0.0
             for attribute, factor in zip(self.attributes, self.factors, strict=True):
                 if attribute.name not in part.columns:
                     continue
-                seen = self._seen(data, attribute)
+                seen = self.released_values(data, attribute)
                 for_group = np.full(part.sizes.size, np.nan)
                 for_group[part.labels] = seen
                 assert np.array_equal(for_group[part.labels], seen, equal_nan=True), (
@@ -53,7 +56,8 @@ class ReleaseCheck:
                 f"the loss is {total}, not {part.sse}"
             )
 
-    def _seen(self, data: nw.DataFrame, attribute: Attribute) -> np.ndarray:
+    def released_values(self, data: nw.DataFrame, attribute: Attribute) -> np.ndarray:
+        """A column of the released frame as numbers, in the order of the original records."""
         back = np.empty(len(self.permutation))
         if attribute.kind == "ordinal":
             place = {value: position for position, value in enumerate(attribute.categories)}

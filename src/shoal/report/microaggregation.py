@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.microdata.exposure import dominated_groups, expected_links, groups_without_range
 from shoal.report import charts
 from shoal.report.bins import Bin, histogram, merge_small
 from shoal.report.page import Page
@@ -40,7 +41,6 @@ def page(result: "Microaggregation") -> Page:
             ),
             ("proved optimal", result.optimal),
             ("groups", f"{sizes.size:,} of {sizes.min()} to {sizes.max()} records"),
-            ("groups in which a column does not vary", _groups_without_range(result)),
             ("search stopped by", str(result.stopped_by)),
         ]
     )
@@ -48,6 +48,7 @@ def page(result: "Microaggregation") -> Page:
         out.warning(warning)
     for note in result.notes:
         out.note(note)
+    _exposure(out, result)
     _search(out, result)
     out.section("Groups")
     bins = merge_small(
@@ -68,21 +69,33 @@ def page(result: "Microaggregation") -> Page:
     return out
 
 
-def _groups_without_range(result: "Microaggregation") -> int:
-    # Where all records of a group agree, the group's mean is everybody's true value.
-    total = 0
+def _exposure(out: Page, result: "Microaggregation") -> None:
+    out.section("What remains at risk")
+    columns = {attribute.name: attribute for attribute, _ in result.released_columns()}
+    rows = []
     for part in result.parts:
-        flat = np.zeros(part.sizes.size, dtype=bool)
         for name in part.columns:
-            attribute = next(a for a in result._check.attributes if a.name == name)
-            present = ~attribute.missing
-            low = np.full(part.sizes.size, np.inf)
-            high = np.full(part.sizes.size, -np.inf)
-            np.minimum.at(low, part.labels[present], attribute.values[present])
-            np.maximum.at(high, part.labels[present], attribute.values[present])
-            flat |= low == high
-        total += int(flat.sum())
-    return total
+            values = columns[name].values
+            dominated = (
+                int(dominated_groups(values, part.labels).sum()) if columns[name].kind != "ordinal" else None
+            )
+            rows.append(
+                (name, part.sizes.size, int(groups_without_range(values, part.labels).sum()), dominated)
+            )
+    out.table(
+        ["column", "groups", "groups with a single value", "groups a member dominates (p % = 10)"], rows
+    )
+    links = expected_links(result)
+    if links:
+        out.table(
+            ["an intruder who knows", "links to expect", "in percent of the records"],
+            [(known, round(number, 1), 100.0 * number / result.records) for known, number in links],
+        )
+        out.note(
+            "Linked by distance to the released records; a true match among t equally near ones counts 1/t."
+        )
+    else:
+        out.note("There are too many records to link them here; shoal compare does it.")
 
 
 def _search(out: Page, result: "Microaggregation") -> None:
