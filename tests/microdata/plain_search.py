@@ -154,7 +154,7 @@ def iterate(
             targets = dissolve(points, groups, pick_lossy(points, groups, sample, random), capacity)
         descend(points, k, eps, groups, targets, random, everything=everything, capacity=capacity)
         error_now = total(points, groups)
-        if error_now < least - 1e-12:
+        if error_now < least - eps:
             best, least = [list(group) for group in groups], error_now
         else:
             excess = max(0.0, error_now - least)

@@ -77,7 +77,8 @@ def iterate(  # type: ignore[no-untyped-def]
         decisions[DISTILLED if more else DISSOLVED] += 1
         descend(groups, points, k, eps, everything, ENDLESS, search, random)
         error = total_error(groups)
-        if error < best_error[0]:
+        # The same partition met again, its members in another order, is a tie and not an improvement by rounding.
+        if error < best_error[0] - eps:
             copy_dirty(groups, best, search.dirty)
             best_error[0] = error
             decisions[IMPROVED] += 1
