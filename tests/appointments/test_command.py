@@ -280,3 +280,85 @@ def test_methods_are_listed(capsys):
     assert {"auto", "random", "greedy", "genetic", "branch-and-bound", "constraint", "lexicographic"} <= set(
         out["methods"]
     )
+
+
+def test_an_interrupted_search_keeps_and_writes_the_best(capsys, tmp_path, monkeypatch):
+    from contextlib import contextmanager
+
+    import numpy as np
+
+    from tests.appointments.test_targets import drawn
+
+    sizes, seats = drawn(40, 25, 60, 119, 1.0, 1)
+    pl.DataFrame({"q": np.repeat(np.arange(40), sizes)}).write_csv(tmp_path / "people.csv")
+    pl.DataFrame({"slot": range(25), "capacity": seats}).write_csv(tmp_path / "slots.csv")
+
+    @contextmanager
+    def impatient(title, budget, **keywords):
+        def observe(progress):
+            if progress.value is not None:
+                budget.control.cancel()
+
+        yield observe
+
+    monkeypatch.setattr("shoal.cli.progress.watched", impatient)
+    code, out, _ = as_json(
+        capsys,
+        "assign",
+        tmp_path / "people.csv",
+        tmp_path / "slots.csv",
+        "--quasi",
+        "q",
+        "-o",
+        tmp_path / "out.csv",
+    )
+    assert code == 130
+    assert out["stopped_by"] == "interrupt"
+    written = pl.read_csv(tmp_path / "out.csv")
+    assert written.group_by("q", "slot").len()["len"].min() == out["k"]
+    assert (
+        (
+            written.group_by("slot")
+            .len()
+            .join(pl.read_csv(tmp_path / "slots.csv"), on="slot")
+            .select(pl.col("len") <= pl.col("capacity"))
+        )
+        .to_series()
+        .all()
+    )
+
+
+# The published table of 20 people after assignment: age, postcode, sex.
+TWENTY = """52 28003 woman|51 28002 man|57 28000 woman|59 28002 man|52 28003 man|52 28003 woman|56 28003 man|57 28000 woman
+45 28000 man|47 28002 man|47 28002 man|48 28003 woman|49 28000 woman|50 28001 man|46 28001 woman|50 28001 man|48 28003 woman
+58 28001 man|52 28003 man|47 28002 woman"""
+
+
+def test_the_published_table_of_twenty_keeps_its_anonymity(capsys, tmp_path):
+    path = tmp_path / "clinic.db"
+    people = [line.split() for line in TWENTY.replace("\n", "|").split("|")]
+    connection = sqlite3.connect(path)
+    connection.execute(
+        "CREATE TABLE tabla (ID INTEGER PRIMARY KEY, AGE INTEGER, CP INTEGER, SEX TEXT, REC_RAND INTEGER, REC_INTELLIGENT INTEGER)"
+    )
+    connection.executemany(
+        "INSERT INTO tabla VALUES (?, ?, ?, ?, -1, -1)", [(i, *person) for i, person in enumerate(people)]
+    )
+    connection.execute("CREATE TABLE tabla_resource (RESOURCE INTEGER, CAPACITY INTEGER)")
+    connection.executemany(
+        "INSERT INTO tabla_resource VALUES (?, ?)", list(enumerate([4, 5, 4, 3, 4], start=1))
+    )
+    connection.commit()
+    connection.close()
+    address = f"sqlite:///{path}::tabla"
+    code, out, err = as_json(
+        capsys, "assign", address, "--quasi", "CP,SEX", "--objective", "vector", "--update"
+    )
+    assert code == 0, err
+    assert out["vector_before"] == out["vector"] == {"1": 3, "3": 3, "4": 2}
+    assert out["optimal"]
+    assert [slot["load"] for slot in out["slots"]] == [4, 5, 4, 3, 4]
+    code, out, _ = as_json(capsys, "anonymity", address, "--quasi", "CP,SEX,REC_INTELLIGENT")
+    assert out["vector"] == {"1": 3, "3": 3, "4": 2}
+    code, out, _ = as_json(capsys, "anonymity", address, "--quasi", "AGE,CP,SEX,REC_RAND")
+    assert out["k"] == 1
