@@ -40,7 +40,7 @@ def run() -> list[dict[str, Any]]:
     fifty = 0.0
     for n in (20_000, 50_000):
         problem = mixture(n)
-        ours, spent = least_time(lambda problem=problem: blocks.solve(problem), 5)
+        ours, spent = least_time(lambda problem=problem: blocks.solve(problem), 3)
         classic, whole = least_time(lambda problem=problem: mdav.solve(problem), 3)
         assert ours.sizes.min() >= problem.k
         rows.append(
@@ -51,7 +51,7 @@ def run() -> list[dict[str, Any]]:
         rows.append(at_least(f"bound / loss of blocks, n = {n:,}", bound / ours.value, 0.4))
         fifty = spent
     problem = mixture(1_000_000)
-    ours, spent = least_time(lambda: blocks.solve(problem), 2)
+    ours, spent = least_time(lambda: blocks.solve(problem), 3)
     rows.append(at_most("blocks, time, n = 1,000,000 / 50,000", spent / fifty, MOST_GROWTH))
     rows.append(at_least("blocks, smallest group of 1,000,000 records", float(ours.sizes.min()), 5, "count"))
     rows.append(

@@ -20,7 +20,7 @@ from shoal.microdata.kernels.pairs import CALLS, descend, new_search, visit
 from shoal.microdata.kernels.space import Space, working_space
 from shoal.microdata.kernels.vectors import lent, squared_distance
 from shoal.microdata.mdav import mdav_labels
-from shoal.microdata.partition import Partition, numbered_by_appearance, squared_error
+from shoal.microdata.partition import Partition, group_means, numbered_by_appearance, squared_error
 from shoal.microdata.problem import Problem
 from shoal.microdata.sizes import checked_start, within_largest
 from shoal.search import Budget, Observer, Run, Seeds, silent
@@ -47,12 +47,14 @@ REACH_TRIED = 0.64
 class State(NamedTuple):
     """The groups between two rounds: their records, how many, and the block they were last tested in.
 
-    ``met`` is −1 for a group that changed since it met its neighbours.
+    ``met`` is −1 for a group that changed since it met its neighbours. The means are kept because finding a
+    group's records anew costs more, in very many records, than all that is done with them.
     """
 
     members: np.ndarray
     sizes: np.ndarray
     met: np.ndarray
+    means: np.ndarray
 
 
 # Made inside compiled code here, so that blocks need no arrays from outside.
@@ -91,7 +93,7 @@ def solve(
         else:
             labels[:] = checked_start(problem, start)
         capacity = problem.largest or max(2 * problem.k - 1, int(np.bincount(labels).max()))
-        state = state_of(labels[order], capacity)
+        state = state_of(labels[order], capacity, points[:, : problem.d])
         # What is told on the way is rounded up: the final value comes from other sums over the same groups.
         unit, rounding = space.unit * (1 + 1e-10), 1e-15 * problem.sst
         run.report(error_of(points, state.members, state.sizes) * unit + rounding, phase="blocks")
@@ -162,12 +164,12 @@ def _arrange(
     return points[fine], coarse[fine], ends
 
 
-def state_of(labels: np.ndarray, capacity: int) -> State:
+def state_of(labels: np.ndarray, capacity: int, points: np.ndarray) -> State:
     """The groups that the labels 0, 1, … tell, none of which has met another."""
     sizes = np.bincount(labels).astype(np.int32)
     members = np.zeros((sizes.size, capacity), dtype=np.int32)
     _fill_members(labels, members, np.zeros(sizes.size, dtype=np.int32))
-    return State(members, sizes, np.full(sizes.size, -1, dtype=np.int32))
+    return State(members, sizes, np.full(sizes.size, -1, dtype=np.int32), group_means(points, labels))
 
 
 @kernel
@@ -226,15 +228,10 @@ def _round(
     pool: ThreadPoolExecutor,
 ) -> tuple[State, float]:
     """Improve every block of a new division; blocks that are not reached in time stay as they are."""
-    members, sizes, met = state
-    axes = random_axes(problem.d, seeds)
-    means = np.empty((sizes.size, problem.d))
-    list(
-        pool.map(
-            lambda part: turned_means(space.points, members, sizes, axes, *part, means), _halves(sizes.size)
-        )
-    )
-    order, ends = _split(means, options.groups, 1, np.array([sizes.size]), pool)
+    members, sizes, met, means = state
+    turned = np.empty_like(means)
+    turn(means, random_axes(problem.d, seeds), turned)
+    _, order, ends = _arrange(turned, options.groups, 1, pool)
     starts = np.concatenate(([0], ends[:-1]))
     # A block of r records can end up with at most ⌊r/k⌋ groups: that much room is kept for it.
     room = np.add.reduceat(sizes[order].astype(np.int64), starts) // problem.k
@@ -243,6 +240,7 @@ def _round(
         np.zeros((int(room.sum()), members.shape[1]), dtype=np.int32),
         np.zeros(int(room.sum()), dtype=np.int32),
         np.full(int(room.sum()), -1, dtype=np.int32),
+        np.zeros((int(room.sum()), problem.d)),
     )
     errors = np.zeros(len(ends))
 
@@ -252,7 +250,7 @@ def _round(
             random = seeds.child("block", b).state()
             errors[b] = improve_block(
                 space.points, members, sizes, met, order[starts[b] : ends[b]], b, rows[b], room[b],
-                problem.k, space.tolerance, effort, random, after.members, after.sizes, after.met,
+                problem.k, space.tolerance, effort, random, *after,
             )  # fmt: skip
 
     list(pool.map(work, _pieces(len(ends))))
@@ -264,27 +262,16 @@ def _late(run: Run) -> bool:
     return run.budget.seconds is not None and run.seconds >= run.budget.seconds
 
 
-def _halves(count: int) -> list[tuple[int, int]]:
-    middle = count // 2
-    return [(0, middle), (middle, count)]
-
-
 @kernel
-def turned_means(points, members, sizes, axes, first, last, out):  # type: ignore[no-untyped-def]
-    """The means of groups ``first`` … ``last``, in terms of other axes."""
-    width = axes.shape[0]
-    mean = np.empty(width)
-    for g in range(first, last):
-        mean[:] = 0.0
-        for m in range(sizes[g]):
-            for a in range(width):
-                mean[a] += points[members[g, m], a]
-        for b in range(width):
-            out[g, b] = 0.0
-        for a in range(width):
-            x = mean[a] / sizes[g]
-            for b in range(width):
-                out[g, b] += x * axes[a, b]
+def turn(points, axes, out):  # type: ignore[no-untyped-def]
+    """The points in terms of other axes."""
+    n, d = points.shape
+    for i in range(n):
+        for b in range(d):
+            out[i, b] = 0.0
+        for a in range(d):
+            for b in range(d):
+                out[i, b] += points[i, a] * axes[a, b]
 
 
 @kernel(error_model="numpy")
@@ -336,7 +323,7 @@ def one_pass(groups, points, k, tolerance, met, changed, counts):  # type: ignor
 @kernel(error_model="numpy")
 def improve_block(  # type: ignore[no-untyped-def]
     points, members, sizes, met, block, number, row, room, k, tolerance, effort, random,
-    members_after, sizes_after, met_after,
+    members_after, sizes_after, met_after, means_after,
 ):  # fmt: skip
     """Local search among the groups of one block; those found go to the rows kept for it. Their error.
 
@@ -390,6 +377,8 @@ def improve_block(  # type: ignore[no-untyped-def]
     for c in range(groups.number[0]):
         sizes_after[row + c] = groups.sizes[c]
         met_after[row + c] = number if effort == 0 and not changed[c] else -1
+        for a in range(means_after.shape[1]):
+            means_after[row + c, a] = groups.centres[c, a]
         for m in range(groups.sizes[c]):
             members_after[row + c, m] = origin[groups.members[c, m]]
     return total_error(groups)
