@@ -12,10 +12,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from shoal.search import Budget, Seeds, silent
 from shoal.tables import jj
 from shoal.tables.methods import METHODS
 from shoal.tables.pattern import verify
+from shoal.tables.warm_up import warm_up
 
 INSTANCES = (
     "synth2d_10x10_10pct",
@@ -39,11 +42,15 @@ OPTIMA = {
 MOST_CPU = 3.0
 
 _PEER = """
-import json, sys, time
+import json, sys, tempfile, time
+from pathlib import Path
 import pytauargus
+out = Path(tempfile.mkdtemp()) / "out"
 began = time.process_time()
-result = pytauargus.protect_jj(sys.argv[1], method="OPT", time_limit=int(sys.argv[2]))
-print(json.dumps({"cost": float(getattr(result, "cost", float("nan"))), "seconds": time.process_time() - began}))
+code = pytauargus.HiTaSCtrl().full_jj(in_file_jj=sys.argv[1], out_file=str(out), max_time=int(sys.argv[2]))
+seconds = time.process_time() - began
+cells = [int(line.split()[0]) for line in out.read_text().splitlines() if line.split()] if out.exists() else []
+print(json.dumps({"code": code, "cells": cells, "seconds": seconds}))
 """
 
 
@@ -52,6 +59,7 @@ def run() -> list[dict[str, Any]]:
     if not folder:
         print("SHOAL_DATA is not set; no public instances to compare on", file=sys.stderr)
         return []
+    warm_up()
     rows = []
     for name in INSTANCES:
         path = Path(folder) / "tabular" / "jj" / f"{name}.jj"
@@ -70,21 +78,27 @@ def run() -> list[dict[str, Any]]:
         theirs = peer(path)
         if theirs is not None:
             rows.append(_row(f"{name}: CPU over the peer's", seconds / theirs["seconds"], MOST_CPU, "ratio"))
+            cost = problem.total_cost(
+                np.setdiff1d(np.array(theirs["cells"], dtype=np.int64), problem.sensitive)
+            )
+            rows.append(
+                _row(f"{name}: cost over the peer's", found.value / cost if cost else 1.0, 1.0, "ratio")
+            )
     return rows
 
 
-def peer(path: Path) -> dict[str, float] | None:
+def peer(path: Path) -> dict[str, Any] | None:
     """The peer's cost and CPU seconds, if it can be had."""
     python = os.environ.get("SHOAL_PEERS_PYTHON")
     if not python:
         return None
     done = subprocess.run(
-        [python, "-c", _PEER, str(path), "60"], capture_output=True, text=True, timeout=300, check=False
+        [python, "-c", _PEER, str(path), "1"], capture_output=True, text=True, timeout=300, check=False
     )
-    if done.returncode != 0:
-        print(f"the peer failed on {path.name}", file=sys.stderr)
+    found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1]) if done.returncode == 0 else {}
+    if not found or not found["cells"]:
+        print(f"the peer found nothing on {path.name}", file=sys.stderr)
         return None
-    found: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
     return found
 
 

@@ -1,6 +1,9 @@
 """Intervals by flows and by linear programmes are those of slow linear programmes; verdicts follow from them."""
 
+from dataclasses import replace
+
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +14,7 @@ from shoal.tables.flows import bridges, subgraph
 from shoal.tables.pattern import Pattern, unprotected, verify
 from shoal.tables.problem import Problem
 from shoal.tables.table import Table
+from shoal.tables.tabulation import tabulate
 
 NINE = [[10.0, 20.0, 30.0], [40.0, 50.0, 60.0], [70.0, 80.0, 90.0]]
 STAR = [[100.0, 6.0, 6.0], [6.0, 6.0, 90.0], [6.0, 80.0, 6.0]]
@@ -136,6 +140,30 @@ def test_the_insider_is_found() -> None:
     assert sorted(failing_insiders(problem, hidden).cell.tolist()) == [one, one, two, two]
     wider = np.array([*below, table.find("1", "3"), table.find("2", "3")])
     assert audit(problem, wider).safe
+
+
+def test_chains_of_subtotals_are_recognised_and_cubes_are_not() -> None:
+    # A subtotal with a single part: which of its three relations follows from the others is not settled by counting.
+    rng = np.random.default_rng(0)
+    leaves = rng.integers(1, 50, (5, 3)).astype(float)
+    tree = {"a": "n1", "b": "n1", "c": "n1", "n1": "n", "n": "", "d": "s", "e": "s", "s": ""}
+    records = [
+        {"row": code, "column": str(j), "v": leaves[i, j]} for i, code in enumerate("abcde") for j in range(3)
+    ]
+    made = tabulate(
+        pl.DataFrame(records), ["row", "column"], value="v", hierarchies={"row": tree}, rules=["frequency(2)"]
+    )
+    bare = replace(made.table, basis=None)
+    assert bare.network is not None
+    problem = Problem.of(bare, np.flatnonzero(bare.internal)[:3], candidates=np.ones(bare.cells, dtype=bool))
+    hidden = problem.is_sensitive | (rng.random(bare.cells) < 0.5)
+    cells = np.flatnonzero(hidden)
+    rise, fall = rise_and_fall(problem, hidden, cells)
+    for place, cell in enumerate(cells):
+        low, high = interval(problem, hidden, int(cell))
+        assert bare.values[cell] - fall[place] == pytest.approx(low, abs=1e-6)
+        assert bare.values[cell] + rise[place] == pytest.approx(high, abs=1e-6)
+    assert cube(rng).table.network is None
 
 
 def test_what_cannot_be_protected_is_named() -> None:

@@ -157,7 +157,8 @@ class _Search:
         self.workshop.focus(usable, problem.cost * (1.0 - 0.6 * x) + 1e-9)
         if isinstance(self.workshop, GeneralWorkshop):
             return
-        steps = min(options.improvements, max(0, self._left() // 2))
+        # Small tables are proved sooner than improved.
+        steps = min(options.improvements, 50 + 2 * int(usable.sum()), max(0, self._left() // 2))
         if steps and not run.stopped:
             inner = run if limit is None else run.remaining(seconds=0.25 * limit).start(run.nested("improve"))
             self.workshop.improve(self.best.pattern, steps, self.seeds.child("improve"), inner, self._offer)

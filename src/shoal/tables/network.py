@@ -39,7 +39,10 @@ def recognise(table: Table) -> Network | None:
     if table.basis is not None:
         kept = table.basis.astype(bool)
     elif memberships.max(initial=0) > 2:
-        kept = _without_implied(table, memberships, relation_of)
+        found = _without_implied(table, memberships, relation_of)
+        if found is None:
+            return None
+        kept = found
     entries = kept[relation_of]
     used = np.bincount(table.members[entries], minlength=table.cells)
     if used.max(initial=0) > 2:
@@ -54,34 +57,79 @@ def recognise(table: Table) -> Network | None:
     return network
 
 
-def _without_implied(table: Table, memberships: np.ndarray, relation_of: np.ndarray) -> np.ndarray:
-    """Which relations to keep so that no cell is in more than two.
+_UNKNOWN, _STAYS, _GOES = 0, 1, 2
+_MOST_GUESSES = 600
+
+
+def _without_implied(table: Table, memberships: np.ndarray, relation_of: np.ndarray) -> np.ndarray | None:
+    """Which relations to keep so that no cell is in more than two; ``None`` if no such choice is found.
 
     Relations with a cell in only two must stay; where two of the three relations of a cell stay, the third goes; and
-    where one goes, the other two of its cells stay. In a hierarchy this settles all from the top down.
+    where one goes, the other two of its cells stay. What is then still open, as in a chain of subtotals, is tried: a
+    relation may go if all that go with it follow from those around them.
     """
-    unknown, stays, goes = 0, 1, 2
-    state = np.full(table.relations, unknown)
+    if memberships.max() > 3:
+        return None
     order = np.argsort(table.members, kind="stable")
     of_cell = np.split(relation_of[order], np.cumsum(memberships)[:-1])
-    pending = list(np.unique(relation_of[memberships[table.members] <= 2]))
-    state[pending] = stays
+    state = np.full(table.relations, _UNKNOWN)
+    sure = np.unique(relation_of[memberships[table.members] <= 2])
+    if not _settle(table, of_cell, state, sure, _STAYS):
+        return None
+    guesses = 0
+    for relation in np.argsort(-np.diff(table.starts), kind="stable"):
+        if state[relation] != _UNKNOWN:
+            continue
+        guesses += 1
+        trial = state.copy()
+        fits = _settle(table, of_cell, trial, np.array([relation]), _GOES)
+        gone = np.flatnonzero((trial == _GOES) & (state != _GOES))
+        if fits and _follow_from_others(table, of_cell, gone):
+            state = trial
+        elif guesses > _MOST_GUESSES or not _settle(table, of_cell, state, np.array([relation]), _STAYS):
+            return None
+    return state != _GOES
+
+
+def _settle(
+    table: Table, of_cell: list[np.ndarray], state: np.ndarray, first: np.ndarray, verdict: int
+) -> bool:
+    """Decide some relations and all that follow from them; false if a cell would be in three that stay."""
+    state[first] = verdict
+    pending = list(first)
     while pending:
-        relation = pending.pop()
-        for cell in table.relation(int(relation)):
+        for cell in table.relation(int(pending.pop())):
             mine = of_cell[cell]
             if mine.size < 3:
+                if (state[mine] == _GOES).any():
+                    return False
                 continue
             states = state[mine]
-            if (states == goes).any():
-                settle, verdict = mine[states == unknown], stays
-            elif (states == stays).sum() >= 2:
-                settle, verdict = mine[states == unknown], goes
-            else:
-                continue
-            state[settle] = verdict
-            pending.extend(settle)
-    return state != goes
+            stay, go = int((states == _STAYS).sum()), int((states == _GOES).sum())
+            if stay == 3:
+                return False
+            if go == 1 or stay == 2:
+                settled = mine[states == _UNKNOWN]
+                state[settled] = _STAYS if go else _GOES
+                pending.extend(settled)
+    return True
+
+
+def _follow_from_others(table: Table, of_cell: list[np.ndarray], gone: np.ndarray) -> bool:
+    """Whether a random combination of these relations is one of those in their neighbourhood."""
+    from scipy.sparse.linalg import lsqr
+
+    near = gone
+    for _ in range(2):
+        cells = np.unique(np.concatenate([table.relation(int(relation)) for relation in near]))
+        near = np.unique(np.concatenate([of_cell[cell] for cell in cells]))
+    others = np.setdiff1d(near, gone)
+    if others.size == 0 or others.size > 20_000:
+        return False
+    weights = np.random.default_rng(1).uniform(0.5, 1.5, gone.size)
+    wanted = table.matrix[gone].T @ weights
+    found = lsqr(table.matrix[others].T, wanted, atol=1e-12, btol=1e-12, iter_lim=4000)
+    return bool(found[3] < 1e-6 * np.linalg.norm(wanted))
 
 
 def _orient(
