@@ -286,7 +286,6 @@ def test_an_interrupted_search_keeps_and_writes_the_best(capsys, tmp_path, monke
     from contextlib import contextmanager
 
     import numpy as np
-
     from tests.appointments.test_targets import drawn
 
     sizes, seats = drawn(40, 25, 60, 119, 1.0, 1)
@@ -339,7 +338,8 @@ def test_the_published_table_of_twenty_keeps_its_anonymity(capsys, tmp_path):
     people = [line.split() for line in TWENTY.replace("\n", "|").split("|")]
     connection = sqlite3.connect(path)
     connection.execute(
-        "CREATE TABLE tabla (ID INTEGER PRIMARY KEY, AGE INTEGER, CP INTEGER, SEX TEXT, REC_RAND INTEGER, REC_INTELLIGENT INTEGER)"
+        "CREATE TABLE tabla (ID INTEGER PRIMARY KEY, AGE INTEGER, CP INTEGER, SEX TEXT, "
+        "REC_RAND INTEGER, REC_INTELLIGENT INTEGER)"
     )
     connection.executemany(
         "INSERT INTO tabla VALUES (?, ?, ?, ?, -1, -1)", [(i, *person) for i, person in enumerate(people)]

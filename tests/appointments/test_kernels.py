@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
+from tests.appointments.oracle import random_general, random_plain
 
 from shoal.anonymity.vector import AnonymityVector
 from shoal.appointments import breeding, fills
@@ -15,7 +16,6 @@ from shoal.appointments.branch_and_bound import nodes, rows_of
 from shoal.appointments.cooling import more_anonymous, sorted_cells
 from shoal.appointments.problem import Problem
 from shoal.search import Seeds
-from tests.appointments.oracle import random_general, random_plain
 
 sizes_and_caps = st.tuples(
     st.lists(st.integers(1, 6), min_size=1, max_size=4), st.lists(st.integers(1, 6), min_size=1, max_size=4)

@@ -8,7 +8,7 @@ from tests.appointments.oracle import best_of_all, cell_sizes, every_matrix, ran
 
 from shoal.anonymity.vector import AnonymityVector
 from shoal.appointments.assignment import settle, verify, violations
-from shoal.appointments.bounds import base_vector, largest_k, published_bound, safe_bound
+from shoal.appointments.bounds import base_vector, best_vector, largest_k, published_bound, safe_bound
 from shoal.appointments.problem import Problem
 from shoal.errors import Infeasible, InputError
 
@@ -155,7 +155,7 @@ def bounds_hold(seed, make):
         return
     k, cells = best
     assert largest_k(problem) >= k
-    assert base_vector(problem) <= AnonymityVector.from_sizes(cells)
+    assert base_vector(problem) <= best_vector(problem) <= AnonymityVector.from_sizes(cells)
     if problem.plain:
         assert safe_bound(problem) >= k
 

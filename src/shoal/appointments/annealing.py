@@ -7,7 +7,7 @@ from pydantic import Field
 
 from shoal.appointments import fills
 from shoal.appointments.assignment import Assignment, settle
-from shoal.appointments.bounds import base_vector, largest_k
+from shoal.appointments.bounds import best_vector, largest_k
 from shoal.appointments.cooling import BAD, FOUND, OCCUPIED, STEP, cool, more_anonymous, sorted_cells
 from shoal.appointments.problem import Problem
 from shoal.errors import InputError
@@ -214,7 +214,7 @@ def solve(
     budget = budget.or_iterations(DEFAULT_STEPS)
     run = budget.start(observer, direction=problem.direction)
     matrix = start_of(problem, start)
-    bound = largest_k(problem) if problem.objective == "k" else base_vector(problem)
+    bound = largest_k(problem) if problem.objective == "k" else best_vector(problem)
     run.report(problem.value(matrix), bound=bound, phase="greedy")
     limit = budget.iterations if budget.iterations is not None else 10**15
     if problem.objective == "k":

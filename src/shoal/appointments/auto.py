@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.appointments import annealing, constraint, dynamic, fills, lexicographic, patterns
 from shoal.appointments.assignment import Assignment, settle
-from shoal.appointments.bounds import base_vector, largest_k
+from shoal.appointments.bounds import best_vector, largest_k
 from shoal.appointments.problem import Problem
 from shoal.search import Budget, Observer, Run, Seeds, silent
 from shoal.search.budget import StopReason
@@ -18,6 +18,9 @@ DEFAULT_UNITS = 10_000
 
 # Fills tried per unit of work, and the largest matrix that a constraint model is built for.
 TRIALS_PER_UNIT, MOST_CELLS = 50, 20_000
+
+# How much work goes into a better vector once K is settled, and up to how many cells.
+POLISH_UNITS, MOST_POLISHED = 50, 10_000
 
 
 def solve(
@@ -41,6 +44,7 @@ def solve(
     assert matrix is not None
     if problem.objective == "k":
         matrix, bound = _largest_k(problem, matrix, run, seeds)
+        matrix = _polish(problem, matrix, run, seeds.child("polish"))
     else:
         matrix, bound = _best_vector(problem, matrix, run, seeds)
     run.report(problem.value(matrix), bound=bound)
@@ -74,6 +78,24 @@ def _largest_k(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -> 
     return matrix, bound
 
 
+def _polish(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -> np.ndarray:
+    """Of plans with the same K one with a better vector: where K is small whatever one does, the rest still counts."""
+    if problem.diverse or problem.pinned.size > MOST_POLISHED or run.stopped:
+        return matrix
+    by_vector = problem.with_objective("vector")
+    bound = best_vector(by_vector)
+    if by_vector.value(matrix) == bound:
+        return matrix
+    matrix = annealing.best_of(problem, [matrix, fills.fit(problem), fills.greedy(problem)])
+    inner = lexicographic.inner_run(run, POLISH_UNITS, lexicographic.STEPS_PER_UNIT)
+    inner.direction = by_vector.direction
+    options = annealing.AnnealingOptions(schedule=POLISH_UNITS * lexicographic.STEPS_PER_UNIT // 2)
+    limit = POLISH_UNITS * lexicographic.STEPS_PER_UNIT
+    found = annealing.better_vector(by_vector, matrix, options, inner, seeds, limit, bound)
+    run.spend(-(-inner.work // lexicographic.STEPS_PER_UNIT))
+    return found
+
+
 def wrap_up(problem: Problem, matrix: np.ndarray, bound: int, run: Run, seeds: Seeds) -> np.ndarray:
     """Fills that wrap around, first for the bound itself, then for what bisection finds within reach."""
     state = seeds.state()
@@ -99,7 +121,7 @@ def wrap_up(problem: Problem, matrix: np.ndarray, bound: int, run: Run, seeds: S
 
 
 def _best_vector(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -> tuple[np.ndarray, Any]:
-    base = base_vector(problem)
+    base = best_vector(problem)
     bound = base
     run.report(problem.value(matrix), bound=bound, phase="greedy")
     frozen: list[tuple[int, int]] = []

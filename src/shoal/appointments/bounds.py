@@ -44,29 +44,53 @@ def safe_bound(problem: Problem) -> int:
     return min(size // -(-size // largest) for size in problem.sizes.tolist())
 
 
-def _fewest_pieces(problem: Problem) -> int:
-    best = int(problem.crowd_sizes[problem.crowd_sizes > 0].min())
+def smallest_pieces(problem: Problem) -> np.ndarray:
+    """For each crowd the largest size its smallest piece can have; the size of the crowd if it may stay whole."""
     free = np.zeros(problem.pinned.shape[0], np.int64)
     np.add.at(free, problem.crowds, problem.sizes)
     everywhere = bool(problem.eligible.all())
     common = np.sort(problem.label_capacities)[::-1] if everywhere else None
+    found = problem.crowd_sizes.copy()
     for crowd in np.flatnonzero(problem.crowd_sizes):
-        people = int(free[crowd])
+        people, total = int(free[crowd]), int(problem.crowd_sizes[crowd])
         pinned = problem.pinned[crowd]
         if common is not None and not pinned.any():
-            best = min(best, _pieces(people, common))
+            found[crowd] = _pieces(people, common)
             continue
-        if people:
-            open_slots = problem.eligible[problem.crowds == crowd].any(axis=0)
-            seats = np.zeros(pinned.size, np.int64)
-            np.add.at(seats, problem.labels, np.where(open_slots, problem.capacities, 0))
-        else:
-            seats = np.zeros(pinned.size, np.int64)
-        if pinned.any():
-            best = min(best, _level(people, pinned[pinned > 0], seats[pinned > 0]))
-        else:
-            best = min(best, _pieces(people, np.sort(seats)[::-1]))
-    return best
+        members = problem.eligible[problem.crowds == crowd] & (problem.capacities > 0)
+        seats = np.zeros(pinned.size, np.int64)
+        np.add.at(seats, problem.labels, np.where(members.any(axis=0), problem.capacities, 0))
+        best = _level(people, pinned[pinned > 0], seats[pinned > 0]) if pinned.any() else _pieces(people, np.sort(seats)[::-1])
+        if best < total or not _may_meet(problem, members, pinned):
+            best = min(best, total // 2)
+        found[crowd] = best
+    return found
+
+
+def _may_meet(problem: Problem, members: np.ndarray, pinned: np.ndarray) -> bool:
+    """Whether all rows of a crowd can come to one label, that of its pinned people if there are any."""
+    labels = np.flatnonzero(pinned) if pinned.any() else np.arange(pinned.size)
+    return len(members) == 0 or any(members[:, problem.labels == label].any(axis=1).all() for label in labels)
+
+
+def _fewest_pieces(problem: Problem) -> int:
+    pieces = smallest_pieces(problem)
+    return int(pieces[problem.crowd_sizes > 0].min())
+
+
+def best_vector(problem: Problem) -> Any:
+    """An anonymity vector that no assignment can beat: crowds stay whole, or fall in two where they must be split.
+
+    A crowd whose smallest piece is at most t does no better than one piece of t and one of all others; and since the
+    order of vectors does not change when the same is added on both sides, the best of every crowd together are a bound.
+
+    >>> str(best_vector(Problem([10, 3], [4, 4, 4, 4], "vector")))
+    '(0, 0, 2, 0, 0, 0, 1)'
+    """
+    sizes = problem.crowd_sizes
+    pieces = smallest_pieces(problem)
+    split = pieces < sizes
+    return vector(np.concatenate([sizes[~split], pieces[split], (sizes - pieces)[split]]))
 
 
 def _pieces(people: int, seats: np.ndarray) -> int:

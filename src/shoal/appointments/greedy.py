@@ -7,7 +7,7 @@ import numpy as np
 from shoal.appointments import fills
 from shoal.appointments.annealing import best_of
 from shoal.appointments.assignment import Assignment, settle
-from shoal.appointments.bounds import base_vector, largest_k
+from shoal.appointments.bounds import best_vector, largest_k
 from shoal.appointments.problem import Problem
 from shoal.errors import InputError
 from shoal.search import Budget, Observer, Seeds, silent
@@ -45,7 +45,7 @@ def solve(
     if options.rule in ("better", "published"):
         candidates.append(fills.greedy(problem))
     matrix = best_of(problem, candidates)
-    bound = largest_k(problem) if problem.objective == "k" else base_vector(problem)
+    bound = largest_k(problem) if problem.objective == "k" else best_vector(problem)
     run.spend(1)
     run.report(problem.value(matrix), bound=bound)
     run.finish(StopReason.OPTIMAL if problem.value(matrix) == bound else StopReason.ITERATIONS)

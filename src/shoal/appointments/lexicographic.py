@@ -14,7 +14,7 @@ from pydantic import Field
 
 from shoal.appointments import annealing, cp, dynamic
 from shoal.appointments.assignment import Assignment, settle
-from shoal.appointments.bounds import base_vector, largest_k
+from shoal.appointments.bounds import best_vector, largest_k
 from shoal.appointments.constraint import SeatModel, seat_anyhow
 from shoal.appointments.problem import Problem
 from shoal.errors import InputError
@@ -50,7 +50,7 @@ def solve(
         raise InputError("method 'lexicographic' has objective vector only; use constraint or auto for K")
     budget = budget.or_iterations(DEFAULT_UNITS)
     run = budget.start(observer, direction=problem.direction)
-    base = base_vector(problem)
+    base = best_vector(problem)
     matrix = np.array(start.matrix) if start is not None else seat_anyhow(problem, run, seeds.child("start"))
     assert matrix is not None
     run.report(problem.value(matrix), bound=base, phase="greedy")

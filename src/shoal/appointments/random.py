@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.appointments import fills
 from shoal.appointments.assignment import Assignment, settle
-from shoal.appointments.bounds import base_vector, largest_k
+from shoal.appointments.bounds import best_vector, largest_k
 from shoal.appointments.problem import Problem
 from shoal.errors import InputError
 from shoal.search import Budget, Observer, Seeds, silent
@@ -49,7 +49,7 @@ def solve(
         raise InputError("method 'random' knows no diversity; use constraint, lexicographic or auto")
     run = budget.start(observer, direction=problem.direction)
     matrix = draw(problem, seeds.child("random"), options.draw)
-    bound = largest_k(problem) if problem.objective == "k" else base_vector(problem)
+    bound = largest_k(problem) if problem.objective == "k" else best_vector(problem)
     run.spend(1)
     run.report(problem.value(matrix), bound=bound)
     run.finish(StopReason.OPTIMAL if problem.value(matrix) == bound else StopReason.ITERATIONS)
