@@ -123,9 +123,15 @@ def test_sure_links_are_links_of_every_completion():
         pool = evaluator.pool
         slot_of = np.concatenate([[0], evaluator.slots(tuple(range(1, full + 1)))])
         witnesses = np.arange(problem.m)
-        columns, width, _, _, _, means, own = pool.linkage()
         gaps = set_partitions.widest_gaps(
-            problem.points, columns, width, means, own, slot_of, witnesses, problem.clusters
+            problem.points,
+            pool.columns,
+            pool.width,
+            pool.means,
+            pool.own,
+            slot_of,
+            witnesses,
+            problem.clusters,
         )
         rows = np.empty((5, problem.clusters))
         seen = 0

@@ -17,7 +17,8 @@ from shoal.search.kernels import kernel
 class Pool:
     """Slots for clustered sets; all arrays have a row for each slot.
 
-    ``columns`` and ``width`` are the attributes of a set and their number; ``means`` holds them cluster by cluster.
+    ``columns`` and ``width`` are the attributes of a set and their number. ``means`` holds the means cluster by cluster,
+    ``spread`` the same attribute by attribute, for distances to all of them at once.
     """
 
     columns: np.ndarray
@@ -26,6 +27,7 @@ class Pool:
     members: np.ndarray
     starts: np.ndarray
     means: np.ndarray
+    spread: np.ndarray
     own: np.ndarray
     sse: np.ndarray
     hits: np.ndarray
@@ -40,6 +42,7 @@ class Pool:
             members=np.zeros((slots, records), dtype=np.int32),
             starts=np.zeros((slots, clusters + 1), dtype=np.int32),
             means=np.zeros((slots, clusters * attributes)),
+            spread=np.zeros((slots, clusters * attributes)),
             own=np.zeros((slots, records)),
             sse=np.zeros(slots),
             hits=np.zeros(slots, dtype=np.int64),
@@ -48,7 +51,7 @@ class Pool:
     @staticmethod
     def bytes_per_slot(records: int, attributes: int, clusters: int) -> int:
         """How much memory one slot takes."""
-        return 8 * attributes + 16 * records + 4 * (clusters + 1) + 8 * clusters * attributes + 24
+        return 8 * attributes + 16 * records + 4 * (clusters + 1) + 16 * clusters * attributes + 24
 
     @property
     def slots(self) -> int:
@@ -84,16 +87,26 @@ class Pool:
             self.members[slot],
             self.starts[slot],
             self.means[slot],
+            self.spread[slot],
             self.own[slot],
         )
 
     def linkage(self) -> tuple[np.ndarray, ...]:
         """The arrays that ``count_links`` needs."""
-        return self.columns, self.width, self.labels, self.members, self.starts, self.means, self.own
+        return (
+            self.columns,
+            self.width,
+            self.labels,
+            self.members,
+            self.starts,
+            self.means,
+            self.spread,
+            self.own,
+        )
 
 
 @kernel
-def _describe(points, columns, labels, widths, around, members, starts, means, own):  # type: ignore[no-untyped-def]
+def _describe(points, columns, labels, widths, around, members, starts, means, spread, own):  # type: ignore[no-untyped-def]
     m, d, clusters = points.shape[0], columns.shape[0], starts.shape[0] - 1
     starts[:] = 0
     for i in range(m):
@@ -111,6 +124,7 @@ def _describe(points, columns, labels, widths, around, members, starts, means, o
     for c in range(clusters):
         for a in range(d):
             means[c * d + a] /= starts[c + 1] - starts[c]
+            spread[a * clusters + c] = means[c * d + a]
     sse = 0.0
     hits = 0
     for i in range(m):
@@ -140,8 +154,21 @@ def to_mean(record, columns, width, means, cluster):  # type: ignore[no-untyped-
 
 
 @kernel
+def _to_all_means(record, columns, width, spread, clusters, row):  # type: ignore[no-untyped-def]
+    # The same sums as ``to_mean``, in the same order, for all clusters side by side.
+    for c in range(clusters):
+        row[c] = 0.0
+    for a in range(width):
+        value = record[columns[a]]
+        means = spread[a * clusters : (a + 1) * clusters]
+        for c in range(clusters):
+            difference = value - means[c]
+            row[c] += difference * difference
+
+
+@kernel
 def is_beaten(  # type: ignore[no-untyped-def]
-    points, columns, width, labels, members, starts, means, own, slots, i, allowance, killers, rows
+    points, columns, width, labels, members, starts, means, spread, own, slots, i, allowance, killers, rows
 ):
     """Whether another protected record is at least as near to record i as its own, or farther by at most an allowance.
 
@@ -171,8 +198,8 @@ def is_beaten(  # type: ignore[no-untyped-def]
             main = g
     s = slots[main]
     candidates = 0
+    _to_all_means(record, columns[s], width[s], spread[s], clusters, rows[main])
     for c in range(clusters):
-        rows[main, c] = to_mean(record, columns[s], width[s], means[s], c)
         if rows[main, c] <= limit:
             candidates += starts[s, c + 1] - starts[s, c]
     # Distances to all means of the other groups pay off only where there are many candidates to look them up for.
@@ -183,8 +210,8 @@ def is_beaten(  # type: ignore[no-untyped-def]
             if g != main:
                 t = slots[g]
                 least = np.inf
+                _to_all_means(record, columns[t], width[t], spread[t], clusters, rows[g])
                 for c in range(clusters):
-                    rows[g, c] = to_mean(record, columns[t], width[t], means[t], c)
                     least = min(least, rows[g, c])
                 room -= least * (1.0 - 1e-12)
     for c in range(clusters):
@@ -211,7 +238,9 @@ def is_beaten(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def count_links(points, columns, width, labels, members, starts, means, own, slots, killers, order, most):  # type: ignore[no-untyped-def]
+def count_links(  # type: ignore[no-untyped-def]
+    points, columns, width, labels, members, starts, means, spread, own, slots, killers, order, most
+):
     """How many records are strictly nearest to their own protected record; gives up once there are more than ``most``.
 
     ``slots`` are the groups of the partition. ``killers`` holds for each record another one that was nearer before: a
@@ -222,7 +251,7 @@ def count_links(points, columns, width, labels, members, starts, means, own, slo
     for place in range(order.shape[0]):
         i = order[place]
         if not is_beaten(
-            points, columns, width, labels, members, starts, means, own, slots, i, 0.0, killers, rows
+            points, columns, width, labels, members, starts, means, spread, own, slots, i, 0.0, killers, rows
         ):
             links += 1
             if links > most:

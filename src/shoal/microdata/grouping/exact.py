@@ -245,14 +245,14 @@ class _Explorer:
         # What a thread counts while another one does may get lost; the order needs no exact counts.
         self._order = np.argsort(-self._linked, kind="stable")
         if self._rounds == 2:
-            columns, width, _, _, _, means, own = self._pool.linkage()
+            pool = self._pool
             self._witnesses = self._order[:_WITNESSES].copy()
             self._gaps = widest_gaps(
                 self._problem.points,
-                columns,
-                width,
-                means,
-                own,
+                pool.columns,
+                pool.width,
+                pool.means,
+                pool.own,
                 self._tree.slot_of,
                 self._witnesses,
                 self._problem.clusters,

@@ -127,7 +127,21 @@ def branches(cost, best, everything, small, limit, groups, left):  # type: ignor
 
 @kernel
 def _sure_links(  # type: ignore[no-untyped-def]
-    points, columns, width, labels, members, starts, means, own, slots, killers, witnesses, gaps, rows, most
+    points,
+    columns,
+    width,
+    labels,
+    members,
+    starts,
+    means,
+    spread,
+    own,
+    slots,
+    killers,
+    witnesses,
+    gaps,
+    rows,
+    most,
 ):
     links = 0
     for w in range(witnesses.shape[0]):
@@ -139,6 +153,7 @@ def _sure_links(  # type: ignore[no-untyped-def]
             members,
             starts,
             means,
+            spread,
             own,
             slots,
             witnesses[w],
@@ -161,6 +176,7 @@ def explore(  # type: ignore[no-untyped-def]
     members,
     starts,
     means,
+    spread,
     own,
     slot_of,
     cost,
@@ -223,6 +239,7 @@ def explore(  # type: ignore[no-untyped-def]
                             members,
                             starts,
                             means,
+                            spread,
                             own,
                             slots[:depth],
                             order[place],
@@ -249,6 +266,7 @@ def explore(  # type: ignore[no-untyped-def]
                         members,
                         starts,
                         means,
+                        spread,
                         own,
                         slots[:depth],
                         early_killers,
