@@ -79,10 +79,9 @@ def test_the_whole_way_over_a_database(visitor: Visitor, tmp_path: Path) -> None
 
 
 def test_sample_people_in_a_timetable(visitor: Visitor, downloads: Path) -> None:
+    visitor.have("people")
     visitor.open("/data")
     visitor.tab("Sample")
-    visitor.press("Load people")
-    visitor.see("Columns of people")
     visitor.press("Load slots")
     visitor.see("Columns of slots")
     visitor.open("/appointments?people=people")

@@ -7,11 +7,7 @@ pytestmark = pytest.mark.xdist_group("browser")
 
 
 def test_groups_and_what_becomes_of_them(visitor: Visitor) -> None:
-    visitor.open("/data")
-    if not visitor.all("[data-dataset=firms]"):
-        visitor.tab("Sample")
-        visitor.press("Load firms")
-        visitor.see("Columns of firms")
+    visitor.have("firms")
     visitor.open("/grouping?data=firms")
     visitor.fill("Iterations", "12")
     visitor.press("Group")

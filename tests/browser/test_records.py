@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.by import By
 from tests.browser.visitor import Visitor
+from tests.web.serving import served
 
 import shoal
 
@@ -27,10 +29,10 @@ PAGES = (
 
 
 @pytest.fixture(scope="module")
-def survey() -> pl.DataFrame:
+def frame() -> pl.DataFrame:
     random = np.random.default_rng(5)
     count = 900
-    staff = random.integers(1, 60, count)
+    staff = random.integers(1, 120, count)
     return pl.DataFrame(
         {
             "firm_id": np.arange(count) + 4000,
@@ -42,19 +44,26 @@ def survey() -> pl.DataFrame:
     )
 
 
-def test_files_of_every_kind(visitor: Visitor, survey: pl.DataFrame, tmp_path: Path) -> None:
+@pytest.fixture
+def survey(visitor: Visitor, frame: pl.DataFrame) -> pl.DataFrame:
+    """The survey, which is in the workspace already."""
+    visitor.have("survey", frame.write_csv().encode())
+    return frame
+
+
+def test_files_of_every_kind(visitor: Visitor, frame: pl.DataFrame, tmp_path: Path) -> None:
     visitor.open("/data")
     visitor.see("In the workspace")
-    visitor.shot("data-empty")
-    survey.write_csv(tmp_path / "survey.csv")
-    survey.write_parquet(tmp_path / "survey-p.parquet")
-    survey.write_excel(tmp_path / "survey-x.xlsx")
-    for name in ("survey.csv", "survey-p.parquet", "survey-x.xlsx"):
+    visitor.shot("data-before")
+    frame.write_csv(tmp_path / "survey-c.csv")
+    frame.write_parquet(tmp_path / "survey-p.parquet")
+    frame.write_excel(tmp_path / "survey-x.xlsx")
+    for name in ("survey-c.csv", "survey-p.parquet", "survey-x.xlsx"):
         visitor.upload(tmp_path / name)
         visitor.see(f"Columns of {Path(name).stem}", "turnover")
     visitor.see("900 records · 5 columns")
     visitor.whole("data")
-    for suffix in ("p", "x"):
+    for suffix in ("c", "p", "x"):
         visitor.press(f"Remove survey-{suffix}")
         visitor.until(
             lambda s=suffix: f"survey-{s}" not in visitor.one("main, #content").text, what="removal"
@@ -82,6 +91,7 @@ def test_wrong_files_get_a_message_that_helps(visitor: Visitor, tmp_path: Path) 
     assert "secret-value" not in messages
 
 
+@pytest.mark.usefixtures("survey")
 def test_roles_are_suggested_and_changeable(visitor: Visitor) -> None:
     visitor.open("/data?name=survey")
     visitor.see("Columns of survey")
@@ -90,10 +100,12 @@ def test_roles_are_suggested_and_changeable(visitor: Visitor) -> None:
     visitor.choose("Role of staff", "quasi-identifier")
     visitor.open("/data?name=survey")
     visitor.until(lambda: "quasi-identifier" in visitor.field("Role of staff").text, what="the role kept")
+    visitor.choose("Role of staff", "confidential")
 
 
 def test_risk(visitor: Visitor, survey: pl.DataFrame) -> None:
     visitor.open("/risk?data=survey")
+    visitor.choose("Quasi-identifiers", "staff")
     visitor.press("Measure risk")
     visitor.state("done")
     expected = shoal.anonymity(survey, ["region", "staff"])
@@ -143,6 +155,7 @@ def test_watch_pause_resume_and_keep_the_best(
     assert shoal.anonymity(released, ["turnover", "wages"]).k >= 5
 
 
+@pytest.mark.usefixtures("survey")
 def test_two_runs_at_once_and_cancel_within_a_second(visitor: Visitor) -> None:
     runs = []
     for _ in range(2):
@@ -169,13 +182,10 @@ def test_two_runs_at_once_and_cancel_within_a_second(visitor: Visitor) -> None:
     visitor.see("cancelled; nothing was kept")
 
 
+@pytest.mark.usefixtures("survey")
 def test_compare_releases_on_the_map(visitor: Visitor) -> None:
-    for k in ("3", "8"):
-        visitor.open("/records?data=survey")
-        visitor.choose("Method", "mdav")
-        visitor.fill("k, smallest number", k)
-        visitor.press("Protect")
-        visitor.state("done")
+    for k in (3, 8):
+        visitor.run("microaggregate", data="survey", k=k, method="mdav", columns=["turnover", "wages"])
     visitor.open("/compare?data=survey")
     visitor.press("Compare")
     visitor.state("done")
@@ -184,6 +194,16 @@ def test_compare_releases_on_the_map(visitor: Visitor) -> None:
 
 
 def test_reports_are_self_contained_and_tell_no_value(visitor: Visitor, survey: pl.DataFrame) -> None:
+    release = visitor.run("microaggregate", data="survey", k=4, method="mdav", columns=["turnover", "wages"])
+    visitor.run("anonymity", data=["survey"], quasi=["region", "staff"])
+    visitor.run("compare", data="survey", runs=[release])
+    table = {
+        "dimensions": ["region", "staff"],
+        "value": "turnover",
+        "rules": ["frequency(3)"],
+        "time_limit": 5,
+    }
+    visitor.run("suppress", data="survey", **table)
     visitor.open("/reports")
     visitor.see("Open report")
     visitor.shot("reports")
@@ -217,6 +237,7 @@ def test_keyboard_alone(visitor: Visitor) -> None:
     )
 
 
+@pytest.mark.usefixtures("survey")
 def test_small_screen_and_dark(visitor: Visitor) -> None:
     visitor.driver.set_window_size(1024, 640)
     visitor.open("/data?name=survey")
@@ -246,3 +267,13 @@ def test_the_browser_has_nothing_to_complain_about(visitor: Visitor) -> None:
         visitor.open(path)
         assert visitor.driver.find_element(By.TAG_NAME, "h1").text
     assert visitor.complaints() == []
+
+
+def test_a_file_over_the_limit_is_told(driver: WebDriver, tmp_path: Path) -> None:
+    (tmp_path / "large.csv").write_text("a,b\n" + "1,2\n" * 400_000)
+    with served(tmp_path / "small", "--max-upload", "1") as small:
+        visitor = Visitor(driver, small)
+        visitor.open("/data")
+        visitor.see("Up to 1 MB")
+        visitor.upload(tmp_path / "large.csv")
+        visitor.see("larger than the limit of 1 MB")

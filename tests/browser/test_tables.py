@@ -22,10 +22,7 @@ def _verdict(visitor: Visitor, words: str) -> None:
 
 
 def test_records_to_a_published_table(visitor: Visitor, downloads: Path) -> None:
-    visitor.open("/data")
-    visitor.tab("Sample")
-    visitor.press("Load firms")
-    visitor.see("Columns of firms")
+    visitor.have("firms")
     visitor.open("/tables?data=firms")
     visitor.choose("Sum of", "turnover")
     visitor.fill("Time limit", "20")
@@ -85,6 +82,7 @@ def test_an_uploaded_table_marked_and_changed_by_hand(visitor: Visitor, tmp_path
 
 
 def test_what_cannot_be_protected_is_told(visitor: Visitor) -> None:
+    visitor.have("firms")
     visitor.open("/tables?data=firms")
     visitor.fill("Rules", "frequncy(3)")
     visitor.press("Suppress")

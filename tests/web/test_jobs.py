@@ -135,7 +135,7 @@ def test_errors_of_the_user_are_told_in_one_line(board: Board) -> None:
 
 
 def test_an_earlier_session_is_remembered(board: Board, workspace: Workspace) -> None:
-    done = next(job for job in board.all() if job.state is State.DONE and job.kind == "anonymity")
+    done = board.wait(board.submit("anonymity", {"data": ["firms"], "quasi": ["region"]}).run, 60)
     again = Board(workspace)
     assert again[done.run].summary == done.summary
     assert again[done.run].state is State.DONE

@@ -72,7 +72,7 @@ class ComparePage:
         runs = [job for job in _finished(self._workbench) if job.request["data"] == self._data.value]
         self._boxes = {
             job.run: ui.checkbox(
-                f"{job.title}: loss {job.summary['loss_percent']:.3f} %, K {job.summary['k_release']}",
+                f"{job.title}: loss {job.summary['loss_percent']:.4g} %, K {job.summary['k_release']}",
                 value=place < 6,
             ).props("dense")
             for place, job in enumerate(runs[:12])
