@@ -16,7 +16,7 @@ from shoal.tables.pattern import Pattern
 from shoal.tables.problem import DOWN, UP, WIDTH, Problem, Requirements
 
 # How many cells the neighbourhood of a failing cell has at first, and how many redundancy tests are made at most.
-_NEAR = 1500
+_NEAR = 600
 _TESTS = 6000
 
 
