@@ -64,7 +64,7 @@ def run(name, objective, seeds):
 
 @pytest.mark.parametrize(("name", "objective"), CASES)
 def test_against_every_assignment(name, objective):
-    run(name, objective, range(60))
+    run(name, objective, range(100))
 
 
 @pytest.mark.long

@@ -199,3 +199,21 @@ def test_the_real_case():
     assert plan.optimal
     assert plan.vector == plan.vector_before
     assert plan.assignment.work < 100
+
+
+def test_several_equal_crowds_at_the_last_level_are_not_the_end():
+    # Three crowds of 3 are all there is, and still two of 4 and 5 are better.
+    problem = Problem(
+        [2, 3, 1],
+        [5, 5, 3, 5],
+        "vector",
+        crowds=[0, 0, 0],
+        labels=[0, 2, 1, 0],
+        eligible=[[True] * 4, [True] * 4, [True, True, True, False]],
+        pinned=[[0, 1, 2]],
+    )
+    begin = np.array([[0, 0, 0, 2], [0, 1, 2, 0], [1, 0, 0, 0]])
+    assert problem.value(begin) == AnonymityVector((0, 0, 3))
+    run = Budget(iterations=10**5).start(direction=problem.direction)
+    matrix, bound = lexicographic.by_levels(problem, begin, base_vector(problem), run, Seeds(0))
+    assert problem.value(matrix) == bound == AnonymityVector((0, 0, 0, 1, 1))

@@ -60,7 +60,11 @@ def smallest_pieces(problem: Problem) -> np.ndarray:
         members = problem.eligible[problem.crowds == crowd] & (problem.capacities > 0)
         seats = np.zeros(pinned.size, np.int64)
         np.add.at(seats, problem.labels, np.where(members.any(axis=0), problem.capacities, 0))
-        best = _level(people, pinned[pinned > 0], seats[pinned > 0]) if pinned.any() else _pieces(people, np.sort(seats)[::-1])
+        best = (
+            _level(people, pinned[pinned > 0], seats[pinned > 0])
+            if pinned.any()
+            else _pieces(people, np.sort(seats)[::-1])
+        )
         if best < total or not _may_meet(problem, members, pinned):
             best = min(best, total // 2)
         found[crowd] = best

@@ -140,8 +140,8 @@ def by_levels(
         if on_base and known.get(size, 0) == count:
             frozen.append((size, count))
             continue
-        if sum(one * number for one, number in frozen) + size * count == people:
-            # Nobody is left beyond this level: fewer crowds of this size would leave people without one.
+        if count == 1 and sum(one * number for one, number in frozen) + size == people:
+            # The last crowd: everybody else is settled, so it has this size in every plan.
             frozen.append((size, count))
             continue
         answer, found = _fewer(problem, frozen, size, count, run, seeds.child(question), most)
