@@ -358,12 +358,24 @@ class _Shares:
         self._left -= size
 
 
+# Up to here the tighter bound by column generation takes seconds.
+_TIGHTLY_BOUNDED = {3: 2_000}
+
+
+def _best_bound(problem: Problem, threads: int, budget: Budget) -> float:
+    if problem.n <= _TIGHTLY_BOUNDED.get(problem.k, 0):
+        from shoal.microdata.column_generation import column_generation_bound
+
+        return column_generation_bound(problem, budget=Budget(control=budget.control), threads=threads)
+    from shoal.microdata.bounds import lower_bound
+
+    return lower_bound(problem, threads=threads)
+
+
 def _bound(
     solved: Sequence[tuple[str, Problem, Partition]], threads: int, budget: Budget
 ) -> tuple[float | None, bool]:
     """A lower bound on the squared error of any such grouping, and whether it is reached; none after Ctrl-C."""
-    from shoal.microdata.bounds import lower_bound
-
     total = 0.0
     optimal = True
     for _, problem, partition in solved:
@@ -371,7 +383,7 @@ def _bound(
         if not partition.optimal:
             if budget.control.cancelled:
                 return None, False
-            computed = lower_bound(problem, threads=threads)
+            computed = _best_bound(problem, threads, budget)
             bound = computed if bound is None else max(bound, computed)
         assert bound is not None
         total += bound
