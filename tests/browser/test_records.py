@@ -224,6 +224,7 @@ def test_keyboard_alone(visitor: Visitor) -> None:
     from selenium.webdriver.common.keys import Keys
 
     visitor.open("/")
+    visitor.shot("home")
     reached = set()
     for _ in range(30):
         visitor.driver.switch_to.active_element.send_keys(Keys.TAB)

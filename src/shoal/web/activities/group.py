@@ -6,6 +6,7 @@ from pydantic import Field
 
 from shoal.web.activities.activity import Activity, Request
 from shoal.web.jobs.context import Context
+from shoal.web.words import page_words
 
 if TYPE_CHECKING:
     from shoal.search.evolution import OperatorStatistics
@@ -58,6 +59,7 @@ def run(request: Group, context: Context) -> dict[str, Any]:
     course = result.solution.course
     return {
         **result.to_dict(),
+        "notes": [page_words(note) for note in result.notes],
         "course": {"best": list(course.best), "mean": list(course.mean), "groups": list(course.groups)},
         "operators": _operators(result.solution.statistics),
     }

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from shoal.web.activities.activity import Activity, Request
 from shoal.web.jobs.context import Context
+from shoal.web.words import page_words
 
 if TYPE_CHECKING:
     import polars as pl
@@ -101,8 +102,8 @@ def summary(result: "Microaggregation", frame: "pl.DataFrame") -> dict[str, Any]
         "below": {str(limit): result.anonymity.below(limit) for limit in (3, 5, 10)},
         "maximum_risk": result.anonymity.maximum_risk,
         "average_risk": result.anonymity.average_risk,
-        "notes": [_for_the_page(note) for note in result.notes],
-        "warnings": [_for_the_page(warning) for warning in result.warnings],
+        "notes": [page_words(note) for note in result.notes],
+        "warnings": [page_words(warning) for warning in result.warnings],
         "changes": [
             {
                 "column": change.column,
@@ -122,18 +123,6 @@ def summary(result: "Microaggregation", frame: "pl.DataFrame") -> dict[str, Any]
         },
         "histograms": _histograms(result, frame),
     }
-
-
-def _for_the_page(note: str) -> str:
-    """A remark without the words of the command line."""
-    said = {
-        "--order sorted removes that": "sorting the released records removes that",
-        "or --ordinal to group by rank": "or protect them by rank (columns whose order counts)",
-        "--columns or --ordinal": "the columns to protect",
-    }
-    for words, ours in said.items():
-        note = note.replace(words, ours)
-    return note
 
 
 def _matrix(values: Any) -> list[list[float | None]]:

@@ -34,10 +34,7 @@ def run(request: Write, context: Context) -> dict[str, Any]:
     if not path.is_file():
         raise InputError("this run has no released records to write")
     place = f"{context.secret(request.connection)}::{request.table}"
-    try:
-        sources.check_writable(place, request.force)
-    except InputError as error:
-        raise InputError(str(error).replace("--force replaces it", "tick 'replace' to replace it")) from None
+    sources.check_writable(place, request.force)
     frame = pl.read_parquet(path)
     context.say(f"writing {frame.height:,} records")
     sources.write(frame, place, force=request.force)

@@ -9,6 +9,7 @@ from typing import Any
 
 from shoal.errors import Infeasible, InputError
 from shoal.web.jobs.task import Task
+from shoal.web.words import page_words
 
 
 def work(line: Connection) -> None:
@@ -86,7 +87,7 @@ def finite(value: Any) -> Any:
 
 
 def _failed(kind: str, message: str) -> dict[str, Any]:
-    return {"what": "failed", "kind": kind, "message": " ".join(message.split())}
+    return {"what": "failed", "kind": kind, "message": page_words(message)}
 
 
 def _leave_with_server(line: Connection) -> None:

@@ -275,7 +275,7 @@ class ByHand:
         legend()
         self._grid = Grid(self._drawing, self._press)
         ui.label("Press a cell that is not sensitive to hide or show it.").classes("shoal-quiet")
-        self._verdict = ui.row().classes("items-center gap-3 full-width no-wrap").props('data-test="verdict"')
+        self._verdict = ui.column().classes("gap-2 full-width").props('data-test="verdict"')
         self._listing = ui.column().classes("full-width")
         self._tell(job.summary, changed=False)
 
@@ -316,13 +316,14 @@ class ByHand:
     def _tell(self, said: dict[str, Any], *, changed: bool) -> None:
         self._verdict.clear()
         with self._verdict:
-            ui.icon("verified_user" if said["safe"] else "gpp_bad", size="26px").classes(
-                "text-positive" if said["safe"] else "text-negative"
-            )
-            ui.label(_in_words(said)).style("font-weight: 600")
+            with ui.row().classes("items-center gap-3 full-width no-wrap"):
+                ui.icon("verified_user" if said["safe"] else "gpp_bad", size="26px").classes(
+                    "text-positive" if said["safe"] else "text-negative"
+                )
+                ui.label(_in_words(said)).style("font-weight: 600")
             if changed:
                 ui.button("Audit and keep this pattern", icon="save", on_click=self._keep).props(
-                    "no-caps outline dense"
+                    "no-caps outline dense padding='4px 12px'"
                 )
         self._listing.clear()
         with self._listing:
@@ -348,7 +349,8 @@ def _in_words(said: dict[str, Any]) -> str:
         (said["sums"], "relations that give away a sensitive sum"),
         (said["integers"], "cells given away because counts are whole numbers"),
     ]
-    return "Not safe. " + "; ".join(f"{words}: {count}" for count, words in reasons if count) + "."
+    said_so = "; ".join(f"{words}: {count}" for count, words in reasons if count)
+    return f"Not safe. {said_so[:1].upper()}{said_so[1:]}."
 
 
 def _intervals(said: dict[str, Any]) -> None:
