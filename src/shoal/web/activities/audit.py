@@ -20,12 +20,13 @@ class Audit(TableRequest):
 
 def run(request: Audit, context: Context) -> dict[str, Any]:
     """Compute the intervals; write the table only if it is safe."""
-    from shoal.tables.suppression import audit, pattern_frame, published_frame
+    import shoal
+    from shoal.tables.suppression import pattern_frame, published_frame
 
     context.say("building the table")
     table = build(request, context.datasets.frame(request.data))
     context.say("auditing")
-    found = audit(table, [tuple(cell) for cell in request.hidden], **checking(request))
+    found = shoal.audit(table, [tuple(cell) for cell in request.hidden], **checking(request))
     problem = found.problem
     hidden = problem.hidden_mask(_complementary(found))
     if found.safe:

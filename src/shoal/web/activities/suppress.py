@@ -24,12 +24,12 @@ def run(request: Suppress, context: Context) -> dict[str, Any]:
     """Build the table, find the pattern, audit it, and write both editions."""
     import os
 
-    from shoal.tables.suppression import suppress
+    import shoal
 
     context.say("building the table")
     table = build(request, context.datasets.frame(request.data))
     context.say("searching")
-    found = suppress(
+    found = shoal.suppress(
         table,
         method=request.method,
         options=request.options or None,

@@ -47,11 +47,11 @@ def build(request: TableRequest, frame: "pl.DataFrame") -> Any:
         if not request.sensitive:
             raise InputError("say which cells are sensitive")
         return frame
-    from shoal.tables.tabulation import tabulate
+    import shoal
 
     if not request.dimensions:
         raise InputError("name at least one dimension")
-    return tabulate(
+    return shoal.tabulate(
         frame,
         request.dimensions,
         value=request.value,

@@ -306,12 +306,14 @@ class ByHand:
         ]
 
     def _audit(self) -> dict[str, Any]:
-        from shoal.tables.suppression import audit
+        import shoal
 
         request: Any = ACTIVITIES[self._job.kind].request_model.model_validate(self._job.request)
         if self._whole is None:
             self._whole = build(request, self._workbench.datasets.frame(request.data))
-        return verdict(audit(self._whole, [tuple(cell) for cell in self._hidden()], **checking(request)))
+        return verdict(
+            shoal.audit(self._whole, [tuple(cell) for cell in self._hidden()], **checking(request))
+        )
 
     def _tell(self, said: dict[str, Any], *, changed: bool) -> None:
         self._verdict.clear()
