@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from shoal.errors import InputError
 from shoal.tables.audit import audit
+from shoal.tables.linked import link
 from shoal.tables.rules import Dominance, MinimumFrequency, PPercent, parse_rule
 from shoal.tables.suppression import suppress
 from shoal.tables.tabulation import tabulate
@@ -202,3 +203,37 @@ def test_counts_get_an_integer_check() -> None:
     found = suppress(made, insiders=False, iterations=100)
     assert found.audit.safe and found.audit.integer == ()
     assert audit(found.problem, found.complementary).safe
+
+
+def test_linked_tables_are_one_system() -> None:
+    rng = np.random.default_rng(5)
+    n = 250
+    frame = pl.DataFrame(
+        {
+            **{name: [f"{name}{i}" for i in rng.integers(0, 4, n)] for name in "abc"},
+            "firm": rng.integers(0, n, n),
+            "v": rng.lognormal(3, 1, n).round(1),
+        }
+    )
+    one, two = (
+        tabulate(frame, ["a", other], value="v", contributor="firm", rules=["frequency(13)"]) for other in "bc"
+    )
+    both = link([one, two])
+    both.table.check()
+    assert both.table.dimensions == ("a", "b", "c") and both.table.cells == 25 + 25 - 5
+    assert both.sensitive.size >= max(one.sensitive.size, two.sensitive.size) > 0
+    found = suppress(both, insiders=False, iterations=200)
+    hidden = found.problem.hidden_mask(found.complementary)
+    # What is hidden in both protects each table by itself.
+    for made, other in ((one, "b"), (two, "c")):
+        cells = [
+            made.table.find(str(a), str(x))
+            for a, x, gone in zip(both.table.keys["a"], both.table.keys[other], hidden, strict=True)
+            if gone
+        ]
+        mine = made.problem(insiders=False)
+        inside = np.setdiff1d(np.unique(cells), mine.sensitive)
+        assert audit(mine, inside).unsafe.size == 0
+    wrong = tabulate(frame.head(200), ["a", "c"], value="v", contributor="firm", rules=["frequency(13)"])
+    with pytest.raises(InputError, match="disagree"):
+        link([one, wrong])

@@ -106,6 +106,15 @@ def suppress(
         str,
         typer.Option("--cost", metavar="value|unity|contributors|log|FILE", help="What hiding a cell costs."),
     ] = "value",
+    linked: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--linked",
+            metavar="TABLE",
+            help="A further list of cells of the same records; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
     previous: Annotated[
         str | None,
         typer.Option(
@@ -167,8 +176,9 @@ def suppress(
     loaded = load(table, rounding=rounding, separator=separator, decimal=decimal, encoding=encoding)
     for note in loaded.notes:
         output.remark(note, quiet=quieter)
+    whole = loaded.table if not linked else _linked(loaded.table, linked)
     problem = _problem(
-        loaded.table, sensitive, protection, cost, previous, sliding, low, high, insiders=not no_insiders
+        whole, sensitive, protection, cost, previous, sliding, low, high, insiders=not no_insiders
     )
 
     def search(name: str) -> "Suppression":
@@ -178,7 +188,7 @@ def suppress(
                 problem,
                 method=name,
                 options=read_settings(option) if name == method else None,
-                counts=counts or bool(getattr(loaded.table, "counts", False)),
+                counts=counts or bool(getattr(whole, "counts", False)),
                 budget=budget,
                 seed=seed,
                 threads=options.cores(threads),
@@ -245,6 +255,18 @@ def _problem(
         cheaper[cells] *= 0.1
         problem = problem.against(cost=cheaper)
     return problem
+
+
+def _linked(table: Any, others: list[str]) -> Any:
+    from shoal.errors import InputError
+    from shoal.tables.files import load
+    from shoal.tables.linked import link
+    from shoal.tables.tabulation import Tabulation
+
+    tables = [table, *(load(path).table for path in others)]
+    if not all(isinstance(item, Tabulation) for item in tables):
+        raise InputError("--linked is for lists of cells made by shoal tabulate")
+    return link(tables)
 
 
 def _as_jj(result: "Suppression") -> str:
