@@ -222,7 +222,7 @@ def test_linked_tables_are_one_system() -> None:
     both.table.check()
     assert both.table.dimensions == ("a", "b", "c") and both.table.cells == 25 + 25 - 5
     assert both.sensitive.size >= max(one.sensitive.size, two.sensitive.size) > 0
-    found = suppress(both, insiders=False, iterations=200)
+    found = suppress(both, insiders=False, method="general")
     hidden = found.problem.hidden_mask(found.complementary)
     # What is hidden in both protects each table by itself.
     for made, other in ((one, "b"), (two, "c")):

@@ -10,7 +10,7 @@ from shoal.tables.problem import DOWN, UP, WIDTH, Problem, Requirements
 from shoal.tables.rows import Rows
 from shoal.tables.strengthening import best_two, coefficient
 
-_POOL = 1500
+_POOL = 300
 
 
 @dataclass(frozen=True)
