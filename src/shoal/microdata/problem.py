@@ -51,7 +51,9 @@ class Problem:
         object.__setattr__(self, "points", points)
 
     @classmethod
-    def standardised(cls, values: object, k: int, *, largest: int | None = None, weights: object = None) -> "Problem":
+    def standardised(
+        cls, values: object, k: int, *, largest: int | None = None, weights: object = None
+    ) -> "Problem":
         """Scale each column to mean 0 and sample deviation 1 (times the root of its weight); constants become 0."""
         table = np.asarray(values, dtype=np.float64)
         if table.ndim != 2:
