@@ -12,7 +12,7 @@ from shoal.errors import InputError
 
 @dataclass(frozen=True)
 class Question:
-    """Can the groups be seated in the rooms with no piece below ``k``?
+    """Whether the groups can be seated in the rooms with no piece below ``k``.
 
     ``shift`` turns a number of the multiset into its group size; ``None`` where the answer is no from the start.
     """
@@ -112,10 +112,11 @@ def pad(
     """
     if sorted([*one, *other]) != sorted(numbers):
         raise InputError("the two sides are not the numbers of the question")
-    sides = []
-    for side in (one, other):
-        sides.append([number + padding for number in side] + [padding] * (len(numbers) - len(side)))
-    return sides[0], sides[1]
+    first, second = (
+        [number + padding for number in side] + [padding] * (len(numbers) - len(side))
+        for side in (one, other)
+    )
+    return first, second
 
 
 def unpad(one: Sequence[int], other: Sequence[int], padding: int = 1) -> tuple[list[int], list[int]]:
