@@ -82,7 +82,7 @@ def solve(
         best = min(dict.fromkeys([first, (sets,)]), key=lambda p: evaluator.scores([p])[0].value)
         run.report(evaluator.scores([best])[0].value, bound=lower_bound(problem))
         evaluations = 1
-        if not run.stopped and _cluster_all(evaluator, run):
+        if not run.stopped:
             head_start = search(
                 evaluator,
                 DGommOptions(population=100, generations=40),
@@ -93,8 +93,10 @@ def solve(
             evaluations += head_start.evaluations
             if head_start.value < evaluator.scores([best])[0].value:
                 best = head_start.partition
-            best, left = _prove(evaluator, run, best)
-            evaluations += left
+            run.report(evaluator.scores([best])[0].value)
+            if _cluster_all(evaluator, run):
+                best, left = _prove(evaluator, run, best)
+                evaluations += left
         score = evaluator.scores([best])[0]
         proved = run.bound is not None and run.bound >= score.value - 2 * SAME
         if proved:
