@@ -20,6 +20,7 @@ from shoal.cli import (
     generate,
     group,
     microaggregate,
+    serve,
     study,
     suppress,
     tabulate,
@@ -64,6 +65,7 @@ for command in (
     audit,
     generate,
     study,
+    serve,
     demo,
 ):
     command.register(app)
