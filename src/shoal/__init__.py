@@ -21,7 +21,7 @@ from shoal.anonymity.vector import AnonymityVector
 from shoal.errors import Infeasible, InputError, ShoalError
 
 if TYPE_CHECKING:
-    from shoal.appointments.assign import assign
+    from shoal.appointments.assign import assign, assign_sizes
     from shoal.microdata.grouping.group_attributes import group_attributes
     from shoal.microdata.measures.compare import compare
     from shoal.microdata.microaggregate import microaggregate
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _LAZY = {
     "audit": "shoal.tables.suppression",
     "assign": "shoal.appointments.assign",
+    "assign_sizes": "shoal.appointments.assign",
     "compare": "shoal.microdata.measures.compare",
     "group_attributes": "shoal.microdata.grouping.group_attributes",
     "microaggregate": "shoal.microdata.microaggregate",
@@ -46,6 +47,7 @@ __all__ = [
     "__version__",
     "anonymity",
     "assign",
+    "assign_sizes",
     "audit",
     "compare",
     "group_attributes",
