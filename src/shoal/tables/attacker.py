@@ -138,6 +138,10 @@ class Attacker:
         starts = np.concatenate([[0], np.cumsum([cells.size for cells in supports])]).astype(np.int64)
         return reached, starts, np.concatenate(supports) if supports else np.empty(0, dtype=np.int64)
 
+    def unproven(self, wanted: Requirements) -> np.ndarray:
+        """Which requirements maximising many cells at once does not show to be met; some of them may be."""
+        return np.flatnonzero(~self._shown_together(wanted))
+
     def unmet(self, wanted: Requirements) -> np.ndarray:
         """Which requirements are not met: first many are shown at once, then the rest one by one."""
         open_ = ~self._shown_together(wanted)

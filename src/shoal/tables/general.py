@@ -11,6 +11,7 @@ from pydantic import Field
 from shoal.search import Budget, Observer, Run, Seeds
 from shoal.search.options import Options
 from shoal.search.randomness import uniform
+from shoal.tables.attacker import Attacker
 from shoal.tables.audit import add_for_sums, failing, failing_insiders
 from shoal.tables.pattern import Pattern
 from shoal.tables.problem import DOWN, UP, WIDTH, Problem, Requirements
@@ -98,8 +99,12 @@ class GeneralWorkshop:
         return self._without_sums(pattern, price)
 
     def _protect_all(self, hidden: np.ndarray, price: np.ndarray) -> bool:
-        for _ in range(30):
-            short = failing(self.problem, hidden, self.wanted)
+        for sweep in range(30):
+            if sweep == 0:
+                # At first most cells fail: what cannot be shown at once is left to the programmes that follow.
+                short = Attacker(self.problem, np.flatnonzero(hidden)).unproven(self.wanted)
+            else:
+                short = failing(self.problem, hidden, self.wanted)
             if short.size == 0:
                 return True
             shown = np.zeros(self.wanted.size, dtype=bool)
