@@ -496,3 +496,57 @@ def test_any_numbers_are_protected_and_verified(values, k, aggregate):
     assert result.frame.group_by("a", "b").len()["len"].min() >= k
     assert result.k_release >= k
     assert result.bound is None or result.bound <= result.loss + 1e-9
+
+
+def test_what_changed_is_told_in_units_a_reader_knows():
+    frame = survey().with_columns(seen=pl.col("born").cast(pl.Datetime("us")))
+    result = protect(
+        frame,
+        columns=["income", "born", "seen"],
+        ordinal=["education"],
+        attribute_weights={"education": 0, "seen": 0},
+    )
+    rows = {row[0]: row[1:] for row in (change.row() for change in result.changes.columns)}
+    assert list(rows) == ["income", "born", "seen", "education (ranks)"]
+    born = frame["born"].to_physical()
+    assert rows["born"][0] == str(dt.date(1970, 1, 1) + dt.timedelta(days=int(born.mean())))
+    assert rows["born"][2] == f"{born.std():,.4g} days"
+    assert rows["seen"][0] == f"{frame['seen'].mean():%Y-%m-%d %H:%M}"
+    assert rows["income"][0] == pytest.approx(frame["income"].mean())
+
+
+def test_what_changed_is_weighted_as_the_groups_are():
+    weight = np.random.default_rng(5).integers(1, 6, 60)
+    before = survey().with_columns(w=pl.Series(weight))
+    result = protect(before, columns=["income", "age"], sample_weights="w")
+    # Whole weights mean the same as repeating the record.
+    place = np.repeat(np.arange(60), weight)
+    for change in result.changes.columns:
+        old, new = (np.asarray(table[change.column])[place] for table in (before, result.frame))
+        assert change.mean_before == pytest.approx(old.mean())
+        assert change.mean_after == pytest.approx(change.mean_before)
+        assert change.variance_kept_percent == pytest.approx(100 * new.var() / old.var())
+    expected = np.corrcoef(before.select("income", "age").to_numpy()[place].T)
+    assert result.changes.correlations_before == pytest.approx(expected)
+    assert any("weighted by w" in note for note in result.notes)
+
+
+def test_dates_and_nearly_unique_texts_that_are_kept_are_pointed_out():
+    texts = [f"{day}.1.1980" for day in range(59)] + ["0.1.1980"]
+    frame = survey().with_columns(
+        text=pl.Series(texts), wave=pl.when(pl.col("age") > 50).then(dt.date(2020, 1, 1))
+    )
+    result = protect(frame)
+    told = " ".join(result.warnings)
+    assert "'born' is released as it is and holds dates that few people share" in told
+    assert "'text' is released as it is and looks like an identifier (nearly every text is unique)" in told
+    assert "'wave'" not in told
+    assert "born (a date)" in result.notes[0]
+    assert "'born'" not in " ".join(protect(frame, columns=["income", "born"]).warnings)
+
+
+@pytest.mark.parametrize("columns", [["income", "age"], ["*"]])
+def test_a_column_to_protect_that_is_in_no_group_is_refused(columns):
+    with pytest.raises(InputError, match="'age' is to be protected, but it is in none of the groups"):
+        protect(columns=columns, groups=[["income"]], drop=["person"])
+    assert protect(columns=["income", "age"], groups=[["income"], ["age"]]).columns == ("income", "age")

@@ -427,19 +427,10 @@ def _print(result: "Microaggregation", written: str | None) -> None:
     output.facts(pairs)
     output.rows(
         ["column", "mean before", "after", "deviation before", "after", "variance kept %"],
-        [
-            (
-                c.column,
-                c.mean_before,
-                c.mean_after,
-                c.deviation_before,
-                c.deviation_after,
-                c.variance_kept_percent,
-            )
-            for c in result.changes.columns
-        ],
+        [change.row() for change in result.changes.columns],
     )
-    typer.echo(f"largest change of a correlation: {result.changes.largest_correlation_change:.4f}")
+    if len(result.changes.columns) > 1:
+        typer.echo(f"largest change of a correlation: {result.changes.largest_correlation_change:.4f}")
 
 
 def _quality(result: "Microaggregation") -> str:

@@ -6,11 +6,15 @@ import narwhals as nw
 import numpy as np
 
 from shoal.microdata.attributes import Attribute
-from shoal.microdata.choice import suspicion
+from shoal.microdata.choice import is_moment, suspicion
 
 # Above this share of explained variance a kept column (or several together) all but repeats the protected one.
 _DETERMINES = 0.98
 _SKEWED = 2.0
+# From this share of different texts on a column tells nearly everybody apart.
+_NEARLY_ALL = 0.9
+# Dates that fewer records share on average single people out.
+_SHARE_A_DATE = 10
 
 
 def warnings_on_kept(
@@ -31,6 +35,11 @@ def warnings_on_kept(
             found.append(
                 f"column '{name}' is released as it is, and sample weights may be known of somebody; "
                 "count them among the quasi-identifiers or drop them"
+            )
+        elif _singles_out_by_date(frame, name):
+            found.append(
+                f"column '{name}' is released as it is and holds dates that few people share; "
+                "protect it with --columns, or drop it unless it is meant to be public"
             )
         elif why := _suspicion(frame, name):
             found.append(
@@ -55,9 +64,17 @@ def _suspicion(frame: nw.DataFrame, name: str) -> str | None:
     if not isinstance(kind, nw.String | nw.Categorical):
         return None
     present = frame[name].drop_nulls()
-    if len(present) > 1 and present.n_unique() == len(present):
-        return "an identifier (every text is unique)"
+    distinct = present.n_unique() if len(present) > 1 else 0
+    if distinct and distinct >= _NEARLY_ALL * len(present):
+        return f"an identifier ({'' if distinct == len(present) else 'nearly '}every text is unique)"
     return suspicion(frame, name)
+
+
+def _singles_out_by_date(frame: nw.DataFrame, name: str) -> bool:
+    if not is_moment(frame.schema[name]):
+        return False
+    present = frame[name].drop_nulls()
+    return len(present) > 0 and _SHARE_A_DATE * present.n_unique() > len(present)
 
 
 def _determined_by(frame: nw.DataFrame, attribute: Attribute, numeric: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.microdata.changes import Scale
 
 Kind = Literal["number", "integer", "moment", "ordinal"]
 
@@ -32,6 +33,13 @@ class Attribute:
     def missing(self) -> np.ndarray:
         """Which records have no value."""
         return np.isnan(self.values)
+
+    @property
+    def scale(self) -> Scale:
+        """How a mean of ``values`` is to be read."""
+        if self.kind == "moment":
+            return "date" if self.dtype == nw.Date else "time"
+        return "rank" if self.kind == "ordinal" else "number"
 
 
 def read_attribute(frame: nw.DataFrame, name: str, *, ordinal: bool = False) -> Attribute:

@@ -2,19 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+
+Scale = Literal["number", "date", "time", "rank"]
+_DAY = 86_400e6  # microseconds
 
 
 @dataclass(frozen=True)
 class ColumnChange:
-    """Mean and standard deviation of one column before and after."""
+    """Mean and standard deviation of one column before and after; those of dates are in microseconds."""
 
     column: str
     mean_before: float
     mean_after: float
     deviation_before: float
     deviation_after: float
+    scale: Scale = "number"
 
     @property
     def variance_kept_percent(self) -> float | None:
@@ -22,6 +27,22 @@ class ColumnChange:
         if self.deviation_before == 0:
             return None
         return 100.0 * (self.deviation_after / self.deviation_before) ** 2
+
+    def row(self) -> tuple[float | str | None, ...]:
+        """What a reader is shown: name, means, deviations, variance kept; dates as dates and days.
+
+        >>> ColumnChange("born", 0.0, 86_400e6, 172_800e6, 86_400e6, "date").row()
+        ('born', '1970-01-01', '1970-01-02', '2 days', '1 days', 25.0)
+        """
+        name = f"{self.column} (ranks)" if self.scale == "rank" else self.column
+        means: tuple[float | str, ...] = (self.mean_before, self.mean_after)
+        deviations: tuple[float | str, ...] = (self.deviation_before, self.deviation_after)
+        if self.scale in ("date", "time"):
+            means = tuple(_moment(mean, self.scale) for mean in (self.mean_before, self.mean_after))
+            deviations = tuple(
+                f"{deviation / _DAY:,.4g} days" for deviation in (self.deviation_before, self.deviation_after)
+            )
+        return name, *means, *deviations, self.variance_kept_percent
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,42 +60,74 @@ class Changes:
         return float(np.nanmax(difference)) if difference.size and not np.isnan(difference).all() else 0.0
 
 
-def measure_changes(names: Sequence[str], before: np.ndarray, after: np.ndarray) -> Changes:
-    """Compare two tables of the same shape; missing values are passed over column by column."""
+def measure_changes(
+    names: Sequence[str],
+    before: np.ndarray,
+    after: np.ndarray,
+    *,
+    scales: Sequence[Scale] | None = None,
+    weights: np.ndarray | None = None,
+) -> Changes:
+    """Compare two tables of the same shape; missing values are passed over column by column.
+
+    With ``weights`` everything is weighted; equal weights change nothing.
+    """
+    share = np.ones(before.shape[0]) if weights is None else weights
     rows = [
         ColumnChange(
             name,
-            _mean(before[:, place]),
-            _mean(after[:, place]),
-            _deviation(before[:, place]),
-            _deviation(after[:, place]),
+            _mean(before[:, place], share),
+            _mean(after[:, place], share),
+            _deviation(before[:, place], share),
+            _deviation(after[:, place], share),
+            "number" if scales is None else scales[place],
         )
         for place, name in enumerate(names)
     ]
-    return Changes(tuple(rows), correlations(before), correlations(after))
+    return Changes(tuple(rows), correlations(before, weights), correlations(after, weights))
 
 
-def _mean(values: np.ndarray) -> float:
-    present = values[~np.isnan(values)]
-    return float(present.mean()) if present.size else float("nan")
+def _moment(micros: float, scale: Scale) -> str:
+    if np.isnan(micros):
+        return ""
+    unit = "datetime64[D]" if scale == "date" else "datetime64[m]"
+    return str(np.datetime64(round(micros), "us").astype(unit)).replace("T", " ")
 
 
-def _deviation(values: np.ndarray) -> float:
-    present = values[~np.isnan(values)]
+def _mean(values: np.ndarray, weights: np.ndarray) -> float:
+    known = ~np.isnan(values)
+    return (
+        float(np.average(values[known], weights=weights[known])) if weights[known].sum() > 0 else float("nan")
+    )
+
+
+def _deviation(values: np.ndarray, weights: np.ndarray) -> float:
+    known = ~np.isnan(values)
+    present, share = values[known], weights[known]
     size = float(np.abs(present).max(initial=0.0))
+    if present.size < 2 or size == 0 or share.sum() == 0:
+        return 0.0
     # Divided by the largest first, so that no finite column is too large or too small to be squared.
-    return size * float((present / size).std(ddof=1)) if present.size > 1 and size > 0 else 0.0
+    present = present / size
+    variance = np.average(np.square(present - np.average(present, weights=share)), weights=share)
+    return size * float(np.sqrt(variance * present.size / (present.size - 1)))
 
 
-def correlations(table: np.ndarray) -> np.ndarray:
+def correlations(table: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Correlations over complete records; NaN where a column is constant."""
-    whole = table[~np.isnan(table).any(axis=1)]
+    known = ~np.isnan(table).any(axis=1)
+    whole = table[known]
     d = table.shape[1]
     if whole.shape[0] < 2:
         return np.full((d, d), np.nan)
     largest = np.abs(whole).max(axis=0, initial=0.0)
     whole = whole / np.where(largest > 0, largest, 1.0)
-    centred = whole - whole.mean(axis=0)
+    share = np.ones(whole.shape[0]) if weights is None else weights[known]
+    if share.sum() == 0:
+        return np.full((d, d), np.nan)
+    # Weights enter as roots, on the scale of one per record.
+    root = np.sqrt(share / share.mean())[:, None]
+    centred = root * (whole - np.average(whole, axis=0, weights=share))
     scale = np.sqrt(np.square(centred).sum(axis=0))
     with np.errstate(invalid="ignore", divide="ignore"):
         unit = centred / scale

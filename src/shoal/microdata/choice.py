@@ -25,7 +25,7 @@ _FEW = 10
 
 @dataclass(frozen=True)
 class Choice:
-    """The columns to protect, and why each other numeric column was left out."""
+    """The columns to protect, and why each other column of numbers or dates was left out."""
 
     columns: tuple[str, ...]
     left_out: tuple[tuple[str, str], ...] = ()
@@ -73,7 +73,13 @@ def choose_columns(
         raise InputError(
             "every numeric column looks like an identifier, code, year or weight; name those to protect with --columns"
         )
+    reasons |= {name: "a date" for name in schema if name not in not_these and is_moment(schema[name])}
     return Choice(chosen, tuple((name, why) for name, why in reasons.items() if why is not None))
+
+
+def is_moment(kind: nw.dtypes.DType) -> bool:
+    """Whether a column holds dates, with or without the time of day."""
+    return kind == nw.Date or kind == nw.Datetime or isinstance(kind, nw.Datetime)
 
 
 def suspicion(frame: nw.DataFrame, name: str) -> str | None:

@@ -125,6 +125,8 @@ def microaggregate(
         )
         notes += grouping.notes
     weights = read_sample_weights(data, sample_weights)
+    if weights is not None:
+        notes.append(f"means, deviations and correlations before and after are weighted by {sample_weights}")
     strata = read_strata(data, by, k)
     factors = read_attribute_weights(names, attribute_weights)
     begin = None if start is None else start_labels(start, keep, len(column_groups))
@@ -224,6 +226,8 @@ def microaggregate(
             names,
             np.column_stack([attributes[name].values for name in names]),
             np.column_stack([comparable(attributes[name], released[name]) for name in names]),
+            scales=[attributes[name].scale for name in names],
+            weights=weights,
         ),
         notes=tuple(notes),
         warnings=tuple(warnings),
@@ -275,6 +279,9 @@ def _columns(
     elsewhere = [*ordinal, *(name for name in others if name is not None)]
     if groups is not None:
         together = [list(group) for group in groups if group]
+        for name in choose_columns(data, columns, not_these=elsewhere).columns if columns is not None else ():
+            if all(name not in group for group in together):
+                raise InputError(f"column '{name}' is to be protected, but it is in none of the groups")
         together += [[name] for name in ordinal if all(name not in group for group in together)]
         names = list(choose_columns(data, [name for group in together for name in group]).columns)
         return names, together, []

@@ -120,17 +120,7 @@ def _columns(out: Page, result: "Microaggregation") -> None:
     out.section("Before and after")
     out.table(
         ["column", "mean before", "mean after", "deviation before", "deviation after", "variance kept %"],
-        [
-            (
-                c.column,
-                c.mean_before,
-                c.mean_after,
-                c.deviation_before,
-                c.deviation_after,
-                c.variance_kept_percent,
-            )
-            for c in result.changes.columns
-        ],
+        [change.row() for change in result.changes.columns],
     )
     _correlations(out, result)
     if result.anonymity.units < result.records:

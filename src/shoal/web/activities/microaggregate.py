@@ -105,14 +105,20 @@ def summary(result: "Microaggregation", frame: "pl.DataFrame") -> dict[str, Any]
         "notes": [page_words(note) for note in result.notes],
         "warnings": [page_words(warning) for warning in result.warnings],
         "changes": [
-            {
-                "column": change.column,
-                "mean_before": change.mean_before,
-                "mean_after": change.mean_after,
-                "deviation_before": change.deviation_before,
-                "deviation_after": change.deviation_after,
-                "variance_kept_percent": change.variance_kept_percent,
-            }
+            dict(
+                zip(
+                    (
+                        "column",
+                        "mean_before",
+                        "mean_after",
+                        "deviation_before",
+                        "deviation_after",
+                        "variance_kept_percent",
+                    ),
+                    change.row(),
+                    strict=True,
+                )
+            )
             for change in result.changes.columns
         ],
         "correlations": {
