@@ -236,3 +236,10 @@ def test_interrupting_keeps_the_best_found(tmp_path):
     assert process.returncode == 130, err
     assert '"stopped_by": "interrupt"' in told
     assert pl.read_csv(out).group_by(pl.all()).len()["len"].min() >= 4
+
+
+@pytest.mark.parametrize(("command", "method"), [("microaggregate", "mdav"), ("group", "gomm")])
+def test_methods_are_listed_without_data(command, method):
+    assert method in shoal(command, "--method", "list", "--json").json["methods"]
+    told = shoal(command, "--method", method)
+    assert told.code == 2 and "Missing argument 'DATA'" in told.err

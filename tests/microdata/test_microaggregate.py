@@ -550,3 +550,22 @@ def test_a_column_to_protect_that_is_in_no_group_is_refused(columns):
     with pytest.raises(InputError, match="'age' is to be protected, but it is in none of the groups"):
         protect(columns=columns, groups=[["income"]], drop=["person"])
     assert protect(columns=["income", "age"], groups=[["income"], ["age"]]).columns == ("income", "age")
+
+
+def test_a_text_alone_is_the_name_of_one_column():
+    one = protect(columns="income", by="region", drop="person", quasi="income")
+    assert one.columns == one.quasi == ("income",)
+    assert "person" not in one.frame.columns
+    assert protect(groups=["income", "age"]).columns == ("income", "age")
+
+
+def test_a_result_shows_itself_in_one_line():
+    text = repr(protect(columns=["income"]))
+    assert text.startswith("Microaggregation(records=60, columns=('income',), k=3, k_release=3, loss=")
+    assert "\n" not in text and len(text) < 200
+
+
+@pytest.mark.parametrize("k", ["5", 2.5, None])
+def test_k_must_be_a_whole_number(k):
+    with pytest.raises(InputError, match="whole number"):
+        protect(k=k)

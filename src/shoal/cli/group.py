@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 
 def group(
-    data: options.Data,
+    data: options.Data = "",
     k: Annotated[int, typer.Option("-k", "--k", help="Smallest number of records in a cluster.")] = 25,
     columns: Annotated[
         str | None,
@@ -105,6 +105,7 @@ def group(
             {"methods": dict(rows)}, lambda: output.rows(["method", "what it does"], rows), as_json=json
         )
         return
+    options.given(data, "DATA")
     METHODS[method]
     if report is not None:
         check_target(report, force)

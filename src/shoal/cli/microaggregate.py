@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
 
 
 def microaggregate(
-    data: options.Data,
+    data: options.Data = "",
     k: Annotated[int, typer.Option("-k", "--k", help="Smallest number of equal records.")] = 5,
     output_to: Annotated[
         str | None, typer.Option("--output", "-o", metavar="DATA", help="Where to write.", show_default=False)
@@ -166,6 +166,7 @@ def microaggregate(
             {"methods": dict(rows)}, lambda: output.rows(["method", "what it does"], rows), as_json=json
         )
         return
+    options.given(data, "DATA")
     METHODS[method]
     if output_to is not None:
         sources.check_writable(output_to, force=force)

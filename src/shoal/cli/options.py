@@ -63,6 +63,14 @@ def split_names(text: str | None) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
+def given(value: str, name: str) -> None:
+    """Refuse a missing argument that only ``--method list`` does without."""
+    if not value:
+        from shoal.errors import InputError
+
+        raise InputError(f"Missing argument '{name}'.")
+
+
 def cores(threads: int | None) -> int:
     """The number of threads to use when none is given: the cores this process may run on."""
     if threads is not None:

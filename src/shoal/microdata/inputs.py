@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any, Literal
 
 import narwhals as nw
@@ -11,6 +12,23 @@ from shoal.errors import InputError, unknown
 from shoal.microdata.attributes import Attribute, read_attribute
 
 Missing = Literal["refuse", "aside", "impute"]
+
+
+def as_names(names: str | Sequence[str]) -> list[str]:
+    """Names of columns; a text alone is one name, not the letters of it.
+
+    >>> as_names("age"), as_names(("age", "sex"))
+    (['age'], ['age', 'sex'])
+    """
+    return [names] if isinstance(names, str) else list(names)
+
+
+def check_k(k: Any) -> None:
+    """An ``InputError`` unless k is a whole number from 2 on."""
+    if not isinstance(k, Integral):
+        raise InputError(f"k must be a whole number, not {type(k).__name__}")
+    if k < 2:
+        raise InputError(f"k must be at least 2, not {k}")
 
 
 def check_choice(name: str, value: str, allowed: Sequence[str]) -> None:

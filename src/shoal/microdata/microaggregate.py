@@ -17,7 +17,9 @@ from shoal.microdata.choice import choose_columns
 from shoal.microdata.grouping.automatic import choose_groups, release_fitness
 from shoal.microdata.inputs import (
     Missing,
+    as_names,
     check_choice,
+    check_k,
     check_names,
     check_quasi,
     has_numeric,
@@ -85,11 +87,14 @@ def microaggregate(
     check_choice("order", order, get_args(Order))
     METHODS[method].configure(options)
     data = read_frame(frame)
+    columns = None if columns is None else as_names(columns)
+    groups = groups if groups is None or groups == "auto" else [as_names(group) for group in groups]
+    by, drop, ordinal = as_names(by), as_names(drop), as_names(ordinal)
+    quasi = None if quasi is None else as_names(quasi)
     check_names(data, [*by, *drop, *ordinal, *(quasi or ()), unit, sample_weights])
     if len(data) == 0:
         raise InputError("there are no records")
-    if k < 2:
-        raise InputError(f"k must be at least 2, not {k}")
+    check_k(k)
     threads = threads or _cores()
     notes: list[str] = []
 

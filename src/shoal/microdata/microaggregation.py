@@ -85,6 +85,14 @@ class Microaggregation:
     grouping: AttributeGrouping | None = None
     fitness: Fitness | None = None
 
+    def __repr__(self) -> str:
+        """One line for a notebook: the frame and the labels would fill pages."""
+        bound = "" if self.bound is None else f", bound={self.bound:.4f}"
+        return (
+            f"Microaggregation(records={self.records}, columns={self.columns}, k={self.k}, k_release={self.k_release}, "
+            f"loss={self.loss:.4f}{bound}, optimal={self.optimal}, method={self.method!r})"
+        )
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The protected columns."""
