@@ -76,3 +76,11 @@ def test_a_histogram_never_shows_fewer_than_ten_and_stays_inside_the_percentiles
     if bins:
         low, high = np.quantile(values, [0.01, 0.99])
         assert bins[0].low >= low and bins[-1].high <= high
+
+
+def test_the_bars_of_a_density_stand_on_the_axis():
+    svg = charts.densities({"before": [Bin(0.0, 1.0, 10), Bin(1.0, 2.0, 30)]}, x="x", height=200)
+    bars = [(float(top), float(tall)) for top, tall in re.findall(r'd="M[\d.]+,([\d.]+)h280v([\d.]+)h', svg)]
+    assert len(bars) == 2
+    assert all(top + tall == pytest.approx(200) for top, tall in bars)
+    assert bars[1][1] == pytest.approx(3 * bars[0][1])

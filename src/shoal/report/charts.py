@@ -97,6 +97,8 @@ def densities(series: Mapping[str, Sequence[Any]], *, x: str, height: int = 200)
             x=alt.X("low:Q", title=x),
             x2="high:Q",
             y=alt.Y("density:Q", title="density", stack=None),
+            # Without it a bar with two ends along x is a thin dash at its density.
+            y2=alt.datum(0),
             color=_colour(alt, list(series)),
         )
         .properties(width=560, height=height)
