@@ -216,7 +216,8 @@ def test_linked_tables_are_one_system() -> None:
         }
     )
     one, two = (
-        tabulate(frame, ["a", other], value="v", contributor="firm", rules=["frequency(13)"]) for other in "bc"
+        tabulate(frame, ["a", other], value="v", contributor="firm", rules=["frequency(13)"])
+        for other in "bc"
     )
     both = link([one, two])
     both.table.check()
