@@ -5,7 +5,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test test-long lint format docs bench studies warm-up clean help
+.PHONY: demo test test-long lint format docs bench bench-peers warm-up clean help
 
 help:
 	@echo "make demo       install Shoal into .venv and show the two-minute tour"
@@ -14,6 +14,7 @@ help:
 	@echo "make lint       Ruff (format and lint) and mypy"
 	@echo "make docs       build the manual into site/"
 	@echo "make bench      benchmarks, as ratios and counts"
+	@echo "make bench-peers  the same tables by pytauargus, in an environment of its own"
 
 demo: $(VENV)/.warm
 	@$(BIN)/shoal demo
@@ -38,6 +39,12 @@ docs: $(VENV)/.dev
 
 bench: $(VENV)/.dev-warm
 	$(BIN)/python -m bench
+
+# The peer gets an environment of its own; where it cannot be had, the benchmark says so and ends well.
+bench-peers: $(VENV)/.dev-warm
+	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	@.venv-peers/bin/python -m pip install --quiet pytauargus || echo "pytauargus cannot be installed here"
+	SHOAL_PEERS_PYTHON=$(CURDIR)/.venv-peers/bin/python $(BIN)/python -m bench peers_tables
 
 warm-up: $(VENV)/.warm
 
@@ -70,5 +77,5 @@ $(VENV)/.system: tools/system-packages.sh | $(VENV)/bin/python
 	@touch $@
 
 clean:
-	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -12,7 +12,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.cli.running import shoal
 
-COMMANDS = ["anonymity", "microaggregate", "generate people", "generate slots", "study", "demo"]
+COMMANDS = [
+    "anonymity",
+    "microaggregate",
+    "compare",
+    "group",
+    "assign",
+    "tabulate",
+    "suppress",
+    "audit",
+    "generate people",
+    "generate slots",
+    "generate table",
+    "generate instance",
+    "study",
+    "serve",
+    "demo",
+]
 
 
 @pytest.fixture
@@ -97,12 +113,16 @@ def test_json_is_alone_on_standard_output(people):
         (["study", "no-such-study"], "no-such-study"),
         (["generate", "people", "--population", "0", "-o", "out.csv"], "0"),
         (["generate", "people", "--tables", "0", "-o", "out.csv"], "--tables must be at least 1"),
+        (["anonymity", "EMPTY", "--quasi", "age"], "no records"),
+        (["suppress"], "TABLE"),
         (["nonsense"], "nonsense"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(people, tmp_path, monkeypatch, arguments, part):
     monkeypatch.chdir(tmp_path)
-    arguments = [str(people) if word == "PEOPLE" else word for word in arguments]
+    empty = tmp_path / "empty.csv"
+    empty.write_text("zip,age\n")
+    arguments = [{"PEOPLE": str(people), "EMPTY": str(empty)}.get(word, word) for word in arguments]
     before = sorted(path.name for path in tmp_path.iterdir())
     outcome = shoal(*arguments)
     assert outcome.code == 2, outcome

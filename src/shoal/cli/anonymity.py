@@ -104,6 +104,8 @@ def anonymity(
         source = sources.read(address, separator=separator, decimal=decimal, encoding=encoding)
         for note in source.notes:
             output.remark(note, quiet=quiet or json)
+        if source.frame.is_empty():
+            raise InputError(f"there are no records in '{source.address}'")
         result = measure(
             source.frame,
             names,

@@ -59,7 +59,7 @@ def register(app: typer.Typer) -> None:
 
 
 def suppress(
-    table: TableFile,
+    table: TableFile = "",
     sensitive: Sensitive = None,
     protection: Protection = 0.10,
     output_to: Annotated[
@@ -167,6 +167,7 @@ def suppress(
             {"methods": dict(rows)}, lambda: output.rows(["method", "what it does"], rows), as_json=json
         )
         return
+    options.given(table, "TABLE")
     for name in [method, *options.split_names(compare)]:
         METHODS[name].configure(read_settings(option) if name == method else None)
     for path in (output_to, published, report):
