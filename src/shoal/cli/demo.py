@@ -28,6 +28,19 @@ TOUR: tuple[tuple[str, str], ...] = (
         "shoal anonymity safe.csv --quasi AGE,CP,SEX --require-k 5",
     ),
     (
+        "They need appointments, and where somebody was seen must not single them out: slots with room for all of them.",
+        "shoal generate slots --number 12 --persons 2000 --min-capacity 150 --max-capacity 220 -o slots.csv",
+    ),
+    ("", "shoal assign people.csv slots.csv --quasi CP,SEX -o appointments.csv"),
+    (
+        "A table with totals and eight sensitive cells: hiding those is not enough, since totals give them away.",
+        "shoal generate table --rows 12 --columns 10 --sensitive 8 -o table.csv",
+    ),
+    (
+        "The cheapest further cells to hide, proved to be enough and as few as possible:",
+        "shoal suppress table.csv --sensitive table.sensitive.csv -o pattern.csv --published published.csv",
+    ),
+    (
         "The same works on databases, several tables at once; SQLite needs nothing installed.",
         "shoal generate people -o sqlite:///clinic.db::tabla --tables 5 --population 400",
     ),
