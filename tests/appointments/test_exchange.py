@@ -81,6 +81,27 @@ def test_appointments_bundle_is_valid():
     assert all(item.status == "booked" and item.end > item.start for item in booked)
 
 
+def test_seats_given_in_a_bundle_are_not_given_again(tmp_path):
+    path = tmp_path / "appointments.json"
+    path.write_text(fhir.appointments_bundle(SLOTS, [0, 1, 0, 1], seeds=Seeds(1)))
+    assert fhir.read_slots(path)["booked"].to_list() == [3, 2, 0]
+    slots = [e["resource"] for e in json.loads(path.read_text())["entry"] if "start" in e["resource"]][:3]
+    assert [slot["status"] for slot in slots] == ["busy", "free", "free"]
+
+
+def test_a_busy_slot_of_another_system_has_no_seat_left(tmp_path):
+    content = json.loads(fhir.slots_bundle(SLOTS, seeds=Seeds(1)))
+    for entry in content["entry"]:
+        entry["resource"].pop("extension", None)
+        if entry["resource"].get("identifier") == [{"value": "b"}]:
+            entry["resource"]["status"] = "busy"
+    path = tmp_path / "slots.json"
+    path.write_text(json.dumps(content))
+    back = fhir.read_slots(path)
+    assert back["capacity"].to_list() == [1, 1, 1]
+    assert back["booked"].to_list() == [0, 1, 0]
+
+
 def test_nothing_of_a_person_but_the_identifier_asked_for():
     calendar = b"".join(calendars.appointment_calendars(SLOTS, [0, 1]).values())
     bundle = fhir.appointments_bundle(SLOTS, [0, 1])

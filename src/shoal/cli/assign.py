@@ -549,7 +549,12 @@ def _exchange(
         raise unknown("column", key, frame.columns, where="in the people")
     persons = frame[key].to_list() if key is not None else None
     slots = pl.DataFrame(
-        [plan.slots.ids, pl.Series("capacity", plan.slots.capacities), *plan.slots.attributes.get_columns()]
+        [
+            plan.slots.ids,
+            pl.Series("capacity", plan.slots.capacities),
+            pl.Series("booked", plan.slots.booked),
+            *plan.slots.attributes.get_columns(),
+        ]
     )
     common: dict[str, Any] = {
         "persons": persons,
@@ -654,7 +659,8 @@ def _print(plan: "Appointments", payload: dict[str, Any], written: str | None) -
         pairs.append(
             (
                 "of those who came",
-                f"K {payload['k_attended']}, {payload['exposed_attended']:,} of {payload['attended']:,} below",
+                f"K {payload['k_attended']}, {payload['exposed_attended']:,} of {payload['attended']:,} below "
+                f"{plan.k_required}",
             )
         )
     if plan.homogeneous:

@@ -5,6 +5,7 @@ extension. Of people only an identifier the caller names is written; identifiers
 """
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -46,8 +47,14 @@ def appointments_bundle(
     timezone: str | None = None,
     seeds: Seeds | None = None,
 ) -> str:
-    """Slots, schedules and everybody's booked appointment, as a bundle."""
+    """Slots, schedules and everybody's booked appointment, as a bundle; these appointments count as booked seats."""
     models = library()
+    column = named(slots, "booked") or "booked"
+    before = slots[column].to_list() if column in slots.columns else [0] * len(slots)
+    given = Counter(slot_of)
+    slots = slots.with_columns(
+        pl.Series(column, [int(seats) + given[place] for place, seats in enumerate(before)])
+    )
     made, ids = _slots(slots, timezone, seeds)
     entries = [resource for _, resource in made]
     times = spans(slots, timezone or "UTC")
@@ -72,7 +79,10 @@ def appointments_bundle(
 
 
 def read_slots(path: Path) -> pl.DataFrame:
-    """The slots of a bundle: ``slot``, ``capacity``, ``booked``, ``centre``, ``start``, ``end``."""
+    """The slots of a bundle: ``slot``, ``capacity``, ``booked``, ``centre``, ``start``, ``end``.
+
+    A slot that is not free has no seat left, unless the bundle says how many are booked.
+    """
     models = library()
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -95,12 +105,13 @@ def read_slots(path: Path) -> pl.DataFrame:
         if type(slot).__name__ != "Slot":
             continue
         extra = {item.url: item.valueInteger for item in slot.extension or []}
+        # A slot without the extension is for one person.
+        capacity = int(extra.get(CAPACITY, 1))
         lines.append(
             {
                 "slot": slot.identifier[0].value if slot.identifier else slot.id,
-                # A slot without the extension is for one person.
-                "capacity": int(extra.get(CAPACITY, 1)),
-                "booked": int(extra.get(BOOKED, 0)),
+                "capacity": capacity,
+                "booked": int(extra.get(BOOKED, 0 if slot.status == "free" else capacity)),
                 "centre": centres.get(slot.schedule.reference, ""),
                 "start": slot.start.isoformat(),
                 "end": slot.end.isoformat(),
@@ -132,16 +143,17 @@ def _slots(
         made.append((place, _checked(models["Schedule"], schedule)))
     ids = random_ids(len(slots), seeds.child("slots"))
     for line, (begin, end), uid, place in zip(slots.iter_rows(named=True), times, ids, centres, strict=True):
-        extensions = [{"url": CAPACITY, "valueInteger": int(line[seats or ""])}]
+        capacity, taken = int(line[seats or ""]), int(line[booked]) if booked else 0
+        extensions = [{"url": CAPACITY, "valueInteger": capacity}]
         if booked:
-            extensions.append({"url": BOOKED, "valueInteger": int(line[booked])})
+            extensions.append({"url": BOOKED, "valueInteger": taken})
         resource: dict[str, Any] = {
             "resourceType": "Slot",
             "id": uid,
             "identifier": [{"value": str(line[name or ""])}],
             "extension": extensions,
             "schedule": {"reference": f"Schedule/{schedule_ids[place]}"},
-            "status": "free",
+            "status": "free" if taken < capacity else "busy",
             "start": begin.isoformat(),
             "end": end.isoformat(),
         }

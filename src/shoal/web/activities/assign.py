@@ -184,7 +184,12 @@ def _exchange(request: Assign, people: "pl.DataFrame", plan: "Appointments", con
 
     persons = people[request.key].to_list() if request.key else None
     slots = pl.DataFrame(
-        [plan.slots.ids, pl.Series("capacity", plan.slots.capacities), *plan.slots.attributes.get_columns()]
+        [
+            plan.slots.ids,
+            pl.Series("capacity", plan.slots.capacities),
+            pl.Series("booked", plan.slots.booked),
+            *plan.slots.attributes.get_columns(),
+        ]
     )
     common: dict[str, Any] = {"persons": persons, "timezone": request.timezone}
     common["seeds"] = Seeds(request.seed).child("exchange")
