@@ -133,8 +133,18 @@ def test_exchange(capsys, files):
         p.read_text() for p in (files / "calendars").iterdir()
     )
     assert "88888" not in text
-    code, out, err = as_json(
+    free = sum(SLOTS["capacity"]) - (sum(SLOTS["booked"]) if "booked" in SLOTS.columns else 0) - len(PEOPLE)
+    code, out, _ = as_json(
         capsys, "assign", files / "people.csv", files / "bundle.json", "--quasi", "zip,gender", "--seed", "1"
+    )
+    assert code == 3, "seats given already must not be given again"
+    assert f"and {free} seats" in out["error"]
+
+    from shoal.sources.fhir import slots_bundle
+
+    (files / "slots.json").write_text(slots_bundle(pl.read_csv(files / "dated.csv")))
+    code, out, err = as_json(
+        capsys, "assign", files / "people.csv", files / "slots.json", "--quasi", "zip,gender", "--seed", "1"
     )
     assert code == 0, err
     assert out["people"] == 15
@@ -208,6 +218,7 @@ def test_a_database_is_whole_or_untouched(capsys, tmp_path):
     assert code == 3
     assert out["kind"] == "infeasible"
     assert "1 seats are missing" in out["error"]
+    assert "tabla2: " in out["error"]
     for index in range(3):
         assert all(row[3:] == (-1, -1) for row in rows(path, f"tabla{index}"))
 

@@ -56,6 +56,18 @@ def test_an_attacker_who_knows_less():
     assert everything.vector == recount(everything, ["zip", "gender", "slot"])
     assert nothing.vector == nothing.vector_before
     assert by_centre.vector_before <= by_centre.vector <= everything.vector
+    for plan, place in ((by_centre, "centre"), (everything, "slot")):
+        crowds = plan.people.group_by(place).agg(
+            pl.struct("zip", "gender").n_unique().alias("crowds"), pl.col("slot").n_unique().alias("slots")
+        )
+        assert plan.homogeneous == crowds.filter(pl.col("crowds") == 1)["slots"].sum()
+    assert nothing.homogeneous == 0
+
+
+def test_a_result_shows_nothing_of_a_person():
+    plan = assign(PEOPLE, SLOTS, quasi=["zip", "gender"], seed=0)
+    assert repr(plan).startswith(f"Appointments(people={len(PEOPLE)}, k={plan.k}, ")
+    assert len(repr(plan).splitlines()) == 1
     with pytest.raises(
         InputError, match="slot attribute 'center' is not in the slots; did you mean 'centre'"
     ):

@@ -36,7 +36,9 @@ time.sleep({after})
 
 @contextmanager
 def _started(going_on="run.chunk(1)", after=0):
-    code = SEARCH.format(going_on=going_on, after=after)
+    # A shell that starts the tests in the background lets its children ignore Ctrl-C; the search must not inherit that.
+    listening = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    code = listening + SEARCH.format(going_on=going_on, after=after)
     program = subprocess.Popen(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
