@@ -96,6 +96,13 @@ class Appointments:
     known: tuple[str, ...] | None
     settings: dict[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        """One line for a notebook or a log, without anything of a person."""
+        return (
+            f"Appointments(people={self.waiting.people}, k={self.k}, k_bound={self.k_bound}, k_before={self.k_before}, "
+            f"optimal={self.optimal}, objective={self.objective!r}, method={self.method!r})"
+        )
+
     @property
     def k(self) -> int:
         """The size of the smallest crowd after the appointments are known."""
@@ -135,10 +142,15 @@ class Appointments:
 
     @property
     def homogeneous(self) -> int:
-        """Slots in which everybody of this plan belongs to one crowd: whoever is seen there gives the crowd away."""
+        """Slots in which everybody of this plan belongs to one crowd: whoever is seen there gives the crowd away.
+
+        Slots that look the same to an attacker, as far as ``known`` goes, are one place and share their crowds.
+        """
+        label = self.waiting.label_of_slot[self.slot_of]
         number = 0
-        for slot in np.unique(self.slot_of):
-            number += int(np.unique(self.waiting.crowd[self.slot_of == slot]).size == 1)
+        for place in np.unique(label):
+            if np.unique(self.waiting.crowd[label == place]).size == 1:
+                number += np.unique(self.slot_of[label == place]).size
         return number
 
     def attended(self, came: Any) -> AnonymityVector:

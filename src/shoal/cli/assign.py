@@ -240,27 +240,28 @@ def assign(
             source = sources.read(address, **reading)
             for note in source.notes:
                 output.remark(note, quiet=quieter)
-            plans.append(
-                (
-                    source,
-                    *_plan(
-                        source.frame,
-                        _read_slots(slots, address, tables, reading),
-                        quasi=options.split_names(quasi),
-                        known=None if known is None else options.split_names(known),
-                        eligible=_eligible(eligible, source.frame, reading),
-                        eligibility_known=eligibility_known,
-                        pinned=pinned,
-                        diverse=column,
-                        diversity=number,
-                        k=k,
-                        seed=seed,
-                        observer=observer,
-                        update=update,
-                        **common,
-                    ),
+            try:
+                made = _plan(
+                    source.frame,
+                    _read_slots(slots, address, tables, reading),
+                    quasi=options.split_names(quasi),
+                    known=None if known is None else options.split_names(known),
+                    eligible=_eligible(eligible, source.frame, reading),
+                    eligibility_known=eligibility_known,
+                    pinned=pinned,
+                    diverse=column,
+                    diversity=number,
+                    k=k,
+                    seed=seed,
+                    observer=observer,
+                    update=update,
+                    **common,
                 )
-            )
+            except (InputError, Infeasible) as problem:
+                if tables == 1:
+                    raise
+                raise type(problem)(f"{address}: {problem}") from None
+            plans.append((source, *made))
     payloads = [_payload(plan) for _, plan, _ in plans]
     if attended is not None:
         for (source, plan, _), payload in zip(plans, payloads, strict=True):
