@@ -569,3 +569,22 @@ def test_a_result_shows_itself_in_one_line():
 def test_k_must_be_a_whole_number(k):
     with pytest.raises(InputError, match="whole number"):
         protect(k=k)
+
+
+def test_amounts_without_repeats_are_protected_and_numbers_given_out_are_not():
+    draw = np.random.default_rng(9)
+    amounts = np.unique(draw.lognormal(9, 1.2, 400).astype(int))[:60]
+    frame = pl.DataFrame(
+        {
+            "amount": draw.permutation(amounts),
+            "folder": draw.permutation(np.arange(5000, 5060)),
+            "passport": draw.choice(np.arange(10_000_000, 99_999_999, 971), 60, replace=False),
+        }
+    )
+    result = protect(frame)
+    assert result.columns == ("amount",)
+    assert "folder (a unique integer)" in result.notes[0] and "passport (a unique integer)" in result.notes[0]
+    kept = protect(frame.with_columns(x=draw.normal(size=60)), columns=["x"])
+    assert any(
+        "'amount' is released as it is and looks like a unique integer" in text for text in kept.warnings
+    )

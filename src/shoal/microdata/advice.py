@@ -6,7 +6,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.microdata.attributes import Attribute
-from shoal.microdata.choice import is_moment, suspicion
+from shoal.microdata.choice import is_moment, is_unique_integer, suspicion
 
 # Above this share of explained variance a kept column (or several together) all but repeats the protected one.
 _DETERMINES = 0.98
@@ -60,7 +60,7 @@ def warnings_on_kept(
 def _suspicion(frame: nw.DataFrame, name: str) -> str | None:
     kind = frame.schema[name]
     if kind.is_numeric():
-        return suspicion(frame, name)
+        return suspicion(frame, name) or ("a unique integer" if is_unique_integer(frame, name) else None)
     if not isinstance(kind, nw.String | nw.Categorical):
         return None
     present = frame[name].drop_nulls()

@@ -97,9 +97,9 @@ def suspicion(frame: nw.DataFrame, name: str) -> str | None:
     if len(present) == 0:
         return "empty"
     distinct = present.n_unique()
-    if distinct == len(present) and distinct > 1:
-        return "a unique integer"
     low, high = present.min(), present.max()
+    if distinct == len(present) and distinct > 1 and _given_out(low, high, distinct):
+        return "a unique integer"
     if low >= 1850 and high <= 2100 and high - low <= 150:
         return "a year"
     if high - low < 2 * distinct and 2 * distinct >= len(present) and present.is_sorted():
@@ -107,3 +107,17 @@ def suspicion(frame: nw.DataFrame, name: str) -> str | None:
     if 1 < distinct <= _FEW and len(present) >= 10 * distinct:
         return "a code with few values"
     return None
+
+
+def is_unique_integer(frame: nw.DataFrame, name: str) -> bool:
+    """Whether no two records share the value of an integer column: released as it is, it singles everybody out."""
+    column = frame[name]
+    if not column.dtype.is_integer():
+        return False
+    present = column.drop_nulls()
+    return len(present) > 1 and present.n_unique() == len(present)
+
+
+def _given_out(low: int, high: int, distinct: int) -> bool:
+    # Numbers that somebody gave out lie close together or have one length; amounts differ in length and lie far apart.
+    return high - low < 20 * distinct or (low >= 10_000 and len(str(low)) == len(str(high)))
