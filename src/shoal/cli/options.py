@@ -73,11 +73,6 @@ def given(value: str, name: str) -> None:
 
 def cores(threads: int | None) -> int:
     """The number of threads to use when none is given: the cores this process may run on."""
-    if threads is not None:
-        return threads
-    import os
+    from shoal.search.threads import available_cores
 
-    try:
-        return max(1, len(os.sched_getaffinity(0)))
-    except AttributeError:
-        return os.cpu_count() or 1
+    return threads if threads is not None else available_cores()

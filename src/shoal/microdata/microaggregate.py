@@ -38,6 +38,7 @@ from shoal.microdata.problem import Problem
 from shoal.microdata.release import comparable, loss, released_values, scaled_points
 from shoal.microdata.release_check import ReleaseCheck
 from shoal.search import Budget, Method, Observer, Progress, Seeds, silent
+from shoal.search.threads import available_cores
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -95,7 +96,7 @@ def microaggregate(
     if len(data) == 0:
         raise InputError("there are no records")
     check_k(k)
-    threads = threads or _cores()
+    threads = threads or available_cores()
     notes: list[str] = []
 
     names, column_groups, remark = _columns(
@@ -432,12 +433,3 @@ def _in_percent(observer: Observer, problem: Problem, phase: str) -> Observer:
         observer(replace(progress, value=value, bound=bound, phase=phase or progress.phase))
 
     return observe
-
-
-def _cores() -> int:
-    import os
-
-    try:
-        return max(1, len(os.sched_getaffinity(0)))
-    except AttributeError:
-        return os.cpu_count() or 1
