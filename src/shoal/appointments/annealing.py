@@ -19,9 +19,9 @@ from shoal.search.options import Options
 class AnnealingOptions(Options):
     """How a run cools: steps per cooling, and the temperatures between which it falls."""
 
-    schedule: int = Field(default=200_000, ge=100)
-    hot: float = Field(default=0.3, gt=0)
-    cold: float = Field(default=0.003, gt=0)
+    schedule: int = Field(default=200_000, ge=100, description="steps of one cooling")
+    hot: float = Field(default=0.3, gt=0, description="temperature at which a cooling begins")
+    cold: float = Field(default=0.003, gt=0, description="temperature at which it ends")
 
 
 DEFAULT_STEPS = 2_000_000

@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from shoal.appointments import fills
 from shoal.appointments.annealing import best_of
@@ -22,8 +23,12 @@ class BranchAndBoundOptions(Options):
     ``order``: in which order groups and slots are taken, which changes the number of nodes a great deal.
     """
 
-    bound: Literal["safe", "published"] = "safe"
-    order: Literal["input", "groups-falling", "slots-falling", "both-falling"] = "input"
+    bound: Literal["safe", "published"] = Field(
+        default="safe", description="when to stop early; with the published bound nothing is called optimal"
+    )
+    order: Literal["input", "groups-falling", "slots-falling", "both-falling"] = Field(
+        default="input", description="the order in which groups and slots are taken"
+    )
 
 
 DEFAULT_NODES = 5_000_000

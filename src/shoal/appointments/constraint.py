@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 from ortools.sat.python import cp_model
+from pydantic import Field
 
 from shoal.appointments import cp, fills
 from shoal.appointments.annealing import best_of
@@ -26,7 +27,9 @@ DEFAULT_UNITS = 20_000
 class ConstraintOptions(Options):
     """``search``: decide one K after the other by bisection, or let the solver maximise K itself."""
 
-    search: Literal["bisect", "maximise"] = "bisect"
+    search: Literal["bisect", "maximise"] = Field(
+        default="bisect", description="decide one K after the other, or let the solver maximise K itself"
+    )
 
 
 class SeatModel:

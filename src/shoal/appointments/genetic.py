@@ -21,10 +21,14 @@ from shoal.search.options import Options
 class GeneticOptions(Options):
     """``version``: random mutation, guided mutation, or guided with repair. Crossing by columns is what was published."""
 
-    version: Literal["random", "guided", "repairing"] = "repairing"
-    crossover: Literal["rows", "columns"] = "rows"
-    population: int = Field(default=500, ge=2)
-    mutation: float = Field(default=0.6, ge=0, le=1)
+    version: Literal["random", "guided", "repairing"] = Field(
+        default="repairing", description="mutation at random, guided by what is broken, or guided with repair"
+    )
+    crossover: Literal["rows", "columns"] = Field(
+        default="rows", description="what two parents exchange; columns is what was published"
+    )
+    population: int = Field(default=500, ge=2, description="members of the population")
+    mutation: float = Field(default=0.6, ge=0, le=1, description="chance that a child is mutated")
 
 
 DEFAULT_GENERATIONS = 750_000

@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from shoal.appointments import fills
 from shoal.appointments.annealing import best_of
@@ -18,7 +19,9 @@ from shoal.search.options import Options
 class GreedyOptions(Options):
     """``rule``: the published one, best fit, or the better of the two."""
 
-    rule: Literal["better", "published", "best-fit"] = "better"
+    rule: Literal["better", "published", "best-fit"] = Field(
+        default="better", description="the published rule, best fit, or the better of the two"
+    )
 
 
 def solve(

@@ -31,8 +31,10 @@ STEPS_PER_UNIT, STATES_PER_UNIT = 4_000, 2
 class LexicographicOptions(Options):
     """``level``: how many components of the vector to prove (none given: all). ``start``: units spent on a first plan."""
 
-    level: int | None = Field(default=None, ge=1)
-    start: int = Field(default=25, ge=0)
+    level: int | None = Field(
+        default=None, ge=1, description="components of the vector to prove; all if none is given"
+    )
+    start: int = Field(default=25, ge=0, description="units of work spent on a first plan")
 
 
 def solve(

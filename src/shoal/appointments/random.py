@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import Field
 
 from shoal.appointments import fills
 from shoal.appointments.assignment import Assignment, settle
@@ -22,7 +23,10 @@ class RandomOptions(Options):
     ``probe`` is the baseline of the published experiments (Cabana Ramírez 2016); with it the order of people matters.
     """
 
-    draw: Literal["seat", "probe"] = "seat"
+    draw: Literal["seat", "probe"] = Field(
+        default="seat",
+        description="everybody draws a free seat, or a slot and the next with room if it is full",
+    )
 
 
 def draw(problem: Problem, seeds: Seeds, how: str = "seat") -> np.ndarray:

@@ -7,6 +7,7 @@ search ends.
 """
 
 import numpy as np
+from pydantic import Field
 
 from shoal.errors import Infeasible
 from shoal.search import Budget, Observer, Run, Seeds, StopReason
@@ -27,8 +28,8 @@ from shoal.tables.rows import Rows
 class ExactOptions(Options):
     """How the work is shared between improving the pattern and proving the bound."""
 
-    improvements: int = 1500
-    roundings: int = 12
+    improvements: int = Field(default=1500, ge=0, description="steps that improve a pattern, at most")
+    roundings: int = Field(default=12, ge=0, description="patterns made from the solution of the relaxation")
 
 
 # Work beyond which a search without limits ends: steps of improvement, rounds of cuts and nodes together.

@@ -24,7 +24,9 @@ _TESTS = 6000
 class GeneralOptions(Options):
     """Nothing to choose yet but how many redundancy tests are made at most."""
 
-    tests: int = Field(default=_TESTS, ge=0)
+    tests: int = Field(
+        default=_TESTS, ge=0, description="hidden cells that are tested for being redundant, at most"
+    )
 
 
 def solve(

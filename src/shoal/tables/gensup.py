@@ -34,11 +34,18 @@ from shoal.tables.problem import Problem
 class GenSupOptions(Options):
     """The published settings."""
 
-    population: int = Field(default=10, ge=4)
-    generations: int = Field(default=1000, ge=0)
-    patience: int = Field(default=100, ge=1)
-    elite_share: float = Field(default=0.25, gt=0.0, lt=1.0)
-    rectangles: Literal["joint", "split"] = "joint"
+    population: int = Field(default=10, ge=4, description="members of the population")
+    generations: int = Field(default=1000, ge=0, description="generations, where no budget is given")
+    patience: int = Field(
+        default=100, ge=1, description="generations without improvement that end the search"
+    )
+    elite_share: float = Field(
+        default=0.25, gt=0.0, lt=1.0, description="share of the fittest from which one parent comes"
+    )
+    rectangles: Literal["joint", "split"] = Field(
+        default="joint",
+        description="how founders and repair hide: one rectangle for both directions, or one for each",
+    )
 
 
 @dataclass

@@ -42,17 +42,30 @@ Configuration = Literal[
 class HeurGeneOptions(Options):
     """The published settings; ``configuration`` names a selection and a replacement, or the portfolio of all."""
 
-    population: int = Field(default=10, ge=2)
-    generations: int = Field(default=1000, ge=0)
-    patience: int = Field(default=100, ge=1)
-    attempts: int = Field(default=100, ge=1)
-    largest_circuit: int = Field(default=32, ge=1, le=96)
-    configuration: Configuration = "portfolio"
-    elite_share: float = Field(default=0.10, ge=0.0, le=1.0)
-    tournament: int = Field(default=3, ge=1)
-    kill: int = Field(default=3, ge=1)
-    similar: int = Field(default=3, ge=1)
-    rectangles: Literal["joint", "split"] = "joint"
+    population: int = Field(default=10, ge=2, description="members of the population")
+    generations: int = Field(default=1000, ge=0, description="generations, where no budget is given")
+    patience: int = Field(
+        default=100, ge=1, description="generations without improvement that end the search"
+    )
+    attempts: int = Field(default=100, ge=1, description="circuits that are tried in one crossover")
+    largest_circuit: int = Field(
+        default=32, ge=1, le=96, description="most cells in a circuit that is exchanged"
+    )
+    configuration: Configuration = Field(
+        default="portfolio", description="how parents are selected and members replaced, or all ways in turn"
+    )
+    elite_share: float = Field(
+        default=0.10,
+        ge=0.0,
+        le=1.0,
+        description="share of the generations that use the elite way (portfolio)",
+    )
+    tournament: int = Field(default=3, ge=1, description="members among which a parent is chosen")
+    kill: int = Field(default=3, ge=1, description="members among which the least fit is replaced")
+    similar: int = Field(default=3, ge=1, description="members among which the most similar one is replaced")
+    rectangles: Literal["joint", "split"] = Field(
+        default="joint", description="how founders hide: one rectangle for both directions, or one for each"
+    )
 
 
 @dataclass

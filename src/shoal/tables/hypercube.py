@@ -5,6 +5,7 @@ Repsilber 2002).
 from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
 from shoal.search import Budget, Observer, Seeds
 from shoal.search.options import Options
@@ -17,8 +18,12 @@ from shoal.tables.rectangles import JOINT, SPLIT
 class HypercubeOptions(Options):
     """One rectangle for both directions (``joint``) or one for each (``split``, the literal figure); how many starts."""
 
-    rectangles: Literal["joint", "split"] = "joint"
-    starts: int = 1
+    rectangles: Literal["joint", "split"] = Field(
+        default="joint", description="one rectangle for both directions, or one for each (the literal figure)"
+    )
+    starts: int = Field(
+        default=1, ge=1, description="random orders of the sensitive cells, of which the best counts"
+    )
 
 
 def search_of(rectangles: str) -> int:

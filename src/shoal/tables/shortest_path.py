@@ -3,6 +3,7 @@ out cells that are protected already (Castro 2007). For every table that is a ne
 """
 
 import numpy as np
+from pydantic import Field
 
 from shoal.errors import Infeasible, InputError
 from shoal.search import Budget, Observer, Seeds
@@ -18,7 +19,9 @@ from shoal.tables.problem import Problem
 class ShortestPathOptions(Options):
     """Whether redundant cells are removed at the end; the published heuristics do not."""
 
-    clean_up: bool = False
+    clean_up: bool = Field(
+        default=False, description="remove redundant cells at the end; the published one does not"
+    )
 
 
 def solve(
