@@ -22,7 +22,7 @@ def test_groups_and_what_becomes_of_them(visitor: Visitor) -> None:
     ]
     visitor.whole("grouping")
     visitor.press("Protect records in these groups")
-    visitor.see(f"In {len(groups)} groups")
+    visitor.see(f"in {len(groups)} groups")
     visitor.choose("Method", "mdav")
     visitor.press("Protect")
     visitor.state("done", 90)

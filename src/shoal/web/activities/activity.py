@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from shoal.errors import InputError
 from shoal.web.jobs.context import Context
+
+if TYPE_CHECKING:
+    from shoal.search import Registry
 
 
 class Request(BaseModel):
@@ -21,6 +24,7 @@ class Activity:
     """One thing the workbench can do, in the words of the command line.
 
     A ``search`` can be paused, and stopped with the best it has found. What is ``internal`` has no page of its own.
+    With ``methods`` the method a request names and its options are checked before it is accepted.
     """
 
     kind: str
@@ -30,16 +34,20 @@ class Activity:
     title: Callable[[Any], str]
     search: bool = False
     internal: bool = False
+    methods: "Registry | None" = None
 
     def check(self, request: dict[str, Any]) -> dict[str, Any]:
         """The request with its defaults; an ``InputError`` names the field that is wrong."""
         try:
-            return self.request_model.model_validate(request).model_dump(mode="json")
+            checked = self.request_model.model_validate(request).model_dump(mode="json")
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             field = ".".join(str(part) for part in first["loc"])
             text = first["msg"].replace("Input should", "should").removeprefix("Value error, ")
             raise InputError(f"{field.replace('_', ' ') or 'the request'}: {text}") from None
+        if self.methods is not None:
+            self.methods[checked["method"]].configure(checked["options"])
+        return checked
 
     def title_of(self, request: dict[str, Any]) -> str:
         """A line by which a person recognises the run."""

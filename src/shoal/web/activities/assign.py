@@ -1,11 +1,15 @@
-"""Appointments that single out as few people as possible, with a random plan beside them."""
+"""Appointments that single out as few people as possible, with a random plan beside them; of one table or several."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from shoal.errors import InputError
+from shoal.appointments.methods import METHODS
+from shoal.errors import Infeasible, InputError
+from shoal.web.activities import appointment_files as files
 from shoal.web.activities.activity import Activity, Request
+from shoal.web.activities.appointment_figures import figures
 from shoal.web.jobs.context import Context
 
 if TYPE_CHECKING:
@@ -13,15 +17,16 @@ if TYPE_CHECKING:
 
     from shoal.appointments.assign import Appointments
 
-# A picture of more crowds or slots could not be read.
-_DRAWN = 40
+_MOST_TABLES = 50
 
 
 class Assign(Request):
     """People, slots, and what counts; the names are those of the command line."""
 
-    people: str
-    slots: str
+    people: str | list[str] = Field(description="a table of people, or several")
+    slots: str | list[str] | None = Field(
+        None, description="the slots of each; 'tabla_resource' for 'tabla' if not given"
+    )
     quasi: list[str] = Field(min_length=1, description="what may be known of a person")
     objective: Literal["k", "vector"] = "k"
     method: str = Field("auto", max_length=40)
@@ -30,6 +35,7 @@ class Assign(Request):
         None, description="slot attributes an attacker knows; the slot itself if not given"
     )
     eligible: str | None = Field(None, description="a column of the people that says where they may go")
+    eligible_table: str | None = Field(None, description="data that joins people to slots they may go to")
     eligibility_known: bool = False
     pinned: str | None = Field(None, description="a column with slots given already")
     diverse: str | None = Field(
@@ -40,25 +46,80 @@ class Assign(Request):
     key: str | None = Field(None, description="the column that identifies a person")
     timezone: str | None = Field(None, max_length=60)
     iterations: int | None = Field(None, ge=0, le=10**12)
-    time_limit: float | None = Field(None, gt=0, le=7 * 86400)
+    time_limit: float | None = Field(None, gt=0, le=7 * 86400, description="seconds for each table")
     seed: int | None = Field(
         None, ge=0, le=2**53 - 1, description="repeats a run; without it seats are truly random"
     )
 
+    def pairs(self) -> dict[str, str]:
+        """The slots of each table of people."""
+        people = [self.people] if isinstance(self.people, str) else self.people
+        slots = [self.slots] if isinstance(self.slots, str) else self.slots
+        if not people:
+            raise InputError("choose people first")
+        if len(set(people)) < len(people):
+            raise InputError("a table of people is named twice")
+        if len(people) > _MOST_TABLES:
+            raise InputError(f"these are {len(people)} tables; at most {_MOST_TABLES} are assigned at once")
+        if slots is None:
+            slots = [f"{name}_resource" for name in people]
+        if len(slots) != len(people):
+            raise InputError(
+                f"{len(people)} tables of people need {len(people)} tables of slots, not {len(slots)}"
+            )
+        return dict(zip(people, slots, strict=True))
+
 
 def run(request: Assign, context: Context) -> dict[str, Any]:
-    """Find the plan, check it, and write it with its report."""
-    import os
+    """Find the plans, check them, and write them with their report."""
+    pairs = request.pairs()
+    # Everything is there before the first search begins.
+    tables = {name: (context.datasets.frame(name), context.datasets.frame(slots)) for name, slots in pairs.items()}
+    plans: dict[str, Appointments] = {}
+    summaries: list[dict[str, Any]] = []
+    can_update = []
+    for place, (name, (people, slots)) in enumerate(tables.items()):
+        where = f"{name} ({place + 1} of {len(tables)}): " if len(tables) > 1 else ""
+        try:
+            plan, random = _plan(request, people, slots, context, where)
+        except (InputError, Infeasible) as problem:
+            raise type(problem)(f"{name}: {problem}" if where else str(problem)) from None
+        plans[name] = plan
+        summaries.append({"table": name, "slots_of": pairs[name], **figures(plan, random)})
+        update = context.keep(files.update_name(place))
+        can_update.append(files.keep_for_update(people, plan, random, request.key, update))
+    context.say("writing")
+    if len(plans) == 1:
+        files.write_one(next(iter(plans.values())), context)
+    else:
+        files.write_several(plans, context)
+    persons = {name: people[request.key].to_list() if request.key else None for name, (people, _) in tables.items()}
+    notes = files.write_exchange(plans, persons, request.timezone, request.seed, context)
+    context.report(_page(request, plans))
+    ending = {"notes": notes, "can_update": all(can_update)}
+    if len(summaries) == 1:
+        return {**summaries[0], **ending}
+    return {"tables": summaries, **ending}
 
+
+def _plan(
+    request: Assign, people: "pl.DataFrame", slots: "pl.DataFrame", context: Context, where: str
+) -> "tuple[Appointments, Appointments | None]":
     import shoal
+    from shoal.search import silent
+    from shoal.search.threads import cores
 
-    people, slots = context.datasets.frame(request.people), context.datasets.frame(request.slots)
-    taken = [name for name in ("REC_RAND", "REC_INTELLIGENT") if name in people.columns]
+    people = people.drop([name for name in ("REC_RAND", "REC_INTELLIGENT") if name in people.columns])
+    if request.eligible_table is not None and request.eligible is not None:
+        raise InputError("say where people may go by a column or by a table, not by both")
+    eligible: Any = request.eligible
+    if request.eligible_table is not None:
+        eligible = context.datasets.frame(request.eligible_table)
     common: dict[str, Any] = {
         "quasi": request.quasi,
         "objective": request.objective,
         "known": request.known,
-        "eligible": request.eligible,
+        "eligible": eligible,
         "eligibility_known": request.eligibility_known,
         "pinned": request.pinned,
         "diverse": request.diverse,
@@ -66,152 +127,85 @@ def run(request: Assign, context: Context) -> dict[str, Any]:
         "k": request.k,
         "seed": request.seed,
     }
-    context.say("searching")
+    context.say(f"{where}searching")
     plan = shoal.assign(
-        people.drop(taken),
+        people,
         slots,
         method=request.method,
         options=request.options or None,
-        threads=os.cpu_count() or 1,
+        threads=cores(),
         budget=context.budget(request.iterations, request.time_limit),
-        observer=context.observe,
+        # The curves of several searches would not make one picture.
+        observer=silent if where else context.observe,
         **common,
     )
     context.flush()
-    context.say("drawing a random plan for comparison")
-    random = None if request.diverse else shoal.assign(people.drop(taken), slots, method="random", **common)
-    context.say("writing")
-    notes = _write(request, people, plan, random, context)
-    context.report(plan.report())
-    return {**figures(plan), "notes": notes, "can_update": context.keep("update.parquet").is_file()}
+    context.say(f"{where}drawing a random plan for comparison")
+    if request.diverse:
+        return plan, None
+    random = shoal.assign(people, slots, method="random", **common)
+    # The plan that is written back as REC_RAND is the one whose figures are shown.
+    return replace(plan, random=random.vector), random
 
 
-def figures(plan: "Appointments") -> dict[str, Any]:
-    """The figures of the command line, and the matrix of the largest crowds."""
-    import numpy as np
+def _page(request: Assign, plans: "dict[str, Appointments]") -> Any:
+    from shoal.report.page import Page
 
-    crowds = plan.waiting.crowd
-    order = np.argsort(-np.bincount(crowds), kind="stable")[:_DRAWN]
-    matrix = np.zeros((int(crowds.max()) + 1, plan.slots.ids.len()), dtype=np.int64)
-    np.add.at(matrix, (crowds, plan.slot_of), 1)
-    return {
-        "method": plan.method,
-        "objective": plan.objective,
-        "people": plan.waiting.people,
-        "crowds": int(plan.waiting.crowd_sizes.size),
-        "k": plan.k,
-        "k_before": plan.k_before,
-        "k_bound": plan.k_bound,
-        "k_random": plan.random.k,
-        "vector": _vector(plan.vector),
-        "vector_before": _vector(plan.vector_before),
-        "vector_random": _vector(plan.random),
-        "below": {
-            str(limit): [vector.below(limit) for vector in (plan.vector_before, plan.vector, plan.random)]
-            for limit in (2, 3, 5, 10)
-        },
-        "optimal": plan.optimal,
-        "k_required": plan.k_required,
-        "exposed": plan.exposed,
-        "exposed_before": plan.exposed_before,
-        "homogeneous_slots": plan.homogeneous,
-        "slots": [
-            {"slot": str(name), "capacity": int(seats), "load": int(load)}
-            for name, seats, load in zip(
-                plan.slots.ids.to_list(), plan.slots.capacities, plan.loads, strict=True
-            )
-        ],
-        "matrix": matrix[order, :_DRAWN].tolist(),
-        "matrix_crowds": [int(size) for size in np.bincount(crowds)[order]],
-        "stopped_by": str(plan.stopped_by),
-    }
-
-
-def _vector(vector: Any) -> dict[str, int]:
-    return {str(size): count for size, count in vector.items()}
-
-
-def _write(
-    request: Assign,
-    people: "pl.DataFrame",
-    plan: "Appointments",
-    random: "Appointments | None",
-    context: Context,
-) -> list[str]:
-    from shoal import sources
-
-    sources.write(plan.people, context.file("release.csv", "Appointments (CSV)"), force=True)
-    sources.write(plan.people, context.file("release.parquet", "Appointments (Parquet)"), force=True)
-    if plan.people.height <= 200_000:
-        sources.write(plan.people, context.file("release.xlsx", "Appointments (Excel)"), force=True)
-    _for_update(request, people, plan, random, context)
-    return _exchange(request, people, plan, context)
-
-
-def _for_update(
-    request: Assign,
-    people: "pl.DataFrame",
-    plan: "Appointments",
-    random: "Appointments | None",
-    context: Context,
-) -> None:
-    """Keep what would be written back into a table made for it."""
-    import polars as pl
-
-    key = request.key or next((name for name in people.columns if name.lower() == "id"), None)
-    if key is None or random is None or not {"REC_RAND", "REC_INTELLIGENT"} <= set(people.columns):
-        return
-    ids = plan.slots.ids
-    pl.DataFrame(
-        [
-            people[key],
-            ids.gather(random.slot_of).alias("REC_RAND"),
-            ids.gather(plan.slot_of).alias("REC_INTELLIGENT"),
-        ]
-    ).write_parquet(context.keep("update.parquet"))
-
-
-def _exchange(request: Assign, people: "pl.DataFrame", plan: "Appointments", context: Context) -> list[str]:
-    """Calendars and a FHIR bundle where the slots have times; a note says why not otherwise."""
-    import zipfile
-
-    import polars as pl
-
-    from shoal import sources
-    from shoal.search import Seeds
-    from shoal.sources.calendars import appointment_calendars
-    from shoal.sources.fhir import appointments_bundle
-
-    persons = people[request.key].to_list() if request.key else None
-    slots = pl.DataFrame(
-        [
-            plan.slots.ids,
-            pl.Series("capacity", plan.slots.capacities),
-            pl.Series("booked", plan.slots.booked),
-            *plan.slots.attributes.get_columns(),
-        ]
+    if len(plans) == 1:
+        return next(iter(plans.values())).report()
+    first = next(iter(plans.values()))
+    page = Page(
+        f"Appointments of {len(plans)} tables",
+        f"{sum(plan.waiting.people for plan in plans.values()):,} people; "
+        f"quasi-identifiers: {', '.join(request.quasi)}; an attacker knows "
+        + ("the slot" if request.known is None else ", ".join(request.known)),
     )
-    common: dict[str, Any] = {"persons": persons, "timezone": request.timezone}
-    common["seeds"] = Seeds(request.seed).child("exchange")
-    try:
-        calendars = appointment_calendars(slots, plan.slot_of.tolist(), **common)
-        bundle = appointments_bundle(slots, plan.slot_of.tolist(), **common)
-    except InputError as problem:
-        return [f"no calendar: {problem}"]
-    place = context.file("calendars.zip", "Calendars (iCalendar)")
-    with (
-        sources.atomically(place, force=True) as unfinished,
-        zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive,
-    ):
-        for name, content in calendars.items():
-            archive.writestr(name, content)
-    with sources.atomically(context.file("appointments.fhir.json", "FHIR bundle"), force=True) as unfinished:
-        unfinished.write_text(bundle, encoding="utf-8")
-    return []
+    page.section("All tables")
+    page.table(
+        ["table", "people", "K before", "K now", "best K possible", "K at random", "proved optimal"],
+        [
+            (
+                name,
+                plan.waiting.people,
+                plan.k_before,
+                plan.k,
+                plan.k_bound,
+                plan.random.k,
+                "yes" if plan.optimal else "no",
+            )
+            for name, plan in plans.items()
+        ],
+    )
+    page.section("Who stands out")
+    page.table(
+        ["table", f"people in crowds below {request.k} before", "now", "slots of one crowd", "stopped by"],
+        [
+            (name, plan.exposed_before, plan.exposed, plan.homogeneous, str(plan.stopped_by))
+            for name, plan in plans.items()
+        ],
+    )
+    lost = sum(plan.exposed_before for plan in plans.values())
+    if lost:
+        page.warning(
+            f"{lost:,} people are in crowds below {request.k} before any appointment is given. No plan can help them: "
+            "generalise their attributes or withhold their records."
+        )
+    page.provenance(
+        [
+            *first.settings.items(),
+            ("seed", "none, seats are truly random" if request.seed is None else request.seed),
+        ],
+        "each plan counted anew from everybody's slot: capacities, eligibility, crowds and K",
+    )
+    return page
 
 
 def _title(request: Assign) -> str:
-    return f"{request.people} in {request.slots}: {request.objective}, {request.method}"
+    pairs = request.pairs()
+    which = next(iter(pairs)) if len(pairs) == 1 else f"{len(pairs)} tables, {next(iter(pairs))} …"
+    aim = "K" if request.objective == "k" else "vector"
+    slots = f" in {next(iter(pairs.values()))}" if len(pairs) == 1 else ""
+    return f"{which}{slots}: {aim}, {request.method}"
 
 
-ACTIVITY = Activity("assign", "Appointments", Assign, run, _title, search=True)
+ACTIVITY = Activity("assign", "Appointments", Assign, run, _title, search=True, methods=METHODS)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from shoal.microdata.grouping.methods import METHODS
 from shoal.web.activities.activity import Activity, Request
 from shoal.web.jobs.context import Context
 from shoal.web.words import page_words
@@ -23,9 +24,19 @@ class Group(Request):
     columns: list[str] | None = Field(
         None, description="columns to group; all that measure something if not given"
     )
+    groups: list[list[str]] | None = Field(None, description="score these groups, search nothing")
     method: str = Field("d-gomm", max_length=40)
     options: dict[str, Any] = Field(default_factory=dict, description="options of the method")
-    variant: Literal["compatible", "literal"] = "compatible"
+    variant: Literal["compatible", "literal"] = Field(
+        "compatible", description="score as in the published tables, or as in their text"
+    )
+    bounds: Literal["compatible", "strict"] = Field(
+        "compatible", description="whether the last cluster may be below k when scoring"
+    )
+    alone: bool = Field(
+        default=False, description="also search with each genetic operator alone, for the report"
+    )
+    target: float | None = Field(None, ge=0, le=1e9, description="stop at this score")
     missing: Literal["aside", "refuse"] = "aside"
     iterations: int | None = Field(None, ge=0, le=10**12)
     time_limit: float | None = Field(None, gt=0, le=7 * 86400)
@@ -46,9 +57,12 @@ def run(request: Group, context: Context) -> dict[str, Any]:
         columns=request.columns,
         method=request.method,
         options=request.options,
+        groups=request.groups,
         variant=request.variant,
+        bounds=request.bounds,
+        alone=request.alone,
         missing=request.missing,
-        budget=context.budget(request.iterations, request.time_limit),
+        budget=context.budget(request.iterations, request.time_limit, request.target),
         seed=request.seed,
         threads=os.cpu_count() or 1,
         observer=context.observe,
@@ -91,4 +105,4 @@ def _title(request: Group) -> str:
     return f"Groups of {request.data}: k = {request.k}, {request.method}"
 
 
-ACTIVITY = Activity("group", "Group attributes", Group, run, _title, search=True)
+ACTIVITY = Activity("group", "Group attributes", Group, run, _title, search=True, methods=METHODS)

@@ -1,9 +1,11 @@
 """Protect records: microaggregation, with what a page needs to show it."""
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
+from shoal.errors import Infeasible
+from shoal.microdata.methods import METHODS
 from shoal.web.activities.activity import Activity, Request
 from shoal.web.jobs.context import Context
 from shoal.web.words import page_words
@@ -26,7 +28,9 @@ class Microaggregate(Request):
     columns: list[str] | None = Field(
         None, description="columns to protect; all that measure something if not given"
     )
-    groups: list[list[str]] | None = Field(None, description="columns protected group by group")
+    groups: list[list[str]] | Literal["auto"] | None = Field(
+        None, description="columns protected group by group; auto finds the groups"
+    )
     method: str = Field("auto", max_length=40)
     options: dict[str, Any] = Field(default_factory=dict, description="options of the method")
     aggregate: Literal["mean", "median", "rounded-mean"] = "mean"
@@ -35,10 +39,17 @@ class Microaggregate(Request):
     )
     by: list[str] = Field(default_factory=list, description="strata no group may cross")
     missing: Literal["refuse", "aside", "impute"] = "refuse"
+    attribute_weights: dict[str, Annotated[float, Field(gt=0, le=1e6)]] | None = Field(
+        None, description="importance of columns in the distance"
+    )
+    sample_weights: str | None = Field(None, description="the column of how many people a record stands for")
+    largest: int | None = Field(None, ge=2, le=10**9, description="most records in a group")
     drop: list[str] = Field(default_factory=list, description="columns to remove")
     order: Literal["keep", "sorted"] = "keep"
     quasi: list[str] | None = Field(None, description="columns over which K is counted")
-    unit: str | None = None
+    unit: str | None = Field(None, description="the column of whose record it is; K counts distinct units")
+    require_k: int | None = Field(None, ge=1, le=10**9, description="release nothing if K is below this")
+    target: float | None = Field(None, ge=0, le=100, description="stop at this loss, in percent")
     iterations: int | None = Field(None, ge=0, le=10**12)
     time_limit: float | None = Field(None, gt=0, le=7 * 86400)
     seed: int = Field(0, ge=0, le=2**53 - 1)
@@ -62,17 +73,26 @@ def run(request: Microaggregate, context: Context) -> dict[str, Any]:
         ordinal=request.ordinal,
         by=request.by,
         missing=request.missing,
+        attribute_weights=request.attribute_weights,
+        sample_weights=request.sample_weights,
+        largest=request.largest,
         drop=request.drop,
         order=request.order,
         quasi=request.quasi,
         unit=request.unit,
-        budget=context.budget(request.iterations, request.time_limit),
+        budget=context.budget(request.iterations, request.time_limit, request.target),
         seed=request.seed,
         observer=context.observe,
     )
     context.flush()
+    if request.require_k is not None and result.k_release < request.require_k:
+        raise Infeasible(
+            f"K of the release is {result.k_release}, below the required {request.require_k}; nothing was released"
+        )
     context.say("writing")
     _write(result.frame, context)
+    if len(result.parts) == 1:
+        _write_labels(result.labels.tolist(), context)
     context.report(result.report())
     return summary(result, frame)
 
@@ -162,8 +182,16 @@ def _write(frame: "pl.DataFrame", context: Context) -> None:
         sources.write(frame, context.file("release.xlsx", "Released records (Excel)"), force=True)
 
 
+def _write_labels(labels: list[int], context: Context) -> None:
+    """The group of every record, as ``--labels`` writes it: it says who was made equal to whom."""
+    place = context.file("labels.csv", "Groups of the records, internal")
+    place.write_text("\n".join(str(label) for label in labels) + "\n", encoding="utf-8")
+
+
 def _title(request: Microaggregate) -> str:
     return f"{request.data}: k = {request.k}, {request.method}"
 
 
-ACTIVITY = Activity("microaggregate", "Protect records", Microaggregate, run, _title, search=True)
+ACTIVITY = Activity(
+    "microaggregate", "Protect records", Microaggregate, run, _title, search=True, methods=METHODS
+)

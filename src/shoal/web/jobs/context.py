@@ -31,9 +31,11 @@ class Context:
         self._last_sent = 0.0
         self._last: Progress | None = None
 
-    def budget(self, iterations: int | None = None, seconds: float | None = None) -> Budget:
+    def budget(
+        self, iterations: int | None = None, seconds: float | None = None, target: float | None = None
+    ) -> Budget:
         """A budget that the switches of this run govern."""
-        return Budget(iterations=iterations, seconds=seconds, control=self.control)
+        return Budget(iterations=iterations, seconds=seconds, target=target, control=self.control)
 
     def secret(self, name: str) -> str:
         """An address with its password, by the name of its connection."""

@@ -8,6 +8,7 @@ from shoal.errors import ShoalError
 from shoal.microdata.grouping.methods import METHODS
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
+from shoal.web.pages.method_picker import MethodPicker
 from shoal.web.pages.runs import RunPanel, run_list
 from shoal.web.workbench import Workbench
 
@@ -47,15 +48,19 @@ class GroupingPage:
                     self._k = parts.number(
                         "k, smallest number of equal records", asked.get("k", 25), min=2, precision=0
                     )
-                    methods = {name: f"{name}: {method.summary}" for name, method in METHODS.items()}
-                    self._method = ui.select(methods, label="Method", value=asked.get("method", "d-gomm"))
-                    self._method.props("outlined dense options-dense").classes("full-width")
+                    self._method = MethodPicker(METHODS, asked.get("method", "d-gomm"), asked.get("options"))
                     with ui.row().classes("full-width no-wrap gap-2"):
                         self._iterations = parts.number(
                             "Iterations", asked.get("iterations"), min=0, precision=0
                         )
+                        self._iterations.props('placeholder="usual"')
                         self._time = parts.number("Time limit, seconds", asked.get("time_limit"), min=0.1)
-                    self._seed = parts.number("Seed", asked.get("seed", 0), min=0, precision=0)
+                        self._time.props('placeholder="none"')
+                    with ui.row().classes("full-width no-wrap gap-2"):
+                        self._target = parts.number("Target score", asked.get("target"), min=0)
+                        self._target.props('placeholder="none"')
+                        self._seed = parts.number("Seed", asked.get("seed", 0), min=0, precision=0)
+                    self._scoring(asked)
                     ui.button("Group", icon="play_arrow", on_click=self._submit).props("no-caps unelevated")
                 with parts.card("Runs"):
                     self._refresh = run_list(workbench, ("group",), self._choose, lambda: self._run)
@@ -73,17 +78,47 @@ class GroupingPage:
             dataset.numeric, "Columns to group", asked.get("columns") or default
         )
 
+    def _scoring(self, asked: dict[str, Any]) -> None:
+        with ui.expansion("Scoring, gaps").props("dense").classes("full-width"):
+            with ui.column().classes("full-width gap-3"):
+                self._variant = ui.select(
+                    {"compatible": "as in the published tables", "literal": "as in their text"},
+                    label="Score",
+                    value=asked.get("variant", "compatible"),
+                )
+                self._bounds = ui.select(
+                    {"compatible": "may be below k when scoring", "strict": "has k records too"},
+                    label="The last cluster",
+                    value=asked.get("bounds", "compatible"),
+                )
+                self._missing = ui.select(
+                    {"aside": "are left out of the search", "refuse": "are refused"},
+                    label="Records with gaps",
+                    value=asked.get("missing", "aside"),
+                )
+                for field in (self._variant, self._bounds, self._missing):
+                    field.props("outlined dense options-dense").classes("full-width")
+                self._alone = ui.checkbox(
+                    "Also search with each operator alone, for the report", value=asked.get("alone", False)
+                ).props("dense")
+
     def _submit(self) -> None:
-        request = {
+        request: dict[str, Any] = {
             "data": self._data.value,
             "k": parts.whole(self._k),
             "columns": self._chosen.value or None,
-            "method": self._method.value,
+            "method": self._method.method,
             "iterations": parts.whole(self._iterations),
+            "variant": self._variant.value,
+            "bounds": self._bounds.value,
+            "missing": self._missing.value,
+            "alone": self._alone.value,
             "time_limit": self._time.value,
+            "target": self._target.value,
             "seed": parts.whole(self._seed) or 0,
         }
         try:
+            request["options"] = self._method.options
             job = self._workbench.board.submit("group", request)
         except ShoalError as problem:
             parts.tell(problem)

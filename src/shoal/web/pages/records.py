@@ -8,6 +8,8 @@ from shoal.errors import ShoalError
 from shoal.microdata.methods import METHODS
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
+from shoal.web.pages.before_after import before_and_after
+from shoal.web.pages.method_picker import MethodPicker
 from shoal.web.pages.release import write_back
 from shoal.web.pages.runs import RunPanel, run_list
 from shoal.web.workbench import Workbench
@@ -73,18 +75,26 @@ class RecordsPage:
         ]
         self._chosen = parts.column_picker(numeric, "Columns to protect", asked.get("columns") or default)
         self._groups = asked.get("groups")
-        if self._groups:
+        ways = {"together": "all together", "auto": "in groups that Shoal looks for (auto)"}
+        if isinstance(self._groups, list):
             words = "; ".join(", ".join(group) for group in self._groups)
-            self._grouped = ui.checkbox(f"In {len(self._groups)} groups: {words}", value=True).props("dense")
-            self._grouped.classes("shoal-quiet")
+            ways["given"] = f"in {len(self._groups)} groups: {words}"
+        way = "given" if "given" in ways else "auto" if self._groups == "auto" else "together"
+        self._way = ui.select(ways, label="Protected", value=way)
+        self._way.props("outlined dense options-dense").classes("full-width")
         self._k = parts.number("k, smallest number of equal records", asked.get("k", 5), min=2, precision=0)
         with ui.expansion("Quasi-identifiers, strata, gaps, order").props("dense").classes("full-width"):
-            with ui.column().classes("full-width gap-2"):
+            with ui.column().classes("full-width gap-3"):
                 self._quasi = parts.column_picker(
                     dataset.columns,
                     "Quasi-identifiers, over which K is counted",
                     asked.get("quasi") or (),
                     hint="the protected columns if none is chosen",
+                )
+                nobody = {"": "every record is one", **{name: name for name in dataset.columns}}
+                self._unit = ui.select(nobody, label="Unit, of which K counts", value=asked.get("unit") or "")
+                self._required = parts.number("Required K", asked.get("require_k"), min=1, precision=0).props(
+                    'placeholder="none" hint="nothing is released below it"'
                 )
                 self._ordinal = parts.column_picker(
                     dataset.columns, "Columns whose order counts, not their values", asked.get("ordinal", ())
@@ -111,44 +121,83 @@ class RecordsPage:
                     value=asked.get("aggregate", "mean"),
                 )
                 self._aggregate.props("outlined dense").classes("full-width")
+                self._largest = parts.number(
+                    "Most records in a group", asked.get("largest"), min=2, precision=0
+                ).props('placeholder="no limit"')
+                none = {"": "none", **{name: name for name in numeric}}
+                self._weights = ui.select(
+                    none,
+                    label="Sample weights: people a record stands for",
+                    value=asked.get("sample_weights") or "",
+                )
+                for field in (self._unit, self._weights):
+                    field.props("outlined dense options-dense").classes("full-width")
                 self._sorted = ui.checkbox("Sort the released records", value=asked.get("order") == "sorted")
+                self._importance(asked.get("attribute_weights") or {})
+
+    def _importance(self, asked: dict[str, float]) -> None:
+        """A number for each column that is protected: how much it counts in the distance."""
+        self._factors: dict[str, ui.number] = {}
+
+        @ui.refreshable
+        def listed() -> None:
+            kept = {name: field.value for name, field in self._factors.items()} or asked
+            self._factors = {}
+            if len(self._chosen.value) < 2:
+                return
+            ui.label("Importance of the columns in the distance").classes("shoal-quiet")
+            with ui.element("div").classes("shoal-pairs"):
+                for name in self._chosen.value:
+                    self._factors[name] = parts.number(name, kept.get(name, 1), min=0)
+
+        listed()
+        self._chosen.on_value_change(listed.refresh)
 
     def _search_fields(self) -> None:
-        methods = {name: f"{name}: {METHODS[name].summary}" for name in METHODS}
-        asked = self._asked.get("method")
-        default = asked if asked in methods else ("auto" if "auto" in methods else "ilsmc")
-        self._method = ui.select(methods, label="Method", value=default)
-        self._method.props("outlined dense options-dense").classes("full-width")
+        self._method = MethodPicker(METHODS, self._asked.get("method", "auto"), self._asked.get("options"))
         with ui.row().classes("full-width no-wrap gap-2"):
             self._iterations = parts.number("Iterations", self._asked.get("iterations"), min=0, precision=0)
             self._iterations.props('placeholder="usual"')
             self._time = parts.number("Time limit, seconds", self._asked.get("time_limit"), min=0.1)
             self._time.props('placeholder="none"')
-        self._seed = parts.number("Seed", self._asked.get("seed", 0), min=0, precision=0)
+        with ui.row().classes("full-width no-wrap gap-2"):
+            self._target = parts.number("Target loss, %", self._asked.get("target"), min=0, max=100)
+            self._target.props('placeholder="none"')
+            self._seed = parts.number("Seed", self._asked.get("seed", 0), min=0, precision=0)
 
     def _submit(self) -> None:
         if self._data.value is None or self._k.value is None:
             ui.notify("choose data and k first", type="warning")
             return
+        weights = {name: field.value for name, field in self._factors.items() if field.value != 1}
         request: dict[str, Any] = {
             "data": self._data.value,
             "k": parts.whole(self._k),
             "columns": [name for name in self._chosen.value if name not in self._ordinal.value] or None,
             "ordinal": self._ordinal.value,
-            "method": self._method.value,
+            "method": self._method.method,
             "quasi": self._quasi.value or None,
+            "unit": self._unit.value or None,
+            "require_k": parts.whole(self._required),
             "by": self._by.value,
             "drop": [name for name in self._drop.value if name not in self._chosen.value],
             "missing": self._missing.value,
             "aggregate": self._aggregate.value,
+            "largest": parts.whole(self._largest),
+            "attribute_weights": weights or None,
+            "sample_weights": self._weights.value or None,
             "order": "sorted" if self._sorted.value else "keep",
             "iterations": parts.whole(self._iterations),
             "time_limit": self._time.value,
+            "target": self._target.value,
             "seed": parts.whole(self._seed) or 0,
         }
-        if self._groups and self._grouped.value:
+        if self._way.value == "auto":
+            request["groups"] = "auto"
+        elif self._way.value == "given":
             request |= {"columns": None, "groups": self._groups}
         try:
+            request["options"] = self._method.options
             job = self._workbench.board.submit("microaggregate", request)
         except ShoalError as problem:
             parts.tell(problem)
@@ -198,69 +247,3 @@ class RecordsPage:
             parts.note(text)
         before_and_after(found)
         write_back(self._workbench, job)
-
-
-def before_and_after(found: dict[str, Any]) -> None:
-    """Distributions, means and correlations before and after."""
-    ui.label("Before and after").style("font-weight: 600")
-    parts.table(
-        ["column", "mean before", "mean after", "deviation before", "deviation after", "variance kept, %"],
-        [
-            (
-                change["column"],
-                change["mean_before"],
-                change["mean_after"],
-                change["deviation_before"],
-                change["deviation_after"],
-                change["variance_kept_percent"],
-            )
-            for change in found["changes"]
-        ],
-    )
-    drawn = found["histograms"]
-    if drawn:
-        with ui.row().classes("full-width").style("gap: 12px"):
-            for name, pair in list(drawn.items())[:6]:
-                with ui.column().classes("gap-0").style("flex: 1 1 280px; min-width: 0"):
-                    _densities(name, pair)
-        ui.label("Between the 1st and 99th percentile, in bins of at least 10 records.").classes(
-            "shoal-quiet"
-        )
-    names = found["correlations"]["columns"]
-    if len(names) > 1:
-        ui.label(f"Correlations: the largest change is {found['correlations']['largest_change']:.4f}").style(
-            "font-weight: 600"
-        )
-        before, after = found["correlations"]["before"], found["correlations"]["after"]
-        pairs = [
-            (f"{names[i]} – {names[j]}", before[i][j], after[i][j])
-            for i in range(len(names))
-            for j in range(i)
-            if before[i][j] is not None and after[i][j] is not None
-        ]
-        pairs.sort(key=lambda row: -abs(row[2] - row[1]))
-        parts.table(["columns", "before", "after"], pairs[:8])
-
-
-def _densities(name: str, pair: dict[str, Any]) -> None:
-    series = []
-    for when, bins in pair.items():
-        total = sum(count for _, _, count in bins) or 1
-        steps = []
-        for low, high, count in bins:
-            density = count / total / ((high - low) or 1)
-            steps += [[low, density], [high, density]]
-        series.append(
-            {"type": "line", "name": when, "data": steps, "showSymbol": False, "areaStyle": {"opacity": 0.15}}
-        )
-    parts.chart(
-        {
-            "xAxis": parts.axis(name, across=True, scale=True),
-            "yAxis": parts.axis("", axisLabel={"show": False}),
-            "grid": {"left": 14, "right": 14, "top": 30, "bottom": 44},
-            "series": series,
-            "legend": {"textStyle": {"color": "#8a949b"}, "top": 0},
-        },
-        200,
-        f"distribution of {name} before and after",
-    )

@@ -1,0 +1,127 @@
+"""The choice of a method, with a form for the options of its own."""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from nicegui import ui
+
+from shoal.errors import InputError
+from shoal.search import Registry
+from shoal.web.option_fields import OptionField, as_command, changed_options, option_fields
+
+_STYLE = Path(__file__).with_name("forms.css").read_text(encoding="utf-8")
+
+
+class MethodPicker:
+    """A list of methods; the options of the chosen one unfold beneath it and are checked as they are written."""
+
+    def __init__(
+        self,
+        methods: Registry,
+        chosen: str = "auto",
+        options: Mapping[str, Any] | None = None,
+        *,
+        names: Iterable[str] | None = None,
+        on_change: Callable[[], Any] | None = None,
+    ) -> None:
+        ui.add_css(_STYLE)
+        self._methods = methods
+        self._given = dict(options or {})
+        self._fields: dict[str, Any] = {}
+        self._on_change = on_change
+        offered = {name: f"{name}: {methods[name].summary}" for name in (names or methods)}
+        self._chosen = chosen if chosen in offered else next(iter(offered))
+        self._select = ui.select(offered, label="Method", value=self._chosen, on_change=self._changed)
+        self._select.props("outlined dense options-dense").classes("full-width shoal-method")
+        self._own()
+
+    @property
+    def method(self) -> str:
+        """The name of the chosen method."""
+        return str(self._select.value)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options that were changed, checked; an ``InputError`` names the one that is wrong."""
+        found = changed_options(self._model, {name: field.value for name, field in self._fields.items()})
+        self._methods[self.method].configure(found)
+        return found
+
+    @property
+    def _model(self) -> Any:
+        return self._methods[self.method].options_model
+
+    def _changed(self) -> None:
+        if self.method != self._chosen:
+            self._chosen, self._given = self.method, {}
+            self._own.refresh()
+        if self._on_change is not None:
+            self._on_change()
+
+    @ui.refreshable_method
+    def _own(self) -> None:
+        self._fields = {}
+        fields = option_fields(self._model)
+        if not fields:
+            ui.label(f"{self.method} has no options of its own.").classes("shoal-quiet")
+            return
+        with (
+            ui.expansion("More options", value=bool(self._given))
+            .props('dense data-test="options"')
+            .classes("full-width")
+        ):
+            with ui.column().classes("full-width shoal-options"):
+                for field in fields:
+                    self._fields[field.name] = self._draw(field)
+                with ui.row().classes("items-center justify-between full-width gap-2"):
+                    self._words = ui.label().classes("shoal-quiet shoal-command")
+                    reset = ui.button("Usual values", icon="restart_alt", on_click=self._reset)
+                    reset.props("no-caps flat dense padding='2px 8px'")
+        self._tell()
+
+    def _draw(self, field: OptionField) -> Any:
+        box: Any
+        value = self._given.get(field.name, field.default)
+        if field.kind == "switch":
+            box = ui.checkbox(field.label, value=bool(value), on_change=self._tell).props("dense")
+            ui.label(field.hint).classes("shoal-quiet").style("margin-top: -8px; padding-left: 30px")
+            return box
+        if field.kind == "choice":
+            box = ui.select(list(field.choices), label=field.label, value=value, on_change=self._tell)
+            box.props("options-dense")
+        elif field.kind == "text":
+            box = ui.input(field.label, value=value, on_change=self._tell)
+        else:
+            box = ui.number(
+                field.label,
+                value=value,
+                step=1 if field.kind == "whole" else None,
+                validation=lambda given: self._wrong(field, given),
+                on_change=self._tell,
+            )
+            box.props("step=any" if field.kind == "number" else "")
+            if field.may_be_empty:
+                box.props('placeholder="none"')
+        box.props["hint"] = field.hint
+        box.props["data-option"] = field.name
+        return box.props("outlined dense").classes("full-width")
+
+    def _wrong(self, field: OptionField, value: Any) -> str | None:
+        if value is None or value == "":
+            return None if field.may_be_empty or field.default is not None else "a number is needed"
+        try:
+            self._methods[self.method].configure(changed_options(self._model, {field.name: value}))
+        except InputError as problem:
+            words = str(problem).rpartition(": ")[2]
+            return words[:1].upper() + words[1:]
+        return None
+
+    def _reset(self) -> None:
+        for field in option_fields(self._model):
+            self._fields[field.name].set_value(field.default)
+
+    def _tell(self) -> None:
+        values = {name: box.value for name, box in self._fields.items()}
+        options = changed_options(self._model, values)
+        self._words.set_text(f"On the command line: {as_command(options)}" if options else "All as usual.")
