@@ -3,7 +3,7 @@ import csv
 import pytest
 
 from shoal import InputError, studies
-from shoal.studies import Row, Scope, Step, Study
+from shoal.studies import Findings, Row, Scope, Step, Study
 from shoal.studies.study import benchmark_file
 
 
@@ -48,6 +48,30 @@ def test_an_interrupted_study_goes_on_where_it_stopped(tmp_path):
     assert second.runs == ["c"]
     fresh = studies.run(Counting().study(), Scope(), tmp_path / "other")
     assert resumed == fresh
+
+
+def test_closing_rows_and_files_are_made_of_what_is_done_also_when_interrupted(tmp_path):
+    def interrupted(scope: Scope):
+        raise KeyboardInterrupt
+
+    def closing(found: Findings):
+        return [Row("Means", "all", "mean", None, sum(y for _, y in found.curves["a"]) / 2)]
+
+    study = Study(
+        "toy",
+        "A toy",
+        "nobody, never",
+        lambda scope: [
+            Step("a", "first", lambda scope: Findings([], {"a": [(1.0, 3.0), (2.0, 5.0)]})),
+            Step("b", "second", interrupted),
+        ],
+        closing=closing,
+        files=lambda found: {"means.txt": f"{found.rows[-1].measured}\n"},
+    )
+    with pytest.raises(KeyboardInterrupt):
+        studies.run(study, Scope(), tmp_path)
+    assert "| all | mean | – | 4 |" in (tmp_path / "table.md").read_text()
+    assert (tmp_path / "means.txt").read_text() == "4.0\n"
 
 
 def test_a_study_that_was_stopped_is_not_called_done(tmp_path):

@@ -1,8 +1,8 @@
 """The frame in which a published experiment is repeated: steps that can be resumed, rows that can be compared.
 
 A study is a list of steps; a step makes rows, each a published figure beside the one measured here. After every step
-its rows are kept in the results folder, so that an interrupted study goes on where it stopped; at the end the folder
-holds ``rows.csv`` and ``table.md``.
+its rows are kept in the results folder, so that an interrupted study goes on where it stopped. At the end, and when a
+study is interrupted, the folder holds ``rows.csv``, ``table.md``, charts and other files of what is done.
 """
 
 import csv
@@ -76,7 +76,8 @@ class Step:
 class Study:
     """A published experiment: where it comes from, and the steps that repeat it.
 
-    ``charts`` draws pictures, by name, from all rows and curves.
+    From the rows and curves of all steps that are done, ``closing`` makes the rows that need several of them,
+    ``charts`` draws pictures, by name, and ``files`` writes further files, by name.
     """
 
     name: str
@@ -85,7 +86,9 @@ class Study:
     steps: Callable[[Scope], Sequence[Step]]
     remarks: tuple[str, ...] = ()
     needs: tuple[str, ...] = field(default=())
+    closing: Callable[[Findings], Sequence[Row]] | None = None
     charts: Callable[[Findings], dict[str, str]] | None = None
+    files: Callable[[Findings], dict[str, str]] | None = None
 
 
 def load(name: str) -> Study:
@@ -129,24 +132,40 @@ def run(
     steps = list(study.steps(scope))
     rows: list[Row] = []
     curves: dict[str, list[tuple[float, float]]] = {}
-    for place, step in enumerate(steps):
-        tell(place, len(steps), step.title)
-        kept = None if again else _kept(folder, step, scope)
-        if kept is None:
-            if stop():
-                break
-            found = step.run(scope)
-            kept = found if isinstance(found, Findings) else Findings(list(found))
-            _keep(folder, step, scope, kept)
-        rows.extend(kept.rows)
-        curves.update(kept.curves)
-    else:
-        tell(len(steps), len(steps), "done")
-    _write(folder / "rows.csv", to_csv(rows))
-    _write(folder / "table.md", to_markdown(study, rows))
+    try:
+        for place, step in enumerate(steps):
+            tell(place, len(steps), step.title)
+            kept = None if again else _kept(folder, step, scope)
+            if kept is None:
+                if stop():
+                    break
+                found = step.run(scope)
+                kept = found if isinstance(found, Findings) else Findings(list(found))
+                _keep(folder, step, scope, kept)
+            rows.extend(kept.rows)
+            curves.update(kept.curves)
+        else:
+            tell(len(steps), len(steps), "done")
+    except KeyboardInterrupt:
+        _publish(study, folder, rows, curves)
+        raise
+    return _publish(study, folder, rows, curves)
+
+
+def _publish(
+    study: Study, folder: Path, rows: list[Row], curves: dict[str, list[tuple[float, float]]]
+) -> list[Row]:
+    """Write what the steps that are done amount to; returns all rows."""
+    if study.closing is not None:
+        rows = [*rows, *study.closing(Findings(rows, curves))]
+    found = Findings(rows, curves)
+    texts = {"rows.csv": to_csv(rows), "table.md": to_markdown(study, rows)}
     if study.charts is not None:
-        for name, svg in study.charts(Findings(rows, curves)).items():
-            _write(folder / f"{name}.svg", svg)
+        texts.update({f"{name}.svg": svg for name, svg in study.charts(found).items()})
+    if study.files is not None:
+        texts.update(study.files(found))
+    for name, text in texts.items():
+        _write(folder / name, text)
     return rows
 
 

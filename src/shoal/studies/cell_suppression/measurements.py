@@ -1,0 +1,128 @@
+"""Running a method on a table of a set, and what is kept of each run."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from statistics import mean
+from time import process_time
+from typing import Any
+
+from shoal.generate.table import SETS, DataSet, table
+from shoal.search import Budget, Seeds, silent
+from shoal.studies.study import Findings, Scope, Step
+from shoal.tables.methods import METHODS
+from shoal.tables.problem import Problem
+
+Curves = Mapping[str, Sequence[tuple[float, float]]]
+
+# What is kept of a run besides its cost and its CPU seconds, where the method records it.
+_RECORDED = ("last_improvement", "best_founder", "children", "infeasible", "crossovers")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A method under the name it has in the tables, and how often it is run on a table.
+
+    ``seconds`` limits the CPU time; the published methods end by themselves.
+    """
+
+    label: str
+    method: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    runs: int = 1
+    seconds: float | None = None
+
+
+def instance(scope: Scope, data: DataSet, place: int) -> Problem:
+    """A table of a set; numbered from 1."""
+    return table(data.rows, data.columns, data.sensitive, scope.seeds("table", data.name, place))
+
+
+def step(data: DataSet, plan: Plan, place: int) -> Step:
+    """All runs of a method on one table: a step of its own, so that little is lost when a study is interrupted."""
+    return Step(
+        f"{data.name}-{plan.label.replace('/', '-').replace(' ', '-').replace(',', '')}-{place}",
+        f"{data.name}, {plan.label}, table {place}",
+        lambda scope: measure(scope, data, plan, place),
+    )
+
+
+def measure(scope: Scope, data: DataSet, plan: Plan, place: int) -> Findings:
+    """Run; every pattern is audited. Seconds are of CPU and leave out the founders of a population, as published."""
+    from shoal.errors import Infeasible
+    from shoal.tables.audit import audit
+
+    _warm(plan.method)
+    problem = instance(scope, data, place)
+    curves: dict[str, list[tuple[float, float]]] = {}
+
+    def keep(measure: str, turn: int, figure: float) -> None:
+        curves.setdefault(_name(measure, data.name, plan.label, place), []).append((turn, figure))
+
+    for turn in range(1, plan.runs + 1):
+        try:
+            found = METHODS[plan.method].solve(
+                problem,
+                dict(plan.options),
+                budget=Budget(seconds=plan.seconds, clock=process_time),
+                seeds=scope.seeds("run", data.name, place, turn),
+                observer=silent,
+            )
+        except Infeasible:
+            keep("failed", turn, 1.0)
+            continue
+        if not audit(problem, found.complementary, all_cells=False).safe:
+            raise AssertionError(f"{plan.method} returned an unsafe pattern")
+        keep("cost", turn, float(found.value))
+        keep("seconds", turn, found.seconds)
+        if found.bound is not None:
+            keep("bound", turn, float(found.bound))
+        for name in _RECORDED:
+            if name in found.record:
+                keep(name, turn, float(found.record[name]))
+    return Findings([], curves)
+
+
+@cache
+def _warm(method: str) -> None:
+    # The first call loads compiled code, which is no part of a run.
+    METHODS[method].solve(
+        table(8, 8, 3, Seeds(0)), {}, budget=Budget(iterations=2), seeds=Seeds(0), observer=silent
+    )
+
+
+def _name(measure: str, data: str, label: str, place: int) -> str:
+    return f"{measure}|{data}|{label}|{place}"
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """The figures of all runs so far, by measure, data set, method and table."""
+
+    curves: Curves
+
+    def labels(self, data: str) -> list[str]:
+        """The methods run on a set, in the order they were run."""
+        found = [name.split("|") for name in self.curves]
+        return list(dict.fromkeys(label for _, name, label, _ in found if name == data))
+
+    def tables(self, data: str, label: str) -> list[int]:
+        """The tables of a set a method was run on."""
+        found = [name.split("|") for name in self.curves]
+        return sorted({int(place) for _, name, method, place in found if (name, method) == (data, label)})
+
+    def of(self, measure: str, data: str, label: str, place: int) -> list[float]:
+        """A figure of every run on a table that found something."""
+        return [figure for _, figure in self.curves.get(_name(measure, data, label, place), ())]
+
+    def by_table(self, measure: str, data: str, label: str) -> dict[int, list[float]]:
+        """The same for all tables that have some."""
+        found = {place: self.of(measure, data, label, place) for place in self.tables(data, label)}
+        return {place: figures for place, figures in found.items() if figures}
+
+    def means(self, measure: str, data: str, label: str) -> dict[int, float]:
+        """The average over the runs on each table."""
+        return {place: mean(figures) for place, figures in self.by_table(measure, data, label).items()}
+
+
+__all__ = ["SETS", "DataSet", "Measurements", "Plan", "instance", "measure", "step"]
