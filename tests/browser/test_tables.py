@@ -1,12 +1,17 @@
-"""Protect a table: from records and from an uploaded matrix, and other patterns tried by hand."""
+"""Protect a table: from records with hierarchies, an uploaded matrix and a jj file, and other patterns tried by hand."""
 
 import time
 from pathlib import Path
 
 import polars as pl
 import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from tests.browser.visitor import Visitor
+
+import shoal
+from shoal.tables import jj
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -17,73 +22,186 @@ def _cell(visitor: Visitor, row: str, column: str) -> WebElement:
     return visitor.one(f".shoal-cells td[aria-label^='{row}, {column}:']")
 
 
+def _labels(visitor: Visitor, kind: str) -> list[str]:
+    found = visitor.all(f".shoal-cells td.{kind}")
+    return [str(item.get_attribute("aria-label")).partition(":")[0] for item in found]
+
+
 def _verdict(visitor: Visitor, words: str) -> None:
     visitor.until(lambda: words in visitor.one("[data-test=verdict]").text, what=f"the verdict {words!r}")
+
+
+def _into(visitor: Visitor, slot: str, file: Path) -> None:
+    """Upload a file into a slot of the form and wait until it is chosen there."""
+    row = visitor.driver.find_element(By.CSS_SELECTOR, f'[data-slot="{slot}"]')
+    row.find_element(By.CSS_SELECTOR, "input[type=file]").send_keys(str(file))
+    visitor.until(lambda: file.name.partition(".")[0] in row.text, what=f"{file.name} in {slot}")
+
+
+def _unfold(visitor: Visitor, words: str) -> None:
+    visitor.click(
+        lambda: visitor.labelled("div[contains(@class, 'q-expansion-item')]//div[@role='button']", words)
+    )
+    time.sleep(0.3)
+
+
+def _press(visitor: Visitor, name: str) -> None:
+    """Change a cell by hand."""
+    row, column = name.split(", ")
+    visitor.click(lambda: _cell(visitor, row, column))
 
 
 def test_records_to_a_published_table(visitor: Visitor, downloads: Path) -> None:
     visitor.have("firms")
     visitor.open("/tables?data=firms")
     visitor.choose("Sum of", "turnover")
-    visitor.fill("Time limit", "20")
-    visitor.press("Suppress")
+    visitor.press("Tabulate")
     visitor.state("done")
-    visitor.see("Sensitive by rule", "Safe against an outsider", "internal use")
+    visitor.see("Nothing is hidden yet but the sensitive cells")
+    visitor.shot("table-tabulated")
+    visitor.fill("Time limit", "20")
+    _unfold(visitor, "More options")
+    visitor.fill("Roundings", "-3")
+    visitor.see("Must be greater than or equal to 0")
+    visitor.press("Suppress")
+    visitor.see("option 'roundings' of method 'auto'")
+    visitor.fill("Roundings", "6")
+    visitor.see("On the command line: --option roundings=6")
+    visitor.shot("table-options")
+    visitor.press("Suppress")
+    visitor.see("Safe against an outsider", "sole contributors who know their own cells", seconds=60)
+    visitor.state("done")
+    visitor.see("Sensitive by rule", "internal use")
     assert visitor.all(".shoal-cells td.primary")
-    visitor.whole("table")
     # Showing a hidden cell breaks the pattern, hiding it again mends it; the answer comes at once.
     _verdict(visitor, "Safe:")
-    cell = (
-        visitor.all(".shoal-cells td.complementary")[0]
-        .get_attribute("aria-label")
-        .partition(":")[0]
-        .split(", ")
-    )
-    visitor.click(lambda: _cell(visitor, *cell))
+    visitor.whole("table")
+    hidden = _labels(visitor, "complementary")
+    _press(visitor, hidden[0])
     _verdict(visitor, "Not safe.")
-    visitor.see("attacker's interval")
-    visitor.shot("table-unsafe")
+    visitor.see("attacker's interval", "Changed by hand: 0 more hidden, 1 shown")
+    assert visitor.all(".shoal-cells td.failing")
+    visitor.whole("table-unsafe")
     since = time.monotonic()
-    visitor.click(lambda: _cell(visitor, *cell))
+    # By keyboard: the cell that was pressed has kept the focus.
+    visitor.driver.switch_to.active_element.send_keys(Keys.ENTER)
     _verdict(visitor, "Safe:")
     assert time.monotonic() - since < 4
     visitor.click(lambda: visitor.one("[data-file='published.csv']"))
     visitor.until((downloads / "published.csv").exists, what="the download")
     published = pl.read_csv(downloads / "published.csv", infer_schema=False)
-    hidden = visitor.all(".shoal-cells td.primary, .shoal-cells td.complementary")
-    assert published["value"].to_list().count("x") == len(hidden)
+    away = visitor.all(".shoal-cells td.primary, .shoal-cells td.complementary")
+    assert published["value"].to_list().count("x") == len(away)
+
+
+def test_three_dimensions_with_a_hierarchy(visitor: Visitor, tmp_path: Path, downloads: Path) -> None:
+    visitor.have("firms")
+    frame = pl.read_parquet(visitor.served.folder / "data" / "firms.parquet")
+    size = pl.when(pl.col("staff") > 20).then(pl.lit("large")).otherwise(pl.lit("small")).alias("size")
+    visitor.have("business", frame.with_columns(size).write_csv().encode())
+    (tmp_path / "areas.hrc").write_text("mainland\n@north\n@east\n@south\n@west\noverseas\n@islands\n")
+    known = pl.DataFrame({"region": ["north"], "sector": ["food"], "size": ["total"], "status": ["z"]})
+    known.write_csv(tmp_path / "known.csv")
+    visitor.open("/tables?data=business")
+    visitor.choose("Dimensions", "size")
+    visitor.choose("Sum of", "turnover")
+    visitor.press("Add a rule")
+    assert len(visitor.all(".shoal-rule")) == 3
+    _unfold(visitor, "Hierarchies")
+    _into(visitor, "Hierarchy of region", tmp_path / "areas.hrc")
+    _unfold(visitor, "Holdings")
+    _into(visitor, "A-priori file", tmp_path / "known.csv")
+    visitor.fill("Time limit", "3")
+    visitor.whole("table-form")
+    visitor.press("Suppress")
+    visitor.state("done")
+    visitor.see("dominance(1,75)", "Methods compared on this table")
+    _verdict(visitor, "Safe:")
+    rows = [item.text for item in visitor.all(".shoal-cells tbody th")]
+    assert rows == ["east", "north", "south", "west", "mainland", "islands", "overseas", "total"]
+    assert visitor.one(".shoal-cells td.always").get_attribute("aria-label") == "north, food: always published"
+    # Look at it from another side.
+    visitor.choose("At size", "large")
+    visitor.until(lambda: visitor.all(".shoal-cells td.complementary"), what="hidden cells among large firms")
+    visitor.whole("table-hierarchy")
+    visitor.choose("Rows", "size")
+    visitor.until(lambda: "large" in visitor.one(".shoal-cells tbody").text, what="size in the rows")
+    assert [item.text for item in visitor.all(".shoal-cells tbody th")] == ["large", "small", "total"]
+    visitor.choose("Other methods", "general")
+    visitor.press("Run them too")
+    visitor.until(lambda: len(visitor.all("tr.shoal-this")) == 1, what="the comparison")
+    visitor.until(lambda: "general" in visitor.one("tr.shoal-this").find_element(By.XPATH, "..").text)
+    visitor.click(lambda: visitor.one("[data-file='table.jj']"))
+    visitor.until((downloads / "table.jj").exists, what="the jj file")
+    contents = jj.read(downloads / "table.jj")
+    pattern = [(str(cell),) for cell in contents.hidden]
+    assert contents.problem.table.cells == 8 * 9 * 3
+    assert shoal.audit(contents.problem, pattern).unsafe.size == 0
 
 
 def test_an_uploaded_table_marked_and_changed_by_hand(visitor: Visitor, tmp_path: Path) -> None:
     (tmp_path / "matrix.csv").write_text(MATRIX)
-    visitor.open("/data")
-    visitor.upload(tmp_path / "matrix.csv")
-    visitor.see("Columns of matrix")
-    visitor.open("/tables?data=matrix")
+    (tmp_path / "secret.csv").write_text("row,column,lower,upper\ns,c,20,20\n")
+    visitor.have("firms")
+    visitor.open("/tables")
+    _into(visitor, "Data", tmp_path / "matrix.csv")
     visitor.see("No cell is marked as sensitive yet.")
+    visitor.press("Suppress")
+    visitor.see("say which cells are sensitive")
+    _into(visitor, "Sensitive cells", tmp_path / "secret.csv")
     visitor.press("Mark the sensitive cells")
     visitor.click(lambda: _cell(visitor, "e", "b"))
     visitor.see("Sensitive (1): e, b")
     visitor.shot("table-marking")
+    visitor.choose("Method", "heurgene")
     visitor.press("Suppress")
     visitor.state("done")
     _verdict(visitor, "Safe:")
-    free = [
-        item.get_attribute("aria-label")
-        for item in visitor.all(".shoal-cells td.cell:not(.primary):not(.complementary)")
-    ]
-    spare = next(label for label in free if "total" not in label).partition(":")[0].split(", ")
-    visitor.click(lambda: _cell(visitor, *spare))
+    assert set(_labels(visitor, "primary")) == {"e, b", "s, c"}
+    spare = next(
+        name for name in _labels(visitor, "cell:not(.primary):not(.complementary)") if "total" not in name
+    )
+    _press(visitor, spare)
     visitor.press("Audit and keep this pattern")
-    visitor.see("Audit of matrix by hand")
+    visitor.see("Audit of matrix, by hand")
     visitor.state("done")
     _verdict(visitor, "Safe:")
     assert visitor.one("[data-file='published.csv']")
 
 
-def test_what_cannot_be_protected_is_told(visitor: Visitor) -> None:
+def test_a_jj_file_and_its_relations(visitor: Visitor, tmp_path: Path) -> None:
+    import numpy as np
+
+    numbers = np.array([[10.0, 20, 30, 15], [40, 50, 60, 25], [70, 80, 90, 45]])
+    given = shoal.suppress(numbers, sensitive=[("2", "2")])
+    (tmp_path / "general.jj").write_text(jj.write(given.problem, given.complementary))
     visitor.have("firms")
-    visitor.open("/tables?data=firms")
-    visitor.fill("Rules", "frequncy(3)")
+    visitor.open("/tables")
+    _into(visitor, "Data", tmp_path / "general.jj")
+    visitor.see("A general table of 20 cells, 1 of them sensitive, and 9 relations.")
+    _unfold(visitor, "Audit a pattern instead")
+    visitor.press("Audit")
+    visitor.see("as the file marks it")
+    visitor.state("done")
+    _verdict(visitor, "Safe:")
     visitor.press("Suppress")
-    visitor.see("rule 'frequncy' is not a rule; did you mean 'frequency'?")
+    visitor.see("general, auto")
+    visitor.state("done")
+    _verdict(visitor, "Safe:")
+    visitor.see("Every row is a relation through the cell.")
+    assert len(visitor.all(".shoal-cells tbody tr")) == 2
+    visitor.whole("table-jj")
+
+
+def test_dark_on_a_small_screen(visitor: Visitor) -> None:
+    visitor.have("firms")
+    run = visitor.run(
+        "suppress", data="firms", dimensions=["region", "sector"], value="turnover", method="general"
+    )
+    visitor.driver.set_window_size(760, 900)
+    visitor.open(f"/tables?run={run}")
+    visitor.press("Light or dark")
+    _verdict(visitor, "Safe:")
+    visitor.whole("table-dark-small")
+    visitor.press("Light or dark")
+    assert not visitor.complaints()

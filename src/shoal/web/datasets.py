@@ -13,6 +13,9 @@ from shoal.web.workspace import Workspace, plain_name
 if TYPE_CHECKING:
     import polars as pl
 
+# What may lie beside the records of data.
+_ENDINGS = ("jj",)
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -26,6 +29,7 @@ class Dataset:
     roles: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     table: str | None = None
+    connection: str | None = None
 
     def with_role(self, role: str) -> list[str]:
         """The columns that have a role."""
@@ -97,6 +101,7 @@ class Datasets:
         origin: str,
         notes: tuple[str, ...] = (),
         table: str | None = None,
+        connection: str | None = None,
     ) -> Dataset:
         """Put a frame on the shelf under a free name like the one asked for."""
         from shoal.web.roles import suggest_roles
@@ -112,11 +117,22 @@ class Datasets:
             roles=suggest_roles(frame),
             notes=notes,
             table=table,
+            connection=connection,
         )
         with atomically(self._workspace.place("data", f"{found.name}.parquet"), force=True) as unfinished:
             frame.write_parquet(unfinished)
         self._write(found)
         return found
+
+    def attach(self, name: str, ending: str, content: str) -> None:
+        """Keep beside the records what they cannot hold: a general table as a whole."""
+        with atomically(self._beside(name, ending), force=True) as unfinished:
+            unfinished.write_text(content, encoding="utf-8")
+
+    def attachment(self, name: str, ending: str) -> Path | None:
+        """What is kept beside the records, if there is something of this ending."""
+        path = self._beside(self[name].name, ending)
+        return path if path.exists() else None
 
     def set_role(self, name: str, column: str, role: str) -> Dataset:
         """Say what a column is."""
@@ -134,6 +150,13 @@ class Datasets:
         path = self.path(name)
         self._description(name).unlink(missing_ok=True)
         path.unlink(missing_ok=True)
+        for ending in _ENDINGS:
+            self._beside(name, ending).unlink(missing_ok=True)
+
+    def _beside(self, name: str, ending: str) -> Path:
+        if ending not in _ENDINGS:
+            raise InputError(f"nothing ending in '{ending}' is kept beside data")
+        return self._workspace.place("data", f"{name}.{ending}")
 
     def _description(self, name: str) -> Path:
         return self._workspace.place("data", f"{name}.json")

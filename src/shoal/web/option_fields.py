@@ -43,7 +43,7 @@ class OptionField:
             parts.append(f"{shown(self.least)} to {shown(self.most)}")
         else:
             for word, limit in (
-                ("at least", self.least),
+                ("at least", self.least or None),
                 ("above", self.above),
                 ("at most", self.most),
                 ("below", self.below),

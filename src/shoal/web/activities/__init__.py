@@ -12,6 +12,7 @@ from shoal.web.activities import (
     load,
     microaggregate,
     suppress,
+    tabulate,
     update,
     write,
 )
@@ -28,6 +29,7 @@ ACTIVITIES: Mapping[str, Activity] = {
         microaggregate.ACTIVITY,
         group.ACTIVITY,
         compare.ACTIVITY,
+        tabulate.ACTIVITY,
         suppress.ACTIVITY,
         audit.ACTIVITY,
         assign.ACTIVITY,

@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from shoal.errors import InputError
+from shoal.web.activities import table_files
 from shoal.web.activities.activity import Activity, Request
 from shoal.web.jobs.context import Context
 
@@ -34,7 +35,7 @@ def run(request: Load, context: Context) -> dict[str, Any]:
     from shoal import sources
 
     notes: tuple[str, ...] = ()
-    table = None
+    table = connection = general = None
     name = request.sample or request.title or request.file or request.table or ""
     if request.sample is not None:
         frame, origin = _sample(request.sample), "sample data, invented"
@@ -42,7 +43,10 @@ def run(request: Load, context: Context) -> dict[str, Any]:
         path = context.workspace.place("incoming", request.file)
         context.say("reading")
         try:
-            frame, notes = _read(path, request)
+            if name.lower().endswith(table_files.ENDINGS):
+                frame, notes, general = table_files.read(path, name)
+            else:
+                frame, notes = _read(path, request)
         except InputError as error:
             # The file has a made-up name in the workspace; the user knows it by its own.
             raise InputError(str(error).replace(str(path), name).replace(path.name, name)) from None
@@ -54,13 +58,16 @@ def run(request: Load, context: Context) -> dict[str, Any]:
         context.say("reading")
         data = sources.read(f"{url}::{request.table}")
         frame, notes, table = data.frame, data.notes, request.table
+        connection = request.connection
         origin = str(data.address)
         if origin.startswith("sqlite"):
             origin = "sqlite: " + origin.rpartition("/")[2]
     else:
         raise InputError("say what to load: a file, a table of a connected database, or a sample")
     context.say("looking at the columns")
-    found = context.datasets.add(frame, name, origin, notes, table)
+    found = context.datasets.add(frame, name, origin, notes, table, connection)
+    if general is not None:
+        context.datasets.attach(found.name, "jj", general)
     return {
         "data": found.name,
         "records": found.records,

@@ -1,12 +1,18 @@
 """Protect a table: the cheapest further cells to hide, with the audit of the result."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from shoal.tables.methods import METHODS
 from shoal.web.activities.activity import Activity
-from shoal.web.activities.table import TableRequest, build, checking, drawing, verdict
+from shoal.web.activities.drawing import draw
+from shoal.web.activities.table import Posed, TableRequest, pose
+from shoal.web.activities.verdict import verdict
 from shoal.web.jobs.context import Context
+
+if TYPE_CHECKING:
+    from shoal.tables.suppression import Suppression
 
 
 class Suppress(TableRequest):
@@ -14,7 +20,16 @@ class Suppress(TableRequest):
 
     method: str = Field("auto", max_length=40)
     options: dict[str, Any] = Field(default_factory=dict, description="options of the method")
-    cost: str = Field("value", max_length=40, description="what hiding a cell costs")
+    compare: list[str] = Field(
+        default_factory=list, max_length=10, description="also run these methods, for the report"
+    )
+    cost: str = Field(
+        "value",
+        max_length=100,
+        description="what hiding a cell costs: value, unity, contributors, log, or data",
+    )
+    previous: str | None = Field(None, description="data: last period's pattern; its cells cost a tenth")
+    symbol: str = Field("x", max_length=10, description="what stands in a hidden cell of the published table")
     iterations: int | None = Field(None, ge=0, le=10**12)
     time_limit: float | None = Field(None, gt=0, le=7 * 86400)
     seed: int = Field(0, ge=0, le=2**53 - 1)
@@ -22,38 +37,59 @@ class Suppress(TableRequest):
 
 def run(request: Suppress, context: Context) -> dict[str, Any]:
     """Build the table, find the pattern, audit it, and write both editions."""
+    context.say("building the table")
+    posed = pose(request, context.datasets, cost=request.cost, previous=request.previous)
+    for method in request.compare:
+        METHODS[method]
+    context.say("searching")
+    found = _search(request, request.method, request.options, posed, context, context.observe)
+    context.flush()
+    others = []
+    for method in request.compare:
+        if method == request.method or str(found.solution.stopped_by) == "interrupt":
+            continue
+        context.say(f"comparing with {method}")
+        others.append(_search(request, method, {}, posed, context, lambda progress: None))
+    context.say("writing")
+    write(found.published(request.symbol), found.pattern, found.intervals, context)
+    write_jj(found.problem, found.complementary, context)
+    context.report(found.report(others))
+    hidden = found.problem.hidden_mask(found.complementary)
+    return {
+        **verdict(found.audit),
+        **found.to_dict(),
+        "counts": posed.counts,
+        "by_rule": dict(posed.by_rule),
+        "contributors_known": posed.made is not None and posed.made.contributions is not None,
+        "cells": found.problem.table.cells,
+        "dimensions": list(found.problem.table.dimensions),
+        "fitting": fitting(found.problem),
+        "value_hidden_percent": _share(found.problem, hidden),
+        "drawn": draw(found.problem, hidden, posed.trees, context),
+        "compared": {
+            other.method: {"cost": other.cost, "complementary": int(other.complementary.size)}
+            for other in others
+        },
+    }
+
+
+def _search(
+    request: Suppress, method: str, options: dict[str, Any], posed: Posed, context: Context, observer: Any
+) -> "Suppression":
     import os
 
     import shoal
 
-    context.say("building the table")
-    table = build(request, context.datasets.frame(request.data))
-    context.say("searching")
-    found = shoal.suppress(
-        table,
-        method=request.method,
-        options=request.options or None,
-        cost=request.cost,
+    return shoal.suppress(
+        posed.problem,
+        method=method,
+        options=options or None,
+        counts=posed.counts,
         seed=request.seed,
         threads=os.cpu_count() or 1,
         budget=context.budget(request.iterations, request.time_limit),
-        observer=context.observe,
-        **checking(request),
+        observer=observer,
     )
-    context.flush()
-    context.say("writing")
-    write(found.published("x"), found.pattern, found.intervals, context)
-    context.report(found.report())
-    hidden = found.problem.hidden_mask(found.complementary)
-    return {
-        **found.to_dict(),
-        **verdict(found.audit),
-        "by_rule": dict(getattr(table, "by_rule", {})),
-        "cells": found.problem.table.cells,
-        "value_hidden_percent": _share(found.problem, hidden),
-        "grid": drawing(found.problem, hidden),
-        "hidden": [list(row) for row in found.pattern.head(300).iter_rows()],
-    }
 
 
 def write(published: Any, pattern: Any, intervals: Any, context: Context) -> None:
@@ -61,8 +97,17 @@ def write(published: Any, pattern: Any, intervals: Any, context: Context) -> Non
     from shoal import sources
 
     sources.write(published, context.file("published.csv", "Published table (CSV)"), force=True)
+    sources.write(published, context.file("published.xlsx", "Published table (Excel)"), force=True)
     sources.write(pattern, context.file("pattern.csv", "Pattern, internal (CSV)"), force=True)
     sources.write(intervals, context.file("intervals.csv", "Intervals, internal (CSV)"), force=True)
+
+
+def write_jj(problem: Any, complementary: Any, context: Context) -> None:
+    """The whole problem with its pattern, for τ-ARGUS and its kin."""
+    from shoal.tables import jj
+
+    place = context.file("table.jj", "Table and pattern, internal (jj)")
+    place.write_text(jj.write(problem, complementary), encoding="utf-8")
 
 
 def _share(problem: Any, hidden: Any) -> float:
@@ -75,9 +120,27 @@ def _share(problem: Any, hidden: Any) -> float:
     return 100.0 * float(values[further].sum()) / total if total else 0.0
 
 
+def fitting(problem: Any) -> list[str]:
+    """The methods that can protect this table."""
+    table = problem.table
+    plain = table.shape is not None and bool(table.internal[problem.sensitive].all())
+    lacks = {
+        trait
+        for trait, has in (("two-dimensional", plain), ("network", table.network is not None))
+        if not has
+    }
+    return [name for name, method in METHODS.items() if not method.traits & lacks]
+
+
+def title(request: TableRequest) -> str:
+    """The table in a few words."""
+    if request.source == "records":
+        return f"{request.data}: {' × '.join(request.dimensions) or 'no dimensions'}"
+    return request.data
+
+
 def _title(request: Suppress) -> str:
-    what = " × ".join(request.dimensions) if request.source == "records" else "table"
-    return f"{request.data}: {what}, {request.method}"
+    return f"{title(request)}, {request.method}"
 
 
-ACTIVITY = Activity("suppress", "Protect a table", Suppress, run, _title, search=True)
+ACTIVITY = Activity("suppress", "Protect a table", Suppress, run, _title, search=True, methods=METHODS)

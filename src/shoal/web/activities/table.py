@@ -1,5 +1,8 @@
-"""The table that suppression and audit work on: built from records, or a matrix that was loaded."""
+"""The table that suppression and audit work on: built from records, a matrix, a list of cells, or a jj file."""
 
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
@@ -8,115 +11,226 @@ from shoal.errors import InputError
 from shoal.web.activities.activity import Request
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import polars as pl
 
-# Larger tables are not drawn cell by cell.
-LARGEST_GRID = 1500
-_LISTED = 300
+    from shoal.tables.problem import Problem
+    from shoal.tables.tabulation import Tabulation, Tree
+    from shoal.web.datasets import Datasets
+
+COSTS = ("value", "unity", "contributors", "log")
+# What a cell of last period's pattern costs now, so that patterns stay stable.
+_AGAIN = 0.1
 
 
 class TableRequest(Request):
-    """Which table, and which of its cells are sensitive."""
+    """Which table, and which of its cells are sensitive; the names are those of the command line."""
 
     data: str
-    source: Literal["records", "matrix"] = Field(
-        "records", description="records to tabulate, or a matrix with totals"
+    source: Literal["records", "matrix", "cells", "jj"] = Field(
+        "records",
+        description="records to tabulate, a matrix with totals, a list of cells from tabulate, or a jj file",
     )
     dimensions: list[str] = Field(default_factory=list, max_length=6, description="of records")
     value: str | None = Field(None, description="what is summed; records are counted if not given")
-    contributor: str | None = None
+    contributor: str | None = Field(
+        None, description="the column of who contributes; every record by itself if not given"
+    )
     holding: str | None = Field(None, description="the group a contributor belongs to")
+    weight: str | None = Field(None, description="the column of sampling weights")
+    weights_public: bool = Field(default=False, description="attackers know the weights")
+    hierarchy: dict[str, str] = Field(
+        default_factory=dict,
+        description="subtotals of a dimension: data of the workspace with code and parent",
+    )
     rules: list[str] | None = Field(
         None, max_length=10, description="such as p-percent(10), dominance(1,75), frequency(3)"
     )
+    apriori: str | None = Field(None, description="data: cells declared safe or sensitive, costs, levels")
     zeros: Literal["published", "suppressible"] = "published"
-    sensitive: list[tuple[str, str]] = Field(default_factory=list, description="(row, column) of a matrix")
+    sensitive: list[list[str]] = Field(
+        default_factory=list, max_length=100_000, description="coordinates of sensitive cells"
+    )
+    sensitive_data: str | None = Field(
+        None, description="data: a list of sensitive cells, such as row,column[,lower,upper]"
+    )
+    contributions: str | None = Field(
+        None, description="data: who contributes how much to a list of cells, as tabulate writes it"
+    )
     protection: float = Field(
         0.10, ge=0, le=1, description="share of a cell's value that its interval must leave open"
     )
     sliding: float = Field(
         0.0, ge=0, le=10, description="share of the value for the whole width, in addition"
     )
-    high: float | None = Field(None, gt=0, description="an upper bound on cells that an attacker knows")
-    insiders: bool = Field(default=True, description="sole contributors know their own cells")
+    low: float = Field(
+        0.0, ge=-1e15, le=1e15, description="the least an attacker holds possible for any cell"
+    )
+    high: float | None = Field(
+        None, ge=-1e15, le=1e15, description="the most an attacker holds possible for any cell"
+    )
+    rounding: float | None = Field(
+        None, gt=0, le=1e15, description="totals may be off by rounding to this base"
+    )
+    counts: bool = Field(default=False, description="the cells are counts: check whole numbers too")
+    insiders: bool = Field(
+        default=True, description="where contributors are known, sole ones know their own cells"
+    )
 
 
-def build(request: TableRequest, frame: "pl.DataFrame") -> Any:
-    """The table: a tabulation with its sensitive cells, or the matrix as a frame."""
+@dataclass(frozen=True)
+class Posed:
+    """The problem a request describes, and what is known of its table besides."""
+
+    problem: "Problem"
+    counts: bool = False
+    by_rule: Mapping[str, int] = field(default_factory=dict)
+    trees: "Mapping[str, Tree]" = field(default_factory=dict)
+    made: "Tabulation | None" = None
+    hidden: Any = None
+
+
+def pose(
+    request: TableRequest, datasets: "Datasets", *, cost: str = "value", previous: str | None = None
+) -> Posed:
+    """Build the table and say what has to be protected; ``previous`` names last period's pattern."""
+    posed = _posed(request, datasets, cost)
+    if previous is None:
+        return posed
+    from dataclasses import replace
+
+    from shoal.tables.suppression import read_pattern
+
+    problem = posed.problem
+    cells, _ = read_pattern(problem.table, datasets.frame(previous))
+    cheaper = problem.cost.copy()
+    cheaper[cells] *= _AGAIN
+    return replace(posed, problem=problem.against(cost=cheaper))
+
+
+def _posed(request: TableRequest, datasets: "Datasets", cost: str) -> Posed:
+    from shoal.tables.suppression import as_problem, as_table
+
+    if request.source == "jj":
+        return _general(request, datasets)
+    common: dict[str, Any] = {
+        "protection": request.protection,
+        "sliding": request.sliding,
+        "low": request.low,
+        "high": request.high,
+    }
     if request.source == "matrix":
-        if not request.sensitive:
-            raise InputError("say which cells are sensitive")
-        return frame
+        table = as_table(datasets.frame(request.data), rounding=request.rounding)
+        sensitive = _sensitive(request, datasets, table.dimensions)
+        priced = cost if cost in COSTS else datasets.frame(cost)
+        problem = as_problem(table, sensitive=sensitive, cost=priced, **common)
+        return Posed(problem, counts=request.counts)
+    made = tabulate(request, datasets, cost)
+    problem = as_problem(
+        made,
+        sensitive=_sensitive(request, datasets, made.table.dimensions),
+        cost=cost,
+        insiders=request.insiders,
+        **common,
+    )
+    counts = request.counts or made.counts
+    return Posed(problem, counts=counts, by_rule=made.by_rule, trees=made.trees, made=made)
+
+
+def tabulate(request: TableRequest, datasets: "Datasets", cost: str = "value") -> "Tabulation":
+    """The table of records, or of a list of cells, with the sensitive ones by its rules."""
+    if cost not in COSTS:
+        raise InputError("a file of costs is for a matrix; otherwise set costs in the a-priori file")
+    hierarchies = {name: _hierarchy(datasets.frame(data), name) for name, data in request.hierarchy.items()}
+    if request.source == "cells":
+        return _cells(request, datasets, hierarchies)
     import shoal
 
     if not request.dimensions:
         raise InputError("name at least one dimension")
     return shoal.tabulate(
-        frame,
+        datasets.frame(request.data),
         request.dimensions,
         value=request.value,
         contributor=request.contributor,
         holding=request.holding,
+        weight=request.weight,
+        weights_public=request.weights_public,
+        hierarchies=hierarchies,
         rules=request.rules,
+        apriori=None if request.apriori is None else datasets.frame(request.apriori),
         zeros=request.zeros,
+        cost=cost,
     )
 
 
-def checking(request: TableRequest) -> dict[str, Any]:
-    """What suppression and audit are told alike."""
-    return {
-        "sensitive": [tuple(cell) for cell in request.sensitive] or None,
-        "protection": request.protection,
-        "sliding": request.sliding,
-        "high": request.high,
-        "insiders": request.insiders,
+def _cells(
+    request: TableRequest, datasets: "Datasets", hierarchies: dict[str, dict[str, str]]
+) -> "Tabulation":
+    """A list of cells with what belongs beside it, which is put beside it for the reading."""
+    import tempfile
+    from pathlib import Path
+
+    from shoal import sources
+    from shoal.tables.files import beside, read_cells
+    from shoal.tables.tabulation import apply_apriori
+
+    frame = datasets.frame(request.data)
+    if not {"value", "status"} <= set(frame.columns):
+        raise InputError("a list of cells needs the columns 'value' and 'status'; tabulate writes such lists")
+    plan = {
+        "dimensions": frame.columns[: frame.columns.index("value")],
+        "hierarchies": hierarchies,
+        "rules": request.rules or [],
+        "counts": request.counts,
     }
+    with tempfile.TemporaryDirectory() as folder:
+        place = str(Path(folder) / "cells.csv")
+        beside(place, "structure.json").write_text(json.dumps(plan), encoding="utf-8")
+        if request.contributions is not None:
+            sources.write(datasets.frame(request.contributions), str(beside(place, "contributions.csv")))
+        made = read_cells(frame, place, rounding=request.rounding)
+    return made if request.apriori is None else apply_apriori(made, datasets.frame(request.apriori))
 
 
-def drawing(problem: Any, hidden: Any) -> dict[str, Any] | None:
-    """A two-dimensional table as the page draws it, totals last; nothing for one that is too large."""
-    table = problem.table
-    if len(table.dimensions) != 2 or table.cells > LARGEST_GRID:
-        return None
-    first, second = table.dimensions
-    rows = _totals_last([str(key) for key in table.keys[first]])
-    columns = _totals_last([str(key) for key in table.keys[second]])
-    values: list[list[Any]] = [[None] * len(columns) for _ in rows]
-    kinds = [[""] * len(columns) for _ in rows]
-    places = (
-        {name: place for place, name in enumerate(rows)},
-        {name: place for place, name in enumerate(columns)},
-    )
-    for cell in range(table.cells):
-        row, column = places[0][str(table.keys[first][cell])], places[1][str(table.keys[second][cell])]
-        values[row][column] = float(table.values[cell])
-        if problem.is_sensitive[cell]:
-            kinds[row][column] = "primary"
-        elif hidden[cell]:
-            kinds[row][column] = "complementary"
-    return {"dimensions": [first, second], "rows": rows, "columns": columns, "values": values, "kinds": kinds}
+def _general(request: TableRequest, datasets: "Datasets") -> Posed:
+    from shoal.tables import jj
+
+    place: Path | None = datasets.attachment(request.data, "jj")
+    if place is None:
+        raise InputError(f"'{request.data}' did not come from a jj file")
+    contents = jj.read(place)
+    contents.problem.table.check(rounding=request.rounding)
+    return Posed(contents.problem, counts=request.counts, hidden=contents.hidden)
 
 
-def _totals_last(names: list[str]) -> list[str]:
-    found = list(dict.fromkeys(names))
-    return [name for name in found if name != "total"] + [name for name in found if name == "total"]
+def _sensitive(request: TableRequest, datasets: "Datasets", dimensions: tuple[str, ...]) -> Any:
+    """The sensitive cells that were named, in a list or one by one; nothing if there are none."""
+    import polars as pl
+
+    for cell in request.sensitive:
+        if len(cell) != len(dimensions):
+            raise InputError(f"a sensitive cell is named by {', '.join(dimensions)}")
+    listed = pl.DataFrame(request.sensitive, schema=dict.fromkeys(dimensions, pl.String), orient="row")
+    if request.sensitive_data is None:
+        return listed if listed.height else None
+    given = datasets.frame(request.sensitive_data)
+    for name in dimensions:
+        if name not in given.columns:
+            raise InputError(f"the list of sensitive cells lacks the column '{name}'")
+    given = given.with_columns(pl.col(name).cast(pl.String) for name in dimensions)
+    more = listed.join(given, on=list(dimensions), how="anti")
+    return pl.concat([given, more], how="diagonal")
 
 
-def verdict(found: Any) -> dict[str, Any]:
-    """What an audit says, with the intervals of the sensitive cells beside what they need."""
-    from shoal.tables.suppression import interval_frame
-
-    frame = interval_frame(found)
+def _hierarchy(frame: "pl.DataFrame", dimension: str) -> dict[str, str]:
+    names = frame.columns
+    if not {"code", "parent"} <= set(names):
+        if len(names) != 2:
+            raise InputError(f"the hierarchy of '{dimension}' needs the columns 'code' and 'parent'")
+        frame = frame.rename(dict(zip(names, ("code", "parent"), strict=True)))
     return {
-        "safe": found.safe,
-        "unsafe": int(found.unsafe.size),
-        "insiders": len({cell for cell, _ in found.insider}),
-        "sums": len(found.sums),
-        "integers": len(found.integer),
-        "disclosed": int(found.disclosed.size),
-        "smallest_margin_percent": found.smallest_margin,
-        "intervals": {
-            "columns": frame.columns,
-            "rows": [list(row) for row in frame.head(_LISTED).iter_rows()],
-        },
+        str(code): "" if parent is None else str(parent)
+        for code, parent in zip(frame["code"].to_list(), frame["parent"].to_list(), strict=True)
     }

@@ -113,7 +113,7 @@ class MethodPicker:
         try:
             self._methods[self.method].configure(changed_options(self._model, {field.name: value}))
         except InputError as problem:
-            words = str(problem).rpartition(": ")[2]
+            words = str(problem).rpartition(": ")[2].replace("input should be", "must be")
             return words[:1].upper() + words[1:]
         return None
 

@@ -1,0 +1,83 @@
+"""A table as the page draws it: any number of dimensions with their subtotals, or relations between numbered cells."""
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from shoal.tables.table import TOTAL
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from shoal.tables.problem import Problem
+    from shoal.tables.tabulation import Tree
+    from shoal.web.jobs.context import Context
+
+FILE = "drawing.json"
+# A table of more cells is not drawn; its files hold all of it.
+LARGEST = 200_000
+
+
+def draw(problem: "Problem", hidden: "np.ndarray", trees: "Mapping[str, Tree]", context: "Context") -> bool:
+    """Keep the drawing beside the run; false for a table that is too large."""
+    if problem.table.cells > LARGEST:
+        return False
+    content = drawing(problem, hidden, trees)
+    context.keep(FILE).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    return True
+
+
+def drawing(problem: "Problem", hidden: "np.ndarray", trees: "Mapping[str, Tree]") -> dict[str, Any]:
+    """Codes in the order in which they are shown, subtotals after their parts; the cells under them; kinds and values."""
+    table = problem.table
+    kinds = [
+        "p" if sensitive else "c" if gone else "" if may else "z"
+        for sensitive, gone, may in zip(problem.is_sensitive, hidden, problem.candidates, strict=True)
+    ]
+    drawn: dict[str, Any] = {"values": table.values.tolist(), "kinds": kinds}
+    if table.dimensions == ("cell",):
+        return {
+            **drawn,
+            "names": [str(key) for key in table.keys["cell"]],
+            "relations": [table.relation(place).tolist() for place in range(table.relations)],
+        }
+    dimensions = []
+    for name in table.dimensions:
+        if name in trees:
+            codes = _outline(trees[name])
+        else:
+            found = list(dict.fromkeys(str(key) for key in table.keys[name]))
+            codes = [(code, 1) for code in found if code != TOTAL] + [(TOTAL, 0)] * (TOTAL in found)
+        dimensions.append(
+            {"name": name, "codes": [code for code, _ in codes], "depth": [depth for _, depth in codes]}
+        )
+    return {**drawn, "dimensions": dimensions, "cells": _places(problem, dimensions)}
+
+
+def _outline(tree: "Tree") -> list[tuple[str, int]]:
+    """Every code with its depth, the parts before their subtotal and the total last."""
+
+    def below(code: int, depth: int) -> list[tuple[str, int]]:
+        found = [item for child in tree.children.get(code, ()) for item in below(child, depth + 1)]
+        return [*found, (tree.codes[code], depth)]
+
+    return below(0, 0)
+
+
+def _places(problem: "Problem", dimensions: list[dict[str, Any]]) -> list[int]:
+    """The cell at each combination of codes, the last dimension fastest; −1 where there is none."""
+    import numpy as np
+
+    table = problem.table
+    size = 1
+    for dimension in dimensions:
+        size *= len(dimension["codes"])
+    at = np.zeros(table.cells, dtype=np.int64)
+    for dimension in dimensions:
+        place = {code: number for number, code in enumerate(dimension["codes"])}
+        own = np.array([place[str(key)] for key in table.keys[dimension["name"]]], dtype=np.int64)
+        at = at * len(place) + own
+    places = np.full(size, -1, dtype=np.int64)
+    places[at] = np.arange(table.cells)
+    found: list[int] = places.tolist()
+    return found

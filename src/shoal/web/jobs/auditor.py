@@ -1,0 +1,101 @@
+"""Is this pattern safe? Answered again and again for one table: at once for a small one, in a process for a large one."""
+
+import multiprocessing
+import signal
+import threading
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError, ShoalError
+from shoal.web.jobs.worker import finite
+from shoal.web.workspace import Workspace
+
+# Below so many cells an audit is quick, and a process of its own would only take time to start.
+SMALL = 600
+
+
+class Auditor:
+    """The table of a run, ready to be audited; ``ask`` blocks, so it belongs in a thread."""
+
+    def __init__(self, workspace: Workspace, kind: str, request: dict[str, Any], cells: int) -> None:
+        self._about = (workspace.folder, kind, request)
+        self._apart = cells > SMALL
+        self._lock = threading.Lock()
+        self._here: _Bench | None = None
+        self._process: Any = None
+        self._line: Connection | None = None
+
+    def ask(self, cells: list[int]) -> dict[str, Any]:
+        """The verdict on hiding exactly these cells."""
+        with self._lock:
+            if not self._apart:
+                self._here = self._here or _Bench(*self._about)
+                return self._here.judge(cells)
+            if self._process is None or not self._process.is_alive():
+                self._start()
+            assert self._line is not None
+            try:
+                self._line.send(cells)
+                said = self._line.recv()
+            except (EOFError, OSError):
+                raise InputError("the audit was ended; press a cell to try again") from None
+        if "problem" in said:
+            raise InputError(said["problem"])
+        found: dict[str, Any] = said["verdict"]
+        return found
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.terminate()
+            threading.Thread(target=process.join, daemon=True).start()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._line, theirs = context.Pipe()
+        self._process = context.Process(
+            target=_answer, args=(theirs, *self._about), name="shoal-auditor", daemon=True
+        )
+        self._process.start()
+        theirs.close()
+
+
+class _Bench:
+    """The problem, built once."""
+
+    def __init__(self, folder: Path, kind: str, request: dict[str, Any]) -> None:
+        from shoal.web.activities import ACTIVITIES
+        from shoal.web.activities.audit import posed_for
+        from shoal.web.datasets import Datasets
+
+        asked: Any = ACTIVITIES[kind].request_model.model_validate(request)
+        self._posed = posed_for(asked, Datasets(Workspace(folder)))
+
+    def judge(self, cells: list[int]) -> dict[str, Any]:
+        from shoal.web.activities.audit import attack
+        from shoal.web.activities.verdict import verdict
+
+        table = self._posed.problem.table
+        keys = [table.keys[name] for name in table.dimensions]
+        named = [tuple(str(key[cell]) for key in keys) for cell in cells]
+        found: dict[str, Any] = finite(verdict(attack(self._posed, named)))
+        return found
+
+
+def _answer(line: Connection, folder: Path, kind: str, request: dict[str, Any]) -> None:
+    """Answer until nobody asks any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    bench: _Bench | None = None
+    with suppress(EOFError, OSError):
+        while True:
+            cells = line.recv()
+            try:
+                bench = bench or _Bench(folder, kind, request)
+                line.send({"verdict": bench.judge(cells)})
+            except ShoalError as problem:
+                line.send({"problem": str(problem)})
+            except Exception as problem:  # its words may quote data
+                line.send({"problem": f"unexpected error ({type(problem).__name__}) in the audit"})

@@ -1,0 +1,128 @@
+"""A pattern changed by hand: pressing a cell hides or shows it, and the audit follows."""
+
+import asyncio
+from typing import Any
+
+from nicegui import run as background
+from nicegui import ui
+
+from shoal.errors import ShoalError
+from shoal.web.activities import ACTIVITIES
+from shoal.web.jobs.auditor import Auditor
+from shoal.web.jobs.job import Job
+from shoal.web.pages import parts
+from shoal.web.pages.desk import Desk
+from shoal.web.pages.tables.drawn import Drawn
+from shoal.web.pages.tables.slicer import Slicer
+from shoal.web.pages.tables.verdict import badge, intervals
+from shoal.web.workbench import Workbench
+
+# Several presses in a row are answered together.
+_PAUSE = 0.12
+
+
+class ByHand:
+    """The cells of a run's table with the verdict below them."""
+
+    def __init__(self, workbench: Workbench, desk: Desk, job: Job, drawn: Drawn) -> None:
+        self._desk = desk
+        self._job = job
+        self._drawn = drawn
+        self._first = list(drawn.kinds)
+        self._auditor = Auditor(workbench.workspace, job.kind, job.request, len(drawn.values))
+        ui.context.client.on_delete(self._auditor.close)
+        self._asked = 0
+        self._busy = False
+        self._slicer = Slicer(drawn, self._press)
+        ui.label(
+            "Press a cell that is not sensitive to hide or show it; arrows move from cell to cell, Enter presses."
+        ).classes("shoal-quiet")
+        self._verdict = ui.column().classes("gap-2 full-width").props('data-test="verdict"')
+        self._listing = ui.column().classes("full-width")
+        if "safe" in job.summary:
+            self._tell(job.summary)
+        else:
+            with self._verdict:
+                parts.note(
+                    "Nothing is hidden yet but the sensitive cells. Press cells to hide them, or suppress."
+                )
+
+    async def _press(self, cell: int) -> None:
+        kind = self._drawn.kinds[cell]
+        if kind in ("p", "z"):
+            words = "a sensitive cell stays hidden" if kind == "p" else "this cell is always published"
+            ui.notify(words, type="info")
+            return
+        self._drawn.kinds[cell] = "" if kind else "c"
+        await self._changed()
+
+    async def _changed(self) -> None:
+        self._slicer.cells.refresh()
+        self._asked += 1
+        if self._busy:
+            return
+        self._busy = True
+        self._wait()
+        try:
+            while True:
+                await asyncio.sleep(_PAUSE)
+                mine = self._asked
+                said = await background.io_bound(self._auditor.ask, self._drawn.hidden)
+                if mine == self._asked:
+                    break
+            if said:
+                self._tell(said)
+        except ShoalError as problem:
+            self._verdict.clear()
+            with self._verdict:
+                parts.error(str(problem))
+        finally:
+            self._busy = False
+
+    def _wait(self) -> None:
+        self._verdict.clear()
+        with self._verdict, ui.row().classes("items-center gap-3"):
+            ui.spinner(size="24px")
+            ui.label("Auditing …").style("font-weight: 600")
+
+    def _tell(self, said: dict[str, Any]) -> None:
+        self._slicer.cells.judge(said.get("bounds", {}), said.get("failing_cells", ()))
+        changed = self._drawn.kinds != self._first
+        self._verdict.clear()
+        with self._verdict:
+            badge(said)
+            if said["disclosed"]:
+                parts.note(
+                    f"{said['disclosed']} hidden cells that are not sensitive can be computed exactly; they are hidden in vain."
+                )
+            if changed:
+                self._difference(said)
+        self._listing.clear()
+        with self._listing:
+            intervals(said)
+
+    def _difference(self, said: dict[str, Any]) -> None:
+        pairs = list(zip(self._first, self._drawn.kinds, strict=True))
+        more = sum(before == "" and now == "c" for before, now in pairs)
+        fewer = sum(before == "c" and now == "" for before, now in pairs)
+        words = f"Changed by hand: {more} more hidden, {fewer} shown"
+        was = self._job.summary.get("cost")
+        if was is not None:
+            words += f"; cost {said['cost']:,.6g} instead of {was:,.6g}"
+        ui.label(f"{words}.").classes("shoal-quiet")
+        with ui.row().classes("gap-2"):
+            for text, icon, act in (
+                ("Audit and keep this pattern", "save", self._keep),
+                ("Undo all changes", "undo", self._undo),
+            ):
+                ui.button(text, icon=icon, on_click=act).props("no-caps outline dense padding='4px 12px'")
+
+    async def _undo(self) -> None:
+        self._drawn.kinds[:] = self._first
+        await self._changed()
+
+    def _keep(self) -> None:
+        fields = ACTIVITIES["audit"].request_model.model_fields
+        request = {key: value for key, value in self._job.request.items() if key in fields}
+        hidden = [self._drawn.key(cell) for cell in self._drawn.hidden]
+        self._desk.submit("audit", {**request, "hidden": hidden})

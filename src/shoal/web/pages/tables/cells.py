@@ -1,0 +1,175 @@
+"""The cells of a view as a heat map: pressed by mouse or keyboard, one stop for the tab key, arrows to move about."""
+
+import math
+from collections.abc import Callable, Collection, Mapping
+from html import escape
+from typing import Any
+
+from nicegui import events, ui
+
+from shoal.report.page import shown
+from shoal.web.pages.tables.drawn import CLASSES, Drawn, View
+
+KINDS = ("primary", "complementary", "failing")
+_WORDS = {"p": "hidden, sensitive", "c": "hidden", "": "published", "z": "always published"}
+
+_CLICK = (
+    "(event) => { const cell = event.target.closest('td[data-cell]'); if (cell) emit(cell.dataset.cell); }"
+)
+_KEY = """(event) => {
+  const cell = event.target.closest('td[data-cell]');
+  if (!cell) return;
+  if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); emit(cell.dataset.cell); return; }
+  const row = cell.parentElement, place = cell.cellIndex;
+  const next = {
+    ArrowLeft: cell.previousElementSibling, ArrowRight: cell.nextElementSibling,
+    ArrowUp: row.previousElementSibling?.cells[place], ArrowDown: row.nextElementSibling?.cells[place],
+    Home: row.querySelector('td[data-cell]'), End: row.lastElementChild,
+  }[event.key];
+  if (next && next.dataset.cell) {
+    event.preventDefault();
+    cell.tabIndex = -1; next.tabIndex = 0; next.focus(); next.scrollIntoView({block: 'nearest', inline: 'nearest'});
+  }
+}"""
+
+
+class Cells:
+    """A view of a drawing; ``press`` is told the cell that is pressed."""
+
+    def __init__(self, drawn: Drawn, press: Callable[[int], Any] | None, *, spell: bool = False) -> None:
+        self._drawn = drawn
+        self._press = press
+        self._spell = spell
+        self._view: View | None = None
+        self._at = -1
+        self._bounds: Mapping[str, Any] = {}
+        self._failing: Collection[int] = ()
+        self._html = ui.html("", sanitize=False).classes("shoal-table shoal-cells")
+        self._html.on("click", self._pressed, js_handler=_CLICK)
+        self._html.on("keydown", self._pressed, js_handler=_KEY)
+
+    def show(self, view: View) -> None:
+        """Draw a view."""
+        self._view = view
+        self._draw()
+
+    def judge(self, bounds: Mapping[str, Any], failing: Collection[int]) -> None:
+        """Say what an attacker makes of the hidden cells, and which of them fail."""
+        self._bounds, self._failing = bounds, set(failing)
+        self._draw()
+
+    def refresh(self) -> None:
+        """Draw it again after a change."""
+        self._draw()
+
+    def _pressed(self, event: events.GenericEventArguments) -> Any:
+        cell = int(event.args)
+        if self._press is None or not 0 <= cell < len(self._drawn.values):
+            return None
+        self._at = cell
+        return self._press(cell)
+
+    def _draw(self) -> None:
+        view = self._view
+        if view is None:
+            return
+        self._html.set_content(self._text(view))
+        if self._at in view.cells:
+            # The cell that was pressed is a new element now; whoever came by keyboard goes on from it.
+            ui.run_javascript(
+                f"setTimeout(() => {{ const cell = getElement({self._html.id})?.$el.querySelector("
+                f"'td[data-cell=\"{self._at}\"]'); if (cell && (document.activeElement === document.body || "
+                "document.activeElement.closest('.shoal-cells'))) cell.focus({preventScroll: true}); }, 40)"
+            )
+
+    def _text(self, view: View) -> str:
+        if not view.cells.size:
+            return '<p class="shoal-quiet">Nothing is hidden here.</p>'
+        shown_cells = [int(cell) for cell in view.cells.ravel() if cell >= 0]
+        most = max((abs(self._drawn.values[cell]) for cell in shown_cells), default=1.0) or 1.0
+        stop = self._at if self._at in view.cells else shown_cells[0]
+        head = "".join(
+            f'<th scope="col" class="number{_total(depth)}">{escape(name)}</th>'
+            for name, depth in zip(view.columns, view.column_depth, strict=True)
+        )
+        lines = []
+        deepest = max(view.row_depth, default=1)
+        for name, depth, cells in zip(view.rows, view.row_depth, view.cells, strict=True):
+            indent = f' style="padding-left: {8 + 14 * max(0, depth - 1)}px"' if deepest > 1 and depth else ""
+            body = "".join(
+                self._cell(int(cell), name, column, most, stop, total=not depth or not across)
+                for cell, column, across in zip(cells, view.columns, view.column_depth, strict=True)
+            )
+            lines.append(
+                f'<tr><th scope="row" class="{_total(depth, deepest)}"{indent}>{escape(name)}</th>{body}</tr>'
+            )
+        corner = escape(view.corner)
+        return (
+            f'<table role="grid" aria-label="{corner}"><thead><tr><th>{corner}</th>{head}</tr></thead>'
+            f"<tbody>{''.join(lines)}</tbody></table>"
+        )
+
+    def _cell(self, cell: int, row: str, column: str, most: float, stop: int, *, total: bool) -> str:
+        if cell < 0:
+            return "<td></td>"
+        drawn = self._drawn
+        value, kind = drawn.values[cell], drawn.kinds[cell]
+        shade = 0.35 * math.log1p(abs(value)) / math.log1p(most)
+        away = kind in ("p", "c")
+        style = "" if away else f' style="background: rgba(42, 140, 175, {shade:.3f})"'
+        classes = " ".join(
+            word
+            for word in (
+                "cell",
+                CLASSES[kind],
+                "total" if total else "",
+                "failing" if cell in self._failing else "",
+            )
+            if word
+        )
+        where = f"cell {drawn.names[cell]}" if drawn.general else f"{row}, {column}"
+        fails = ", not protected" if cell in self._failing else ""
+        label = escape(f"{where}: {_WORDS[kind]}{fails}", quote=True)
+        spelt = f"<small>{escape(drawn.names[cell])}</small> " if self._spell else ""
+        text = spelt + escape(_short(value))
+        return (
+            f'<td class="{classes}"{style} data-cell="{cell}" tabindex="{0 if cell == stop else -1}" role="gridcell" '
+            f'aria-label="{label}" title="{escape(self._hover(cell, away), quote=True)}">{text}</td>'
+        )
+
+    def _hover(self, cell: int, away: bool) -> str:
+        if not away or str(cell) not in self._bounds:
+            return ""
+        low, high = self._bounds[str(cell)]
+        return f"An attacker knows: {interval(low, high)}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """Two bounds as text.
+
+    >>> interval(3.0, None)
+    '3 … ∞'
+    """
+    ends = [
+        without if value is None or math.isinf(value) else shown(float(value))
+        for value, without in ((low, "−∞"), (high, "∞"))
+    ]
+    return " … ".join(ends)
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 or value == round(value) else shown(value)
+
+
+def _total(depth: int, deepest: int = 1) -> str:
+    return " total" if depth == 0 or depth < deepest else ""
+
+
+def legend(kinds: tuple[str, ...] = KINDS) -> None:
+    """What the colours mean."""
+    words = {"primary": "sensitive", "complementary": "hidden to protect it", "failing": "not protected"}
+    marks = " ".join(f'<b class="{kind}">{words[kind]}</b>' for kind in kinds)
+    ui.html(
+        f'<span class="shoal-quiet shoal-legend">{marks} other cells are shaded by their value</span>',
+        sanitize=False,
+    )

@@ -1,0 +1,235 @@
+"""The page: the form, the runs, and what came of one."""
+
+from pathlib import Path
+from typing import Any
+
+from nicegui import run as background
+from nicegui import ui
+
+from shoal.errors import ShoalError
+from shoal.tables.methods import METHODS
+from shoal.web.activities.drawing import FILE
+from shoal.web.jobs.job import Job
+from shoal.web.pages import layout, parts
+from shoal.web.pages.desk import Desk
+from shoal.web.pages.method_picker import MethodPicker
+from shoal.web.pages.tables.by_hand import ByHand
+from shoal.web.pages.tables.comparison import comparison
+from shoal.web.pages.tables.drawn import Drawn
+from shoal.web.pages.tables.form import TableForm
+from shoal.web.pages.tables.marking import Marking
+from shoal.web.pages.tables.slots import Slot
+from shoal.web.pages.tables.verdict import badge, intervals
+from shoal.web.workbench import Workbench
+
+_STYLE = Path(__file__).with_name("tables.css").read_text(encoding="utf-8")
+
+
+def register(workbench: Workbench) -> None:
+    """Make the page known."""
+
+    @ui.page("/tables")
+    def tables(data: str = "", run: str = "") -> None:
+        with layout.page(
+            workbench,
+            "Protect a table",
+            "A hidden cell can be computed back from the totals unless further cells are hidden with it.",
+        ):
+            if not workbench.datasets.names():
+                with parts.card():
+                    parts.empty(
+                        "grid_on",
+                        "There is no data yet: records to tabulate, a table, or a jj file.",
+                        "Add data",
+                        "/data",
+                    )
+                return
+            TablesPage(workbench, data, run)
+
+
+class TablesPage:
+    """One visit to the page."""
+
+    def __init__(self, workbench: Workbench, data: str, run: str) -> None:
+        ui.add_css(_STYLE)
+        self._workbench = workbench
+        self._desk = Desk(
+            workbench,
+            "/tables",
+            "suppress",
+            "audit",
+            "tabulate",
+            run=run,
+            present=self._present,
+            icon="grid_on",
+            hint="Choose records and rules, or a table and its sensitive cells, and suppress.",
+            measure="cost",
+        )
+        asked = self._desk.asked
+        with self._desk.form("Suppress"):
+            self._table = TableForm(workbench, asked, data, self._mark, lambda: self._search.refresh())
+            self._search()
+
+    @ui.refreshable_method
+    def _search(self) -> None:
+        asked = self._desk.asked
+        source = self._table.source
+        names = [
+            name
+            for name, method in METHODS.items()
+            if source == "matrix" or "two-dimensional" not in method.traits
+        ]
+        self._method = MethodPicker(METHODS, asked.get("method", "auto"), asked.get("options"), names=names)
+        with ui.row().classes("full-width no-wrap gap-2"):
+            self._iterations = parts.number("Iterations", asked.get("iterations"), min=0, precision=0)
+            self._iterations.props('placeholder="usual"')
+            self._time = parts.number("Time limit, seconds", asked.get("time_limit", 60), min=0.1)
+        self._seed = parts.number("Seed", asked.get("seed", 0), min=0, precision=0)
+        with ui.row().classes("gap-2"):
+            ui.button("Suppress", icon="play_arrow", on_click=self._suppress).props("no-caps unelevated")
+            if source in ("records", "cells"):
+                button = ui.button("Tabulate", icon="grid_on", on_click=self._tabulate)
+                button.props("no-caps outline").tooltip(
+                    "Show the table and its sensitive cells, hide nothing yet"
+                )
+        with ui.expansion("Audit a pattern instead").props("dense").classes("full-width"):
+            with ui.column().classes("full-width gap-3"):
+                self._pattern = Slot(
+                    self._table.shelf,
+                    "Pattern",
+                    asked.get("pattern"),
+                    hint="the hidden cells, whoever chose them"
+                    + ("; without it those that the file marks as hidden (m)" if source == "jj" else ""),
+                )
+                ui.button("Audit", icon="policy", on_click=self._audit).props("no-caps outline")
+
+    def _suppress(self) -> None:
+        try:
+            request = {
+                **self._table.request(),
+                **self._table.search(),
+                "method": self._method.method,
+                "options": self._method.options,
+                "iterations": parts.whole(self._iterations),
+                "time_limit": self._time.value,
+                "seed": parts.whole(self._seed) or 0,
+            }
+        except ShoalError as problem:
+            parts.tell(problem)
+            return
+        if request["source"] == "matrix" and not request["sensitive"] and not request["sensitive_data"]:
+            ui.notify("say which cells are sensitive: mark them, or choose a file", type="warning")
+            return
+        self._desk.submit("suppress", request)
+
+    def _tabulate(self) -> None:
+        self._desk.submit("tabulate", {**self._table.request(), "cost": self._table.search()["cost"]})
+
+    def _audit(self) -> None:
+        if self._pattern.value is None and self._table.source != "jj":
+            ui.notify("choose the pattern to audit, or upload it", type="warning")
+            return
+        self._desk.submit("audit", {**self._table.request(), "pattern": self._pattern.value})
+
+    def _mark(self, marking: Marking, data: str) -> None:
+        self._desk.result.clear()
+        with self._desk.result:
+            marking.show(self._workbench, data)
+
+    # --- the result -----------------------------------------------------------------------------------------------
+
+    def _present(self, job: Job) -> None:
+        {"suppress": _suppressed, "audit": _audited, "tabulate": _tabulated}[job.kind](job.summary)
+        parts.note(
+            "This page, the pattern and the intervals are for internal use; only the published table goes out."
+        )
+        if job.summary.get("drawn"):
+            self._draw(job)
+        else:
+            parts.note(
+                f"The table has {job.summary['cells']:,} cells and is not drawn; the files hold all of it."
+            )
+            if "safe" in job.summary:
+                badge(job.summary)
+                intervals(job.summary)
+        if job.kind == "suppress":
+            comparison(self._workbench, job)
+
+    def _draw(self, job: Job) -> None:
+        place = ui.column().classes("full-width gap-3")
+        with place:
+            ui.spinner(size="28px")
+
+        async def fill() -> None:
+            path = self._workbench.workspace.place("runs", job.run, FILE)
+            try:
+                drawn = await background.io_bound(Drawn.read, path)
+            except OSError:
+                drawn = None
+            place.clear()
+            with place:
+                if drawn is None:
+                    parts.note("The drawing of this table is gone; run it again to see it.")
+                else:
+                    ByHand(self._workbench, self._desk, job, drawn)
+
+        ui.timer(0.01, fill, once=True)
+
+
+def _by_rule(found: dict[str, Any]) -> None:
+    if found.get("by_rule"):
+        rules = ", ".join(f"{rule}: {count}" for rule, count in found["by_rule"].items())
+        parts.note(f"Sensitive by rule: {rules}.")
+
+
+def _suppressed(found: dict[str, Any]) -> None:
+    bound, gap, margin = found["bound"], found["gap_percent"], found["smallest_margin_percent"]
+    parts.facts(
+        [
+            ("safe", "yes" if found["safe"] else "no", "good" if found["safe"] else "bad"),
+            ("sensitive cells", found["primary"]),
+            ("further cells hidden", found["complementary"]),
+            ("cost", found["cost"]),
+            ("no safe pattern costs less than", "not known" if bound is None else bound),
+            ("gap to the best possible", "not known" if gap is None else f"{gap:.2f} %"),
+            ("value hidden besides", f"{found['value_hidden_percent']:.2f} %"),
+            ("smallest margin", "no limit" if margin is None else f"{margin:.3g} %"),
+            ("stopped by", found["stopped_by"]),
+        ]
+    )
+    _by_rule(found)
+    parts.note(f"Safe against {found['attacker']}.")
+    if found["doubtful_if_bounded"]:
+        parts.warning(
+            f"{found['doubtful_if_bounded']} sensitive cells would be unsafe for somebody who knows every cell to "
+            "within twice its value."
+        )
+
+
+def _audited(found: dict[str, Any]) -> None:
+    parts.facts(
+        [
+            ("safe", "yes" if found["safe"] else "no", "good" if found["safe"] else "bad"),
+            ("sensitive cells", found["sensitive"]),
+            ("hidden cells", found["hidden"]),
+            ("too narrow", found["unsafe"]),
+            ("known to an insider", found["insiders"]),
+            ("sensitive sums given away", found["sums"]),
+            ("hidden in vain, disclosed exactly", found["disclosed"]),
+        ]
+    )
+    if not found["safe"]:
+        parts.warning("This pattern does not protect the table, so there is no published table to download.")
+
+
+def _tabulated(found: dict[str, Any]) -> None:
+    parts.facts(
+        [
+            ("cells", found["cells"]),
+            ("sensitive cells", found["sensitive"], "" if found["sensitive"] else "good"),
+            ("relations", found["relations"]),
+        ]
+    )
+    _by_rule(found)
+    if not found["sensitive"]:
+        parts.note("No rule fires: nothing has to be hidden.")

@@ -1,0 +1,112 @@
+"""Files a table needs besides its data: chosen among those of the workspace, or uploaded in place."""
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Any
+
+from nicegui import events, ui
+
+from shoal.errors import InputError, ShoalError
+from shoal.web.jobs.job import State
+from shoal.web.pages import parts
+from shoal.web.workbench import Workbench
+
+
+class Shelf:
+    """All slots of a form: what is uploaded into one can be chosen in the others."""
+
+    def __init__(self, workbench: Workbench) -> None:
+        self.workbench = workbench
+        self.slots: list[Slot] = []
+
+    def refresh(self) -> None:
+        """Offer what has come since."""
+        self.slots = [slot for slot in self.slots if not slot.gone]
+        for slot in self.slots:
+            slot.refresh()
+
+
+class Slot:
+    """A choice of data with an upload beside it; without ``needed`` it may stay empty."""
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        label: str,
+        chosen: str | None = "",
+        *,
+        hint: str = "",
+        needed: bool = False,
+        among: Callable[[], Sequence[str]] | None = None,
+        on_change: Callable[[], Any] | None = None,
+    ) -> None:
+        self._shelf = shelf
+        self._needed = needed
+        self._among = among or shelf.workbench.datasets.names
+        names = self._names()
+        start = chosen if chosen in names else next(iter(names), None) if needed else ""
+        with ui.row().classes("full-width no-wrap items-start gap-1 shoal-hinted") as self._row:
+            self._row.props["data-slot"] = label
+            self._select = ui.select(names, label=label, value=start, on_change=on_change)
+            self._select.props("outlined dense options-dense").classes("shoal-grow")
+            if hint:
+                self._select.props["hint"] = hint
+            upload = ui.upload(
+                auto_upload=True,
+                max_file_size=shelf.workbench.largest_upload,
+                on_upload=self._received,
+                on_rejected=lambda: parts.tell(InputError("that file is larger than the workbench accepts")),
+            ).classes("hidden")
+            self._upload = upload
+            button = ui.button(icon="upload_file").props(f'flat dense aria-label="Upload: {escape(label)}"')
+            button.tooltip(f"Upload: {label}").classes("shoal-upload")
+            button.on("click", js_handler=f"() => getElement({upload.id}).pickFiles()")
+        shelf.slots.append(self)
+
+    @property
+    def value(self) -> str | None:
+        """The name of the chosen data, if there is any."""
+        return self._select.value or None
+
+    @property
+    def gone(self) -> bool:
+        """Whether the slot is on the page no longer."""
+        return self._select.is_deleted
+
+    def refresh(self) -> None:
+        """Offer what has come since, and keep what is chosen."""
+        names = self._names()
+        self._select.set_options(names, value=self._select.value if self._select.value in names else "")
+
+    def _names(self) -> dict[str, str]:
+        names = {name: name for name in self._among()}
+        return names if self._needed else {"": "none", **names}
+
+    async def _received(self, event: events.UploadEventArguments) -> None:
+        workbench = self._shelf.workbench
+        name = event.file.name
+        place = workbench.workspace.incoming(name)
+        await event.file.save(place)
+        self._upload.reset()
+        try:
+            job = workbench.board.submit("load", {"file": place.name, "title": name[:200]})
+        except ShoalError as problem:
+            parts.tell(problem)
+            return
+        self._select.props("loading")
+
+        def look() -> None:
+            if not (job.state.over and job.over.is_set()):
+                return
+            timer.deactivate()
+            self._select.props(remove="loading")
+            if job.state is not State.DONE:
+                parts.tell(InputError(job.message))
+                return
+            self._shelf.refresh()
+            if job.summary["data"] in self._names():
+                self._select.set_value(job.summary["data"])
+            ui.notify(f"'{name}' was read as '{job.summary['data']}'", type="positive")
+
+        with self._row:
+            timer = ui.timer(0.2, look)

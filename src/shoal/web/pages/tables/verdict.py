@@ -1,0 +1,83 @@
+"""The verdict of an audit in words, and the intervals beside what is required."""
+
+from typing import Any
+
+from nicegui import ui
+
+from shoal.web.pages import parts
+from shoal.web.pages.tables.cells import interval
+
+_LISTED = 60
+
+
+def in_words(said: dict[str, Any]) -> str:
+    """The verdict in one line."""
+    if said["safe"]:
+        return "Safe: no sensitive cell can be computed too closely."
+    reasons = [
+        (said["unsafe"], "sensitive cells that can be computed too closely"),
+        (said["insiders"], "cells that a sole contributor could work out"),
+        (said["sums"], "relations that give away a sensitive sum"),
+        (said["integers"], "cells given away because counts are whole numbers"),
+    ]
+    told = "; ".join(f"{words}: {count}" for count, words in reasons if count)
+    return f"Not safe. {told[:1].upper()}{told[1:]}."
+
+
+def badge(said: dict[str, Any]) -> None:
+    """The verdict with its sign."""
+    with ui.row().classes("items-center gap-3 full-width no-wrap").props('role="status"'):
+        ui.icon("verified_user" if said["safe"] else "gpp_bad", size="26px").classes(
+            "text-positive" if said["safe"] else "text-negative"
+        )
+        ui.label(in_words(said)).style("font-weight: 600")
+
+
+def intervals(said: dict[str, Any]) -> None:
+    """The sensitive cells with the interval an attacker can compute beside the one required, drawn and listed."""
+    listed = said["intervals"]
+    names = listed["columns"]
+    place = {
+        name: names.index(name) for name in ("value", "min", "max", "required_min", "required_max", "safe")
+    }
+    if not listed["rows"]:
+        return
+    rows, classes = [], []
+    for row in listed["rows"][:_LISTED]:
+        found = interval(row[place["min"]], row[place["max"]])
+        required = interval(row[place["required_min"]], row[place["required_max"]])
+        fine = row[place["safe"]]
+        cell = [str(value) for value in row[: place["value"]]]
+        rows.append([*cell, row[place["value"]], found, required, _room(row, place), "yes" if fine else "no"])
+        classes.append("" if fine else "crowd-1")
+    with (
+        ui.expansion("Intervals of the sensitive cells", value=not said["safe"])
+        .props("dense")
+        .classes("full-width")
+    ):
+        parts.table(
+            [
+                *names[: place["value"]],
+                "value",
+                "attacker's interval",
+                "required",
+                "of the required width, %",
+                "safe",
+            ],
+            rows,
+            classes=classes,
+        )
+        everything = listed.get("all", len(listed["rows"]))
+        if everything > len(rows):
+            parts.note(
+                f"{len(rows)} of {everything:,} sensitive cells, those that are not safe first; the file has all."
+            )
+
+
+def _room(row: list[Any], place: dict[str, int]) -> float | None:
+    """How wide the interval is, in percent of what is required; nothing where either has no end."""
+    low, high = row[place["min"]], row[place["max"]]
+    least, most = row[place["required_min"]], row[place["required_max"]]
+    if None in (low, high, least, most) or most <= least:
+        return None
+    return round(100.0 * (high - low) / (most - least), 1)
