@@ -9,6 +9,7 @@ from shoal.cli import options
 from shoal.cli.suppress import (
     Counts,
     High,
+    Linked,
     Low,
     NoInsiders,
     Protection,
@@ -16,6 +17,7 @@ from shoal.cli.suppress import (
     Sensitive,
     Sliding,
     TableFile,
+    linked_together,
 )
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ def audit(
             "--output", "-o", metavar="INTERVALS", help="The intervals (internal).", show_default=False
         ),
     ] = None,
+    linked: Linked = None,
     sliding: Sliding = 0.0,
     low: Low = 0.0,
     high: High = None,
@@ -85,7 +88,7 @@ def audit(
     else:
         cells = sources.read(pattern).frame
     found = attack(
-        loaded.table,
+        linked_together(loaded.table, linked),
         cells,
         sensitive=None if sensitive is None else sources.read(sensitive).frame,
         protection=protection,
@@ -135,8 +138,9 @@ def _print(found: "Audit") -> None:
         ("disclosed exactly, not sensitive", len(figures["disclosed"])),
         ("known to an insider", len(figures["insider"])),
         ("sensitive sums given away", figures["sums"]),
+        ("given away by whole numbers", len(figures["integer"])),
     ]
-    for name in ("unsafe", "disclosed", "insider"):
+    for name in ("unsafe", "disclosed", "insider", "integer"):
         if figures[name]:
             shown = "; ".join(", ".join(f"{k} {v}" for k, v in item.items()) for item in figures[name][:5])
             more = f" … and {len(figures[name]) - 5} more" if len(figures[name]) > 5 else ""

@@ -48,6 +48,15 @@ Rounding = Annotated[
     ),
 ]
 Counts = Annotated[bool, typer.Option("--counts", help="The cells are counts: check whole numbers too.")]
+Linked = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--linked",
+        metavar="TABLE",
+        help="A further list of cells of the same records; may be repeated.",
+        show_default=False,
+    ),
+]
 NoInsiders = Annotated[
     bool, typer.Option("--no-insiders", help="Do not protect against sole contributors and known sums.")
 ]
@@ -104,17 +113,13 @@ def suppress(
     ] = None,
     cost: Annotated[
         str,
-        typer.Option("--cost", metavar="value|unity|contributors|log|FILE", help="What hiding a cell costs."),
-    ] = "value",
-    linked: Annotated[
-        list[str] | None,
         typer.Option(
-            "--linked",
-            metavar="TABLE",
-            help="A further list of cells of the same records; may be repeated.",
-            show_default=False,
+            "--cost",
+            metavar="value|unity|contributors|log|FILE",
+            help="What hiding a cell costs; lists of cells and .jj files bring their own, which 'value' keeps.",
         ),
-    ] = None,
+    ] = "value",
+    linked: Linked = None,
     previous: Annotated[
         str | None,
         typer.Option(
@@ -128,6 +133,12 @@ def suppress(
     low: Low = 0.0,
     high: High = None,
     rounding: Rounding = None,
+    zeros: Annotated[
+        str,
+        typer.Option(
+            "--zeros", metavar="published|suppressible", help="Whether empty cells of a matrix may be hidden."
+        ),
+    ] = "published",
     counts: Counts = False,
     no_insiders: NoInsiders = False,
     iterations: options.Iterations = None,
@@ -151,6 +162,8 @@ def suppress(
 
     Example: shoal suppress table.jj --method exact --time-limit 60 -o pattern.csv
     """
+    from dataclasses import replace
+
     from shoal import sources
     from shoal.cli import output
     from shoal.cli.microaggregate import read_settings
@@ -160,6 +173,7 @@ def suppress(
     from shoal.tables.files import is_jj, load
     from shoal.tables.methods import METHODS
     from shoal.tables.suppression import suppress as protect
+    from shoal.tables.tabulation import Tabulation
 
     if method == "list":
         rows = [(name, item.summary) for name, item in METHODS.items()]
@@ -177,24 +191,26 @@ def suppress(
     loaded = load(table, rounding=rounding, separator=separator, decimal=decimal, encoding=encoding)
     for note in loaded.notes:
         output.remark(note, quiet=quieter)
-    whole = loaded.table if not linked else _linked(loaded.table, linked)
+    whole = linked_together(loaded.table, linked)
     problem = _problem(
-        whole, sensitive, protection, cost, previous, sliding, low, high, insiders=not no_insiders
+        whole, sensitive, protection, cost, previous, sliding, low, high, zeros, insiders=not no_insiders
     )
+    made = whole if isinstance(whole, Tabulation) else None
 
     def search(name: str) -> "Suppression":
         budget = Budget(iterations=iterations, seconds=time_limit)
         with watched("suppressing", budget, quiet=quieter, show=_glimpse) as observer:
-            return protect(
+            found = protect(
                 problem,
                 method=name,
                 options=read_settings(option) if name == method else None,
-                counts=counts or bool(getattr(whole, "counts", False)),
+                counts=counts or (made is not None and made.counts),
                 budget=budget,
                 seed=seed,
                 threads=options.cores(threads),
                 observer=observer,
             )
+        return replace(found, tabulation=made)
 
     result = search(method)
     others = [search(name) for name in options.split_names(compare) if name != method]
@@ -226,20 +242,26 @@ def _problem(
     sliding: float,
     low: float,
     high: float | None,
+    zeros: str,
     *,
     insiders: bool,
 ) -> Any:
     from shoal import sources
-    from shoal.errors import InputError
+    from shoal.errors import InputError, unknown
     from shoal.tables.problem import Problem
     from shoal.tables.suppression import as_problem, read_pattern
     from shoal.tables.table import Table
+    from shoal.tables.tabulation import COSTS
 
     if isinstance(table, Problem) and sensitive is not None:
         raise InputError("a .jj file carries its own sensitive cells; leave out --sensitive")
     if isinstance(table, Table) and sensitive is None:
         raise InputError("say which cells are sensitive with --sensitive CELLS")
-    named = cost in ("value", "unity", "1", "contributors", "log")
+    if zeros not in ("published", "suppressible"):
+        raise InputError(f"--zeros must be 'published' or 'suppressible', not '{zeros}'")
+    named = cost in COSTS
+    if not named and not Path(cost).suffix and "::" not in cost:
+        raise unknown("cost", cost, COSTS, where="a cost or a file")
     problem = as_problem(
         table,
         sensitive=None if sensitive is None else sources.read(sensitive).frame,
@@ -249,6 +271,7 @@ def _problem(
         low=low,
         high=high,
         insiders=insiders,
+        zeros=zeros,  # type: ignore[arg-type]
     )
     if previous is not None:
         cells, _ = read_pattern(problem.table, sources.read(previous).frame)
@@ -258,12 +281,15 @@ def _problem(
     return problem
 
 
-def _linked(table: Any, others: list[str]) -> Any:
+def linked_together(table: Any, others: list[str] | None) -> Any:
+    """The table, as one system with further ones if there are any."""
     from shoal.errors import InputError
     from shoal.tables.files import load
     from shoal.tables.linked import link
     from shoal.tables.tabulation import Tabulation
 
+    if not others:
+        return table
     tables = [table, *(load(path).table for path in others)]
     if not all(isinstance(item, Tabulation) for item in tables):
         raise InputError("--linked is for lists of cells made by shoal tabulate")

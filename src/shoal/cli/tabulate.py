@@ -83,7 +83,12 @@ def tabulate(
         typer.Option("--zeros", metavar="published|suppressible", help="Whether empty cells may be hidden."),
     ] = "published",
     cost: Annotated[
-        str, typer.Option("--cost", metavar="value|unity|contributors|log", help="What hiding a cell costs.")
+        str,
+        typer.Option(
+            "--cost",
+            metavar="value|unity|contributors|log|COLUMN",
+            help="What hiding a cell costs: a figure of the cell, or the sum of a column.",
+        ),
     ] = "value",
     separator: options.Separator = None,
     decimal: options.Decimal = None,

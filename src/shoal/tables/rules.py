@@ -6,7 +6,7 @@ contributions to a cell, X its total.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -32,9 +32,18 @@ class Contributions:
 
     def largest(self, n: int) -> np.ndarray:
         """x1 + … + xn of each cell."""
-        sums = np.concatenate([[0.0], np.cumsum(self.amount)])
-        ends = np.minimum(self.starts[:-1] + n, self.starts[1:])
-        found: np.ndarray = sums[ends] - sums[self.starts[:-1]]
+        first, counts = self.starts[:-1], self.counts
+        found = np.zeros(counts.size)
+        # One after the other, not by differences of running sums: those would carry the noise of the whole table.
+        for place in range(min(n, int(counts.max(initial=0)))):
+            has = counts > place
+            found[has] += self.amount[first[has] + place]
+        return found
+
+    @property
+    def noise(self) -> np.ndarray:
+        """What sums of this size may be off by in floating point: no reason to call a cell sensitive."""
+        found: np.ndarray = 1e-12 * np.abs(self.total)
         return found
 
     def together(self, cells: np.ndarray) -> "Contributions":
@@ -75,7 +84,7 @@ class Dominance:
     def level(self, cells: Contributions) -> np.ndarray:
         """The upper protection level, NaN for cells that are not sensitive."""
         top = cells.largest(self.n)
-        sensitive = (cells.counts > 0) & (top > self.k / 100.0 * cells.total)
+        sensitive = (cells.counts > 0) & (top > self.k / 100.0 * cells.total + cells.noise)
         return np.where(sensitive, np.maximum(100.0 / self.k * top - cells.total, 0.0), np.nan)
 
     def __str__(self) -> str:
@@ -95,7 +104,7 @@ class PPercent:
         first = cells.largest(1)
         rest = cells.total - cells.largest(1 + self.coalition)
         need = self.p / self.q * first
-        sensitive = (cells.counts > 0) & (rest < need)
+        sensitive = (cells.counts > 0) & (rest < need - cells.noise)
         return np.where(sensitive, need - rest, np.nan)
 
     def __str__(self) -> str:
@@ -171,13 +180,26 @@ def concentration(rules: Sequence[Rule]) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class SumRule:
-    """Whether the sum of some cells may be known: it must pass every rule as if it were a cell."""
+    """Whether the sum of some cells may be known: it must pass every rule as if it were a cell.
+
+    A sum of the same contributions as a ``waived`` cell may be known as well: that cell was declared safe.
+    """
 
     contributions: Contributions
     rules: tuple[Rule, ...]
-    waived: frozenset[int] = field(default_factory=frozenset)
+    waived: tuple[int, ...] = ()
 
     def __call__(self, cells: np.ndarray) -> bool:
         """True if the sum of the cells is not sensitive itself."""
         merged = self.contributions.together(cells)
-        return all(np.isnan(rule.level(merged)[0]) for rule in self.rules)
+        if all(np.isnan(rule.level(merged)[0]) for rule in self.rules):
+            return True
+        return any(self._same(cell, merged) for cell in self.waived)
+
+    def _same(self, cell: int, merged: Contributions) -> bool:
+        mine = slice(self.contributions.starts[cell], self.contributions.starts[cell + 1])
+        there = dict(zip(self.contributions.contributor[mine], self.contributions.amount[mine], strict=True))
+        if set(there) != set(merged.contributor):
+            return False
+        pairs = zip(merged.contributor, merged.amount, strict=True)
+        return all(abs(there[who] - amount) <= 1e-9 * abs(amount) for who, amount in pairs)

@@ -10,12 +10,13 @@ from shoal.errors import Infeasible, InputError
 from shoal.search import Budget, Observer, Seeds, silent
 from shoal.tables.audit import Audit
 from shoal.tables.audit import audit as audit_pattern
+from shoal.tables.decimals import exact_sums
 from shoal.tables.integers import integer_failures
 from shoal.tables.methods import METHODS
 from shoal.tables.pattern import Pattern, verify
 from shoal.tables.problem import Problem
 from shoal.tables.table import TOTAL, Table, with_totals
-from shoal.tables.tabulation import Tabulation, costs, reprice
+from shoal.tables.tabulation import Tabulation, Zeros, costs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,6 +36,7 @@ class Suppression:
     attacker: str
     seed: int
     doubtful_if_bounded: int = 0
+    tabulation: Tabulation | None = None
 
     @property
     def cost(self) -> float:
@@ -113,6 +115,7 @@ def suppress(
     insiders: bool = True,
     counts: bool = False,
     rounding: float | None = None,
+    zeros: Zeros = "published",
     seed: int = 0,
     threads: int = 1,
     time_limit: float | None = None,
@@ -141,6 +144,7 @@ def suppress(
         high=high,
         insiders=insiders,
         rounding=rounding,
+        zeros=zeros,
     )
     counts = counts or (isinstance(table, Tabulation) and table.counts)
     chosen = METHODS[method]
@@ -160,6 +164,7 @@ def suppress(
         describe_attacker(problem, counts=counts),
         seed,
         _doubtful(problem, solution.complementary),
+        table if isinstance(table, Tabulation) else None,
     )
 
 
@@ -243,7 +248,7 @@ def audit(
     candidates[complementary] = True
     problem = problem.against(candidates=candidates)
     found = audit_pattern(problem, complementary)
-    if counts:
+    if counts or (isinstance(whole, Tabulation) and whole.counts):
         found = replace(found, integer=integer_failures(problem, complementary))
     return found
 
@@ -290,16 +295,24 @@ def as_problem(
     high: float | None = None,
     insiders: bool = True,
     rounding: float | None = None,
+    zeros: Zeros = "published",
 ) -> Problem:
-    """Whatever a table was given as, as a problem."""
+    """Whatever a table was given as, as a problem.
+
+    Lists of cells and whole problems bring costs and levels of their own: cost ``value`` leaves them as they are, and
+    the sliding width and the bounds of an attacker come on top. Empty cells of a matrix are published.
+    """
     if not 0.0 <= protection <= 1.0:
         raise InputError(f"the protection must be a share between 0 and 1, not {protection:g}")
-    if isinstance(table, Problem):
-        return table
-    if isinstance(table, Tabulation):
-        made = table if cost == "value" or not isinstance(cost, str) else reprice(table, cost)
-        problem = made.problem(insiders=insiders, low=low, high=np.inf if high is None else high)
-        return problem if sensitive is None else _more_sensitive(problem, sensitive, protection)
+    if not sliding >= 0.0:
+        raise InputError(f"the sliding width must be a share of at least 0, not {sliding:g}")
+    if isinstance(table, Problem | Tabulation):
+        problem = (
+            table if isinstance(table, Problem) else table.problem(insiders=insiders, low=low, high=high)
+        )
+        if sensitive is not None:
+            problem = _more_sensitive(problem, sensitive, protection)
+        return _narrowed(_priced(problem, table, cost), sliding, low, high)
     base = table if isinstance(table, Table) else as_table(table, rounding=rounding)
     if sensitive is None:
         raise InputError("say which cells are sensitive")
@@ -313,10 +326,31 @@ def as_problem(
         lower=lower,
         upper=upper,
         sliding=sliding * np.abs(base.values[cells]),
-        cost=read_costs(base, cost),
+        cost=read_costs(base, cost, np.abs(base.values)),
+        candidates=base.internal & (base.values != 0) if zeros == "published" else base.internal,
         low=low,
         high=high,
     )
+
+
+def _priced(problem: Problem, table: Problem | Tabulation, cost: Any) -> Problem:
+    if isinstance(cost, str) and cost == "value":
+        return problem
+    contributors = table.contributors if isinstance(table, Tabulation) else None
+    return problem.against(cost=read_costs(problem.table, cost, problem.cost, contributors))
+
+
+def _narrowed(problem: Problem, sliding: float, low: float, high: float | None) -> Problem:
+    """The problem with what the attacker is known to know beyond the file, and the width asked for beyond it."""
+    values = problem.table.values
+    changes: dict[str, Any] = {}
+    if sliding > 0:
+        changes["sliding"] = np.maximum(problem.sliding, sliding * np.abs(values[problem.sensitive]))
+    if low > 0:
+        changes["low"] = np.maximum(problem.low, low)
+    if high is not None:
+        changes["high"] = np.minimum(problem.high, high)
+    return problem.against(**changes) if changes else problem
 
 
 def _more_sensitive(problem: Problem, sensitive: Any, protection: float) -> Problem:
@@ -356,9 +390,9 @@ def as_table(data: Any, *, rounding: float | None = None) -> Table:
     if not last_row and not last_column:
         body = with_totals(body)
     elif not last_row:
-        body = np.concatenate([body, body.sum(axis=0, keepdims=True)])
+        body = np.concatenate([body, exact_sums(body.sum(axis=0, keepdims=True), body)])
     elif not last_column:
-        body = np.concatenate([body, body.sum(axis=1, keepdims=True)], axis=1)
+        body = np.concatenate([body, exact_sums(body.sum(axis=1, keepdims=True), body)], axis=1)
     return Table.from_matrix(
         body,
         rows[:-1] if last_row else rows,
@@ -390,8 +424,8 @@ def read_sensitive(table: Table, data: Any, protection: float) -> tuple[np.ndarr
     share = protection * np.abs(table.values[cells])
     levels = []
     for name in ("lower", "upper"):
-        given = [row.get(name) for row in rows]
-        levels.append(np.array([s if x is None else float(x) for x, s in zip(given, share, strict=True)]))
+        given = [_number(row, name, "the list of sensitive cells") for row in rows]
+        levels.append(np.array([s if x is None else x for x, s in zip(given, share, strict=True)]))
     return cells, levels[0], levels[1]
 
 
@@ -402,16 +436,28 @@ def read_pattern(table: Table, data: Any) -> tuple[list[int], list[str]]:
     return cells, [str(row.get("kind") or "") for row in rows]
 
 
-def read_costs(table: Table, cost: Any) -> np.ndarray:
-    """The cost of every cell: by name, or from a list of cells with a column ``cost`` (others keep their value)."""
+def read_costs(
+    table: Table, cost: Any, otherwise: np.ndarray, contributors: np.ndarray | None = None
+) -> np.ndarray:
+    """The cost of every cell: by name, or from a list of cells with a column ``cost``; others keep what they had."""
     if isinstance(cost, str):
-        return costs(cost, table.values, None)
-    found = np.abs(table.values).copy()
+        return costs(cost, table.values, contributors)
+    found = otherwise.copy()
     for row in _records(cost, table.dimensions):
-        if row.get("cost") is None:
+        figure = _number(row, "cost", "the list of costs")
+        if figure is None:
             raise InputError("the list of costs lacks the column 'cost'")
-        found[table.find(*[row[name] for name in table.dimensions])] = float(row["cost"])
+        found[table.find(*[row[name] for name in table.dimensions])] = figure
     return found
+
+
+def _number(row: Mapping[str, Any], name: str, where: str) -> float | None:
+    if row.get(name) in (None, ""):
+        return None
+    try:
+        return float(row[name])
+    except (TypeError, ValueError):
+        raise InputError(f"column '{name}' of {where} must be numeric") from None
 
 
 def pattern_frame(problem: Problem, complementary: np.ndarray) -> "pl.DataFrame":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.tables.decimals import exact_sums
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -247,7 +248,8 @@ def with_totals(values: np.ndarray) -> np.ndarray:
     [[1.0, 2.0, 3.0], [3.0, 4.0, 7.0], [4.0, 6.0, 10.0]]
     """
     wide = np.concatenate([values, values.sum(axis=1, keepdims=True)], axis=1)
-    return np.concatenate([wide, wide.sum(axis=0, keepdims=True)], axis=0)
+    whole = np.concatenate([wide, wide.sum(axis=0, keepdims=True)], axis=0)
+    return exact_sums(whole, values)
 
 
 def _with_total(names: list[str], count: int, kind: str) -> list[str]:

@@ -1,7 +1,7 @@
 """``shoal.tabulate``: from records to a table with totals, hierarchies and its sensitive cells."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError, unknown
+from shoal.tables.decimals import exact_sums
 from shoal.tables.problem import Problem
 from shoal.tables.rules import (
     Contributions,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 Zeros = Literal["published", "suppressible"]
 LARGEST = 2_000_000
+COSTS = ("value", "unity", "1", "contributors", "log")
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,13 +128,14 @@ class Tabulation:
         """The sensitive cells."""
         return np.flatnonzero(self.status == "u")
 
-    def problem(self, *, insiders: bool = True, low: float = 0.0, high: float = np.inf) -> Problem:
+    def problem(self, *, insiders: bool = True, low: float = 0.0, high: float | None = None) -> Problem:
         """The suppression problem; with ``insiders`` sole contributors and sums are taken into account."""
         cells = self.sensitive
+        room = np.maximum(self.table.values[cells] - low, 0.0)
         found = Problem.of(
             self.table,
             cells,
-            lower=self.lower[cells],
+            lower=np.minimum(self.lower[cells], room),
             upper=self.upper[cells],
             cost=self.cost,
             candidates=self.status == "s",
@@ -141,7 +144,18 @@ class Tabulation:
         )
         if not insiders or self.contributions is None:
             return found
-        return found.against(insiders=self.sole_contributors(), sums=SumRule(self.contributions, self.rules))
+        sums = SumRule(self.contributions, self.rules, waived=self.waived)
+        return found.against(insiders=self.sole_contributors(), sums=sums)
+
+    @property
+    def waived(self) -> tuple[int, ...]:
+        """Cells that a rule calls sensitive but that were declared not to be."""
+        if self.contributions is None:
+            return ()
+        flagged = np.zeros(self.table.cells, dtype=bool)
+        for rule in self.rules:
+            flagged |= ~np.isnan(rule.level(self.contributions))
+        return tuple(int(cell) for cell in np.flatnonzero(flagged & (self.status != "u")))
 
     def sole_contributors(self) -> tuple[np.ndarray, ...]:
         """The cells each sole contributor knows, for those that could be hidden."""
@@ -190,7 +204,8 @@ def tabulate(
     """A table of sums (or counts) over the dimensions with all totals, and its sensitive cells by the rules given.
 
     Without a contributor every record is one of its own; ``holding`` names the group a contributor belongs to, which
-    then counts as one. Default rules: at least 3 contributors, and p % with p = 10 for sums.
+    then counts as one. Default rules: at least 3 contributors, and p % with p = 10 for sums. The ``cost`` of hiding a
+    cell is its value, 1 (``unity``), its number of ``contributors``, the ``log`` of its value, or the sum of a column.
 
     >>> import polars as pl
     >>> firms = pl.DataFrame({"region": ["n", "n", "s", "s", "s", "n"], "sector": ["a", "b", "a", "b", "b", "a"],
@@ -225,12 +240,16 @@ def tabulate(
     who = _who(data, contributor, holding)
     table, size = _table(dimensions, trees)
     cells, records = _spread(leaf_codes, trees, dimensions, size)
-    totals = np.bincount(cells, weights=(amounts * weights)[records], minlength=table.cells)
-    counted = amounts * weights if weights_public else amounts
-    contributions = _contributions(cells, who[records], counted[records], totals)
+    weighted = amounts * weights
+    totals = _sums(cells, weighted, records, table.cells)
+    counted = weighted if weights_public else amounts
+    contributions = _contributions(cells, who, counted, records, totals)
     table = _with_values(table, totals)
     made = _classify(table, trees, contributions, chosen, zeros, counts=value is None and weight is None)
-    made = _priced(made, cost, data)
+    if cost in data.columns and cost not in COSTS:
+        made = replace(made, cost=_sums(cells, _prices(data, cost), records, table.cells))
+    else:
+        made = reprice(made, cost)
     return made if apriori is None else apply_apriori(made, apriori)
 
 
@@ -315,8 +334,6 @@ def _table(dimensions: Sequence[str], trees: Mapping[str, Tree]) -> tuple[Table,
 
 
 def _with_values(table: Table, values: np.ndarray) -> Table:
-    from dataclasses import replace
-
     return replace(table, values=values)
 
 
@@ -341,12 +358,17 @@ def _spread(
     return cells, records
 
 
+def _sums(places: np.ndarray, amounts: np.ndarray, records: np.ndarray, count: int) -> np.ndarray:
+    """The sum of the amounts of the records at each place."""
+    return exact_sums(np.bincount(places, weights=amounts[records], minlength=count), amounts)
+
+
 def _contributions(
-    cells: np.ndarray, who: np.ndarray, amounts: np.ndarray, totals: np.ndarray
+    cells: np.ndarray, who: np.ndarray, amounts: np.ndarray, records: np.ndarray, totals: np.ndarray
 ) -> Contributions:
     many = int(who.max()) + 1
-    pairs, inverse = np.unique(cells * many + who, return_inverse=True)
-    amount = np.bincount(inverse.reshape(-1), weights=amounts, minlength=pairs.size)
+    pairs, inverse = np.unique(cells * many + who[records], return_inverse=True)
+    amount = _sums(inverse.reshape(-1), amounts, records, pairs.size)
     cell, contributor = pairs // many, pairs % many
     order = np.lexsort((contributor, -amount, cell))
     starts = np.searchsorted(cell[order], np.arange(totals.size + 1))
@@ -392,14 +414,15 @@ def _classify(
     )
 
 
-def _priced(made: Tabulation, cost: str, data: "nw.DataFrame[Any]") -> Tabulation:
-    return reprice(made, cost)
+def _prices(data: "nw.DataFrame[Any]", cost: str) -> np.ndarray:
+    prices = _numbers(data, cost)
+    if (prices < 0).any():
+        raise InputError(f"column '{cost}' has negative values; the cost of hiding a cell is at least 0")
+    return prices
 
 
 def reprice(made: Tabulation, cost: str) -> Tabulation:
     """The same table with another cost of hiding a cell: value, unity, contributors or log."""
-    from dataclasses import replace
-
     return replace(made, cost=costs(cost, made.table.values, made.contributors))
 
 
@@ -419,16 +442,18 @@ def costs(name: str, values: np.ndarray, contributors: np.ndarray | None) -> np.
         if contributors is None:
             raise InputError("cost 'contributors' needs the number of contributors of each cell")
         return contributors.astype(np.float64)
-    raise unknown("cost", name, ("value", "unity", "contributors", "log"))
+    raise unknown("cost", name, COSTS)
+
+
+_WORDS = {"s": "s", "safe": "s", "u": "u", "unsafe": "u", "sensitive": "u", "z": "z", "published": "z"}
 
 
 def apply_apriori(made: Tabulation, apriori: "IntoDataFrame") -> Tabulation:
     """Declare cells safe, sensitive or never hidden, and set their cost and levels, from a file of such cells.
 
-    Columns: the dimensions, and any of ``status`` (s, u, z), ``lower``, ``upper``, ``cost``.
+    Columns: the dimensions, and any of ``status`` (s or safe, u or sensitive, z or published), ``lower``, ``upper``,
+    ``cost``. A cell declared sensitive without levels must not be a point, no more.
     """
-    from dataclasses import replace
-
     data = nw.from_native(apriori, eager_only=True)
     dimensions = made.table.dimensions
     for name in dimensions:
@@ -437,12 +462,20 @@ def apply_apriori(made: Tabulation, apriori: "IntoDataFrame") -> Tabulation:
     status, lower, upper, cost = made.status.copy(), made.lower.copy(), made.upper.copy(), made.cost.copy()
     for row in data.iter_rows(named=True):
         cell = made.table.find(*[str(row[name]) for name in dimensions])
-        word = row.get("status")
-        if word not in (None, ""):
-            if word not in ("s", "u", "z"):
-                raise InputError(f"the a-priori file has the status '{word}'; known are s, u and z")
-            status[cell] = word
+        word = str(row.get("status") or "").strip().lower()
+        if word and word not in _WORDS:
+            raise InputError(
+                f"the a-priori file has the status '{word}'; known are s (safe), u (sensitive) and z (published)"
+            )
+        status[cell] = _WORDS.get(word, status[cell])
         for name, array in (("lower", lower), ("upper", upper), ("cost", cost)):
-            if row.get(name) is not None:
-                array[cell] = float(row[name])
+            given = row.get(name)
+            if given in (None, ""):
+                continue
+            try:
+                array[cell] = float(given)
+            except (TypeError, ValueError):
+                raise InputError(f"column '{name}' of the a-priori file must be numeric") from None
+            if not array[cell] >= 0:
+                raise InputError(f"column '{name}' of the a-priori file must be at least 0")
     return replace(made, status=status, lower=lower, upper=upper, cost=cost)
