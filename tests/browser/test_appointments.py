@@ -1,5 +1,6 @@
 """Appointments, the whole way over a database: connect, generate, measure, assign, write back, close."""
 
+import json
 import sqlite3
 import zipfile
 from pathlib import Path
@@ -31,20 +32,20 @@ def test_the_whole_way_over_a_database(visitor: Visitor, tmp_path: Path) -> None
     visitor.tab("Generate")
     visitor.fill("Number of people", "120")
     visitor.press("Generate")
-    visitor.see("Columns of tabla", "REC_INTELLIGENT")
-    visitor.press("Write to database")
-    visitor.see("120 records written to table 'tabla'")
+    visitor.see("Columns of tabla", "REC_INTELLIGENT", "also in the database")
     visitor.press("Slots")
-    visitor.fill("Number of people", "120")
+    visitor.press("Also write to the database")
     visitor.press("Generate")
     visitor.see("Columns of tabla_resource", "CAPACITY")
+    visitor.press("Write to database")
+    visitor.see("5 records written to table 'tabla_resource'")
     # Read them back from the database, as another user would.
     visitor.press("Remove tabla")
     visitor.until(lambda: not visitor.all("[data-dataset=tabla]"), what="removal")
     visitor.tab("Database")
     visitor.press("List the tables again")
-    visitor.see("Tables (2)")
-    visitor.choose("Tables (2)", "tabla")
+    visitor.see("Tables (3)")
+    visitor.choose("Tables (3)", "tabla")
     visitor.press("Load tables")
     visitor.see("Columns of tabla", "sqlite: clinic.db::tabla")
     visitor.open("/appointments?people=tabla")
@@ -54,6 +55,8 @@ def test_the_whole_way_over_a_database(visitor: Visitor, tmp_path: Path) -> None
     visitor.state("done")
     visitor.see("best K possible", "Crowds by slots", "at random")
     visitor.whole("appointments")
+    visitor.press("At random")
+    visitor.whole("appointments-random")
     visitor.press("Write back REC_RAND and REC_INTELLIGENT")
     visitor.see("120 records written to table 'tabla'")
     stored = next((visitor.served.folder / "databases").glob("clinic*.db"))
@@ -65,15 +68,14 @@ def test_the_whole_way_over_a_database(visitor: Visitor, tmp_path: Path) -> None
     assert people["REC_INTELLIGENT"].min() >= 0
     assert clever.vector <= shoal.anonymity(people, [*QUASI, "REC_RAND"]).vector
     assert f"{clever.k}\nK with these appointments" in visitor.text
-    # Several tables at once, as in GetK.
-    visitor.open("/risk?data=tabla")
-    visitor.choose("Data (several tables", "tabla_resource")
-    visitor.see("Quasi-identifiers")
-    # Closing forgets everything.
+    # Closing forgets everything, and offers to remove what came from there.
     visitor.open("/data?tab=database")
     visitor.press("Disconnect")
     visitor.until(lambda: "Connected" not in visitor.text, what="the end of the connection")
     assert not [item for item in visitor.all("button") if item.text.strip() == "Load tables"]
+    visitor.see("loaded from a database that is closed: tabla")
+    visitor.press("Remove it")
+    visitor.until(lambda: not visitor.all("[data-dataset=tabla]"), what="removal")
     visitor.open("/appointments")
     assert "Write to database" not in visitor.text
 
@@ -97,6 +99,14 @@ def test_sample_people_in_a_timetable(visitor: Visitor, downloads: Path) -> None
         texts = [archive.read(name).decode() for name in archive.namelist()]
     assert len(texts) == 4
     assert sum(text.count("BEGIN:VEVENT") for text in texts) == 2000
+    visitor.click(lambda: visitor.one("[data-file='appointments.fhir.json']"))
+    visitor.until((downloads / "appointments.fhir.json").exists, what="the FHIR bundle")
+    kinds = [
+        entry["resource"]["resourceType"]
+        for entry in json.loads((downloads / "appointments.fhir.json").read_text())["entry"]
+    ]
+    assert kinds.count("Appointment") == 2000
+    assert kinds.count("Slot") == 40
 
 
 def test_several_tables_at_once(visitor: Visitor) -> None:
@@ -107,8 +117,10 @@ def test_several_tables_at_once(visitor: Visitor) -> None:
     visitor.press("Generate")
     visitor.see("Columns of ward0")
     visitor.open("/risk?data=ward0")
-    visitor.choose("Data (several tables", "ward1", "ward2")
+    visitor.press("All 3 tables ward…")
     visitor.press("Measure risk")
     visitor.state("done")
     visitor.see("K, mean", "K, smallest", "ward2")
+    visitor.choose("Show table", "ward2")
+    visitor.see("The first 50 records of ward2.")
     visitor.whole("risk-several")

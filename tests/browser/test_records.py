@@ -1,5 +1,7 @@
 """Protect records: from a file to risk, protection, comparison and the report."""
 
+import os
+import signal
 import time
 from pathlib import Path
 
@@ -172,14 +174,40 @@ def test_two_runs_at_once_and_cancel_within_a_second(visitor: Visitor) -> None:
     visitor.driver.get(runs[0])
     visitor.state("running")
     visitor.see("2 running")
-    for address in runs:
-        visitor.driver.get(address)
-        visitor.state("running")
-        visitor.press("Cancel")
-        visitor.state(
-            "cancelled", 4
-        )  # one second for the run, which the tests of jobs measure; the rest is the browser's
+    # The page answers while both search.
+    visitor.open("/data")
+    visitor.click(lambda: visitor.labelled("div[@role='tab']", "Sample"))
+    since = time.monotonic()
+    visitor.see("Load people", seconds=3)
+    visitor.tab("Generate")
+    visitor.see("Number of people", seconds=3)
+    assert time.monotonic() - since < 3
+    visitor.driver.get(runs[0])
+    visitor.state("running")
+    visitor.press("Cancel")
+    # One second for the run, which the tests of jobs measure; the rest is the browser's.
+    visitor.state("cancelled", 4)
     visitor.see("cancelled; nothing was kept")
+    # A worker that dies becomes a message on the page of its run.
+    visitor.driver.get(runs[1])
+    visitor.state("running")
+    for worker in _workers(visitor.served.process.pid):
+        os.kill(worker, signal.SIGKILL)
+    visitor.state("failed", 10)
+    visitor.see("the worker process ended unexpectedly")
+
+
+def _workers(server: int) -> list[int]:
+    """The worker processes of a workbench."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(status.read_text().rpartition(")")[2].split()[1])
+            if parent == server and "spawn_main" in (status.parent / "cmdline").read_text():
+                found.append(int(status.parent.name))
+        except OSError:
+            continue
+    return found
 
 
 @pytest.mark.usefixtures("survey")

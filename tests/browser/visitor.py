@@ -125,7 +125,8 @@ class Visitor:
     def press(self, name: str) -> None:
         """Press a button by its words."""
         path = (
-            f"//*[(self::button or self::a) and (normalize-space(.)={name!r} or contains(@aria-label, {name!r})"
+            f"//*[(self::button or self::a or @role='checkbox') and"
+            f" (normalize-space(.)={name!r} or contains(@aria-label, {name!r})"
             f" or .//span[normalize-space(.)={name!r}])]"
         )
         self.click(lambda: self._enabled(path, name))

@@ -114,6 +114,9 @@ def test_schemathesis(workbench: Served) -> None:
             # Waiting is tested elsewhere; here it would only take time.
             if case.query and "wait" in case.query:
                 case.query["wait"] = 0
+            # Names that nobody has are looked up for long; a port where nothing listens is as good.
+            if case.path == "/api/connection" and isinstance(case.body, dict) and "host" in case.body:
+                case.body |= {"host": "127.0.0.1", "port": 1}
             case.call_and_validate(headers=workbench.headers, timeout=30)
 
         given(case=endpoint.as_strategy())(run)()

@@ -7,12 +7,13 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Body, FastAPI, File, HTTPException, Query, UploadFile
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse, JSONResponse
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from shoal._version import __version__
 from shoal.errors import InputError, ShoalError
 from shoal.web.activities import ACTIVITIES
 from shoal.web.activities.activity import Activity
+from shoal.web.activities.generate import Generate
 from shoal.web.datasets import Dataset
 from shoal.web.jobs.job import Job
 from shoal.web.workbench import Workbench
@@ -56,6 +57,54 @@ class DataView(BaseModel):
     notes: list[str] = Field(default_factory=list)
 
 
+class Connect(BaseModel):
+    """How to reach a database; the password is kept in memory until the connection is closed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: Literal["sqlite", "postgresql", "mariadb"]
+    database: str = Field(
+        min_length=1, max_length=200, description="its name; of SQLite a file of the workspace"
+    )
+    host: str = Field("127.0.0.1", max_length=255)
+    port: int | None = Field(None, ge=1, le=65535)
+    user: str = Field("", max_length=200)
+    password: SecretStr = Field(SecretStr(""), max_length=1000)
+
+
+class ConnectionView(BaseModel):
+    """The database one is connected to, if there is one."""
+
+    connected: bool
+    database: str = ""
+    tables: list[str] = Field(default_factory=list)
+
+
+class TableOf(BaseModel):
+    """A table of the connected database."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    table: str = Field(min_length=1, max_length=200)
+
+
+class WriteTo(TableOf):
+    """Where a release goes."""
+
+    force: bool = Field(default=False, description="replace a table of that name")
+    release: str = Field(
+        "release.parquet", pattern=r"^release(-\d{1,3})?\.parquet$", description="which of several"
+    )
+
+
+class UpdateOf(BaseModel):
+    """The tables of people that REC_RAND and REC_INTELLIGENT are written into."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    tables: list[str] = Field(min_length=1, max_length=50)
+
+
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem},
     401: {"description": "no token", "content": {"text/plain": {}}},
@@ -78,6 +127,7 @@ def application(workbench: Workbench) -> FastAPI:
     )
     _errors(app)
     app.include_router(_router(workbench), prefix="/api")
+    app.include_router(_databases(workbench), prefix="/api")
     return app
 
 
@@ -149,6 +199,15 @@ def _router(workbench: Workbench) -> APIRouter:
     @router.post("/data/samples/{sample}", tags=["data"], status_code=202, summary="Load sample data")
     def load_sample(sample: Literal["people", "firms", "slots"]) -> JobView:
         return _view(board.submit("load", {"sample": sample}))
+
+    @router.post("/data/generate", tags=["data"], status_code=202, summary="Invent people or slots")
+    def generate(request: Generate) -> JobView:
+        return _view(
+            board.submit("generate", request.model_dump(mode="json"), secrets=secrets(request.connection))
+        )
+
+    def secrets(connection: str | None) -> dict[str, str]:
+        return {} if connection is None else workbench.connections.secrets()
 
     @router.get("/data/{name}", tags=["data"], summary="What is known of one table")
     def describe_data(name: Name) -> DataView:
@@ -235,6 +294,73 @@ def _router(workbench: Workbench) -> APIRouter:
         else:
             await asyncio.to_thread(board.cancel, run)
         return _view(job)
+
+    return router
+
+
+def _databases(workbench: Workbench) -> APIRouter:
+    """The connected database: its tables come in, releases go out."""
+    router = APIRouter(responses=_PROBLEMS, tags=["database"])
+    board, connections = workbench.board, workbench.connections
+
+    def view() -> ConnectionView:
+        current = connections.current
+        if current is None:
+            return ConnectionView(connected=False)
+        return ConnectionView(connected=True, database=current.shown, tables=list(current.tables))
+
+    def submit(kind: str, request: dict[str, Any]) -> JobView:
+        current = connections.current
+        if current is None:
+            raise HTTPException(409, {"error": "connect to a database first", "kind": "input"})
+        return _view(
+            board.submit(kind, {**request, "connection": current.name}, secrets=connections.secrets())
+        )
+
+    def finished(run: str) -> str:
+        if run not in board:
+            raise _missing(f"there is no run '{run}'")
+        return run
+
+    @router.get("/connection", summary="The database one is connected to, with its tables as they are now")
+    def connection() -> ConnectionView:
+        if connections.current is not None:
+            connections.refresh(connections.current.name)
+        return view()
+
+    @router.put("/connection", summary="Connect to a database")
+    def connect(request: Connect) -> ConnectionView:
+        try:
+            connections.connect(
+                request.kind,
+                database=request.database,
+                host=request.host,
+                port=request.port,
+                user=request.user,
+                password=request.password.get_secret_value(),
+            )
+        except ShoalError as problem:
+            # The request is well written; it is the world that does not agree.
+            raise HTTPException(409, {"error": str(problem), "kind": "input"}) from None
+        return view()
+
+    @router.delete("/connection", status_code=204, summary="Disconnect and forget everything")
+    def disconnect() -> None:
+        connections.disconnect()
+
+    @router.post("/data/tables", status_code=202, summary="Load a table of the database")
+    def load_table(request: TableOf) -> JobView:
+        return submit("load", {"table": request.table})
+
+    @router.post("/jobs/{run}/write", status_code=202, summary="Write the release of a run to a table")
+    def write(run: Run, request: WriteTo) -> JobView:
+        return submit("write", {"run": finished(run), **request.model_dump()})
+
+    @router.post(
+        "/jobs/{run}/update", status_code=202, summary="Write appointments back into the tables of people"
+    )
+    def update(run: Run, request: UpdateOf) -> JobView:
+        return submit("update", {"run": finished(run), "tables": request.tables})
 
     return router
 

@@ -26,6 +26,7 @@ _CONFIDENTIAL = re.compile(
     r"($|[_\W]|\d)",
     re.IGNORECASE,
 )
+_OTHER = re.compile(r"(^|[_\W])(capacity|booked|places|seats|start|end|duration)($|[_\W]|\d)", re.IGNORECASE)
 _FEW = 60
 
 
@@ -46,6 +47,8 @@ def _role(name: str, values: "pl.Series") -> str:
         return "quasi-identifier"
     if _CONFIDENTIAL.search(name):
         return "confidential"
+    if _OTHER.search(name):
+        return "other"
     present = values.drop_nulls()
     if present.len() == 0:
         return "other"

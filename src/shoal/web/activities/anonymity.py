@@ -34,7 +34,7 @@ def run(request: Measure, context: Context) -> dict[str, Any]:
 
     tables = []
     results = []
-    for name in request.data:
+    for place, name in enumerate(request.data):
         context.say(f"measuring {name}")
         wanted = [*request.quasi, *([request.unit] if request.unit else [])]
         wanted += [request.confidential] if request.confidential else []
@@ -44,12 +44,21 @@ def run(request: Measure, context: Context) -> dict[str, Any]:
         )
         results.append((name, result))
         tables.append({"data": name, **figures(result)})
-        if name == request.data[0] and result.records:
-            _crowds(frame, request).write_parquet(context.keep("crowds.parquet"))
+        if result.records:
+            _crowds(frame, request).write_parquet(context.keep(crowds_name(place)))
     ks = [table["k"] for table in tables]
     context.say("writing the report")
     context.report(_page(request, results, tables))
     return {"tables": tables, "k_mean": sum(ks) / len(ks), "k_min": min(ks), "k_max": max(ks)}
+
+
+def crowds_name(place: int) -> str:
+    """The file with the crowd of the first records of one of the tables.
+
+    >>> crowds_name(0)
+    'crowds-0.parquet'
+    """
+    return f"crowds-{place}.parquet"
 
 
 def figures(result: "Anonymity") -> dict[str, Any]:

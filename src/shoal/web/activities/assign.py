@@ -1,7 +1,7 @@
 """Appointments that single out as few people as possible, with a random plan beside them; of one table or several."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from shoal.appointments.assign import Appointments
 
 _MOST_TABLES = 50
+Names = Annotated[list[str], Field(min_length=1, max_length=_MOST_TABLES)]
 
 
 class Assign(Request):
     """People, slots, and what counts; the names are those of the command line."""
 
-    people: str | list[str] = Field(description="a table of people, or several")
-    slots: str | list[str] | None = Field(
+    people: str | Names = Field(description="a table of people, or several")
+    slots: str | Names | None = Field(
         None, description="the slots of each; 'tabla_resource' for 'tabla' if not given"
     )
     quasi: list[str] = Field(min_length=1, description="what may be known of a person")
@@ -55,12 +56,8 @@ class Assign(Request):
         """The slots of each table of people."""
         people = [self.people] if isinstance(self.people, str) else self.people
         slots = [self.slots] if isinstance(self.slots, str) else self.slots
-        if not people:
-            raise InputError("choose people first")
         if len(set(people)) < len(people):
             raise InputError("a table of people is named twice")
-        if len(people) > _MOST_TABLES:
-            raise InputError(f"these are {len(people)} tables; at most {_MOST_TABLES} are assigned at once")
         if slots is None:
             slots = [f"{name}_resource" for name in people]
         if len(slots) != len(people):
@@ -74,7 +71,9 @@ def run(request: Assign, context: Context) -> dict[str, Any]:
     """Find the plans, check them, and write them with their report."""
     pairs = request.pairs()
     # Everything is there before the first search begins.
-    tables = {name: (context.datasets.frame(name), context.datasets.frame(slots)) for name, slots in pairs.items()}
+    tables = {
+        name: (context.datasets.frame(name), context.datasets.frame(slots)) for name, slots in pairs.items()
+    }
     plans: dict[str, Appointments] = {}
     summaries: list[dict[str, Any]] = []
     can_update = []
@@ -93,7 +92,9 @@ def run(request: Assign, context: Context) -> dict[str, Any]:
         files.write_one(next(iter(plans.values())), context)
     else:
         files.write_several(plans, context)
-    persons = {name: people[request.key].to_list() if request.key else None for name, (people, _) in tables.items()}
+    persons = {
+        name: people[request.key].to_list() if request.key else None for name, (people, _) in tables.items()
+    }
     notes = files.write_exchange(plans, persons, request.timezone, request.seed, context)
     context.report(_page(request, plans))
     ending = {"notes": notes, "can_update": all(can_update)}
@@ -107,7 +108,7 @@ def _plan(
 ) -> "tuple[Appointments, Appointments | None]":
     import shoal
     from shoal.search import silent
-    from shoal.search.threads import cores
+    from shoal.search.threads import available_cores
 
     people = people.drop([name for name in ("REC_RAND", "REC_INTELLIGENT") if name in people.columns])
     if request.eligible_table is not None and request.eligible is not None:
@@ -133,7 +134,7 @@ def _plan(
         slots,
         method=request.method,
         options=request.options or None,
-        threads=cores(),
+        threads=available_cores(),
         budget=context.budget(request.iterations, request.time_limit),
         # The curves of several searches would not make one picture.
         observer=silent if where else context.observe,
@@ -153,7 +154,6 @@ def _page(request: Assign, plans: "dict[str, Appointments]") -> Any:
 
     if len(plans) == 1:
         return next(iter(plans.values())).report()
-    first = next(iter(plans.values()))
     page = Page(
         f"Appointments of {len(plans)} tables",
         f"{sum(plan.waiting.people for plan in plans.values()):,} people; "
@@ -190,12 +190,14 @@ def _page(request: Assign, plans: "dict[str, Appointments]") -> Any:
             f"{lost:,} people are in crowds below {request.k} before any appointment is given. No plan can help them: "
             "generalise their attributes or withhold their records."
         )
+    settings = next(iter(plans.values())).settings
     page.provenance(
         [
-            *first.settings.items(),
-            ("seed", "none, seats are truly random" if request.seed is None else request.seed),
+            ("method", request.method),
+            ("objective", request.objective),
+            *[(name, value) for name, value in settings.items() if value is not None],
         ],
-        "each plan counted anew from everybody's slot: capacities, eligibility, crowds and K",
+        "seats, capacities, eligibility, K and vector of every table recounted from single people",
     )
     return page
 

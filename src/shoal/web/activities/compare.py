@@ -26,12 +26,11 @@ class Compare(Request):
 
 def run(request: Compare, context: Context) -> dict[str, Any]:
     """Measure each release; the map shows them beside plain microaggregation."""
-    import os
-
     import polars as pl
 
     import shoal
     from shoal.report.compare import page
+    from shoal.search.threads import available_cores
 
     original = context.datasets.frame(request.data)
     if original.height > LARGEST:
@@ -58,7 +57,7 @@ def run(request: Compare, context: Context) -> dict[str, Any]:
                 name=f"{asked['method']}, k = {asked['k']}"
                 + (f" ({run[:4]})" if len(request.runs) > 1 else ""),
                 seed=request.seed,
-                threads=os.cpu_count() or 1,
+                threads=available_cores(),
             )
         )
     context.say("writing the report")

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from shoal.errors import InputError
 from shoal.web.activities.activity import Activity, Request
 from shoal.web.jobs.context import Context
 
@@ -24,17 +25,33 @@ class Generate(Request):
     min_capacity: int = Field(10, ge=1, le=1_000_000)
     max_capacity: int = Field(25, ge=1, le=1_000_000)
     seed: int = Field(0, ge=0, le=2**53 - 1)
+    connection: str | None = Field(None, description="also write the tables to this database")
+    force: bool = Field(default=False, description="replace tables of these names")
 
 
 def run(request: Generate, context: Context) -> dict[str, Any]:
     """Invent the tables and put them on the shelf."""
+    from shoal import sources
     from shoal.generate import people, slots
     from shoal.search import Seeds
 
+    if request.min_age > request.max_age:
+        raise InputError(f"the youngest ({request.min_age}) is older than the oldest ({request.max_age})")
+    if request.min_capacity > request.max_capacity:
+        raise InputError(
+            f"the smallest capacity ({request.min_capacity}) is above the largest ({request.max_capacity})"
+        )
+    names = _names(request)
+    places = []
+    if request.connection is not None:
+        url = context.secret(request.connection)
+        places = [f"{url}::{name}" for name in names]
+        for place in places:
+            sources.check_writable(place, request.force)
     made = []
-    for index in range(request.tables):
+    for index, name in enumerate(names):
+        context.say(f"inventing {name}")
         seeds = Seeds(request.seed).child("table", index)
-        name = request.name if request.tables == 1 else f"{request.name}{index}"
         if request.what == "people":
             frame = people.people(
                 request.population,
@@ -46,7 +63,6 @@ def run(request: Generate, context: Context) -> dict[str, Any]:
                 seeds=seeds,
             )
         else:
-            name = f"{name}_resource"
             frame = slots.slots(
                 request.slots,
                 request.population,
@@ -54,12 +70,23 @@ def run(request: Generate, context: Context) -> dict[str, Any]:
                 max_capacity=request.max_capacity,
                 seeds=seeds,
             )
+        if places:
+            sources.write(frame, places[index], force=request.force)
         made.append(context.datasets.add(frame, name, f"generated, seed {request.seed}", table=name))
     return {
         "data": made[0].name,
         "records": sum(item.records for item in made),
         "tables": [item.name for item in made],
+        "written": names if places else [],
     }
+
+
+def _names(request: Generate) -> list[str]:
+    """The names of the tables: one has the name itself, several an index; slots say whose they are."""
+    ending = "" if request.what == "people" else "_resource"
+    if request.tables == 1:
+        return [f"{request.name}{ending}"]
+    return [f"{request.name}{index}{ending}" for index in range(request.tables)]
 
 
 def _title(request: Generate) -> str:

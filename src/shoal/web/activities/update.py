@@ -1,4 +1,4 @@
-"""Write REC_RAND and REC_INTELLIGENT back into the table of people."""
+"""Write REC_RAND and REC_INTELLIGENT back into the tables of people."""
 
 from typing import Any
 
@@ -6,38 +6,54 @@ from pydantic import Field
 
 from shoal.errors import InputError
 from shoal.web.activities.activity import Activity, Request
+from shoal.web.activities.appointment_files import update_name
 from shoal.web.jobs.context import Context
 
 
 class Update(Request):
-    """Which plan goes back into which table."""
+    """Which plans go back into which tables, in the order of the run."""
 
     run: str
     connection: str
-    table: str = Field(min_length=1, max_length=200)
+    tables: list[str] = Field(min_length=1, max_length=50)
 
 
 def run(request: Update, context: Context) -> dict[str, Any]:
-    """Set the two columns in the records that have the same key, all or none."""
+    """Set the two columns in the records that have the same key: of each table all or none."""
     import polars as pl
 
     from shoal import sources
 
-    path = context.workspace.place("runs", request.run, "update.parquet")
-    if not path.is_file():
-        raise InputError(
-            "this plan cannot be written back: the people need an ID, REC_RAND and REC_INTELLIGENT"
-        )
-    frame = pl.read_parquet(path)
-    sources.update_columns(f"{context.secret(request.connection)}::{request.table}", frame.columns[0], frame)
-    return {"table": request.table, "records": frame.height}
+    url = context.secret(request.connection)
+    frames = []
+    for place in range(len(request.tables)):
+        path = context.workspace.place("runs", request.run, update_name(place))
+        if not path.is_file():
+            raise InputError(
+                "this plan cannot be written back: the people need an ID, REC_RAND and REC_INTELLIGENT"
+            )
+        frames.append(pl.read_parquet(path))
+    if context.workspace.place("runs", request.run, update_name(len(frames))).is_file():
+        raise InputError("this run has more tables than are named")
+    existing = sources.list_tables(url)
+    for table in request.tables:
+        if table not in existing:
+            raise InputError(f"table '{table}' is not in the database; nothing was written")
+    done: list[str] = []
+    for table, frame in zip(request.tables, frames, strict=True):
+        context.say(f"writing {table}")
+        try:
+            sources.update_columns(f"{url}::{table}", frame.columns[0], frame)
+        except InputError as problem:
+            before = f"; written before it: {', '.join(done)}" if done else ""
+            raise InputError(f"{problem}{before}") from None
+        done.append(table)
+    return {"tables": done, "records": sum(frame.height for frame in frames)}
 
 
-ACTIVITY = Activity(
-    "update",
-    "Write back",
-    Update,
-    run,
-    lambda request: f"Write appointments to table {request.table}",
-    internal=True,
-)
+def _title(request: Update) -> str:
+    which = request.tables[0] if len(request.tables) == 1 else f"{len(request.tables)} tables"
+    return f"Write appointments to {which}"
+
+
+ACTIVITY = Activity("update", "Write back", Update, run, _title, internal=True)

@@ -13,6 +13,9 @@ class Write(Request):
     """Which frame goes to which table: the release of a run, or data of the workspace."""
 
     run: str | None = Field(None, description="the run whose release is written")
+    release: str = Field(
+        "release.parquet", pattern=r"^release(-\d{1,3})?\.parquet$", description="of several tables"
+    )
     data: str | None = Field(None, description="data of the workspace")
     connection: str
     table: str = Field(min_length=1, max_length=200)
@@ -26,7 +29,7 @@ def run(request: Write, context: Context) -> dict[str, Any]:
     from shoal import sources
 
     if request.run is not None:
-        path = context.workspace.place("runs", request.run, "release.parquet")
+        path = context.workspace.place("runs", request.run, request.release)
     elif request.data is not None:
         path = context.datasets.path(request.data)
     else:

@@ -2,7 +2,6 @@
 
 import json
 import multiprocessing
-import os
 import secrets as randomness
 import signal
 import threading
@@ -13,6 +12,7 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.search.control import Control
+from shoal.search.threads import available_cores
 from shoal.sources import atomically
 from shoal.web.activities import ACTIVITIES
 from shoal.web.jobs.job import Job, State
@@ -29,7 +29,7 @@ class Board:
 
     def __init__(self, workspace: Workspace, at_once: int | None = None) -> None:
         self._workspace = workspace
-        self._at_once = at_once or max(2, os.cpu_count() or 2)
+        self._at_once = at_once or max(2, available_cores())
         self._jobs: dict[str, Job] = {}
         self._live: dict[str, _Live] = {}
         self._queue: list[Task] = []

@@ -1,4 +1,4 @@
-"""Appointments: people, slots, the aim, the matrix of crowds by slots, and K before, after and at best."""
+"""Appointments: people, slots and the aim; K before, after and at best, and the plan as a matrix and as files."""
 
 from typing import Any
 
@@ -6,11 +6,14 @@ from nicegui import ui
 
 from shoal.appointments.methods import METHODS
 from shoal.errors import ShoalError
+from shoal.web.activities.appointment_files import release_name
 from shoal.web.datasets import Dataset
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
+from shoal.web.pages.crowds import matrix, places_used
+from shoal.web.pages.desk import Desk
+from shoal.web.pages.method_picker import MethodPicker
 from shoal.web.pages.release import update_back, write_back
-from shoal.web.pages.runs import RunPanel, run_list
 from shoal.web.workbench import Workbench
 
 _AIMS = {"k": "the smallest crowd, K", "vector": "the whole anonymity vector"}
@@ -38,293 +41,296 @@ def _has_slots(dataset: Dataset) -> bool:
     return "capacity" in names and bool(names & {"slot", "resource"})
 
 
+def _slots_of(people: str, slots: list[str]) -> str | None:
+    """The slots made for these people: 'tabla_resource' for 'tabla', and for a second 'tabla-2' likewise."""
+    stem, dash, number = people.rpartition("-")
+    for name in (f"{people}_resource", f"{stem}_resource{dash}{number}"):
+        if name in slots:
+            return name
+    return None
+
+
 class AppointmentsPage:
     """One visit to the page."""
 
     def __init__(self, workbench: Workbench, people: str, run: str) -> None:
         self._workbench = workbench
-        self._run = run if run in workbench.board else ""
-        self._asked: dict[str, Any] = workbench.board[self._run].request if self._run else {}
+        self._desk = Desk(
+            workbench,
+            "/appointments",
+            "assign",
+            run=run,
+            present=self._present,
+            icon="event_available",
+            hint="Choose people, slots and what may be known of a person, and assign.",
+            measure="K",
+        )
         found = workbench.datasets.all()
-        slots = [dataset.name for dataset in found if _has_slots(dataset)]
+        self._slot_names = [dataset.name for dataset in found if _has_slots(dataset)]
         others = [dataset.name for dataset in found if not _has_slots(dataset)]
-        with ui.element("div").classes("shoal-two"):
-            with ui.column().classes("full-width gap-3"):
-                with parts.card("Assign"):
-                    if not slots or not others:
-                        what = "slots (columns slot and capacity)" if not slots else "people"
-                        parts.note(f"There are no {what} in the workspace yet.")
-                        ui.button("Add data", on_click=lambda: ui.navigate.to("/data")).props(
-                            "no-caps outline"
-                        )
-                    else:
-                        self._form(others, slots, people)
-                with parts.card("Runs"):
-                    self._refresh = run_list(workbench, ("assign",), self._choose, lambda: self._run)
-            self._result = ui.column().classes("full-width gap-3")
-        self._show()
+        with self._desk.form("Assign"):
+            if not self._slot_names or not others:
+                what = "slots (columns slot and capacity)" if not self._slot_names else "people"
+                parts.note(f"There are no {what} in the workspace yet.")
+                ui.button("Add data", on_click=lambda: ui.navigate.to("/data")).props("no-caps outline")
+            else:
+                self._form(others, people)
 
-    def _form(self, people: list[str], slots: list[str], chosen: str) -> None:
-        asked = self._asked
+    # --- the form -----------------------------------------------------------------------------------------------
+
+    def _form(self, people: list[str], chosen: str) -> None:
+        asked = self._desk.asked
         wanted = asked.get("people", chosen)
-        self._people = ui.select(
+        wanted = [wanted] if isinstance(wanted, str) else wanted
+        self._people = parts.several(
             people,
-            label="People",
-            value=wanted if wanted in people else people[0],
-            on_change=lambda: self._columns.refresh(),
+            "People (several tables at once)",
+            [name for name in wanted if name in people] or people[:1],
+            self._people_changed,
         )
-        self._people.props("outlined dense options-dense").classes("full-width")
-        matching = f"{self._people.value}_resource"
-        slot = asked.get("slots", matching if matching in slots else slots[0])
-        self._slots = ui.select(
-            slots,
-            label="Slots",
-            value=slot if slot in slots else slots[0],
-            on_change=lambda: self._columns.refresh(),
-        )
-        self._slots.props("outlined dense options-dense").classes("full-width")
+        self._slot_choice()
         self._columns()
         self._objective = ui.select(_AIMS, label="Aim", value=asked.get("objective", "k"))
         self._objective.props("outlined dense").classes("full-width")
         self._objective.on_value_change(lambda: self._methods.refresh())
         self._methods()
         with ui.row().classes("full-width no-wrap gap-2"):
-            self._time = parts.number("Time limit, seconds", asked.get("time_limit", 60), min=0.1)
+            self._time = parts.number("Time limit, s", asked.get("time_limit", 60), min=0.1)
             self._seed = parts.number("Seed", asked.get("seed"), min=0, precision=0).props(
                 'placeholder="none"'
             )
         ui.button("Assign", icon="play_arrow", on_click=self._submit).props("no-caps unelevated")
 
+    def _people_changed(self) -> None:
+        self._slot_choice.refresh()
+        self._columns.refresh()
+
+    @ui.refreshable_method
+    def _slot_choice(self) -> None:
+        names = list(self._people.value or [])
+        if len(names) > 1:
+            own = {name: _slots_of(name, self._slot_names) for name in names}
+            missing = [name for name, slots in own.items() if slots is None]
+            if missing:
+                parts.warning(
+                    f"No slots for {', '.join(missing[:5])}: each table needs its own '…_resource'."
+                )
+            else:
+                parts.note("Each table has its own slots: " + ", ".join(str(slots) for slots in own.values()))
+            return
+        slots = self._slot_names
+        asked = self._desk.asked.get("slots")
+        matching = _slots_of(names[0], slots) if names else None
+        first = matching or slots[0]
+        same = self._desk.asked.get("people") in (names, *names)
+        value = asked if same and isinstance(asked, str) and asked in slots else first
+        self._slots = ui.select(slots, label="Slots", value=value, on_change=lambda: self._columns.refresh())
+        self._slots.props("outlined dense options-dense").classes("full-width")
+
+    def _slots_chosen(self) -> list[str]:
+        names = list(self._people.value or [])
+        if len(names) > 1:
+            return [_slots_of(name, self._slot_names) or f"{name}_resource" for name in names]
+        return [self._slots.value]
+
     @ui.refreshable_method
     def _methods(self) -> None:
-        fitting = {
-            name: f"{name}: {method.summary}"
-            for name, method in METHODS.items()
-            if self._objective.value in method.objectives
-        }
-        asked = self._asked.get("method", "auto")
-        self._method = ui.select(fitting, label="Method", value=asked if asked in fitting else "auto")
-        self._method.props("outlined dense options-dense").classes("full-width")
+        fitting = [name for name, method in METHODS.items() if self._objective.value in method.objectives]
+        asked = self._desk.asked
+        self._method = MethodPicker(METHODS, asked.get("method", "auto"), asked.get("options"), names=fitting)
 
     @ui.refreshable_method
     def _columns(self) -> None:
-        if (
-            self._people.value not in self._workbench.datasets
-            or self._slots.value not in self._workbench.datasets
-        ):
-            return
-        people, slots = (
-            self._workbench.datasets[self._people.value],
-            self._workbench.datasets[self._slots.value],
-        )
-        asked = self._asked if self._asked.get("people") == people.name else {}
-        self._quasi = parts.column_picker(
-            people.columns, "Quasi-identifiers", asked.get("quasi") or people.quasi
-        )
+        datasets = self._workbench.datasets
+        people = [datasets[name] for name in self._people.value or [] if name in datasets]
+        slots = [datasets[name] for name in self._slots_chosen() if name in datasets]
+        columns = _common(people)
+        asked = self._desk.asked
+        suggested = asked.get("quasi") or (people[0].quasi if people else [])
+        self._quasi = parts.column_picker(columns, "Quasi-identifiers", suggested)
         self._k = parts.number("k, crowds below it count as exposed", asked.get("k", 5), min=1, precision=0)
         attributes = [
-            name for name in slots.columns if name.lower() not in ("slot", "resource", "capacity", "booked")
+            name for name in _common(slots) if name.lower() not in ("slot", "resource", "capacity", "booked")
         ]
-        nothing = {"": "none", **{name: name for name in people.columns}}
-        with (
-            ui.expansion("Eligibility, pinned people, diversity, attacker")
-            .props("dense")
-            .classes("full-width")
-        ):
+        nothing = {"": "none", **{name: name for name in columns}}
+        with ui.expansion("Eligibility and attacker").props("dense").classes("full-width"):
             with ui.column().classes("full-width gap-2"):
+                self._eligible = _one_of(
+                    nothing, "Column that says where people may go", asked.get("eligible")
+                )
+                ui.label("Such as 'north;south' or 'centre=north;hour=9'; empty means anywhere.").classes(
+                    "shoal-quiet"
+                )
+                tables = {"": "none", **{name: name for name in datasets.names()}}
+                self._eligible_table = _one_of(
+                    tables, "Or a table of people and slots", asked.get("eligible_table")
+                )
+                self._eligibility_known = ui.checkbox(
+                    "An attacker knows who may go where", value=asked.get("eligibility_known", False)
+                ).props("dense")
                 self._known = parts.column_picker(
                     attributes,
                     "What an attacker knows of a slot",
                     asked.get("known") or (),
                     hint="the slot itself if none",
                 )
-                self._eligible = ui.select(
-                    nothing, label="Column that says where people may go", value=asked.get("eligible") or ""
-                )
-                self._pinned = ui.select(
-                    nothing, label="Column of slots given already", value=asked.get("pinned") or ""
-                )
-                self._diverse = ui.select(
-                    nothing, label="Column that must vary in each crowd", value=asked.get("diverse") or ""
-                )
-                self._key = ui.select(
-                    nothing,
-                    label="Column that identifies a person in calendars",
-                    value=asked.get("key") or "",
-                )
-                for field in (self._eligible, self._pinned, self._diverse, self._key):
-                    field.props("outlined dense options-dense").classes("full-width")
-                self._eligibility_known = ui.checkbox(
-                    "An attacker knows who may go where", value=asked.get("eligibility_known", False)
-                )
+        with ui.expansion("Pinned people, diversity, calendars").props("dense").classes("full-width"):
+            with ui.column().classes("full-width gap-2"):
+                self._pinned = _one_of(nothing, "Column of slots given already", asked.get("pinned"))
+                self._diverse = _one_of(nothing, "Column that must vary in each crowd", asked.get("diverse"))
+                self._diversity = parts.number(
+                    "Different values in each crowd", asked.get("diversity", 2), min=2, precision=0
+                ).bind_visibility_from(self._diverse, "value", bool)
+                self._key = _one_of(nothing, "Column that identifies a person", asked.get("key"))
+                self._zone = ui.input("Time zone of the slots", value=asked.get("timezone") or "")
+                self._zone.props('outlined dense placeholder="Europe/Madrid"').classes("full-width")
 
     def _submit(self) -> None:
-        request = {
-            "people": self._people.value,
-            "slots": self._slots.value,
-            "quasi": self._quasi.value,
-            "objective": self._objective.value,
-            "method": self._method.value,
-            "known": self._known.value or None,
-            "eligible": self._eligible.value or None,
-            "eligibility_known": self._eligibility_known.value,
-            "pinned": self._pinned.value or None,
-            "diverse": self._diverse.value or None,
-            "key": self._key.value or None,
-            "k": parts.whole(self._k) or 5,
-            "time_limit": self._time.value,
-            "seed": parts.whole(self._seed),
-        }
+        people = list(self._people.value or [])
+        if not people:
+            ui.notify("choose people first", type="warning")
+            return
         try:
-            job = self._workbench.board.submit("assign", request)
+            options = self._method.options
         except ShoalError as problem:
             parts.tell(problem)
             return
-        self._choose(job.run)
+        self._desk.submit(
+            "assign",
+            {
+                "people": people[0] if len(people) == 1 else people,
+                "slots": self._slots_chosen()[0] if len(people) == 1 else self._slots_chosen(),
+                "quasi": self._quasi.value,
+                "objective": self._objective.value,
+                "method": self._method.method,
+                "options": options,
+                "known": self._known.value or None,
+                "eligible": self._eligible.value or None,
+                "eligible_table": self._eligible_table.value or None,
+                "eligibility_known": self._eligibility_known.value,
+                "pinned": self._pinned.value or None,
+                "diverse": self._diverse.value or None,
+                "diversity": parts.whole(self._diversity) or 2,
+                "key": self._key.value or None,
+                "timezone": (self._zone.value or "").strip() or None,
+                "k": parts.whole(self._k) or 5,
+                "time_limit": self._time.value,
+                "seed": parts.whole(self._seed),
+            },
+        )
 
-    def _choose(self, run: str) -> None:
-        self._run = run
-        ui.navigate.history.replace(f"/appointments?run={run}")
-        self._refresh()
-        self._show()
-
-    def _show(self) -> None:
-        self._result.clear()
-        with self._result:
-            if self._run:
-                RunPanel(self._workbench, self._run, self._present, measure="K")
-            else:
-                with parts.card():
-                    parts.empty(
-                        "event_available",
-                        "Choose people, slots and what may be known of a person, and assign.",
-                    )
+    # --- the result ---------------------------------------------------------------------------------------------
 
     def _present(self, job: Job) -> None:
-        found = job.summary
-        parts.facts(
-            [
-                (
-                    "K with these appointments",
-                    found["k"],
-                    "good" if found["k"] >= found["k_required"] else "bad",
-                ),
-                ("K before any appointment", found["k_before"]),
-                ("best K possible", found["k_bound"]),
-                ("K at random", found["k_random"]),
-                ("proved optimal", "yes" if found["optimal"] else "no"),
-                ("people", found["people"]),
-                ("crowds", found["crowds"]),
-                ("stopped by", found["stopped_by"]),
-            ]
-        )
-        if found["exposed_before"]:
-            parts.warning(
-                f"{found['exposed_before']:,} people are in crowds below {found['k_required']} before any appointment: no plan "
-                "can help them; generalise their attributes or withhold their records."
-            )
-        caused = found["exposed"] - found["exposed_before"]
-        if caused > 0:
-            parts.warning(f"{caused:,} more people come below {found['k_required']} by these appointments.")
-        if found["homogeneous_slots"]:
-            parts.note(
-                f"{found['homogeneous_slots']} of {len(found['slots'])} slots serve one crowd only: who is seen there "
-                "gives it away."
-            )
-        for text in found["notes"]:
+        tables = job.summary.get("tables") or [job.summary]
+        for text in job.summary["notes"]:
             parts.note(text)
-        ui.label("People in small crowds").style("font-weight: 600")
+        if len(tables) == 1:
+            self._one(job, tables, 0)
+        else:
+            _overview(tables)
+            chosen = ui.select(
+                {place: table["table"] for place, table in enumerate(tables)}, label="Show table", value=0
+            )
+            chosen.props("outlined dense options-dense").style("min-width: 220px")
+
+            @ui.refreshable
+            def shown() -> None:
+                self._one(job, tables, chosen.value)
+
+            shown()
+            chosen.on_value_change(shown.refresh)
+        if job.summary["can_update"]:
+            update_back(self._workbench, job, [table["table"] for table in tables])
+
+    def _one(self, job: Job, tables: list[dict[str, Any]], place: int) -> None:
+        found = tables[place]
+        _figures(found)
+        parts.subheading("People in small crowds")
         parts.table(
             ["people in crowds below", "before", "with this plan", "at random"],
             [(int(limit), *counts) for limit, counts in found["below"].items()],
         )
-        _matrix(found)
-        _loads(found)
-        write_back(self._workbench, job, f"{job.request['people']}_appointments")
-        if found["can_update"]:
-            update_back(self._workbench, job)
+        matrix(found)
+        places_used(found)
+        write_back(self._workbench, job, f"{found['table']}_appointments", release_name(place, len(tables)))
 
 
-def _matrix(found: dict[str, Any]) -> None:
-    matrix = found["matrix"]
-    slots = [item["slot"] for item in found["slots"]][: len(matrix[0])]
-    crowds = [f"{place + 1} ({size})" for place, size in enumerate(found["matrix_crowds"])]
-    cells = [[x, y, value] for y, row in enumerate(matrix) for x, value in enumerate(row) if value]
-    least = min((cell[2] for cell in cells), default=0)
-    most = max((cell[2] for cell in cells), default=1)
-    with ui.column().classes("full-width gap-0"):
-        ui.label("Crowds by slots").style("font-weight: 600")
-        few = len(matrix) * len(slots) <= 240
-        parts.chart(
-            {
-                "xAxis": parts.axis("", "category", data=slots, axisLabel=_slot_labels(slots)),
-                "yAxis": {
-                    **parts.axis("crowd (people)", "category", data=crowds, inverse=True),
-                    "nameGap": 60,
-                },
-                "grid": {"left": 84, "right": 70, "top": 10, "bottom": 74},
-                "visualMap": {
-                    "min": least,
-                    "max": max(most, least + 1),
-                    "right": 0,
-                    "top": "middle",
-                    "calculable": True,
-                    "inRange": {"color": ["#d9704a", "#e9c46a", "#5aa9c4", "#1f6f8b"]},
-                    "textStyle": {"color": "#8a949b"},
-                },
-                "series": [{"type": "heatmap", "data": cells, "label": {"show": few, "fontSize": 10}}],
-                "tooltip": {},
-            },
-            min(620, 140 + 16 * len(matrix)),
-            "how many people of each crowd go to each slot",
+def _common(datasets: list[Dataset]) -> list[str]:
+    """The columns that all of them have."""
+    if not datasets:
+        return []
+    return [name for name in datasets[0].columns if all(name in other.columns for other in datasets)]
+
+
+def _one_of(choices: dict[str, str], label: str, value: str | None) -> ui.select:
+    field = ui.select(choices, label=label, value=value if value in choices else "")
+    return field.props("outlined dense options-dense").classes("full-width")
+
+
+def _overview(tables: list[dict[str, Any]]) -> None:
+    ks = [table["k"] for table in tables]
+    parts.facts(
+        [
+            ("K with these appointments, mean", sum(ks) / len(ks)),
+            ("K, smallest", min(ks)),
+            ("K, largest", max(ks)),
+            ("K at random, mean", sum(table["k_random"] for table in tables) / len(tables)),
+            ("proved optimal", f"{sum(table['optimal'] for table in tables)} of {len(tables)}"),
+        ]
+    )
+    parts.table(
+        ["table", "people", "K before", "K now", "best K possible", "K at random", "optimal"],
+        [
+            (
+                table["table"],
+                table["people"],
+                table["k_before"],
+                table["k"],
+                table["k_bound"],
+                table["k_random"],
+                "yes" if table["optimal"] else "no",
+            )
+            for table in tables
+        ],
+    )
+
+
+def _figures(found: dict[str, Any]) -> None:
+    parts.facts(
+        [
+            (
+                "K with these appointments",
+                found["k"],
+                "good" if found["k"] >= found["k_required"] else "bad",
+            ),
+            ("K before any appointment", found["k_before"]),
+            ("best K possible", found["k_bound"]),
+            ("K at random", found["k_random"]),
+            ("proved optimal", "yes" if found["optimal"] else "no"),
+            ("people", found["people"]),
+            ("crowds", found["crowds"]),
+            ("stopped by", found["stopped_by"]),
+        ]
+    )
+    if found["exposed_before"]:
+        parts.warning(
+            f"{_people(found['exposed_before'])} in crowds below {found['k_required']} before any appointment: no plan "
+            "can help them; generalise their attributes or withhold their records."
         )
-        total = found["crowds"]
-        shown = (
-            f"The {len(crowds)} largest of {total:,} crowds"
-            if total > len(crowds)
-            else f"All {total:,} crowds"
+    caused = found["exposed"] - found["exposed_before"]
+    if caused > 0:
+        parts.warning(
+            f"{caused:,} more {'person comes' if caused == 1 else 'people come'} below {found['k_required']} "
+            "by these appointments."
         )
-        part = (
-            f", the first {len(slots)} of {len(found['slots'])} slots"
-            if len(found["slots"]) > len(slots)
-            else ""
+    alone = found["homogeneous_slots"]
+    if alone:
+        parts.note(
+            f"{alone} of {len(found['slots'])} slots {'serves' if alone == 1 else 'serve'} one crowd only: who is seen "
+            "there gives it away."
         )
-        ui.label(f"{shown}{part}. A red cell is a small crowd.").classes("shoal-quiet")
 
 
-def _slot_labels(slots: list[str]) -> dict[str, Any]:
-    """Names of slots upright while they are short, aslant where they are long."""
-    long = sum(len(name) for name in slots) > 60
-    return {"rotate": 50 if long else 0, "color": "#8a949b"}
-
-
-def _loads(found: dict[str, Any]) -> None:
-    slots = found["slots"][:60]
-    with ui.column().classes("full-width gap-0"):
-        ui.label("Places used").style("font-weight: 600")
-        parts.chart(
-            {
-                "xAxis": parts.axis(
-                    "",
-                    "category",
-                    data=[item["slot"] for item in slots],
-                    axisLabel=_slot_labels([item["slot"] for item in slots]),
-                ),
-                "yAxis": parts.axis("people"),
-                "grid": {"left": 64, "right": 18, "top": 30, "bottom": 70},
-                "series": [
-                    {"type": "bar", "name": "used", "data": [item["load"] for item in slots], "stack": "a"},
-                    {
-                        "type": "bar",
-                        "name": "free",
-                        "data": [item["capacity"] - item["load"] for item in slots],
-                        "stack": "a",
-                        "itemStyle": {"color": "rgba(128,128,128,.25)"},
-                    },
-                ],
-                "legend": {"textStyle": {"color": "#8a949b"}, "top": 0},
-                "tooltip": {"trigger": "axis"},
-            },
-            240,
-            "people and free places by slot",
-        )
+def _people(count: int) -> str:
+    return "1 person is" if count == 1 else f"{count:,} people are"

@@ -4,10 +4,9 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.errors import ShoalError
 from shoal.web.jobs.job import Job, State
 from shoal.web.pages import layout, parts
-from shoal.web.pages.runs import RunPanel, run_list
+from shoal.web.pages.desk import Desk
 from shoal.web.workbench import Workbench
 
 
@@ -46,26 +45,27 @@ class ComparePage:
 
     def __init__(self, workbench: Workbench, data: str, run: str) -> None:
         self._workbench = workbench
-        self._run = run if run in workbench.board else ""
-        asked = workbench.board[self._run].request if self._run else {}
+        self._desk = Desk(
+            workbench,
+            "/compare",
+            "compare",
+            run=run,
+            present=_present,
+            icon="scatter_plot",
+            hint="Tick the releases to compare. The map shows what each lost and what it risks.",
+        )
         names = sorted({job.request["data"] for job in _finished(workbench)})
-        wanted = asked.get("data", data)
-        with ui.element("div").classes("shoal-two"):
-            with ui.column().classes("full-width gap-3"):
-                with parts.card("Compare"):
-                    self._data = ui.select(
-                        names,
-                        label="Data",
-                        value=wanted if wanted in names else names[0],
-                        on_change=lambda: self._choices.refresh(),
-                    )
-                    self._data.props("outlined dense").classes("full-width")
-                    self._choices()
-                    ui.button("Compare", icon="play_arrow", on_click=self._submit).props("no-caps unelevated")
-                with parts.card("Runs"):
-                    self._refresh = run_list(workbench, ("compare",), self._choose, lambda: self._run)
-            self._result = ui.column().classes("full-width gap-3")
-        self._show()
+        wanted = self._desk.asked.get("data", data)
+        with self._desk.form("Compare"):
+            self._data = ui.select(
+                names,
+                label="Data",
+                value=wanted if wanted in names else names[0],
+                on_change=lambda: self._choices.refresh(),
+            )
+            self._data.props("outlined dense").classes("full-width")
+            self._choices()
+            ui.button("Compare", icon="play_arrow", on_click=self._submit).props("no-caps unelevated")
 
     @ui.refreshable_method
     def _choices(self) -> None:
@@ -80,30 +80,10 @@ class ComparePage:
 
     def _submit(self) -> None:
         chosen = [run for run, box in self._boxes.items() if box.value]
-        try:
-            job = self._workbench.board.submit("compare", {"data": self._data.value, "runs": chosen})
-        except ShoalError as problem:
-            parts.tell(problem)
+        if not chosen:
+            ui.notify("tick at least one release", type="warning")
             return
-        self._choose(job.run)
-
-    def _choose(self, run: str) -> None:
-        self._run = run
-        ui.navigate.history.replace(f"/compare?run={run}")
-        self._refresh()
-        self._show()
-
-    def _show(self) -> None:
-        self._result.clear()
-        with self._result:
-            if self._run:
-                RunPanel(self._workbench, self._run, _present)
-            else:
-                with parts.card():
-                    parts.empty(
-                        "scatter_plot",
-                        "Tick the releases to compare. The map shows what each lost and what it risks.",
-                    )
+        self._desk.submit("compare", {"data": self._data.value, "runs": chosen})
 
 
 def _present(job: Job) -> None:
@@ -131,7 +111,7 @@ def _present(job: Job) -> None:
             for release in releases
         ],
     )
-    ui.label("Risk–utility map").style("font-weight: 600")
+    parts.subheading("Risk–utility map")
     _map(releases, job.summary["references"])
     ui.label(
         "To the left less is lost, further down less can be disclosed. Grey points are plain microaggregation (MDAV) of "
@@ -154,7 +134,7 @@ def _map(releases: list[dict[str, Any]], references: dict[str, list[float]]) -> 
                 "show": True,
                 "position": "right",
                 "formatter": "{b}",
-                "color": "#8a949b",
+                "color": parts.INK,
                 "fontSize": 11,
             },
             "labelLayout": {"hideOverlap": True},

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nicegui import events, run, ui
+from nicegui import background_tasks, events, run, ui
 
 from shoal.errors import InputError, ShoalError
 from shoal.web.activities.load import SAMPLES
@@ -74,7 +74,7 @@ class DataPage:
         limit = self._workbench.largest_upload
         with ui.column().classes("full-width gap-2"):
             upload = ui.upload(
-                label="Drop a file here, or press +",
+                label="Drop files here, or press + to choose",
                 multiple=True,
                 auto_upload=True,
                 max_file_size=limit,
@@ -85,7 +85,7 @@ class DataPage:
                     )
                 ),
             )
-            upload.props("flat bordered").classes("full-width")
+            upload.props("flat").classes("full-width shoal-drop")
             self._upload = upload
             ui.label(
                 f"CSV, TSV, Parquet, Arrow, Excel, SPSS, Stata, SAS; slots as iCalendar or FHIR. Up to {limit // 2**20:,} MB."
@@ -153,6 +153,15 @@ class DataPage:
             with ui.row().classes("full-width no-wrap gap-2"):
                 name = ui.input("Table name", value="tabla").props("outlined dense").style("flex: 3")
                 tables = parts.number("Tables", 1, min=1, max=50, precision=0).style("flex: 2")
+            ui.label().classes("shoal-quiet").bind_text_from(
+                what,
+                "value",
+                lambda value: (
+                    "Several tables are tabla0, tabla1 …"
+                    if value == "people"
+                    else "The slots of tabla are tabla_resource; with too few places, places are added."
+                ),
+            )
             population = parts.number("Number of people", 100, min=1, precision=0)
             with ui.column().classes("full-width gap-2").bind_visibility_from(what, "value", value="people"):
                 ages = {"uniform": "every age alike", "spain": "as in Spain"}
@@ -170,9 +179,10 @@ class DataPage:
             with ui.column().classes("full-width gap-2").bind_visibility_from(what, "value", value="slots"):
                 with ui.row().classes("full-width no-wrap gap-2"):
                     slots = parts.number("Slots", 5, min=1, precision=0)
-                    smallest = parts.number("Smallest", 10, min=1, precision=0)
-                    largest = parts.number("Largest", 25, min=1, precision=0)
+                    smallest = parts.number("Places, least", 10, min=1, precision=0)
+                    largest = parts.number("most", 25, min=1, precision=0)
             seed = parts.number("Seed", 0, min=0, precision=0)
+            self._to_database()
 
             def submit() -> None:
                 request = {
@@ -189,10 +199,28 @@ class DataPage:
                     "min_capacity": parts.whole(smallest) or 1,
                     "max_capacity": parts.whole(largest) or 1,
                     "seed": parts.whole(seed) or 0,
+                    **self._destination(),
                 }
                 self._load(request, "generate")
 
             ui.button("Generate", icon="auto_awesome", on_click=submit).props("no-caps unelevated")
+
+    @ui.refreshable_method
+    def _to_database(self) -> None:
+        """Tables that are invented can go to the connected database as well."""
+        self._also = self._replace = None
+        if self._workbench.connections.current is None:
+            return
+        with ui.row().classes("gap-4"):
+            self._also = ui.checkbox("Also write to the database", value=True).props("dense")
+            self._replace = ui.checkbox("replace").props("dense")
+            self._replace.bind_visibility_from(self._also, "value")
+
+    def _destination(self) -> dict[str, Any]:
+        current = self._workbench.connections.current
+        if current is None or self._also is None or self._replace is None or not self._also.value:
+            return {}
+        return {"connection": current.name, "force": self._replace.value}
 
     def _load(self, request: dict[str, Any], kind: str = "load") -> None:
         try:
@@ -222,7 +250,9 @@ class DataPage:
                     self._chosen = job.summary["data"]
                     self._listing.refresh()
                     self._shown.refresh()
-                    ui.notify(f"{job.summary['records']:,} records in '{self._chosen}'", type="positive")
+                    ui.notify(_arrived(job.summary), type="positive")
+                    if job.summary.get("written"):
+                        background_tasks.create(self._refresh_tables())
                 else:
                     text.set_text(job.message)
                     card.classes("shoal-error")
@@ -241,6 +271,7 @@ class DataPage:
         current = self._workbench.connections.current
         with ui.column().classes("full-width gap-2"):
             if current is None:
+                self._left_behind()
                 self._connect_fields()
                 return
             with ui.row().classes("items-center gap-2 full-width no-wrap"):
@@ -312,8 +343,7 @@ class DataPage:
                 # The page keeps no password, whether it was right or wrong.
                 password.set_value("")
                 button.enable()
-            self._connection_form.refresh()
-            self._shown.refresh()
+            self._connected()
 
         button = ui.button("Connect", icon="link", on_click=connect).props("no-caps unelevated")
 
@@ -323,10 +353,33 @@ class DataPage:
             if current is not None:
                 self._load({"connection": current.name, "table": table})
 
+    def _connected(self) -> None:
+        """Show what a connection opens or closes."""
+        self._connection_form.refresh()
+        self._to_database.refresh()
+        self._shown.refresh()
+
     def _disconnect(self) -> None:
         self._workbench.connections.disconnect()
-        self._connection_form.refresh()
-        self._shown.refresh()
+        self._connected()
+
+    def _left_behind(self) -> None:
+        """What was loaded from a database that is closed stays until it is removed; say so, and offer it."""
+        names = [dataset.name for dataset in self._workbench.datasets.all() if dataset.connection is not None]
+        if not names:
+            return
+        some = ", ".join(names[:4]) + (" …" if len(names) > 4 else "")
+        with ui.column().classes("shoal-note full-width gap-1"):
+            ui.label(f"Still in the workspace, loaded from a database that is closed: {some}")
+
+            def forget() -> None:
+                for name in names:
+                    self._remove(name)
+                self._connection_form.refresh()
+
+            ui.button(f"Remove {'it' if len(names) == 1 else 'them'}", on_click=forget).props(
+                "no-caps flat dense padding='2px 8px'"
+            )
 
     async def _refresh_tables(self) -> None:
         current = self._workbench.connections.current
@@ -349,22 +402,25 @@ class DataPage:
                     "Nothing yet. Drop a file on the left, connect to a database, or take sample data.",
                 )
                 return
-            for dataset in found:
-                chosen = " chosen" if dataset.name == self._chosen else ""
-                row = ui.row().classes(f"shoal-run items-center no-wrap gap-3{chosen}")
-                row.props(f'tabindex=0 role="button" data-dataset="{dataset.name}"')
-                row.on("click", lambda name=dataset.name: self._choose(name))
-                row.on("keydown.enter", lambda name=dataset.name: self._choose(name))
-                with row:
-                    ui.icon("table_chart").classes("text-primary")
-                    with ui.column().classes("gap-0").style("flex: 1; min-width: 0"):
-                        ui.label(dataset.name).classes("ellipsis").style("font-weight: 600")
-                        ui.label(
-                            f"{dataset.records:,} records · {len(dataset.columns)} columns · {dataset.origin}"
-                        ).classes("shoal-quiet ellipsis full-width")
-                    ui.button(icon="delete_outline").props(
-                        f'flat round dense color=grey-7 aria-label="Remove {dataset.name}"'
-                    ).on("click.stop", lambda name=dataset.name: self._remove(name))
+            with ui.column().classes("full-width gap-1 shoal-listing"):
+                for dataset in found:
+                    self._listed(dataset)
+
+    def _listed(self, dataset: Dataset) -> None:
+        chosen = " chosen" if dataset.name == self._chosen else ""
+        row = ui.row().classes(f"shoal-run items-center no-wrap gap-3{chosen}")
+        row.props(f'tabindex=0 role="button" data-dataset="{dataset.name}"')
+        row.on("click", lambda: self._choose(dataset.name))
+        row.on("keydown.enter", lambda: self._choose(dataset.name))
+        words = f"{dataset.records:,} records · {len(dataset.columns)} columns · {dataset.origin}"
+        with row:
+            ui.icon("table_chart", size="20px").classes("text-primary")
+            with ui.column().classes("gap-0").style("flex: 1; min-width: 0"):
+                ui.label(dataset.name).classes("ellipsis full-width").style("font-weight: 600")
+                ui.label(words).classes("shoal-quiet ellipsis full-width").tooltip(words)
+            ui.button(icon="delete_outline").props(
+                f'flat round dense color=grey-7 aria-label="Remove {dataset.name}"'
+            ).on("click.stop", lambda: self._remove(dataset.name))
 
     def _choose(self, name: str) -> None:
         self._chosen = name
@@ -398,11 +454,14 @@ class DataPage:
                     icon="groups",
                     on_click=lambda: ui.navigate.to(f"/risk?data={dataset.name}"),
                 ).props("no-caps unelevated")
-                ui.button(
-                    "Protect records",
-                    icon="blur_on",
-                    on_click=lambda: ui.navigate.to(f"/records?data={dataset.name}"),
-                ).props("no-caps outline")
+                for words, icon, address in (
+                    ("Protect records", "blur_on", f"/records?data={dataset.name}"),
+                    ("Protect a table", "grid_on", f"/tables?data={dataset.name}"),
+                    ("Appointments", "event_available", f"/appointments?people={dataset.name}"),
+                ):
+                    ui.button(
+                        words, icon=icon, on_click=lambda address=address: ui.navigate.to(address)
+                    ).props("no-caps outline")
         if self._workbench.connections.current is not None:
             with parts.card("Write to the database"):
                 write_line(self._workbench, {"data": dataset.name}, dataset.table or dataset.name)
@@ -437,6 +496,13 @@ class DataPage:
             self._workbench.datasets.set_role(dataset, column, role)
         except ShoalError as problem:
             parts.tell(problem)
+
+
+def _arrived(summary: dict[str, Any]) -> str:
+    tables = summary.get("tables", [summary["data"]])
+    names = f"'{tables[0]}'" if len(tables) == 1 else f"{len(tables)} tables, '{tables[0]}' to '{tables[-1]}'"
+    written = ", also in the database" if summary.get("written") else ""
+    return f"{summary['records']:,} records in {names}{written}"
 
 
 def _cell(value: Any) -> Any:

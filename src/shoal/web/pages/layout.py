@@ -39,7 +39,9 @@ def page(workbench: Workbench, title: str, lead: str = "") -> Iterator[None]:
         negative="#b3261e",
         info="#31698a",
     )
-    ui.html('<a class="shoal-skip" href="#content">Skip to the content</a>', sanitize=False)
+    ui.html('<a class="shoal-skip" href="#content">Skip to the content</a>', sanitize=False).classes(
+        "shoal-skipbox"
+    )
     dark = ui.dark_mode(_dark["value"])
     with ui.header().classes("shoal-header items-center justify-between bg-primary"):
         with ui.row().classes("items-center gap-2 no-wrap"):
@@ -52,7 +54,8 @@ def page(workbench: Workbench, title: str, lead: str = "") -> Iterator[None]:
             button = ui.button(icon="contrast", on_click=lambda: _switch(dark))
             button.props('flat dense round color=white aria-label="Light or dark"').tooltip("Light or dark")
     drawer = (
-        ui.left_drawer(bordered=True)
+        # With no value of its own NiceGUI would ask the browser, and complain in the terminal if the page is left meanwhile.
+        ui.left_drawer(value=False, bordered=True)
         .props("width=236 breakpoint=900 show-if-above")
         .classes("q-pt-sm")
         .style("padding: 10px 0 0; gap: 0")

@@ -34,6 +34,11 @@ def facts(pairs: Iterable[tuple[Any, ...]]) -> None:
     ui.html(f'<div class="shoal-facts">{"".join(cells)}</div>', sanitize=False).classes("full-width")
 
 
+def subheading(text: str) -> None:
+    """The name of a part of a card."""
+    ui.html(f'<h3 class="shoal-subheading">{escape(text)}</h3>', sanitize=False)
+
+
 def note(text: str) -> None:
     """A remark in a quiet voice."""
     ui.label(text).classes("shoal-note")
@@ -101,6 +106,48 @@ def data_picker(
     return picker.props("outlined dense options-dense").classes("full-width")
 
 
+def several(
+    names: Sequence[str], label: str, chosen: Sequence[str], on_change: Callable[[], Any]
+) -> ui.select:
+    """A choice of several tables, with a button that adds those of the same name and another number."""
+    picker = ui.select(list(names), label=label, value=list(chosen), multiple=True)
+    picker.props("outlined dense options-dense use-chips").classes("full-width")
+
+    @ui.refreshable
+    def more() -> None:
+        stem, alike = numbered(picker.value or [], names)
+        if alike:
+            words = f"All {len(alike)} tables {stem}…"
+            ui.button(words, icon="library_add", on_click=lambda: picker.set_value(alike)).props(
+                "no-caps flat dense padding='2px 8px'"
+            )
+
+    more()
+
+    def changed() -> None:
+        more.refresh()
+        on_change()
+
+    picker.on_value_change(changed)
+    return picker
+
+
+def numbered(chosen: Sequence[str], names: Sequence[str]) -> tuple[str, list[str]]:
+    """The tables of the same name and another number, if there are more of them than are chosen.
+
+    >>> numbered(["tabla1"], ["people", "tabla0", "tabla1", "tabla10", "tabla2"])
+    ('tabla', ['tabla0', 'tabla1', 'tabla2', 'tabla10'])
+    >>> numbered(["people"], ["people", "tabla0"])
+    ('people', [])
+    """
+    stem = chosen[0].rstrip("0123456789") if chosen else ""
+    alike = (
+        [name for name in names if name.startswith(stem) and name[len(stem) :].isdecimal()] if stem else []
+    )
+    alike.sort(key=lambda name: int(name[len(stem) :]))
+    return stem, alike if set(alike) > set(chosen) else []
+
+
 def column_picker(
     columns: Sequence[str], label: str, chosen: Sequence[str] = (), *, hint: str = ""
 ) -> ui.select:
@@ -122,10 +169,31 @@ def whole(field: ui.number) -> int | None:
     return None if field.value is None or field.value == "" else int(field.value)
 
 
-AXIS = {"axisLine": {"lineStyle": {"color": "#8a949b"}}, "axisLabel": {"color": "#8a949b"}}
+#: The colour of words in a chart: a canvas cannot know whether the page is light or dark, and this can be read on both.
+INK = "#76818a"
+AXIS = {"axisLine": {"lineStyle": {"color": INK}}, "axisLabel": {"color": INK}}
+LEGEND = {"textStyle": {"color": INK}, "top": 0}
 GRID = {"left": 64, "right": 18, "top": 34, "bottom": 44}
 SPLIT = {"splitLine": {"lineStyle": {"color": "rgba(128,128,128,.2)"}}}
 PALETTE = ["#2a8caf", "#d1793b", "#5a8f3c", "#8a5aa8", "#b23a48", "#777777"]
+
+#: Crowds of so many people and their colour, on charts as in tables: alone, two, three or four, five to nine, more.
+CROWDS = (
+    (1, 1, "alone", "#c2453c"),
+    (2, 2, "2", "#d9803a"),
+    (3, 4, "3–4", "#ddb04a"),
+    (5, 9, "5–9", "#7fa868"),
+    (10, None, "10 or more", "#2a8caf"),
+)
+
+
+def crowd_colour(size: int) -> str:
+    """The colour of a crowd on a chart.
+
+    >>> crowd_colour(1), crowd_colour(4), crowd_colour(1000)
+    ('#c2453c', '#ddb04a', '#2a8caf')
+    """
+    return next(colour for _, most, _, colour in CROWDS if most is None or size <= most)
 
 
 def axis(name: str, kind: str = "value", **more: Any) -> dict[str, Any]:
@@ -136,7 +204,7 @@ def axis(name: str, kind: str = "value", **more: Any) -> dict[str, Any]:
         "name": name,
         "nameLocation": "middle",
         "nameGap": gap,
-        "nameTextStyle": {"color": "#8a949b"},
+        "nameTextStyle": {"color": INK},
         **AXIS,
         **SPLIT,
         **more,
@@ -157,13 +225,31 @@ def chart(options: dict[str, Any], height: int = 260, label: str = "") -> ui.ech
     return figure.props(f'role="img" aria-label="{escape(label)}"')
 
 
-def bars(names: Sequence[str], heights: Sequence[float], *, x: str, y: str, height: int = 240) -> ui.echart:
-    """Bars of named quantities."""
+def bars(
+    names: Sequence[str],
+    heights: Sequence[float],
+    *,
+    x: str,
+    y: str,
+    height: int = 240,
+    colours: Sequence[str] | None = None,
+) -> ui.echart:
+    """Bars of named quantities, each in a colour of its own if given."""
+    shades = colours or [PALETTE[0]] * len(names)
     return chart(
         {
             "xAxis": axis(x, "category", data=list(names)),
             "yAxis": axis(y),
-            "series": [{"type": "bar", "data": list(heights), "barMaxWidth": 44}],
+            "series": [
+                {
+                    "type": "bar",
+                    "data": [
+                        {"value": value, "itemStyle": {"color": shade}}
+                        for value, shade in zip(heights, shades, strict=True)
+                    ],
+                    "barMaxWidth": 44,
+                }
+            ],
             "tooltip": {},
         },
         height,

@@ -11,10 +11,10 @@ from shoal.web.pages import parts
 from shoal.web.workbench import Workbench
 
 
-def write_back(workbench: Workbench, job: Job, table: str = "") -> None:
+def write_back(workbench: Workbench, job: Job, table: str = "", release: str = "release.parquet") -> None:
     """A line with the table's name; without a connection it says where to connect."""
     suggested = table or f"{job.request.get('data', 'release')}_release"
-    write_line(workbench, {"run": job.run}, suggested)
+    write_line(workbench, {"run": job.run, "release": release}, suggested)
 
 
 def write_line(workbench: Workbench, what: dict[str, Any], suggested: str) -> None:
@@ -41,20 +41,33 @@ def write_line(workbench: Workbench, what: dict[str, Any], suggested: str) -> No
         )
 
 
-def update_back(workbench: Workbench, job: Job) -> None:
-    """The line that sets REC_RAND and REC_INTELLIGENT in the table the people came from."""
+def update_back(workbench: Workbench, job: Job, people: list[str]) -> None:
+    """The line that sets REC_RAND and REC_INTELLIGENT in the tables the people came from."""
     if workbench.connections.current is None:
         return
-    name = job.request["people"]
-    known = workbench.datasets[name].table if name in workbench.datasets else None
+    known = [
+        (workbench.datasets[name].table if name in workbench.datasets else None) or name for name in people
+    ]
+    several = len(people) > 1
     with ui.row().classes("items-center gap-3 full-width"):
-        table = ui.input("Table of people", value=known or name).props("outlined dense")
+        tables = ui.input("Tables of people" if several else "Table of people", value=", ".join(known))
+        tables.props("outlined dense").style("flex: 1 1 260px" if several else "")
         _button(
             workbench,
             "Write back REC_RAND and REC_INTELLIGENT",
             "update",
-            lambda connection: {"run": job.run, "connection": connection, "table": table.value or ""},
+            lambda connection: {
+                "run": job.run,
+                "connection": connection,
+                "tables": [name.strip() for name in (tables.value or "").split(",") if name.strip()],
+            },
         )
+
+
+def _written(summary: dict[str, Any]) -> str:
+    tables = summary.get("tables") or [summary["table"]]
+    names = ", ".join(f"'{name}'" for name in tables)
+    return f"{summary['records']:,} records written to table{'s' if len(tables) > 1 else ''} {names}"
 
 
 def _button(workbench: Workbench, words: str, kind: str, request: Callable[[str], dict[str, Any]]) -> None:
@@ -82,9 +95,7 @@ def _button(workbench: Workbench, words: str, kind: str, request: Callable[[str]
             timer.deactivate()
             button.enable()
             if job.state is State.DONE:
-                outcome.set_text(
-                    f"{job.summary['records']:,} records written to table '{job.summary['table']}'"
-                )
+                outcome.set_text(_written(job.summary))
             else:
                 outcome.set_text("")
                 ui.notify(job.message, type="negative", multi_line=True, close_button="Close", timeout=9000)

@@ -4,10 +4,10 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.errors import ShoalError
+from shoal.web.activities.anonymity import crowds_name
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
-from shoal.web.pages.runs import RunPanel, run_list
+from shoal.web.pages.desk import Desk
 from shoal.web.workbench import Workbench
 
 _MOST_BARS = 24
@@ -33,27 +33,24 @@ class RiskPage:
 
     def __init__(self, workbench: Workbench, data: str, run: str) -> None:
         self._workbench = workbench
-        self._run = run if run in workbench.board else ""
-        asked = workbench.board[self._run].request if self._run else {}
+        self._desk = Desk(
+            workbench,
+            "/risk",
+            "anonymity",
+            run=run,
+            present=self._present,
+            icon="groups",
+            hint="Choose the columns that somebody may know of a person, and measure.",
+        )
+        self._asked = self._desk.asked
         names = workbench.datasets.names()
-        chosen = [name for name in asked.get("data", [data]) if name in names] or names[:1]
-        with ui.element("div").classes("shoal-two"):
-            with ui.column().classes("full-width gap-3"):
-                with parts.card("Measure"):
-                    self._data = ui.select(
-                        names, label="Data (several tables at once)", value=chosen, multiple=True
-                    )
-                    self._data.props("outlined dense options-dense use-chips").classes("full-width")
-                    self._data.on_value_change(lambda: self._columns.refresh())
-                    self._asked = asked
-                    self._columns()
-                    ui.button("Measure risk", icon="play_arrow", on_click=self._submit).props(
-                        "no-caps unelevated"
-                    )
-                with parts.card("Runs"):
-                    self._refresh = run_list(workbench, ("anonymity",), self._choose, lambda: self._run)
-            self._result = ui.column().classes("full-width gap-3")
-        self._show()
+        chosen = [name for name in self._asked.get("data", [data]) if name in names] or names[:1]
+        with self._desk.form("Measure"):
+            self._data = parts.several(
+                names, "Data (several tables at once)", chosen, lambda: self._columns.refresh()
+            )
+            self._columns()
+            ui.button("Measure risk", icon="play_arrow", on_click=self._submit).props("no-caps unelevated")
 
     @ui.refreshable_method
     def _columns(self) -> None:
@@ -88,68 +85,55 @@ class RiskPage:
                 self._confidential.props("outlined dense options-dense").classes("full-width")
 
     def _submit(self) -> None:
-        try:
-            job = self._workbench.board.submit(
-                "anonymity",
-                {
-                    "data": self._data.value,
-                    "quasi": self._quasi.value,
-                    "unit": self._unit.value or None,
-                    "null": self._null.value,
-                    "confidential": self._confidential.value or None,
-                },
-            )
-        except ShoalError as problem:
-            parts.tell(problem)
-            return
-        self._choose(job.run)
-
-    def _choose(self, run: str) -> None:
-        self._run = run
-        ui.navigate.history.replace(f"/risk?run={run}")
-        self._refresh()
-        self._show()
-
-    def _show(self) -> None:
-        self._result.clear()
-        with self._result:
-            if self._run:
-                RunPanel(self._workbench, self._run, self._present)
-            else:
-                with parts.card():
-                    parts.empty(
-                        "groups", "Choose the columns that somebody may know of a person, and measure."
-                    )
+        self._desk.submit(
+            "anonymity",
+            {
+                "data": self._data.value,
+                "quasi": self._quasi.value,
+                "unit": self._unit.value or None,
+                "null": self._null.value,
+                "confidential": self._confidential.value or None,
+            },
+        )
 
     def _present(self, job: Job) -> None:
         tables = job.summary["tables"]
-        if len(tables) > 1:
-            parts.facts(
-                [
-                    ("K, mean", job.summary["k_mean"]),
-                    ("K, smallest", job.summary["k_min"], "bad" if job.summary["k_min"] < 3 else ""),
-                    ("K, largest", job.summary["k_max"]),
-                ]
-            )
-            parts.table(
-                ["data", "records", "K", "alone", "in crowds below 3", "below 5", "below 10"],
-                [
-                    (
-                        table["data"],
-                        table["records"],
-                        table["k"],
-                        *[table["below"][limit] for limit in ("2", "3", "5", "10")],
-                    )
-                    for table in tables
-                ],
-            )
-        for table in tables[:1] if len(tables) > 1 else tables:
-            self._one(table, several=len(tables) > 1)
-        self._rows(job)
+        if len(tables) == 1:
+            self._one(job, 0)
+            return
+        parts.facts(
+            [
+                ("K, mean", job.summary["k_mean"]),
+                ("K, smallest", job.summary["k_min"], "bad" if job.summary["k_min"] < 3 else ""),
+                ("K, largest", job.summary["k_max"]),
+            ]
+        )
+        parts.table(
+            ["data", "records", "K", "alone", "in crowds below 3", "below 5", "below 10"],
+            [
+                (
+                    table["data"],
+                    table["records"],
+                    table["k"],
+                    *[table["below"][limit] for limit in ("2", "3", "5", "10")],
+                )
+                for table in tables
+            ],
+        )
+        chosen = ui.select(
+            {place: table["data"] for place, table in enumerate(tables)}, label="Show table", value=0
+        )
+        chosen.props("outlined dense options-dense").style("min-width: 220px")
 
-    def _one(self, table: dict[str, Any], *, several: bool) -> None:
-        if several:
-            ui.label(table["data"]).style("font-weight: 600")
+        @ui.refreshable
+        def shown() -> None:
+            self._one(job, chosen.value)
+
+        shown()
+        chosen.on_value_change(shown.refresh)
+
+    def _one(self, job: Job, place: int) -> None:
+        table: dict[str, Any] = job.summary["tables"][place]
         below = table["below"]
         parts.facts(
             [
@@ -175,24 +159,26 @@ class RiskPage:
                 ("People in crowds of 1, 2, 3 …", "people", "people"),
             ):
                 with ui.column().classes("gap-1").style("flex: 1 1 300px; min-width: 0"):
-                    ui.label(title).style("font-weight: 600")
+                    parts.subheading(title)
                     sizes = sorted((int(size), count) for size, count in table[key].items())
                     parts.bars(
                         [str(size) for size, _ in sizes[:_MOST_BARS]],
                         [count for _, count in sizes[:_MOST_BARS]],
                         x="size of the crowd",
                         y=what,
+                        colours=[parts.crowd_colour(size) for size, _ in sizes[:_MOST_BARS]],
                     )
                     if len(sizes) > _MOST_BARS:
                         ui.label(f"The {_MOST_BARS} smallest of {len(sizes)} sizes.").classes("shoal-quiet")
 
-    def _rows(self, job: Job) -> None:
-        name = job.request["data"][0]
-        path = self._workbench.workspace.place("runs", job.run, "crowds.parquet")
+        self._rows(job, table["data"], place)
+
+    def _rows(self, job: Job, name: str, place: int) -> None:
+        path = self._workbench.workspace.place("runs", job.run, crowds_name(place))
         if name not in self._workbench.datasets or not path.is_file():
             return
         with ui.row().classes("items-center full-width gap-4"):
-            ui.label("Records by crowd").style("font-weight: 600")
+            parts.subheading("Records by crowd")
             switch = ui.switch("Show values", value=False, on_change=lambda: listed.refresh())
 
         @ui.refreshable

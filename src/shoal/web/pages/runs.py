@@ -22,6 +22,12 @@ COLOURS = {
 }
 
 
+_LOOK = """
+const panel = getElement({}).$el, top = panel.getBoundingClientRect().top;
+if (top < 52 || top > window.innerHeight - 120) panel.scrollIntoView({{block: "start"}});
+"""
+
+
 class RunPanel:
     """One run, kept up to date; the run itself goes on whether or not anybody looks."""
 
@@ -42,6 +48,9 @@ class RunPanel:
     def _build(self) -> None:
         job = self._job
         with parts.card() as self._card:
+            self._card.classes("shoal-panel")
+            # Whoever presses a button at the end of a long form wants to see what comes of it.
+            ui.run_javascript(_LOOK.format(self._card.id))
             with ui.row().classes("items-center justify-between full-width no-wrap"):
                 ui.html(f'<h2 class="shoal-heading">{escape(job.title)}</h2>', sanitize=False)
                 self._state = ui.badge().props('data-test="state"')
@@ -95,7 +104,9 @@ class RunPanel:
         self._bar.props(f"{'indeterminate' if share is None and job.state is State.RUNNING else ''}")
         if share is not None:
             self._bar.props(remove="indeterminate")
-        self._phase.set_text(_in_words(job, self._measure))
+        words = _in_words(job, self._measure)
+        self._phase.set_text(words)
+        self._phase.set_visibility(bool(words))
         if ACTIVITIES[job.kind].search:
             self._pause.set_text("Resume" if job.state is State.PAUSED else "Pause")
             self._pause.props(f"icon={'play_arrow' if job.state is State.PAUSED else 'pause'}")
@@ -106,7 +117,8 @@ class RunPanel:
     def _draw(self) -> None:
         job = self._job
         points = [point for point in job.points if isinstance(point["value"], int | float)]
-        if len(points) < 2 or len(job.points) == self._drawn:
+        # One moment is no curve: a search that ends where it began has nothing to draw.
+        if len({point["work"] for point in points}) < 2 or len(job.points) == self._drawn:
             return
         self._drawn = len(job.points)
         options = curve(points, self._measure, job.summary.get("bound_percent"))
@@ -163,7 +175,7 @@ def curve(points: list[dict[str, Any]], measure: str, bound: float | None = None
         "xAxis": parts.axis("iterations", across=True),
         "yAxis": parts.axis(measure, scale=True),
         "series": series,
-        "legend": {"textStyle": {"color": "#8a949b"}, "top": 0},
+        "legend": parts.LEGEND,
         "tooltip": {"trigger": "axis"},
     }
 
@@ -201,7 +213,7 @@ def run_list(
             row.on("keydown.enter", lambda run=job.run: choose(run))
             with row:
                 ui.badge(str(job.state)).props(f"color={COLOURS[job.state]}").style("flex: none")
-                ui.label(job.title).classes("ellipsis").style("min-width: 0")
+                ui.label(job.title).classes("ellipsis").style("min-width: 0").tooltip(job.title)
 
     seen: list[Any] = []
 

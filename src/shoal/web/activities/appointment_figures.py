@@ -1,0 +1,91 @@
+"""The figures of a plan for the page: those of the command line, and the matrix of crowds by slots."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from shoal.appointments.assign import Appointments
+
+# A picture of more crowds or slots could not be read.
+_DRAWN = 40
+
+
+def figures(plan: "Appointments", random: "Appointments | None") -> dict[str, Any]:
+    """What the page shows of a plan, with the random one beside it if there is one."""
+    return {
+        "method": plan.method,
+        "objective": plan.objective,
+        "people": plan.waiting.people,
+        "crowds": int(plan.waiting.crowd_sizes.size),
+        "k": plan.k,
+        "k_before": plan.k_before,
+        "k_bound": plan.k_bound,
+        "k_random": plan.random.k,
+        "vector": _vector(plan.vector),
+        "vector_before": _vector(plan.vector_before),
+        "vector_random": _vector(plan.random),
+        "below": {
+            str(limit): [vector.below(limit) for vector in (plan.vector_before, plan.vector, plan.random)]
+            for limit in (2, 3, 5, 10)
+        },
+        "optimal": plan.optimal,
+        "k_required": plan.k_required,
+        "exposed": plan.exposed,
+        "exposed_before": plan.exposed_before,
+        "homogeneous_slots": plan.homogeneous,
+        "slots": [
+            {"slot": str(name), "capacity": int(seats), "load": int(load)}
+            for name, seats, load in zip(
+                plan.slots.ids.to_list(), plan.slots.capacities, plan.loads, strict=True
+            )
+        ],
+        "matrices": matrices(plan, random),
+        "stopped_by": str(plan.stopped_by),
+    }
+
+
+def matrices(plan: "Appointments", random: "Appointments | None") -> list[dict[str, Any]]:
+    """People by crowd and slot: of all crowds, or of the largest and of the smallest where there are many."""
+    import numpy as np
+
+    crowd = plan.waiting.crowd
+    sizes = np.bincount(crowd)
+    order = np.argsort(-sizes, kind="stable")
+    order = order[sizes[order] > 0]
+    if order.size <= _DRAWN:
+        return [_matrix("all", order, sizes, plan, random)]
+    return [
+        _matrix("largest", order[:_DRAWN], sizes, plan, random),
+        _matrix("smallest", order[-_DRAWN:], sizes, plan, random),
+    ]
+
+
+def _matrix(
+    which: str, rows: "np.ndarray", sizes: "np.ndarray", plan: "Appointments", random: "Appointments | None"
+) -> dict[str, Any]:
+    import numpy as np
+
+    def count(slot_of: "np.ndarray") -> "np.ndarray":
+        table = np.zeros((sizes.size, plan.slots.ids.len()), dtype=np.int64)
+        np.add.at(table, (plan.waiting.crowd, slot_of), 1)
+        chosen: np.ndarray = table[rows]
+        return chosen
+
+    ours = count(plan.slot_of)
+    theirs = None if random is None else count(random.slot_of)
+    used = ours.sum(axis=0)
+    # Of many slots those in which these crowds are, in the order of the timetable.
+    columns = np.sort(np.argsort(-used, kind="stable")[:_DRAWN])
+    names = plan.slots.ids.to_list()
+    return {
+        "which": which,
+        "crowds": sizes[rows].tolist(),
+        "slots": [str(names[place]) for place in columns],
+        "plan": ours[:, columns].tolist(),
+        "random": None if theirs is None else theirs[:, columns].tolist(),
+    }
+
+
+def _vector(vector: Any) -> dict[str, int]:
+    return {str(size): count for size, count in vector.items()}

@@ -1,0 +1,76 @@
+"""The two columns of an activity's page: its form with the runs below it, and the run that is looked at."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from nicegui import ui
+
+from shoal.errors import ShoalError
+from shoal.web.jobs.job import Job
+from shoal.web.pages import parts
+from shoal.web.pages.runs import RunPanel, run_list
+from shoal.web.workbench import Workbench
+
+
+class Desk:
+    """What every activity has on its page; ``asked`` is the request of the run that the page was opened with."""
+
+    def __init__(
+        self,
+        workbench: Workbench,
+        address: str,
+        *kinds: str,
+        run: str,
+        present: Callable[[Job], None],
+        icon: str,
+        hint: str,
+        measure: str = "value",
+    ) -> None:
+        self._workbench = workbench
+        self._address = address
+        self._kinds = kinds
+        self._present = present
+        self._icon = icon
+        self._hint = hint
+        self._measure = measure
+        self.run = run if run in workbench.board else ""
+        self.asked: dict[str, Any] = workbench.board[self.run].request if self.run else {}
+
+    @contextmanager
+    def form(self, heading: str) -> Iterator[None]:
+        """Lay the page out; what the block makes is the form."""
+        with ui.element("div").classes("shoal-two"):
+            with ui.column().classes("full-width gap-3"):
+                with parts.card(heading):
+                    yield
+                with parts.card("Runs"):
+                    self._refresh = run_list(self._workbench, self._kinds, self.choose, lambda: self.run)
+            self.result = ui.column().classes("full-width gap-3")
+        self.show()
+
+    def submit(self, kind: str, request: dict[str, Any]) -> None:
+        """Start a run and look at it; what is wrong with the request is told."""
+        try:
+            job = self._workbench.board.submit(kind, request)
+        except ShoalError as problem:
+            parts.tell(problem)
+            return
+        self.choose(job.run)
+
+    def choose(self, run: str) -> None:
+        """Look at a run; the address of the page finds it again."""
+        self.run = run
+        ui.navigate.history.replace(f"{self._address}?run={run}")
+        self._refresh()
+        self.show()
+
+    def show(self) -> None:
+        """Show the run that is looked at, or what to do first."""
+        self.result.clear()
+        with self.result:
+            if self.run:
+                RunPanel(self._workbench, self.run, self._present, measure=self._measure)
+            else:
+                with parts.card():
+                    parts.empty(self._icon, self._hint)
