@@ -26,7 +26,7 @@ class Suppress(TableRequest):
     cost: str = Field(
         "value",
         max_length=100,
-        description="what hiding a cell costs: value, unity, contributors, log, or data",
+        description="what hiding a cell costs: value, unity, contributors, log, a column, or data",
     )
     previous: str | None = Field(None, description="data: last period's pattern; its cells cost a tenth")
     symbol: str = Field("x", max_length=10, description="what stands in a hidden cell of the published table")
@@ -77,10 +77,11 @@ def _search(
     request: Suppress, method: str, options: dict[str, Any], posed: Posed, context: Context, observer: Any
 ) -> "Suppression":
     import os
+    from dataclasses import replace
 
     import shoal
 
-    return shoal.suppress(
+    found = shoal.suppress(
         posed.problem,
         method=method,
         options=options or None,
@@ -90,6 +91,7 @@ def _search(
         budget=context.budget(request.iterations, request.time_limit),
         observer=observer,
     )
+    return replace(found, tabulation=posed.made)
 
 
 def write(published: Any, pattern: Any, intervals: Any, context: Context) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from shoal.tables.jj import Contents
     from shoal.tables.problem import Problem
     from shoal.tables.tabulation import Tabulation, Tree
     from shoal.web.datasets import Datasets
@@ -112,25 +113,31 @@ def pose(
 def _posed(request: TableRequest, datasets: "Datasets", cost: str) -> Posed:
     from shoal.tables.suppression import as_problem, as_table
 
-    if request.source == "jj":
-        return _general(request, datasets)
     common: dict[str, Any] = {
         "protection": request.protection,
         "sliding": request.sliding,
         "low": request.low,
         "high": request.high,
     }
+    if request.source == "jj":
+        contents = _general(request, datasets)
+        priced = cost if cost in COSTS else datasets.frame(cost)
+        problem = as_problem(contents.problem, cost=priced, **common)
+        return Posed(problem, counts=request.counts, hidden=contents.hidden)
     if request.source == "matrix":
         table = as_table(datasets.frame(request.data), rounding=request.rounding)
         sensitive = _sensitive(request, datasets, table.dimensions)
         priced = cost if cost in COSTS else datasets.frame(cost)
-        problem = as_problem(table, sensitive=sensitive, cost=priced, **common)
+        problem = as_problem(table, sensitive=sensitive, cost=priced, zeros=request.zeros, **common)
         return Posed(problem, counts=request.counts)
     made = tabulate(request, datasets, cost)
+    # Records are priced when they are tabulated; a list of cells brings its costs, which others may replace.
+    brought = request.source == "records" or cost == "value"
+    priced = "value" if brought else cost if cost in COSTS else datasets.frame(cost)
     problem = as_problem(
         made,
         sensitive=_sensitive(request, datasets, made.table.dimensions),
-        cost=cost,
+        cost=priced,
         insiders=request.insiders,
         **common,
     )
@@ -140,8 +147,6 @@ def _posed(request: TableRequest, datasets: "Datasets", cost: str) -> Posed:
 
 def tabulate(request: TableRequest, datasets: "Datasets", cost: str = "value") -> "Tabulation":
     """The table of records, or of a list of cells, with the sensitive ones by its rules."""
-    if cost not in COSTS:
-        raise InputError("a file of costs is for a matrix; otherwise set costs in the a-priori file")
     hierarchies = {name: _hierarchy(datasets.frame(data), name) for name, data in request.hierarchy.items()}
     if request.source == "cells":
         return _cells(request, datasets, hierarchies)
@@ -194,7 +199,7 @@ def _cells(
     return made if request.apriori is None else apply_apriori(made, datasets.frame(request.apriori))
 
 
-def _general(request: TableRequest, datasets: "Datasets") -> Posed:
+def _general(request: TableRequest, datasets: "Datasets") -> "Contents":
     from shoal.tables import jj
 
     place: Path | None = datasets.attachment(request.data, "jj")
@@ -202,7 +207,7 @@ def _general(request: TableRequest, datasets: "Datasets") -> Posed:
         raise InputError(f"'{request.data}' did not come from a jj file")
     contents = jj.read(place)
     contents.problem.table.check(rounding=request.rounding)
-    return Posed(contents.problem, counts=request.counts, hidden=contents.hidden)
+    return contents
 
 
 def _sensitive(request: TableRequest, datasets: "Datasets", dimensions: tuple[str, ...]) -> Any:

@@ -6,7 +6,6 @@ from typing import Any
 from nicegui import ui
 
 from shoal.errors import ShoalError
-from shoal.web.activities.table import COSTS
 from shoal.web.pages import parts
 from shoal.web.pages.tables.marking import Marking
 from shoal.web.pages.tables.rules import RuleList
@@ -80,6 +79,7 @@ class TableForm:
                 "sensitive": sorted(list(cell) for cell in self._marking.marked),
                 "sensitive_data": self._sensitive.value,
                 "protection": (self._protection.value or 0) / 100,
+                "zeros": "suppressible" if self._zeros.value else "published",
             }
         if self.source in ("records", "cells"):
             found |= {
@@ -94,8 +94,6 @@ class TableForm:
 
     def search(self) -> dict[str, Any]:
         """What hiding costs, which only a search asks."""
-        if self.source == "jj":
-            return {"previous": self._previous.value}
         return {"cost": self._cost.value or "value", "previous": self._previous.value}
 
     # --- what it is -----------------------------------------------------------------------------------------------
@@ -167,7 +165,7 @@ class TableForm:
             self.shelf,
             "A-priori file",
             asked.get("apriori"),
-            hint="its dimensions and any of status (s, u, z), lower, upper, cost",
+            hint="the dimensions and any of status (safe, sensitive, published), lower, upper, cost",
         )
 
     def _hierarchies(self, dimensions: Callable[[], list[str]], asked: dict[str, Any]) -> None:
@@ -216,6 +214,7 @@ class TableForm:
             except ShoalError as problem:
                 parts.tell(problem)
 
+        self._zeros = _tick("Empty cells may be hidden", asked.get("zeros") == "suppressible")
         ui.button("Mark the sensitive cells", icon="touch_app", on_click=mark).props("no-caps outline")
 
     def _cells(self, asked: dict[str, Any]) -> None:
@@ -252,14 +251,8 @@ class TableForm:
                 self._sliding = parts.number(
                     "Width of the interval in addition, % of the value", 100 * asked.get("sliding", 0), min=0
                 )
-                self._sliding.set_visibility(self.source == "matrix")
         with _more("Cost, last period"):
-            if self.source != "jj":
-                names = [*COSTS, *self._cost_files()] if self.source == "matrix" else list(COSTS)
-                options = {name: _COSTS.get(name, f"the column cost of '{name}'") for name in names}
-                if self.source == "matrix":
-                    del options["contributors"]
-                self._cost = _choice("Hiding a cell costs", options, asked.get("cost", "value"))
+            self._cost = _choice("Hiding a cell costs", self._costs(), asked.get("cost", "value"))
             self._previous = Slot(
                 self.shelf,
                 "Last period's pattern",
@@ -278,13 +271,23 @@ class TableForm:
         if self.source != "jj":
             low, high = self._low.value, self._high.value
             found |= {"low": 0.0 if low is None else low, "high": high}
-            found["sliding"] = (self._sliding.value or 0) / 100 if self.source == "matrix" else 0.0
+            found["sliding"] = (self._sliding.value or 0) / 100
         if self.source != "records":
             found |= {"rounding": self._rounding.value or None, "counts": bool(self._counts.value)}
         return found
 
-    def _cost_files(self) -> list[str]:
-        return [dataset.name for dataset in self._workbench.datasets.all() if "cost" in dataset.columns]
+    def _costs(self) -> dict[str, str]:
+        """What a cell can cost: a figure of its own, a column of the records, or a file."""
+        found = dict(_COSTS)
+        if self.source in ("cells", "jj"):
+            found["value"] = "what the file says"
+        if self.source in ("matrix", "jj"):
+            del found["contributors"]
+        datasets = self._workbench.datasets
+        if self.source == "records":
+            return found | {name: f"the sum of {name}" for name in datasets[self.data].numeric}
+        files = [dataset.name for dataset in datasets.all() if "cost" in dataset.columns]
+        return found | {name: f"the column cost of '{name}'" for name in files if name != self.data}
 
 
 def _choice(label: str, options: dict[str, str], value: str | None) -> ui.select:

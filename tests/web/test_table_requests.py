@@ -1,0 +1,245 @@
+"""Tables as the workbench is asked about them: the same problems as the public functions pose, drawn from every side."""
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.errors import InputError
+from shoal.tables import jj
+from shoal.tables.files import contributions_frame
+from shoal.tables.suppression import pattern_frame
+from shoal.web.activities.audit import Audit, attack, posed_for
+from shoal.web.activities.drawing import drawing
+from shoal.web.activities.suppress import Suppress, fitting
+from shoal.web.activities.table import TableRequest, pose
+from shoal.web.activities.table_files import read as read_table_file
+from shoal.web.activities.verdict import verdict
+from shoal.web.datasets import Datasets
+from shoal.web.jobs import auditor
+from shoal.web.jobs.worker import finite
+from shoal.web.pages.tables.drawn import Drawn
+from shoal.web.workspace import Workspace
+
+TREE = {"north": "land", "south": "land", "isles": "sea", "land": "", "sea": ""}
+MATRIX = pl.DataFrame(
+    {"row": list("nesw"), "a": [10, 40, 70, 20], "b": [20, 50, 80, 45], "c": [30, 60, 90, 15]}
+)
+
+
+def _firms() -> pl.DataFrame:
+    random = np.random.default_rng(3)
+    return pl.DataFrame(
+        {
+            "firm": np.arange(160),
+            "owner": np.arange(160) // 2,
+            "region": random.choice(["north", "south", "isles"], 160, p=[0.5, 0.4, 0.1]),
+            "sector": random.choice(["food", "metal", "trade"], 160),
+            "size": random.choice(["small", "large"], 160, p=[0.8, 0.2]),
+            "turnover": np.round(np.exp(random.normal(4, 1, 160)), 1),
+            "weight": random.integers(1, 4, 160),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def datasets(tmp_path_factory: pytest.TempPathFactory) -> Datasets:
+    found = Datasets(Workspace(tmp_path_factory.mktemp("tables") / "workspace"))
+    found.add(_firms(), "firms", "test")
+    found.add(pl.DataFrame({"code": list(TREE), "parent": list(TREE.values())}), "tree", "test")
+    found.add(MATRIX, "matrix", "test")
+    found.add(
+        pl.DataFrame({"row": ["e"], "column": ["b"], "lower": [9.0], "upper": [12.0]}), "secret", "test"
+    )
+    return found
+
+
+def _three(**more: Any) -> dict[str, Any]:
+    return {
+        "data": "firms",
+        "dimensions": ["region", "sector", "size"],
+        "value": "turnover",
+        "contributor": "firm",
+        "hierarchy": {"region": "tree"},
+        "rules": ["frequency(3)", "dominance(1,75)"],
+        **more,
+    }
+
+
+def test_records_are_tabulated_as_the_function_does(datasets: Datasets) -> None:
+    apriori = pl.DataFrame({"region": ["north"], "sector": ["food"], "size": ["total"], "status": ["z"]})
+    datasets.add(apriori, "apriori", "test")
+    posed = pose(TableRequest(**_three(holding="owner", weight="weight", apriori="apriori")), datasets)
+    direct = shoal.tabulate(
+        _firms(),
+        ["region", "sector", "size"],
+        value="turnover",
+        contributor="firm",
+        holding="owner",
+        weight="weight",
+        hierarchies={"region": TREE},
+        rules=["frequency(3)", "dominance(1,75)"],
+        apriori=apriori,
+    )
+    assert posed.problem.table.values.tolist() == direct.table.values.tolist()
+    assert posed.problem.sensitive.tolist() == direct.sensitive.tolist()
+    assert not posed.problem.candidates[direct.table.find("north", "food", "total")]
+    assert posed.problem.insiders  # on by default, since contributors are known
+    assert not pose(TableRequest(**_three(insiders=False)), datasets).problem.insiders
+
+
+def test_a_list_of_cells_is_the_table_it_was_made_of(datasets: Datasets) -> None:
+    first = pose(TableRequest(**_three()), datasets)
+    assert first.made is not None
+    datasets.add(first.made.frame, "cells", "test")
+    datasets.add(contributions_frame(first.made), "shares", "test")
+    again = pose(
+        TableRequest(
+            data="cells",
+            source="cells",
+            hierarchy={"region": "tree"},
+            rules=["frequency(3)", "dominance(1,75)"],
+            contributions="shares",
+        ),
+        datasets,
+    )
+    for name in ("sensitive", "lower", "upper", "cost", "candidates"):
+        assert getattr(again.problem, name).tolist() == pytest.approx(getattr(first.problem, name).tolist())
+    assert len(again.problem.insiders) == len(first.problem.insiders)
+
+
+def test_a_matrix_takes_marked_and_listed_cells(datasets: Datasets) -> None:
+    both = TableRequest(
+        data="matrix", source="matrix", sensitive=[["n", "a"], ["e", "b"]], sensitive_data="secret"
+    )
+    problem = pose(both, datasets).problem
+    names = {
+        tuple(problem.table.key(int(cell)).values()): place for place, cell in enumerate(problem.sensitive)
+    }
+    assert set(names) == {("e", "b"), ("n", "a")}
+    # The list's own levels win over the share of the value.
+    assert problem.lower[names["e", "b"]] == 9.0
+    assert problem.upper[names["e", "b"]] == 12.0
+    assert problem.lower[names["n", "a"]] == 1.0
+    with pytest.raises(InputError, match="named by row, column"):
+        pose(TableRequest(data="matrix", source="matrix", sensitive=[["n"]]), datasets)
+
+
+def test_last_periods_pattern_costs_a_tenth(datasets: Datasets) -> None:
+    request = Suppress(data="matrix", source="matrix", sensitive=[["e", "b"]])
+    plain = posed_for(request, datasets).problem
+    found = shoal.suppress(plain)
+    datasets.add(pattern_frame(plain, found.complementary), "earlier", "test")
+    again = posed_for(request.model_copy(update={"previous": "earlier"}), datasets).problem
+    assert again.cost[found.complementary] == pytest.approx(0.1 * plain.cost[found.complementary])
+    assert shoal.suppress(again).complementary.tolist() == found.complementary.tolist()
+
+
+def test_a_pattern_brings_its_sensitive_cells_to_an_audit(datasets: Datasets) -> None:
+    problem = pose(TableRequest(data="matrix", source="matrix", sensitive=[["s", "c"]]), datasets).problem
+    found = shoal.suppress(problem)
+    datasets.add(pattern_frame(problem, found.complementary), "pattern", "test")
+    posed = posed_for(Audit(data="matrix", source="matrix", pattern="pattern"), datasets)
+    assert posed.problem.sensitive.tolist() == problem.sensitive.tolist()
+    assert attack(posed, datasets.frame("pattern")).safe
+
+
+def test_jj_files_come_and_go_whole(datasets: Datasets, tmp_path: Path) -> None:
+    problem = pose(TableRequest(data="matrix", source="matrix", sensitive=[["e", "b"]]), datasets).problem
+    found = shoal.suppress(problem)
+    (tmp_path / "general.jj").write_text(jj.write(problem, found.complementary))
+    frame, notes, text = read_table_file(tmp_path / "general.jj", "general.jj")
+    assert "1 of them sensitive" in notes[0]
+    assert frame["status"].to_list().count("m") == found.complementary.size
+    assert text is not None
+    name = datasets.add(frame, "general", "test").name
+    datasets.attach(name, "jj", text)
+    posed = posed_for(Audit(data=name, source="jj"), datasets)
+    assert posed.hidden.tolist() == found.complementary.tolist()
+    assert attack(posed, [(str(cell),) for cell in posed.hidden]).safe
+    drawn = Drawn(**drawing(posed.problem, posed.problem.hidden_mask(posed.hidden), {}))
+    around = drawn.around(drawn.sensitive[0])
+    for row in around.cells:
+        members = {int(cell) for cell in row if cell >= 0}
+        assert members in [set(relation) for relation in drawn.relations]
+        assert drawn.sensitive[0] in members
+    datasets.remove(name)
+    assert not (datasets._workspace.shelf("data") / f"{name}.jj").exists()
+
+
+def test_methods_that_need_a_plain_table_are_offered_for_one_only(datasets: Datasets) -> None:
+    plain = pose(TableRequest(data="matrix", source="matrix", sensitive=[["e", "b"]]), datasets).problem
+    assert "heurgene" in fitting(plain)
+    general = fitting(pose(TableRequest(**_three()), datasets).problem)
+    assert "heurgene" not in general
+    assert "castro" not in general
+    assert {"auto", "exact", "general"} <= set(general)
+
+
+@given(pick=st.tuples(st.permutations(range(3)), st.integers(0, 5), st.booleans()))
+@settings(max_examples=25, deadline=None)
+def test_every_side_shows_the_cells_that_are_there(
+    datasets: Datasets, pick: tuple[list[int], int, bool]
+) -> None:
+    """Against the slow, obvious way: name the cell by its coordinates."""
+    (rows, columns, other), code, only = pick
+    posed = pose(TableRequest(**_three()), datasets)
+    table = posed.problem.table
+    drawn = Drawn(**json.loads(json.dumps(drawing(posed.problem, posed.problem.is_sensitive, posed.trees))))
+    codes = drawn.dimensions[other]["codes"]
+    at = code % len(codes)
+    view = drawn.slice(rows, columns, {other: at}, only_hidden=only)
+    names = [item["name"] for item in drawn.dimensions]
+    for (i, row), (j, column) in itertools.product(enumerate(view.rows), enumerate(view.columns)):
+        key = {names[rows]: row, names[columns]: column, names[other]: codes[at]}
+        cell = table.find(*[key[name] for name in table.dimensions])
+        assert view.cells[i, j] == cell
+        assert drawn.key(cell) == [key[name] for name in table.dimensions]
+    if only:
+        away = np.isin(view.cells, drawn.hidden)
+        assert away.any(axis=1).all()
+        assert away.any(axis=0).all()
+    else:
+        assert view.all_rows == len(drawn.dimensions[rows]["codes"])
+
+
+def test_subtotals_follow_their_parts(datasets: Datasets) -> None:
+    posed = pose(TableRequest(**_three()), datasets)
+    region = drawing(posed.problem, posed.problem.is_sensitive, posed.trees)["dimensions"][0]
+    assert list(zip(region["codes"], region["depth"], strict=True)) == [
+        ("north", 2),
+        ("south", 2),
+        ("land", 1),
+        ("isles", 2),
+        ("sea", 1),
+        ("total", 0),
+    ]
+
+
+@pytest.mark.parametrize("small", [10**9, 0])
+def test_hand_made_patterns_are_judged_alike_here_and_apart(
+    datasets: Datasets, monkeypatch: pytest.MonkeyPatch, small: int
+) -> None:
+    monkeypatch.setattr(auditor, "SMALL", small)
+    request = Suppress(data="matrix", source="matrix", sensitive=[["e", "b"]])
+    posed = posed_for(request, datasets)
+    found = shoal.suppress(posed.problem)
+    table = posed.problem.table
+    asked = auditor.Auditor(datasets._workspace, "suppress", request.model_dump(mode="json"), table.cells)
+    try:
+        hidden = np.flatnonzero(posed.problem.hidden_mask(found.complementary)).tolist()
+        said = asked.ask(hidden)
+        assert said["safe"]
+        assert said == finite(verdict(attack(posed, [tuple(table.key(cell).values()) for cell in hidden])))
+        bare = asked.ask(posed.problem.sensitive.tolist())
+        assert not bare["safe"]
+        assert bare["failing_cells"] == posed.problem.sensitive.tolist()
+    finally:
+        asked.close()
