@@ -3,6 +3,7 @@
 import numpy as np
 
 from shoal.tables.problem import DOWN, TOLERANCE, UP, WIDTH, Problem, Requirements
+from shoal.tables.reduction import small_table, ties
 
 
 def allowed(problem: Problem, wanted: Requirements) -> np.ndarray:
@@ -208,3 +209,68 @@ class Attacker:
         for other in shown:
             reached[other] = amount[other]
             supports[other] = cells[cells != wanted.cell[other]]
+
+
+class View:
+    """A pattern as the attacker sees it: hidden cells that move together are one, those that cannot move are known."""
+
+    def __init__(self, problem: Problem, hidden: np.ndarray) -> None:
+        self.problem = problem
+        self.ties = ties(problem.table.matrix, hidden)
+        if self.ties.groups == 0:
+            return
+        rise, fall = self.ties.room(problem.up, problem.down)
+        table = small_table(problem.table, self.ties)
+        known = [np.unique(self.ties.group[cells]) for cells in problem.insiders]
+        nothing = np.empty(0)
+        self.small = Problem(
+            table,
+            nothing.astype(np.int64),
+            lower=nothing,
+            upper=nothing,
+            sliding=nothing,
+            cost=np.zeros(table.cells),
+            candidates=np.ones(table.cells, dtype=bool),
+            low=table.values - fall,
+            high=table.values + rise,
+            insiders=tuple(groups[groups >= 0] for groups in known),
+        )
+        self.attacker = Attacker(self.small, np.arange(table.cells))
+
+    def intervals(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How far each cell can rise and fall."""
+        group, sign = self.ties.group[cells], self.ties.sign[cells]
+        rise, fall = np.zeros(cells.size), np.zeros(cells.size)
+        moving = group >= 0
+        if moving.any():
+            groups, back = np.unique(group[moving], return_inverse=True)
+            above, below = self.attacker.intervals(groups)
+            plain = sign[moving] > 0
+            rise[moving] = np.where(plain, above[back], below[back])
+            fall[moving] = np.where(plain, below[back], above[back])
+        return rise, fall
+
+    def unmet(self, wanted: Requirements) -> np.ndarray:
+        """Which requirements are not met."""
+        if wanted.size == 0 or self.ties.groups == 0:
+            return np.arange(wanted.size)
+        small, owner = self._small(wanted)
+        bad = np.zeros(small.size, dtype=bool)
+        bad[self.attacker.unmet(small)] = True
+        failed = owner < 0
+        failed[~failed] = bad[owner[~failed]]
+        return np.flatnonzero(failed)
+
+    def _small(self, wanted: Requirements) -> tuple[Requirements, np.ndarray]:
+        """The requirements on groups, and which of them each original one has become (−1: its cell cannot move)."""
+        group, sign = self.ties.group[wanted.cell], self.ties.sign[wanted.cell]
+        turned = np.where(wanted.kind == UP, DOWN, np.where(wanted.kind == DOWN, UP, WIDTH))
+        kind = np.where(sign >= 0, wanted.kind, turned)
+        moving = np.flatnonzero(group >= 0)
+        keys = np.stack([group[moving], kind[moving], wanted.scenario[moving]], axis=1)
+        distinct, place = np.unique(keys, axis=0, return_inverse=True)
+        need = np.zeros(distinct.shape[0])
+        np.maximum.at(need, place.reshape(-1), allowed(self.problem, wanted)[moving])
+        owner = np.full(wanted.size, -1, dtype=np.int64)
+        owner[moving] = place.reshape(-1)
+        return Requirements(distinct[:, 0], distinct[:, 1], need, distinct[:, 2]), owner

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.tables.attacker import Attacker, allowed
+from shoal.tables.attacker import Attacker, View, allowed
 from shoal.tables.flows import UNLIMITED, intervals, reach
 from shoal.tables.network import Network
 from shoal.tables.pattern import given_away
@@ -87,7 +87,7 @@ def rise_and_fall(problem: Problem, hidden: np.ndarray, cells: np.ndarray) -> tu
     """How far each of the cells can rise and fall while exactly the ``hidden`` ones are unknown."""
     network = problem.table.network
     if network is None:
-        return Attacker(problem, np.flatnonzero(hidden)).intervals(cells)
+        return View(problem, hidden).intervals(cells)
     limit, tiny = scales(problem)
     known = np.full(problem.table.cells, -2, dtype=np.int64)
     rise, fall = intervals(
@@ -140,7 +140,7 @@ def failing(
 ) -> np.ndarray:
     """Which of the requirements a set of hidden cells fails."""
     if network is None and problem.table.network is None:
-        return Attacker(problem, np.flatnonzero(hidden)).unmet(wanted)
+        return View(problem, hidden).unmet(wanted)
     reached, _, _ = met(problem, hidden, wanted, network)
     return np.flatnonzero(reached < allowed(problem, wanted))
 

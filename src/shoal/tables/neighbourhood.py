@@ -1,0 +1,312 @@
+"""The cheapest change of cells that moves one cell far enough, as a small linear programme over its neighbourhood.
+
+Cells hidden already move for (almost) nothing, others at a price per unit that makes full use cost as much as
+hiding the cell (Robertson 1993; Sande 1984). The neighbourhood is grown from the cell along relations, cheap cells first.
+"""
+
+import heapq
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal.search.kernels import kernel
+from shoal.tables.problem import UP, Problem
+
+# Rooms beyond this are no limit in practice; the solver likes moderate numbers.
+_FAR = 1e15
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """How much which cells move (so that all relations hold), and the price of those not free."""
+
+    cells: np.ndarray
+    amounts: np.ndarray
+    cost: float
+
+
+@kernel
+def nearest(
+    cell: int,
+    step: np.ndarray,
+    limit: int,
+    starts: np.ndarray,
+    members: np.ndarray,
+    of_starts: np.ndarray,
+    of_cell: np.ndarray,
+    distance: np.ndarray,
+    reached: np.ndarray,
+) -> Any:
+    """The ``limit`` cells nearest to a cell, and whether these are all; a cell of infinite ``step`` is not entered.
+
+    Going from a cell to another one of the same relation costs the ``step`` of the latter. ``distance`` (all infinite) and
+    ``reached`` (all false) are work space and are left as they were found.
+    """
+    chosen = np.empty(limit, dtype=np.int64)
+    count = 0
+    distance[cell] = 0.0
+    heap = [(0.0, cell)]
+    touched = [cell]
+    passed = [0]
+    passed.pop()
+    while len(heap) > 0 and count < limit:
+        far, here = heapq.heappop(heap)
+        if far > distance[here]:
+            continue
+        chosen[count] = here
+        count += 1
+        for i in range(of_starts[here], of_starts[here + 1]):
+            relation = of_cell[i]
+            if reached[relation]:
+                continue
+            reached[relation] = True
+            passed.append(relation)
+            for j in range(starts[relation], starts[relation + 1]):
+                other = members[j]
+                there = far + step[other]
+                if there < distance[other]:
+                    if distance[other] == np.inf:
+                        touched.append(other)
+                    distance[other] = there
+                    heapq.heappush(heap, (there, other))
+    whole = True
+    for far, here in heap:
+        if far <= distance[here] and count == limit:
+            whole = False
+    for other in touched:
+        distance[other] = np.inf
+    for relation in passed:
+        reached[relation] = False
+    return chosen[:count], whole
+
+
+@kernel
+def submatrix(
+    cells: np.ndarray,
+    of_starts: np.ndarray,
+    of_cell: np.ndarray,
+    signs: np.ndarray,
+    local: np.ndarray,
+) -> Any:
+    """The relations of some cells, without cells that are alone in one: kept places, starts, rows, signs, row count.
+
+    ``local`` (all −1, one entry per relation) is work space and is left as it was found.
+    """
+    count = cells.shape[0]
+    entries = 0
+    for c in range(count):
+        entries += of_starts[cells[c] + 1] - of_starts[cells[c]]
+    row_of = np.empty(entries, dtype=np.int64)
+    rows = 0
+    place = 0
+    for c in range(count):
+        for i in range(of_starts[cells[c]], of_starts[cells[c] + 1]):
+            relation = of_cell[i]
+            if local[relation] < 0:
+                local[relation] = rows
+                rows += 1
+            row_of[place] = local[relation]
+            place += 1
+    for c in range(count):
+        for i in range(of_starts[cells[c]], of_starts[cells[c] + 1]):
+            local[of_cell[i]] = -1
+    # Which cells each row has: needed to drop cells that are left alone, one after the other.
+    filled = np.zeros(rows + 1, dtype=np.int64)
+    for i in range(entries):
+        filled[row_of[i] + 1] += 1
+    for r in range(rows):
+        filled[r + 1] += filled[r]
+    owner = np.empty(entries, dtype=np.int64)
+    at = filled.copy()
+    first = np.empty(count + 1, dtype=np.int64)
+    place = 0
+    for c in range(count):
+        first[c] = place
+        for _ in range(of_starts[cells[c] + 1] - of_starts[cells[c]]):
+            owner[at[row_of[place]]] = c
+            at[row_of[place]] += 1
+            place += 1
+    first[count] = place
+    left = np.empty(rows, dtype=np.int64)
+    queue = np.empty(rows, dtype=np.int64)
+    size = 0
+    for r in range(rows):
+        left[r] = filled[r + 1] - filled[r]
+        if left[r] == 1:
+            queue[size] = r
+            size += 1
+    kept = np.ones(count, dtype=np.bool_)
+    head = 0
+    while head < size:
+        r = queue[head]
+        head += 1
+        if left[r] != 1:
+            continue
+        for i in range(filled[r], filled[r + 1]):
+            c = owner[i]
+            if kept[c]:
+                kept[c] = False
+                for k in range(first[c], first[c + 1]):
+                    left[row_of[k]] -= 1
+                    if left[row_of[k]] == 1:
+                        queue[size] = row_of[k]
+                        size += 1
+                break
+    renumber = np.full(rows, -1, dtype=np.int64)
+    used = 0
+    for r in range(rows):
+        if left[r] > 0:
+            renumber[r] = used
+            used += 1
+    total = 0
+    width = 0
+    for c in range(count):
+        if kept[c]:
+            total += 1
+            width += first[c + 1] - first[c]
+    places = np.empty(total, dtype=np.int64)
+    col_starts = np.zeros(total + 1, dtype=np.int32)
+    row_index = np.empty(width, dtype=np.int32)
+    values = np.empty(width)
+    total = 0
+    width = 0
+    for c in range(count):
+        if kept[c]:
+            places[total] = c
+            for k in range(first[c], first[c + 1]):
+                row_index[width] = renumber[row_of[k]]
+                values[width] = signs[of_starts[cells[c]] + k - first[c]]
+                width += 1
+            total += 1
+            col_starts[total] = width
+    return places, col_starts, row_index, values, used
+
+
+class Neighbourhoods:
+    """Finds neighbourhoods in one table and solves the programmes over them."""
+
+    def __init__(self, problem: Problem) -> None:
+        import highspy
+
+        self.problem = problem
+        table = problem.table
+        columns = table.matrix.tocsc()
+        self._starts, self._members = table.starts, table.members.astype(np.int64)
+        self._of_starts = columns.indptr.astype(np.int64)
+        self._of_cell = columns.indices.astype(np.int64)
+        self._signs = columns.data.astype(np.float64)
+        self._distance = np.full(table.cells, np.inf)
+        self._reached = np.zeros(table.relations, dtype=bool)
+        self._local = np.full(table.relations, -1, dtype=np.int64)
+        self._up = np.minimum(problem.up, _FAR)
+        self._down = np.minimum(problem.down, _FAR)
+        self._highs = highspy
+        self._solver = highspy.Highs()
+        # The programmes are so small that preparing them takes longer than solving them.
+        for option, value in (
+            ("output_flag", False),
+            ("threads", 1),
+            ("random_seed", 0),
+            ("presolve", "off"),
+        ):
+            self._solver.setOptionValue(option, value)
+        self.solved = 0
+
+    def near(self, cell: int, step: np.ndarray, limit: int) -> tuple[np.ndarray, bool]:
+        """The nearest cells, sorted, and whether these are all that can be reached."""
+        found, whole = nearest(
+            cell,
+            step,
+            limit,
+            self._starts,
+            self._members,
+            self._of_starts,
+            self._of_cell,
+            self._distance,
+            self._reached,
+        )
+        return np.sort(found), bool(whole)
+
+    def cheapest(
+        self, cell: int, direction: int, need: float, near: np.ndarray, free: np.ndarray, price: np.ndarray
+    ) -> Change | None:
+        """The cheapest change within ``near`` that moves the cell by ``need``; ``None`` if there is none."""
+        own = self._up[cell] if direction == UP else self._down[cell]
+        if own < need * (1.0 - 1e-9):
+            return None
+        local = self._relations(near, cell)
+        if local is None:
+            return None
+        near, at, starts, index, values, rows = local
+        # In units of the need all numbers of the programme have about the same size.
+        rise, fall = self._up[near] / need, self._down[near] / need
+        base = np.where(free[near], 0.0, price[near])
+        cost_up = base / np.maximum(np.minimum(rise, 1.0), 1e-12) + 1e-7
+        cost_down = base / np.maximum(np.minimum(fall, 1.0), 1e-12) + 1e-7
+        least_up, least_down = np.zeros(near.size), np.zeros(near.size)
+        rise[at], fall[at] = (1.0, 0.0) if direction == UP else (0.0, 1.0)
+        least_up[at], least_down[at] = rise[at], fall[at]
+        amounts = self._solve(
+            np.concatenate([cost_up, cost_down]),
+            np.concatenate([least_up, least_down]),
+            np.concatenate([rise, fall]),
+            (starts, index, values, rows),
+        )
+        if amounts is None:
+            return None
+        moved = np.abs(amounts) > 1e-7
+        cells = near[moved]
+        return Change(cells, amounts[moved] * need, float(price[cells[~free[cells]]].sum()))
+
+    def furthest(self, cell: int, direction: int, near: np.ndarray) -> float:
+        """How far a cell can move in one direction by a change within ``near``."""
+        local = self._relations(near, cell)
+        if local is None:
+            return 0.0
+        near, at, starts, index, values, rows = local
+        cost = np.zeros(2 * near.size)
+        cost[at], cost[at + near.size] = (-1.0, 1.0) if direction == UP else (1.0, -1.0)
+        high = np.concatenate([self._up[near], self._down[near]])
+        amounts = self._solve(cost, np.zeros(2 * near.size), high, (starts, index, values, rows))
+        return 0.0 if amounts is None else abs(float(amounts[at]))
+
+    def _relations(
+        self, near: np.ndarray, cell: int
+    ) -> tuple[np.ndarray, int, np.ndarray, np.ndarray, np.ndarray, int] | None:
+        """The cells of the neighbourhood that can move, where the cell is among them, and their relations."""
+        places, starts, index, values, rows = submatrix(
+            near, self._of_starts, self._of_cell, self._signs, self._local
+        )
+        near = near[places]
+        at = int(np.searchsorted(near, cell))
+        if at >= near.size or near[at] != cell:
+            return None
+        return near, at, starts, index, values, rows
+
+    def _solve(
+        self,
+        cost: np.ndarray,
+        low: np.ndarray,
+        high: np.ndarray,
+        relations: tuple[np.ndarray, np.ndarray, np.ndarray, int],
+    ) -> np.ndarray | None:
+        """Rises less falls at the optimum; ``None`` if there is no feasible change."""
+        starts, index, values, rows = relations
+        model = self._highs.HighsLp()
+        model.num_col_, model.num_row_ = cost.size, rows
+        model.col_cost_, model.col_lower_, model.col_upper_ = cost, low, high
+        model.row_lower_ = model.row_upper_ = np.zeros(rows)
+        model.a_matrix_.start_ = np.concatenate([starts, starts[1:] + starts[-1]])
+        model.a_matrix_.index_ = np.concatenate([index, index])
+        model.a_matrix_.value_ = np.concatenate([values, -values])
+        solver = self._solver
+        solver.clearModel()
+        solver.passModel(model)
+        solver.run()
+        self.solved += 1
+        if solver.getModelStatus() != self._highs.HighsModelStatus.kOptimal:
+            return None
+        value = np.array(solver.getSolution().col_value)
+        half = cost.size // 2
+        return value[:half] - value[half:]
