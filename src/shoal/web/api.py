@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from shoal._version import __version__
 from shoal.errors import InputError, ShoalError
+from shoal.web import methods_api
 from shoal.web.activities import ACTIVITIES
 from shoal.web.activities.activity import Activity
 from shoal.web.activities.generate import Generate
@@ -237,6 +238,7 @@ def _router(workbench: Workbench) -> APIRouter:
     def list_jobs() -> list[JobView]:
         return [_view(job) for job in board.all()]
 
+    methods_api.register(router)
     for activity in ACTIVITIES.values():
         if not activity.internal:
             _submission(router, workbench, activity)
@@ -388,7 +390,16 @@ def _submission(router: APIRouter, workbench: Workbench, activity: Activity) -> 
 
 def _named_data(request: BaseModel) -> list[str]:
     names: list[str] = []
-    for field in ("data", "people", "slots"):
+    for field in (
+        "data",
+        "people",
+        "slots",
+        "apriori",
+        "sensitive_data",
+        "contributions",
+        "previous",
+        "pattern",
+    ):
         value = getattr(request, field, None)
         names += [value] if isinstance(value, str) else list(value or ())
     return names

@@ -47,19 +47,25 @@ def drawing(problem: "Problem", hidden: "np.ndarray", trees: "Mapping[str, Tree]
             codes = _outline(trees[name])
         else:
             found = list(dict.fromkeys(str(key) for key in table.keys[name]))
-            codes = [(code, 1) for code in found if code != TOTAL] + [(TOTAL, 0)] * (TOTAL in found)
+            parts = [(code, 1, False) for code in found if code != TOTAL]
+            codes = [*parts, (TOTAL, 0, True)] if TOTAL in found else parts
         dimensions.append(
-            {"name": name, "codes": [code for code, _ in codes], "depth": [depth for _, depth in codes]}
+            {
+                "name": name,
+                "codes": [code for code, _, _ in codes],
+                "depth": [depth for _, depth, _ in codes],
+                "sums": [flag for _, _, flag in codes],
+            }
         )
     return {**drawn, "dimensions": dimensions, "cells": _places(problem, dimensions)}
 
 
-def _outline(tree: "Tree") -> list[tuple[str, int]]:
-    """Every code with its depth, the parts before their subtotal and the total last."""
+def _outline(tree: "Tree") -> list[tuple[str, int, bool]]:
+    """Every code with its depth and whether it is a sum, the parts before their subtotal and the total last."""
 
-    def below(code: int, depth: int) -> list[tuple[str, int]]:
+    def below(code: int, depth: int) -> list[tuple[str, int, bool]]:
         found = [item for child in tree.children.get(code, ()) for item in below(child, depth + 1)]
-        return [*found, (tree.codes[code], depth)]
+        return [*found, (tree.codes[code], depth, bool(found))]
 
     return below(0, 0)
 

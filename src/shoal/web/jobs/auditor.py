@@ -26,10 +26,19 @@ class Auditor:
         self._here: _Bench | None = None
         self._process: Any = None
         self._line: Connection | None = None
+        self._closed = False
+
+    def prepare(self) -> None:
+        """Get a process ready before anybody asks, where there will be one."""
+        with self._lock:
+            if self._apart and self._process is None and not self._closed:
+                self._start()
 
     def ask(self, cells: list[int]) -> dict[str, Any]:
         """The verdict on hiding exactly these cells."""
         with self._lock:
+            if self._closed:
+                raise InputError("this table is looked at no longer")
             if not self._apart:
                 self._here = self._here or _Bench(*self._about)
                 return self._here.judge(cells)
@@ -48,6 +57,7 @@ class Auditor:
 
     def close(self) -> None:
         """End the process, if there is one."""
+        self._closed = True
         process, self._process = self._process, None
         if process is not None:
             process.terminate()
@@ -89,6 +99,8 @@ def _answer(line: Connection, folder: Path, kind: str, request: dict[str, Any]) 
     """Answer until nobody asks any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     bench: _Bench | None = None
+    with suppress(Exception):  # whoever asks is told what is wrong
+        bench = _Bench(folder, kind, request)
     with suppress(EOFError, OSError):
         while True:
             cells = line.recv()

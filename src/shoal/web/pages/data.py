@@ -88,7 +88,8 @@ class DataPage:
             upload.props("flat").classes("full-width shoal-drop")
             self._upload = upload
             ui.label(
-                f"CSV, TSV, Parquet, Arrow, Excel, SPSS, Stata, SAS; slots as iCalendar or FHIR. Up to {limit // 2**20:,} MB."
+                "CSV, TSV, Parquet, Arrow, Excel, SPSS, Stata, SAS; slots as iCalendar or FHIR; tables as jj. "
+                f"Up to {limit // 2**20:,} MB."
             ).classes("shoal-quiet")
             with (
                 ui.expansion("Text files: how they are written")

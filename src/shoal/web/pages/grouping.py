@@ -53,12 +53,12 @@ class GroupingPage:
                         self._iterations = parts.number(
                             "Iterations", asked.get("iterations"), min=0, precision=0
                         )
-                        self._iterations.props('placeholder="usual"')
-                        self._time = parts.number("Time limit, seconds", asked.get("time_limit"), min=0.1)
-                        self._time.props('placeholder="none"')
+                        self._iterations.props('placeholder="usual" stack-label')
+                        self._time = parts.number("Time limit, s", asked.get("time_limit"), min=0.1)
+                        self._time.props('placeholder="none" stack-label')
                     with ui.row().classes("full-width no-wrap gap-2"):
                         self._target = parts.number("Target score", asked.get("target"), min=0)
-                        self._target.props('placeholder="none"')
+                        self._target.props('placeholder="none" stack-label')
                         self._seed = parts.number("Seed", asked.get("seed", 0), min=0, precision=0)
                     self._scoring(asked)
                     ui.button("Group", icon="play_arrow", on_click=self._submit).props("no-caps unelevated")

@@ -102,7 +102,7 @@ class MethodPicker:
             )
             box.props("step=any" if field.kind == "number" else "")
             if field.may_be_empty:
-                box.props('placeholder="none"')
+                box.props('placeholder="none" stack-label')
         box.props["hint"] = field.hint
         box.props["data-option"] = field.name
         return box.props("outlined dense").classes("full-width")

@@ -94,7 +94,7 @@ class RecordsPage:
                 nobody = {"": "every record is one", **{name: name for name in dataset.columns}}
                 self._unit = ui.select(nobody, label="Unit, of which K counts", value=asked.get("unit") or "")
                 self._required = parts.number("Required K", asked.get("require_k"), min=1, precision=0).props(
-                    'placeholder="none" hint="nothing is released below it"'
+                    'placeholder="none" stack-label hint="nothing is released below it"'
                 )
                 self._ordinal = parts.column_picker(
                     dataset.columns, "Columns whose order counts, not their values", asked.get("ordinal", ())
@@ -123,7 +123,7 @@ class RecordsPage:
                 self._aggregate.props("outlined dense").classes("full-width")
                 self._largest = parts.number(
                     "Most records in a group", asked.get("largest"), min=2, precision=0
-                ).props('placeholder="no limit"')
+                ).props('placeholder="no limit" stack-label')
                 none = {"": "none", **{name: name for name in numeric}}
                 self._weights = ui.select(
                     none,
@@ -157,12 +157,12 @@ class RecordsPage:
         self._method = MethodPicker(METHODS, self._asked.get("method", "auto"), self._asked.get("options"))
         with ui.row().classes("full-width no-wrap gap-2"):
             self._iterations = parts.number("Iterations", self._asked.get("iterations"), min=0, precision=0)
-            self._iterations.props('placeholder="usual"')
-            self._time = parts.number("Time limit, seconds", self._asked.get("time_limit"), min=0.1)
-            self._time.props('placeholder="none"')
+            self._iterations.props('placeholder="usual" stack-label')
+            self._time = parts.number("Time limit, s", self._asked.get("time_limit"), min=0.1)
+            self._time.props('placeholder="none" stack-label')
         with ui.row().classes("full-width no-wrap gap-2"):
             self._target = parts.number("Target loss, %", self._asked.get("target"), min=0, max=100)
-            self._target.props('placeholder="none"')
+            self._target.props('placeholder="none" stack-label')
             self._seed = parts.number("Seed", self._asked.get("seed", 0), min=0, precision=0)
 
     def _submit(self) -> None:

@@ -88,6 +88,7 @@ def page_of(kind: str) -> str:
         "compare": "/compare",
         "suppress": "/tables",
         "audit": "/tables",
+        "tabulate": "/tables",
         "assign": "/appointments",
     }
     return pages.get(kind, "/reports")

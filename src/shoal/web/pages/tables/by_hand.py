@@ -31,6 +31,7 @@ class ByHand:
         self._first = list(drawn.kinds)
         self._auditor = Auditor(workbench.workspace, job.kind, job.request, len(drawn.values))
         ui.context.client.on_delete(self._auditor.close)
+        ui.timer(0.3, lambda: background.io_bound(self._auditor.prepare), once=True)
         self._asked = 0
         self._busy = False
         self._slicer = Slicer(drawn, self._press)
@@ -46,6 +47,10 @@ class ByHand:
                 parts.note(
                     "Nothing is hidden yet but the sensitive cells. Press cells to hide them, or suppress."
                 )
+
+    def close(self) -> None:
+        """Nobody looks at this table any more."""
+        self._auditor.close()
 
     async def _press(self, cell: int) -> None:
         kind = self._drawn.kinds[cell]

@@ -88,21 +88,22 @@ class Cells:
         shown_cells = [int(cell) for cell in view.cells.ravel() if cell >= 0]
         most = max((abs(self._drawn.values[cell]) for cell in shown_cells), default=1.0) or 1.0
         stop = self._at if self._at in view.cells else shown_cells[0]
-        head = "".join(
-            f'<th scope="col" class="number{_total(depth)}">{escape(name)}</th>'
-            for name, depth in zip(view.columns, view.column_depth, strict=True)
-        )
         lines = []
         deepest = max(view.row_depth, default=1)
-        for name, depth, cells in zip(view.rows, view.row_depth, view.cells, strict=True):
-            indent = f' style="padding-left: {8 + 14 * max(0, depth - 1)}px"' if deepest > 1 and depth else ""
+        head = "".join(
+            f'<th scope="col" class="number{" total" if sums else ""}">{escape(name)}</th>'
+            for name, sums in zip(view.columns, view.column_sums, strict=True)
+        )
+        for name, depth, sums, cells in zip(
+            view.rows, view.row_depth, view.row_sums, view.cells, strict=True
+        ):
+            indent = f' style="padding-left: {8 + 14 * max(0, depth - 1)}px"' if deepest > 1 else ""
             body = "".join(
-                self._cell(int(cell), name, column, most, stop, total=not depth or not across)
-                for cell, column, across in zip(cells, view.columns, view.column_depth, strict=True)
+                self._cell(int(cell), name, column, most, stop, total=sums or across)
+                for cell, column, across in zip(cells, view.columns, view.column_sums, strict=True)
             )
-            lines.append(
-                f'<tr><th scope="row" class="{_total(depth, deepest)}"{indent}>{escape(name)}</th>{body}</tr>'
-            )
+            kind = "total" if sums else ""
+            lines.append(f'<tr><th scope="row" class="{kind}"{indent}>{escape(name)}</th>{body}</tr>')
         corner = escape(view.corner)
         return (
             f'<table role="grid" aria-label="{corner}"><thead><tr><th>{corner}</th>{head}</tr></thead>'
@@ -159,10 +160,6 @@ def interval(low: float | None, high: float | None) -> str:
 
 def _short(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 or value == round(value) else shown(value)
-
-
-def _total(depth: int, deepest: int = 1) -> str:
-    return " total" if depth == 0 or depth < deepest else ""
 
 
 def legend(kinds: tuple[str, ...] = KINDS) -> None:

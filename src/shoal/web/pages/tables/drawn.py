@@ -10,19 +10,20 @@ from typing import Any
 import numpy as np
 
 # So many cells are shown at once; the others are a press away.
-PAGE = 4000
+PAGE = 2400
 CLASSES = {"p": "primary", "c": "complementary", "": "", "z": "always"}
 
 
 @dataclass(frozen=True)
 class View:
-    """What is shown: names and depths of rows and columns, and the cell at each place (−1 where there is none)."""
+    """What is shown: names of rows and columns and which are sums, and the cell at each place (−1 where there is none)."""
 
     corner: str
     rows: list[str]
     columns: list[str]
     row_depth: list[int]
-    column_depth: list[int]
+    row_sums: list[bool]
+    column_sums: list[bool]
     cells: np.ndarray
     first: int = 0
     all_rows: int = 0
@@ -112,8 +113,9 @@ class Drawn:
             corner=row["name"] if column is None else f"{row['name']} / {column['name']}",
             rows=[row["codes"][place] for place in shown],
             columns=["value"] if column is None else [column["codes"][place] for place in keep_columns],
-            row_depth=_from_below(row["depth"], shown),
-            column_depth=[1] if column is None else _from_below(column["depth"], keep_columns),
+            row_depth=[row["depth"][place] for place in shown],
+            row_sums=[row["sums"][place] for place in shown],
+            column_sums=[False] if column is None else [column["sums"][place] for place in keep_columns],
             cells=grid[np.ix_(shown, keep_columns)],
             first=first,
             all_rows=int(keep_rows.size),
@@ -134,7 +136,8 @@ class Drawn:
             rows=[f"relation {place + 1}" for place in shown],
             columns=["cell", *[""] * (longest - 1)],
             row_depth=[1] * len(shown),
-            column_depth=[1] * longest,
+            row_sums=[False] * len(shown),
+            column_sums=[False] * longest,
             cells=cells,
             first=first,
             all_rows=len(through),
@@ -145,13 +148,9 @@ def rows_at_once(columns: int) -> int:
     """How many rows of so many columns are shown at once.
 
     >>> rows_at_once(10), rows_at_once(3000)
-    (400, 10)
+    (240, 10)
     """
     return max(10, PAGE // max(1, columns))
-
-
-def _from_below(depth: list[int], places: np.ndarray) -> list[int]:
-    return [int(depth[place]) for place in places]
 
 
 def matrix(
@@ -161,7 +160,12 @@ def matrix(
     flat = [value for row in values for value in row]
     kinds = ["p" if (row, column) in marked else "" for row in rows for column in columns]
     dimensions = [
-        {"name": name, "codes": codes, "depth": [0 if code.lower() == "total" else 1 for code in codes]}
+        {
+            "name": name,
+            "codes": codes,
+            "depth": [1] * len(codes),
+            "sums": [code.lower() == "total" for code in codes],
+        }
         for name, codes in (("row", rows), ("column", columns))
     ]
     return Drawn(flat, kinds, dimensions, list(range(len(flat))))

@@ -261,7 +261,7 @@ class TableForm:
             )
             if self.source != "records":
                 self._rounding = parts.number("Totals are rounded to", asked.get("rounding"), min=0)
-                self._rounding.props('placeholder="not rounded"')
+                self._rounding.props('placeholder="not rounded" stack-label')
                 self._counts = _tick(
                     "The cells are counts: check whole numbers too", asked.get("counts", False)
                 )

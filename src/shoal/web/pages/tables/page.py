@@ -53,6 +53,7 @@ class TablesPage:
     def __init__(self, workbench: Workbench, data: str, run: str) -> None:
         ui.add_css(_STYLE)
         self._workbench = workbench
+        self._by_hand: ByHand | None = None
         self._desk = Desk(
             workbench,
             "/tables",
@@ -82,8 +83,8 @@ class TablesPage:
         self._method = MethodPicker(METHODS, asked.get("method", "auto"), asked.get("options"), names=names)
         with ui.row().classes("full-width no-wrap gap-2"):
             self._iterations = parts.number("Iterations", asked.get("iterations"), min=0, precision=0)
-            self._iterations.props('placeholder="usual"')
-            self._time = parts.number("Time limit, seconds", asked.get("time_limit", 60), min=0.1)
+            self._iterations.props('placeholder="usual" stack-label')
+            self._time = parts.number("Time limit, s", asked.get("time_limit", 60), min=0.1)
         self._seed = parts.number("Seed", asked.get("seed", 0), min=0, precision=0)
         with ui.row().classes("gap-2"):
             ui.button("Suppress", icon="play_arrow", on_click=self._suppress).props("no-caps unelevated")
@@ -156,6 +157,8 @@ class TablesPage:
             comparison(self._workbench, job)
 
     def _draw(self, job: Job) -> None:
+        if self._by_hand is not None:
+            self._by_hand.close()
         place = ui.column().classes("full-width gap-3")
         with place:
             ui.spinner(size="28px")
@@ -171,7 +174,7 @@ class TablesPage:
                 if drawn is None:
                     parts.note("The drawing of this table is gone; run it again to see it.")
                 else:
-                    ByHand(self._workbench, self._desk, job, drawn)
+                    self._by_hand = ByHand(self._workbench, self._desk, job, drawn)
 
         ui.timer(0.01, fill, once=True)
 
@@ -189,21 +192,25 @@ def _suppressed(found: dict[str, Any]) -> None:
             ("safe", "yes" if found["safe"] else "no", "good" if found["safe"] else "bad"),
             ("sensitive cells", found["primary"]),
             ("further cells hidden", found["complementary"]),
-            ("cost", found["cost"]),
-            ("no safe pattern costs less than", "not known" if bound is None else bound),
+            ("cost", _rounded(found["cost"])),
+            ("no safe pattern costs less than", "not known" if bound is None else _rounded(bound)),
             ("gap to the best possible", "not known" if gap is None else f"{gap:.2f} %"),
             ("value hidden besides", f"{found['value_hidden_percent']:.2f} %"),
             ("smallest margin", "no limit" if margin is None else f"{margin:.3g} %"),
-            ("stopped by", found["stopped_by"]),
         ]
     )
     _by_rule(found)
-    parts.note(f"Safe against {found['attacker']}.")
+    parts.note(f"Safe against {found['attacker']}. The search was stopped by: {found['stopped_by']}.")
     if found["doubtful_if_bounded"]:
         parts.warning(
             f"{found['doubtful_if_bounded']} sensitive cells would be unsafe for somebody who knows every cell to "
             "within twice its value."
         )
+
+
+def _rounded(value: float) -> float:
+    """Nobody reads the decimals of a large cost."""
+    return round(value) if abs(value) >= 10_000 else value
 
 
 def _audited(found: dict[str, Any]) -> None:

@@ -61,7 +61,7 @@ def intervals(said: dict[str, Any]) -> None:
                 "value",
                 "attacker's interval",
                 "required",
-                "of the required width, %",
+                "width, % of the required",
                 "safe",
             ],
             rows,
