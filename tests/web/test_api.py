@@ -1,6 +1,10 @@
 """The REST API: the way of a job, its schema, and schemathesis against it."""
 
+import os
+import sqlite3
+import subprocess
 import time
+from pathlib import Path
 
 import httpx
 import polars as pl
@@ -12,6 +16,7 @@ from tests.web.serving import Served
 import shoal
 
 pytestmark = pytest.mark.xdist_group("web")
+MANUAL = Path(__file__).parents[2] / "docs" / "workbench.md"
 
 
 def _finished(api: httpx.Client, run: str) -> dict[str, object]:
@@ -73,6 +78,85 @@ def test_progress_pause_and_cancel(api: httpx.Client) -> None:
     since = time.monotonic()
     assert api.delete(f"/api/jobs/{run}").json()["state"] == "cancelled"
     assert time.monotonic() - since < 1
+
+
+def test_the_example_of_the_manual(workbench: Served, tmp_path: Path) -> None:
+    """What the manual tells to type works, word for word."""
+    section = MANUAL.read_text(encoding="utf-8").partition("## REST API")[2].partition("```console\n")[2]
+    lines = [line[2:] for line in section.partition("```")[0].splitlines()]
+    assert lines[0].startswith("export ADDRESS=")
+    random = [(place * 7919) % 400 for place in range(60)]
+    frame = pl.DataFrame({"turnover": random, "wages": [number // 3 for number in random]})
+    frame.write_csv(tmp_path / "firms.csv")
+    # The workspace is shared by tests; here the data is called what the manual calls it.
+    httpx.delete(f"{workbench.root}/api/data/firms", headers=workbench.headers)
+    script = "\n".join(["set -e -o pipefail", "shopt -s expand_aliases", *lines[1:]])
+    found = subprocess.run(
+        ["bash", "-c", script],
+        cwd=tmp_path,
+        env={**os.environ, "ADDRESS": workbench.root, "TOKEN": workbench.token},
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+    assert shoal.anonymity(pl.read_csv(tmp_path / "release.csv"), ["turnover", "wages"]).k >= 5
+    assert "<h1>" in (tmp_path / "report.html").read_text()
+    httpx.delete(f"{workbench.root}/api/data/firms", headers=workbench.headers)
+
+
+def test_a_database_from_connecting_to_writing_back(api: httpx.Client, workbench: Served) -> None:
+    file = workbench.folder / "clinic.db"
+    with sqlite3.connect(file) as database:
+        database.execute("CREATE TABLE staff (name TEXT)")
+    database.close()
+    generate = {"name": "cohort", "tables": 2, "population": 40}
+    load = {"table": "staff"}
+    assert api.post("/api/data/tables", json=load).json()["error"] == "connect to a database first"
+    assert api.get("/api/connection").json() == {"connected": False, "database": "", "tables": []}
+    refused = api.put("/api/connection", json={"kind": "sqlite", "database": "../clinic.db"})
+    assert refused.status_code == 409
+    secret = {"kind": "postgresql", "database": "d", "port": 1, "user": "ann", "password": "hunter2"}
+    refused = api.put("/api/connection", json=secret)
+    assert refused.status_code == 409
+    assert "hunter2" not in refused.text
+    connected = api.put("/api/connection", json={"kind": "sqlite", "database": "clinic.db"}).json()
+    assert connected == {"connected": True, "database": "SQLite clinic.db", "tables": ["staff"]}
+    statement = {"table": 'staff"; DROP TABLE staff; --'}
+    runs = [api.post("/api/data/tables", json=statement).json()["run"]]
+    runs += [
+        api.post("/api/data/generate", json={**generate, "what": what}).json()["run"]
+        for what in ("people", "slots")
+    ]
+    assert [_finished(api, run)["state"] for run in runs] == ["failed", "done", "done"]
+    for name in ("cohort0", "cohort1"):
+        # Generated data goes to the database by the page; here each table is written as a release would be.
+        frame = pl.read_parquet(workbench.folder / "data" / f"{name}.parquet")
+        frame.write_database(name, f"sqlite:///{file}", engine="sqlalchemy")
+    assert api.get("/api/connection").json()["tables"] == ["cohort0", "cohort1", "staff"]
+    asked = {"people": ["cohort0", "cohort1"], "quasi": ["CP", "SEX"], "time_limit": 20}
+    run = api.post("/api/jobs/assign", json=asked).json()["run"]
+    assert _finished(api, run)["state"] == "done"
+    figures = api.get(f"/api/jobs/{run}/result").json()["tables"]
+    wrong = api.post(f"/api/jobs/{run}/update", json={"tables": ["cohort0", "cohort7"]}).json()["run"]
+    assert _finished(api, wrong)["message"] == "table 'cohort7' is not in the database; nothing was written"
+    right = api.post(f"/api/jobs/{run}/update", json={"tables": ["cohort0", "cohort1"]}).json()["run"]
+    assert _finished(api, right)["state"] == "done"
+    one = {"table": "plan", "release": "release-1.parquet"}
+    written = _finished(api, api.post(f"/api/jobs/{run}/write", json=one).json()["run"])
+    assert written["state"] == "done"
+    with sqlite3.connect(file) as database:
+        assert database.execute("SELECT count(*) FROM plan").fetchone() == (40,)
+        for name, found in zip(("cohort0", "cohort1"), figures, strict=True):
+            rows = database.execute(f"SELECT CP, SEX, REC_INTELLIGENT, REC_RAND FROM {name}").fetchall()
+            people = pl.DataFrame(rows, schema=["CP", "SEX", "now", "random"], orient="row")
+            assert shoal.anonymity(people, ["CP", "SEX", "now"]).k == found["k"]
+            assert shoal.anonymity(people, ["CP", "SEX", "random"]).k == found["k_random"]
+    database.close()
+    assert api.delete("/api/connection").status_code == 204
+    assert not api.get("/api/connection").json()["connected"]
+    assert api.post(f"/api/jobs/{run}/write", json=one).status_code == 409
+    file.unlink()
 
 
 def test_errors_are_json_in_one_line(api: httpx.Client) -> None:

@@ -92,8 +92,8 @@ def _present(job: Job) -> None:
         [
             "release",
             "worst risk, %",
-            "information loss IL",
-            "disclosure risk DR",
+            "loss IL",
+            "risk DR",
             "score",
             "links expected",
             "K",

@@ -8,6 +8,13 @@ from nicegui import ui
 from shoal.web.pages import layout, parts
 from shoal.web.workbench import Workbench
 
+_EXAMPLE = """\
+alias shoal-api='curl --silent --show-error --fail-with-body --header "Authorization: Bearer TOKEN"'
+shoal-api --form file=@people.csv http://127.0.0.1:{port}/api/data
+shoal-api --json '{{"data": ["people"], "quasi": ["age", "sex"]}}' http://127.0.0.1:{port}/api/jobs/anonymity
+shoal-api "http://127.0.0.1:{port}/api/jobs/RUN?wait=60"
+shoal-api http://127.0.0.1:{port}/api/jobs/RUN/result"""
+
 
 def register(workbench: Workbench, schema: Callable[[], dict[str, Any]]) -> None:
     """Make the page known."""
@@ -21,11 +28,7 @@ def register(workbench: Workbench, schema: Callable[[], dict[str, Any]]) -> None
         ):
             described = schema()
             with parts.card("How to call it"):
-                ui.code(
-                    "curl -H 'Authorization: Bearer TOKEN' -F file=@people.csv \\\n"
-                    f"     http://127.0.0.1:{workbench.port}/api/data",
-                    language="bash",
-                ).classes("full-width")
+                ui.code(_EXAMPLE.format(port=workbench.port), language="bash").classes("full-width")
                 with ui.row().classes("items-center gap-1 shoal-links"):
                     ui.label("TOKEN is the one in the address that 'shoal serve' printed. The whole schema:")
                     ui.link("openapi.json", "/api/openapi.json", new_tab=True)

@@ -39,11 +39,11 @@ def page(workbench: Workbench, title: str, lead: str = "") -> Iterator[None]:
         negative="#b3261e",
         info="#31698a",
     )
-    ui.html('<a class="shoal-skip" href="#content">Skip to the content</a>', sanitize=False).classes(
-        "shoal-skipbox"
-    )
     dark = ui.dark_mode(_dark["value"])
     with ui.header().classes("shoal-header items-center justify-between bg-primary"):
+        ui.html('<a class="shoal-skip" href="#content">Skip to the content</a>', sanitize=False).classes(
+            "shoal-skipbox"
+        )
         with ui.row().classes("items-center gap-2 no-wrap"):
             menu = ui.button(icon="menu").props('flat dense round color=white aria-label="Navigation"')
             ui.link("Shoal", "/").classes("shoal-brand")

@@ -172,7 +172,7 @@ def whole(field: ui.number) -> int | None:
 #: The colour of words in a chart: a canvas cannot know whether the page is light or dark, and this can be read on both.
 INK = "#76818a"
 AXIS = {"axisLine": {"lineStyle": {"color": INK}}, "axisLabel": {"color": INK}}
-LEGEND = {"textStyle": {"color": INK}, "top": 0}
+LEGEND = {"textStyle": {"color": INK}, "top": 0, "icon": "roundRect", "itemWidth": 16, "itemHeight": 8}
 GRID = {"left": 64, "right": 18, "top": 34, "bottom": 44}
 SPLIT = {"splitLine": {"lineStyle": {"color": "rgba(128,128,128,.2)"}}}
 PALETTE = ["#2a8caf", "#d1793b", "#5a8f3c", "#8a5aa8", "#b23a48", "#777777"]

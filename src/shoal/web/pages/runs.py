@@ -239,13 +239,14 @@ def _in_words(job: Job, measure: str) -> str:
     words = []
     if progress.get("phase") and not job.state.over:
         words.append(str(progress["phase"]))
-    if progress.get("work") is not None:
+    if progress.get("work"):
         total = progress.get("total")
-        words.append(f"{progress['work']:,}" + (f" of {total:,}" if total else "") + " iterations")
-    if progress.get("value") is not None:
-        words.append(f"{measure} {shown(progress['value'])}")
-    if progress.get("bound") is not None:
-        words.append(f"bound {shown(progress['bound'])}")
+        done = f"{progress['work']:,}" + (f" of {total:,}" if total else "")
+        words.append(f"{done} {'iteration' if done == '1' else 'iterations'}")
+    name, _, unit = measure.partition(", ")
+    for what, key in ((name, "value"), ("bound", "bound")):
+        if progress.get(key) is not None:
+            words.append(f"{what} {shown(progress[key])}{f' {unit}' if unit else ''}")
     if progress.get("seconds") is not None:
         words.append(f"{progress['seconds']:.1f} s")
     return " · ".join(words) or ("starting" if job.state is State.RUNNING else "")
