@@ -136,9 +136,8 @@ def _page(request: Audit, said: dict[str, Any]) -> Any:
 
 
 def _title(request: Audit) -> str:
-    if request.hidden:
-        return f"Audit of {title(request)}, by hand"
-    return f"Audit of {title(request)}, {request.pattern or 'as the file marks it'}"
+    how = "by hand" if request.hidden else request.pattern or "as the file marks it"
+    return f"Audit of {title(request, how)}"
 
 
 ACTIVITY = Activity("audit", "Audit a table", Audit, run, _title)

@@ -134,15 +134,14 @@ def fitting(problem: Any) -> list[str]:
     return [name for name, method in METHODS.items() if not method.traits & lacks]
 
 
-def title(request: TableRequest) -> str:
-    """The table in a few words."""
-    if request.source == "records":
-        return f"{request.data}: {' × '.join(request.dimensions) or 'no dimensions'}"
-    return request.data
+def title(request: TableRequest, what: str = "") -> str:
+    """The table in a few words; what tells runs of it apart comes before its dimensions."""
+    named = f"{request.data}, {what}" if what else request.data
+    return f"{named}: {' × '.join(request.dimensions)}" if request.dimensions else named
 
 
 def _title(request: Suppress) -> str:
-    return f"{title(request)}, {request.method}"
+    return title(request, request.method)
 
 
 ACTIVITY = Activity("suppress", "Protect a table", Suppress, run, _title, search=True, methods=METHODS)
