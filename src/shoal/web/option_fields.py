@@ -32,7 +32,7 @@ class OptionField:
     @property
     def label(self) -> str:
         """The name as a person writes it."""
-        text = self.name.replace("_", " ")
+        text = self.name.replace("_mb", ", MB").replace("_", " ")
         return text[:1].upper() + text[1:]
 
     @property

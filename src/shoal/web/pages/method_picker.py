@@ -32,6 +32,8 @@ class MethodPicker:
         self._on_change = on_change
         offered = {name: f"{name}: {methods[name].summary}" for name in (names or methods)}
         self._chosen = chosen if chosen in offered else next(iter(offered))
+        if chosen not in offered:
+            self._given = {}
         self._select = ui.select(offered, label="Method", value=self._chosen, on_change=self._changed)
         self._select.props("outlined dense options-dense").classes("full-width shoal-method")
         self._own()
@@ -42,11 +44,15 @@ class MethodPicker:
         return str(self._select.value)
 
     @property
+    def written(self) -> dict[str, Any]:
+        """The options that were changed, right or wrong."""
+        return changed_options(self._model, {name: field.value for name, field in self._fields.items()})
+
+    @property
     def options(self) -> dict[str, Any]:
         """The options that were changed, checked; an ``InputError`` names the one that is wrong."""
-        found = changed_options(self._model, {name: field.value for name, field in self._fields.items()})
-        self._methods[self.method].configure(found)
-        return found
+        self._methods[self.method].configure(self.written)
+        return self.written
 
     @property
     def _model(self) -> Any:
@@ -122,6 +128,5 @@ class MethodPicker:
             self._fields[field.name].set_value(field.default)
 
     def _tell(self) -> None:
-        values = {name: box.value for name, box in self._fields.items()}
-        options = changed_options(self._model, values)
+        options = self.written
         self._words.set_text(f"On the command line: {as_command(options)}" if options else "All as usual.")

@@ -54,6 +54,7 @@ class TablesPage:
         ui.add_css(_STYLE)
         self._workbench = workbench
         self._by_hand: ByHand | None = None
+        self._method: MethodPicker | None = None
         self._desk = Desk(
             workbench,
             "/tables",
@@ -68,24 +69,36 @@ class TablesPage:
         )
         asked = self._desk.asked
         with self._desk.form("Suppress"):
-            self._table = TableForm(workbench, asked, data, self._mark, lambda: self._search.refresh())
-            self._search()
+            self._table = TableForm(workbench, asked, data, self._mark, self._source_changed)
+            self._methods()
+            with ui.row().classes("full-width no-wrap gap-2"):
+                self._iterations = parts.number("Iterations", asked.get("iterations"), min=0, precision=0)
+                self._iterations.props('placeholder="usual" stack-label')
+                self._time = parts.number("Time limit, s", asked.get("time_limit", 60), min=0.1)
+            self._seed = parts.number("Seed", asked.get("seed", 0), min=0, precision=0)
+            self._buttons()
+
+    def _source_changed(self) -> None:
+        self._methods.refresh()
+        self._buttons.refresh()
 
     @ui.refreshable_method
-    def _search(self) -> None:
+    def _methods(self) -> None:
+        """The methods for this kind of table; what was chosen before stays if it is among them."""
         asked = self._desk.asked
-        source = self._table.source
+        method, options = asked.get("method", "auto"), asked.get("options")
+        if self._method is not None:
+            method, options = self._method.method, self._method.written
         names = [
             name
-            for name, method in METHODS.items()
-            if source == "matrix" or "two-dimensional" not in method.traits
+            for name, known in METHODS.items()
+            if self._table.source == "matrix" or "two-dimensional" not in known.traits
         ]
-        self._method = MethodPicker(METHODS, asked.get("method", "auto"), asked.get("options"), names=names)
-        with ui.row().classes("full-width no-wrap gap-2"):
-            self._iterations = parts.number("Iterations", asked.get("iterations"), min=0, precision=0)
-            self._iterations.props('placeholder="usual" stack-label')
-            self._time = parts.number("Time limit, s", asked.get("time_limit", 60), min=0.1)
-        self._seed = parts.number("Seed", asked.get("seed", 0), min=0, precision=0)
+        self._method = MethodPicker(METHODS, method, options, names=names)
+
+    @ui.refreshable_method
+    def _buttons(self) -> None:
+        source = self._table.source
         with ui.row().classes("gap-2"):
             ui.button("Suppress", icon="play_arrow", on_click=self._suppress).props("no-caps unelevated")
             if source in ("records", "cells"):
@@ -98,13 +111,14 @@ class TablesPage:
                 self._pattern = Slot(
                     self._table.shelf,
                     "Pattern",
-                    asked.get("pattern"),
+                    self._desk.asked.get("pattern"),
                     hint="the hidden cells, whoever chose them"
                     + ("; without it those that the file marks as hidden (m)" if source == "jj" else ""),
                 )
                 ui.button("Audit", icon="policy", on_click=self._audit).props("no-caps outline")
 
     def _suppress(self) -> None:
+        assert self._method is not None
         try:
             request = {
                 **self._table.request(),

@@ -9,6 +9,8 @@ from nicegui import ui
 from shoal.web.pages.tables.cells import KINDS, Cells, legend
 from shoal.web.pages.tables.drawn import Drawn, View, rows_at_once
 
+_INDENT = "\u2003"
+
 
 class Slicer:
     """The controls above the cells, as many as the table needs: none for a small one of two dimensions."""
@@ -58,7 +60,7 @@ class Slicer:
                     continue
                 hidden = self._drawn.hidden_by_code(place)
                 codes = {
-                    code: f"{' ' * 3 * max(0, depth - 1)}{name}{f' · {count} hidden' if count else ''}"
+                    code: f"{_INDENT * max(0, depth - 1)}{name}{f' · {count} hidden' if count else ''}"
                     for code, (name, depth, count) in enumerate(
                         zip(item["codes"], item["depth"], hidden, strict=True)
                     )
