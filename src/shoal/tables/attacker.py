@@ -103,13 +103,43 @@ class Attacker:
         return abs(float(change[column])), change
 
     def intervals(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How far each cell can rise and fall, without limit."""
-        rise = np.zeros(cells.size)
-        fall = np.zeros(cells.size)
-        for place, cell in enumerate(cells):
-            rise[place], _ = self.extreme(int(cell), UP)
-            fall[place], _ = self.extreme(int(cell), DOWN)
-        return rise, fall
+        """How far each cell can rise and fall, without limit.
+
+        A cell that has been seen as far out as the bounds of its relations let it go is not looked at again.
+        """
+        most_up, most_down = self._implied()
+        rise, fall = np.zeros(self.hidden.size), np.zeros(self.hidden.size)
+        columns = self.column[cells]
+        for cell, column in zip(cells.tolist(), columns.tolist(), strict=True):
+            for kind, reached, most in ((UP, rise, most_up), (DOWN, fall, most_down)):
+                if reached[column] >= most[column] * (1.0 - 1e-10):
+                    continue
+                amount, change = self.extreme(cell, kind)
+                np.maximum(rise, change, out=rise)
+                np.maximum(fall, -change, out=fall)
+                reached[column] = max(amount, float(reached[column]))
+        return rise[columns], fall[columns]
+
+    def _implied(self) -> tuple[np.ndarray, np.ndarray]:
+        """The furthest each hidden cell could rise and fall as far as any one relation tells."""
+        up, down = self._bounds(self.high), -self._bounds(self.low)
+        rows = self.rows.tocoo()
+        at, column, sign = rows.row, rows.col, rows.data
+        for _ in range(4):
+            # What the sum of a relation's terms can rise and fall by, each term left out in turn.
+            high = np.where(sign > 0, up[column], down[column]) * np.abs(sign)
+            low = np.where(sign > 0, down[column], up[column]) * np.abs(sign)
+            room = []
+            for term in (high, low):
+                endless = np.isinf(term)
+                total = np.bincount(at, np.where(endless, 0.0, term), self.rows.shape[0])
+                count = np.bincount(at, endless, self.rows.shape[0])
+                others = np.where(count[at] - endless > 0, np.inf, total[at] - np.where(endless, 0.0, term))
+                room.append(others / np.abs(sign))
+            # A term rises when the others fall.
+            np.minimum.at(up, column, np.where(sign > 0, room[1], room[0]))
+            np.minimum.at(down, column, np.where(sign > 0, room[0], room[1]))
+        return np.maximum(up, 0.0), np.maximum(down, 0.0)
 
     def met(self, wanted: Requirements) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """How far each requirement is met, and which cells show it (starts and cells).

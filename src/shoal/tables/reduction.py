@@ -160,7 +160,7 @@ def reduce(problem: Problem) -> Reduction | None:
     movable = problem.candidates | problem.is_sensitive
     if table.shape is not None and bool(problem.candidates[table.internal].all()):
         return None
-    found = ties(table.matrix, movable)
+    found = ties(_relations(table), movable)
     if found.groups >= int(movable.sum()) or (found.group[problem.sensitive] < 0).any():
         return None
     known = tuple(np.unique(found.group[cells]) for cells in problem.insiders)
@@ -173,6 +173,22 @@ def reduce(problem: Problem) -> Reduction | None:
     tied = found.group >= 0
     tied[tied] = small.is_sensitive[found.group[tied]]
     return Reduction(problem, small, found.group, np.flatnonzero(tied & problem.candidates))
+
+
+def _relations(table: Table) -> Any:
+    """All relations, or those of the network if the table is one, so that the smaller table is one as well."""
+    network = table.network
+    if network is None:
+        return table.matrix
+    from scipy.sparse import csr_matrix
+
+    proper = np.flatnonzero(network.tail != network.head)
+    ends = np.concatenate([network.tail[proper], network.head[proper]])
+    signs = np.repeat([1.0, -1.0], proper.size)
+    shape = (network.nodes, table.cells)
+    whole = csr_matrix((signs, (ends, np.concatenate([proper, proper]))), shape=shape)
+    # The last node stands for what is outside of the table and balances nothing.
+    return whole[: table.relations]
 
 
 def small_table(table: Table, found: Ties) -> Table:
