@@ -69,13 +69,12 @@ def audit(
     from shoal import sources
     from shoal.cli import output
     from shoal.errors import InputError
-    from shoal.sources.atomic import check_target
     from shoal.tables.files import is_jj, load
     from shoal.tables.suppression import audit as attack
     from shoal.tables.suppression import interval_frame
 
     if output_to is not None:
-        check_target(output_to, force)
+        sources.check_writable(str(output_to), force=force)
     loaded = load(table, rounding=rounding, separator=separator, decimal=decimal, encoding=encoding)
     for note in loaded.notes:
         output.remark(note, quiet=quiet or json)

@@ -184,7 +184,10 @@ def suppress(
     options.given(table, "TABLE")
     for name in [method, *options.split_names(compare)]:
         METHODS[name].configure(read_settings(option) if name == method else None)
-    for path in (output_to, published, report):
+    for path in (output_to, published):
+        if path is not None and not (path is output_to and is_jj(str(path))):
+            sources.check_writable(str(path), force=force)
+    for path in (output_to, report):
         if path is not None:
             check_target(path, force)
     quieter = quiet or json
@@ -193,7 +196,17 @@ def suppress(
         output.remark(note, quiet=quieter)
     whole = linked_together(loaded.table, linked)
     problem = _problem(
-        whole, sensitive, protection, cost, previous, sliding, low, high, zeros, insiders=not no_insiders
+        whole,
+        sensitive,
+        protection,
+        cost,
+        previous,
+        sliding,
+        low,
+        high,
+        zeros,
+        insiders=not no_insiders,
+        quiet=quieter,
     )
     made = whole if isinstance(whole, Tabulation) else None
 
@@ -245,11 +258,12 @@ def _problem(
     zeros: str,
     *,
     insiders: bool,
+    quiet: bool,
 ) -> Any:
     from shoal import sources
     from shoal.errors import InputError, unknown
     from shoal.tables.problem import Problem
-    from shoal.tables.suppression import as_problem, read_pattern
+    from shoal.tables.suppression import as_problem
     from shoal.tables.table import Table
     from shoal.tables.tabulation import COSTS
 
@@ -273,12 +287,18 @@ def _problem(
         insiders=insiders,
         zeros=zeros,  # type: ignore[arg-type]
     )
-    if previous is not None:
-        cells, _ = read_pattern(problem.table, sources.read(previous).frame)
-        cheaper = problem.cost.copy()
-        cheaper[cells] *= 0.1
-        problem = problem.against(cost=cheaper)
-    return problem
+    return problem if previous is None else _cheaper(problem, sources.read(previous).frame, quiet=quiet)
+
+
+def _cheaper(problem: Any, previous: Any, *, quiet: bool) -> Any:
+    """The problem with the cells of last period's pattern at a tenth of their cost."""
+    from shoal.cli import output
+    from shoal.tables.suppression import keep_stable
+
+    cheaper, gone = keep_stable(problem, previous)
+    if gone:
+        output.remark(f"{gone} cells of the previous pattern are not in this table", quiet=quiet)
+    return cheaper
 
 
 def linked_together(table: Any, others: list[str] | None) -> Any:

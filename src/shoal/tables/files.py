@@ -79,6 +79,7 @@ def structure(made: Tabulation) -> str:
         "dimensions": list(made.table.dimensions),
         "hierarchies": hierarchies,
         "rules": [str(rule) for rule in made.rules],
+        "by_rule": dict(made.by_rule),
         "counts": made.counts,
     }
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
@@ -154,7 +155,7 @@ def read_cells(frame: "pl.DataFrame", path: str, *, rounding: float | None = Non
         spread("lower", 0.0),
         spread("upper", 0.0),
         np.where(np.isnan(cost), np.abs(values), cost),
-        {},
+        plan.get("by_rule", {}),
         rules,
         contributions if rules else None,
         counts,

@@ -10,6 +10,7 @@ from shoal.report.page import Page
 
 if TYPE_CHECKING:
     from shoal.tables.suppression import Suppression
+    from shoal.tables.table import Table
 
 _KINDS = ("published", "primary", "complementary")
 _MOST_SQUARES = 60
@@ -23,6 +24,7 @@ def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()
     hidden = problem.hidden_mask(result.complementary)
     values = np.abs(problem.table.values)
     internal = problem.table.internal
+    extra = hidden & ~problem.is_sensitive
     page.facts(
         [
             ("cells", problem.table.cells),
@@ -30,8 +32,8 @@ def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()
             ("complementary", int(result.complementary.size)),
             ("share of cells hidden", f"{100.0 * hidden.mean():.2f} %"),
             (
-                "share of the value in complementary cells",
-                f"{100.0 * values[result.complementary].sum() / max(values[internal].sum(), 1e-300):.3f} %",
+                "share of the value in complementary cells (without totals)",
+                f"{100.0 * values[extra & internal].sum() / max(values[internal].sum(), 1e-300):.3f} %",
             ),
             ("cost", result.cost),
             ("no safe pattern costs less than", result.bound),
@@ -51,6 +53,8 @@ def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()
         page.warning(
             "Some complementary cells can be computed exactly. They are not sensitive, but they protect nothing either."
         )
+    if result.tabulation is not None:
+        _rules_and_levels(page, result, hidden)
     page.section("The table")
     page.chart(*_map(result, hidden))
     page.section("What an attacker can compute")
@@ -95,21 +99,36 @@ def _percent(value: float | None) -> str:
     return "–" if value is None else f"{value:.3g} % of the value"
 
 
+def _rules_and_levels(page: Page, result: "Suppression", hidden: np.ndarray) -> None:
+    """Sensitive cells by rule, and hidden cells by level of each dimension."""
+    made, problem = result.tabulation, result.problem
+    assert made is not None
+    if made.by_rule:
+        page.section("Sensitive cells by rule")
+        page.text(
+            "A cell may fail several rules; cells declared sensitive or safe beforehand are not counted here."
+        )
+        page.table(["rule", "cells"], list(made.by_rule.items()))
+    page.section("Hidden cells by dimension and level")
+    rows = []
+    for name, tree in made.trees.items():
+        depth = {code: len(tree.lineage(place)) - 1 for place, code in enumerate(tree.codes)}
+        levels = np.array([depth[str(key)] for key in made.table.keys[name]])
+        for level in np.unique(levels):
+            at = levels == level
+            primary = int((problem.is_sensitive & at).sum())
+            further = int((hidden & ~problem.is_sensitive & at).sum())
+            shown = "total" if level == 0 else int(level)
+            rows.append((name, shown, int(at.sum()), primary, further))
+    page.table(["dimension", "level", "cells", "primary", "complementary"], rows)
+
+
 def _map(result: "Suppression", hidden: np.ndarray) -> tuple[str, str]:
     problem = result.problem
     table = problem.table
     kind = np.where(problem.is_sensitive, 1, np.where(hidden, 2, 0))
     if table.shape is None:
-        names = list(table.dimensions)
-        first = table.keys[names[0]]
-        codes = list(dict.fromkeys(str(code) for code in first))[:_MOST_SQUARES]
-        texts = np.array([str(code) for code in first])
-        if len(names) == 1:
-            codes = ["all cells"]
-            texts = np.full(table.cells, "all cells")
-        share = [[float(hidden[texts == code].mean())] for code in codes]
-        drawn = charts.shares(codes, ["hidden"], share, title="hidden", x="", y=names[0])
-        return drawn, f"Share of hidden cells by {names[0]}."
+        return _grid(result, kind) if _is_grid(table) else _by_first_dimension(table, hidden)
     m, n = table.shape
     grid = kind.reshape(m + 1, n + 1)
     if max(m, n) <= _MOST_SQUARES:
@@ -126,6 +145,31 @@ def _map(result: "Suppression", hidden: np.ndarray) -> tuple[str, str]:
     across = [f"{b[0] + 1}–{b[-1] + 1}" for b in columns_at]
     drawn = charts.shares(names, across, share, title="hidden", x="columns", y="rows")
     return drawn, "Share of hidden cells in blocks of rows and columns."
+
+
+def _is_grid(table: "Table") -> bool:
+    sizes = [len(set(map(str, keys))) for keys in table.keys.values()]
+    return len(sizes) == 2 and max(sizes) <= _MOST_SQUARES and sizes[0] * sizes[1] == table.cells
+
+
+def _grid(result: "Suppression", kind: np.ndarray) -> tuple[str, str]:
+    table = result.problem.table
+    (y, down), (x, across) = table.keys.items()
+    rows, columns = (list(dict.fromkeys(map(str, keys))) for keys in (down, across))
+    kinds = [[_KINDS[kind[table.find(row, column)]] for column in columns] for row in rows]
+    drawn = charts.marks(rows, columns, kinds, names=_KINDS, x=x, y=y)
+    return drawn, "Primary and complementary cells."
+
+
+def _by_first_dimension(table: "Table", hidden: np.ndarray) -> tuple[str, str]:
+    names = list(table.dimensions)
+    texts = np.array([str(code) for code in table.keys[names[0]]])
+    codes = list(dict.fromkeys(texts.tolist()))[:_MOST_SQUARES]
+    if len(names) == 1:
+        codes, texts = ["all cells"], np.full(table.cells, "all cells")
+    share = [[float(hidden[texts == code].mean())] for code in codes]
+    drawn = charts.shares(codes, ["hidden"], share, title="hidden", x="", y=names[0])
+    return drawn, f"Share of hidden cells by {names[0]}."
 
 
 def _bars(result: "Suppression") -> tuple[str, str]:

@@ -151,26 +151,32 @@ _EXAMPLES = {
 }
 
 
+def _whole(number: float) -> int:
+    if number < 1 or not number.is_integer():
+        raise ValueError
+    return int(number)
+
+
 def _make(name: str, numbers: list[float]) -> Rule:
+    if not np.isfinite(numbers).all():
+        raise ValueError
     if name == "frequency":
         (minimum,) = numbers or [3.0]
-        if minimum < 1:
-            raise ValueError
-        return MinimumFrequency(int(minimum))
+        return MinimumFrequency(_whole(minimum))
     if name == "dominance":
         n, k = numbers or [1.0, 75.0]
-        if n < 1 or not 0 < k < 100:
+        if not 0 < k < 100:
             raise ValueError
-        return Dominance(int(n), k)
+        return Dominance(_whole(n), k)
     if name == "pq":
         p, q = numbers
         if not 0 < p < q <= 100:
             raise ValueError
         return PPercent(p, 1, q)
     p, *more = numbers or [10.0]
-    if p <= 0 or len(more) > 1 or (more and more[0] < 1):
+    if p <= 0 or len(more) > 1:
         raise ValueError
-    return PPercent(p, int(more[0]) if more else 1)
+    return PPercent(p, _whole(more[0]) if more else 1)
 
 
 def concentration(rules: Sequence[Rule]) -> bool:

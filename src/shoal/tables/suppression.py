@@ -41,12 +41,14 @@ class Suppression:
     @property
     def cost(self) -> float:
         """What hiding the complementary cells costs."""
-        return float(self.solution.value)
+        return float(exact_sums(np.array([self.solution.value]), self.problem.cost)[0])
 
     @property
     def bound(self) -> float | None:
         """The least any safe pattern costs, as far as it was proved."""
-        return None if self.solution.bound is None else float(self.solution.bound)
+        if self.solution.bound is None:
+            return None
+        return self.cost if self.solution.bound == self.solution.value else float(self.solution.bound)
 
     @property
     def gap_percent(self) -> float | None:
@@ -74,7 +76,7 @@ class Suppression:
 
     def to_dict(self) -> dict[str, Any]:
         """The figures of the result, as the command line prints them."""
-        solution = self.solution
+        solution, margin = self.solution, self.audit.smallest_margin
         return {
             "method": self.method,
             "cost": self.cost,
@@ -85,7 +87,7 @@ class Suppression:
             "safe": self.audit.safe,
             "attacker": self.attacker,
             "disclosed": int(self.audit.disclosed.size),
-            "smallest_margin_percent": self.audit.smallest_margin,
+            "smallest_margin_percent": None if margin is None or not np.isfinite(margin) else margin,
             "doubtful_if_bounded": self.doubtful_if_bounded,
             "optimal": solution.optimal,
             "stopped_by": str(solution.stopped_by),
@@ -255,17 +257,9 @@ def audit(
 
 def describe_attacker(problem: Problem, *, counts: bool = False) -> str:
     """Whom the pattern protects against, in words."""
-    low = (
-        "no lower bound"
-        if np.isneginf(problem.low).all()
-        else "at least 0"
-        if (problem.low == 0).all()
-        else "bounds"
-    )
-    high = "no upper bound" if np.isinf(problem.high).all() else "known upper bounds"
-    text = f"an outsider who knows the published cells and that hidden ones have {low} and {high}"
-    if low == "at least 0":
-        text = f"an outsider who knows the published cells, that hidden ones are at least 0, and {high}"
+    low = _bound(problem.low, "at least", "no lower bound", "bounded below")
+    high = _bound(problem.high, "at most", "no upper bound", "bounded above")
+    text = f"an outsider who knows the published cells and of hidden ones: {low}, {high}"
     if problem.insiders:
         text += f"; {len(problem.insiders)} sole contributors who know their own cells"
     if problem.sums is not None:
@@ -273,6 +267,12 @@ def describe_attacker(problem: Problem, *, counts: bool = False) -> str:
     if counts:
         text += "; counts are whole numbers"
     return text
+
+
+def _bound(bounds: np.ndarray, one: str, none: str, several: str) -> str:
+    if np.isinf(bounds).all():
+        return none
+    return f"{one} {bounds[0]:g}" if (bounds == bounds[0]).all() else several
 
 
 def _doubtful(problem: Problem, complementary: np.ndarray) -> int:
@@ -300,7 +300,8 @@ def as_problem(
     """Whatever a table was given as, as a problem.
 
     Lists of cells and whole problems bring costs and levels of their own: cost ``value`` leaves them as they are, and
-    the sliding width and the bounds of an attacker come on top. Empty cells of a matrix are published.
+    the sliding width and the bounds of an attacker come on top. Empty cells of a matrix are published, and so are its
+    totals unless one of them is sensitive.
     """
     if not 0.0 <= protection <= 1.0:
         raise InputError(f"the protection must be a share between 0 and 1, not {protection:g}")
@@ -327,10 +328,16 @@ def as_problem(
         upper=upper,
         sliding=sliding * np.abs(base.values[cells]),
         cost=read_costs(base, cost, np.abs(base.values)),
-        candidates=base.internal & (base.values != 0) if zeros == "published" else base.internal,
+        candidates=_candidates(base, cells, zeros),
         low=low,
         high=high,
     )
+
+
+def _candidates(table: Table, sensitive: np.ndarray, zeros: Zeros) -> np.ndarray:
+    totals_too = not table.internal[sensitive].all()
+    found = np.ones(table.cells, dtype=bool) if totals_too else table.internal
+    return found & (table.values != 0) if zeros == "published" else found
 
 
 def _priced(problem: Problem, table: Problem | Tabulation, cost: Any) -> Problem:
@@ -433,7 +440,23 @@ def read_pattern(table: Table, data: Any) -> tuple[list[int], list[str]]:
     """Hidden cells and their kinds."""
     rows = _records(data, table.dimensions)
     cells = [table.find(*[row[name] for name in table.dimensions]) for row in rows]
+    if len(set(cells)) != len(cells):
+        twice = next(cell for cell in cells if cells.count(cell) > 1)
+        raise InputError(f"the pattern lists the cell {table.name(twice)} twice")
     return cells, [str(row.get("kind") or "") for row in rows]
+
+
+def keep_stable(problem: Problem, previous: Any, share: float = 0.1) -> tuple[Problem, int]:
+    """The problem with the cells of last period's pattern at a share of their cost, so that patterns stay alike.
+
+    Also returns how many cells of that pattern this table no longer has.
+    """
+    names = problem.table.dimensions
+    keys = [tuple(str(row[name]) for name in names) for row in _records(previous, names)]
+    cells = [problem.table.index[key] for key in keys if key in problem.table.index]
+    cheaper = problem.cost.copy()
+    cheaper[np.unique(np.array(cells, dtype=np.int64))] *= share
+    return problem.against(cost=cheaper), len(keys) - len(cells)
 
 
 def read_costs(

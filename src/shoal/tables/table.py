@@ -198,6 +198,8 @@ class Table:
 
         ``rounding`` is the base to which published figures were rounded; each member may then be off by half of it.
         """
+        if rounding is not None and not rounding > 0:
+            raise InputError(f"the base of rounding must be above 0, not {rounding:g}")
         size = abs(self.matrix) @ np.abs(self.values)
         allowed = 1e-8 * np.maximum(1.0, size)
         if rounding is not None:
