@@ -84,20 +84,23 @@ class RecordsPage:
         self._way.props("outlined dense options-dense").classes("full-width")
         self._k = parts.number("k, smallest number of equal records", asked.get("k", 5), min=2, precision=0)
         with ui.expansion("Quasi-identifiers, strata, gaps, order").props("dense").classes("full-width"):
-            with ui.column().classes("full-width gap-3"):
+            with ui.column().classes("full-width gap-3 shoal-hinted"):
                 self._quasi = parts.column_picker(
                     dataset.columns,
-                    "Quasi-identifiers, over which K is counted",
+                    "Quasi-identifiers",
                     asked.get("quasi") or (),
-                    hint="the protected columns if none is chosen",
+                    hint="K is counted over them; over the protected columns if none is chosen",
                 )
                 nobody = {"": "every record is one", **{name: name for name in dataset.columns}}
-                self._unit = ui.select(nobody, label="Unit, of which K counts", value=asked.get("unit") or "")
+                self._unit = ui.select(nobody, label="Unit", value=asked.get("unit") or "")
                 self._required = parts.number("Required K", asked.get("require_k"), min=1, precision=0).props(
                     'placeholder="none" stack-label hint="nothing is released below it"'
                 )
                 self._ordinal = parts.column_picker(
-                    dataset.columns, "Columns whose order counts, not their values", asked.get("ordinal", ())
+                    dataset.columns,
+                    "Columns whose order counts",
+                    asked.get("ordinal", ()),
+                    hint="and not their values",
                 )
                 self._by = parts.column_picker(
                     dataset.columns, "Strata no group may cross", asked.get("by", ())
@@ -127,11 +130,15 @@ class RecordsPage:
                 none = {"": "none", **{name: name for name in numeric}}
                 self._weights = ui.select(
                     none,
-                    label="Sample weights: people a record stands for",
+                    label="Sample weights",
                     value=asked.get("sample_weights") or "",
                 )
-                for field in (self._unit, self._weights):
-                    field.props("outlined dense options-dense").classes("full-width")
+                hints = (
+                    (self._unit, "K counts distinct units"),
+                    (self._weights, "people a record stands for"),
+                )
+                for field, hint in hints:
+                    field.props(f'outlined dense options-dense hint="{hint}"').classes("full-width")
                 self._sorted = ui.checkbox("Sort the released records", value=asked.get("order") == "sorted")
                 self._importance(asked.get("attribute_weights") or {})
 
