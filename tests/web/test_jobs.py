@@ -121,7 +121,8 @@ def test_wrong_requests_are_refused_at_once(board: Board) -> None:
     for kind, request, words in (
         ("microaggregate", {"data": "firms", "k": 1}, "k: should be greater"),
         ("microaggregate", {"data": "firms", "q": 1}, "q: Extra inputs"),
-        ("anonymity", {"data": ["firms"], "quasi": []}, "quasi"),
+        ("anonymity", {"data": ["firms"], "quasi": []}, "quasi: nothing is chosen"),
+        ("generate", {"name": "my table"}, "name: letters, digits and '_', a letter first"),
     ):
         with pytest.raises(InputError, match=words):
             board.submit(kind, request)

@@ -123,6 +123,12 @@ def test_no_path_outside_the_workspace(tmp_path: Path, name: str) -> None:
     assert re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", plain_name(name))
 
 
+def test_a_workspace_is_for_its_owner_only(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "bench")
+    for folder in (workspace.folder, *(path for path in workspace.folder.iterdir())):
+        assert folder.stat().st_mode & 0o077 == 0, folder.name
+
+
 def test_no_link_leads_out_of_the_workspace(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path / "bench")
     (tmp_path / "secret.parquet").write_text("secret")
@@ -173,7 +179,7 @@ def test_no_statements_from_the_page(tmp_path: Path) -> None:
             sources.read(f"{connection.url}::{table}")
     assert sources.read(f"{connection.url}::people").frame.height == 1
     for host in ("h/x?password=", "a@b", "h#x"):
-        with pytest.raises(InputError, match="host"):
+        with pytest.raises(InputError, match="the host is a name or a number"):
             connections.connect("postgresql", database="d", host=host, user="u", password="p")
     for database in ("../clinic.db", "/etc/passwd", "clinic.db?mode=rwc"):
         with pytest.raises(InputError, match="not in the workspace"):
@@ -227,8 +233,10 @@ def test_an_upload_over_the_limit_is_refused(api: httpx.Client, workbench: Serve
 
     def pieces():  # a body without a declared length
         yield b'--x\r\nContent-Disposition: form-data; name="file"; filename="b.csv"\r\n\r\n'
+        yield b"a,b\n"
         for _ in range(80):
             yield b"1,2\n" * 2**14
+        yield b"\r\n--x--\r\n"
 
     before = len(api.get("/api/jobs").json())
     try:

@@ -70,7 +70,11 @@ class Connections:
             # An empty password is a password too: without one the server process would ask at its terminal.
             url = f"{kind}://{quote(user, safe='')}:{quote(password, safe='')}@{where}/{quote(database, safe='')}"
             shown = f"{KINDS[kind]} {database} on {where} as {user}"
-        tables = sources.list_tables(url)
+        try:
+            tables = sources.list_tables(url)
+        except InputError as problem:
+            # The user knows a file by its name, not by its place in the workspace.
+            raise InputError(str(problem).replace(url, f"'{database}'")) from None
         found = Connection(secrets.token_hex(6), kind, shown, tables, url)
         self._open = {found.name: found}
         return found

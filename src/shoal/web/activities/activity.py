@@ -43,11 +43,20 @@ class Activity:
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             field = ".".join(str(part) for part in first["loc"])
-            text = first["msg"].replace("Input should", "should").removeprefix("Value error, ")
-            raise InputError(f"{field.replace('_', ' ') or 'the request'}: {text}") from None
+            raise InputError(f"{field.replace('_', ' ') or 'the request'}: {self._wrong(first)}") from None
         if self.methods is not None:
             self.methods[checked["method"]].configure(checked["options"])
         return checked
+
+    def _wrong(self, problem: Any) -> str:
+        """What is wrong with a field, for somebody who does not know how it was checked."""
+        if problem["type"] in ("too_short", "string_too_short"):
+            return "nothing is chosen" if problem["type"] == "too_short" else "nothing is written"
+        described = self.request_model.model_fields.get(str(problem["loc"][0])) if problem["loc"] else None
+        if problem["type"] == "string_pattern_mismatch" and described is not None and described.description:
+            return described.description
+        text: str = problem["msg"]
+        return text.replace("Input should", "should").removeprefix("Value error, ")
 
     def title_of(self, request: dict[str, Any]) -> str:
         """A line by which a person recognises the run."""

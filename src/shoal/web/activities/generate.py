@@ -13,7 +13,13 @@ class Generate(Request):
     """What to invent; several tables get an index, as on the command line."""
 
     what: Literal["people", "slots"] = "people"
-    name: str = Field("tabla", min_length=1, max_length=60, pattern=r"^[A-Za-z][A-Za-z0-9_]*$")
+    name: str = Field(
+        "tabla",
+        min_length=1,
+        max_length=60,
+        pattern=r"^[A-Za-z][A-Za-z0-9_]*$",
+        description="letters, digits and '_', a letter first",
+    )
     tables: int = Field(1, ge=1, le=50)
     population: int = Field(100, ge=1, le=5_000_000)
     distribution: Literal["uniform", "spain"] = "uniform"

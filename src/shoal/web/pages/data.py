@@ -58,9 +58,8 @@ class DataPage:
             database = ui.tab("Database")
             sample = ui.tab("Sample")
             generate = ui.tab("Generate")
-        with ui.tab_panels(tabs, value=database if tab == "database" else file).classes(
-            "full-width bg-transparent"
-        ):
+        chosen = {"database": database, "sample": sample, "generate": generate}.get(tab, file)
+        with ui.tab_panels(tabs, value=chosen).classes("full-width bg-transparent"):
             with ui.tab_panel(file).classes("q-pa-none q-pt-sm"):
                 self._file_form()
             with ui.tab_panel(database).classes("q-pa-none q-pt-sm"):
@@ -398,10 +397,12 @@ class DataPage:
         found = self._workbench.datasets.all()
         with parts.card("In the workspace"):
             if not found:
-                parts.empty(
-                    "inbox",
-                    "Nothing yet. Drop a file on the left, connect to a database, or take sample data.",
-                )
+                parts.empty("inbox", "Nothing yet. Drop a file, connect to a database, or take sample data:")
+                with ui.row().classes("full-width justify-center gap-2"):
+                    for name in SAMPLES:
+                        ui.button(
+                            f"Sample {name}", on_click=lambda name=name: self._load({"sample": name})
+                        ).props("no-caps outline").tooltip(SAMPLES[name])
                 return
             with ui.column().classes("full-width gap-1 shoal-listing"):
                 for dataset in found:

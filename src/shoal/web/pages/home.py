@@ -49,9 +49,16 @@ def register(workbench: Workbench) -> None:
                     ui.label(f"In this workspace: {', '.join(names[:8])}{' …' if len(names) > 8 else ''}")
                 else:
                     ui.label("Drop a file, connect to a database, or take sample data.")
-                ui.button("Data", icon="folder_open", on_click=lambda: ui.navigate.to("/data")).props(
-                    "no-caps unelevated"
-                )
+                with ui.row().classes("gap-2"):
+                    ui.button("Data", icon="folder_open", on_click=lambda: ui.navigate.to("/data")).props(
+                        "no-caps unelevated"
+                    )
+                    if not names:
+                        ui.button(
+                            "Sample data",
+                            icon="science",
+                            on_click=lambda: ui.navigate.to("/data?tab=sample"),
+                        ).props("no-caps outline")
             with parts.card("2 · Choose what to do"):
                 with (
                     ui.element("div")
