@@ -16,8 +16,9 @@ from shoal.tables.files import load, read_hierarchy
 from shoal.tables.general import GeneralOptions
 from shoal.tables.general import solve as general
 from shoal.tables.pattern import unprotected, verify
-from shoal.tables.suppression import as_table, audit, suppress
+from shoal.tables.suppression import as_problem, as_table, audit, keep_stable, suppress
 from shoal.tables.table import Table
+from shoal.tables.tabulation import tabulate
 
 MATRIX = "region,a,b,c,total\nn,10,20,30,60\ns,40,50,60,150\nw,70,80,90,240\ntotal,120,150,180,450\n"
 
@@ -98,6 +99,12 @@ def test_an_unsafe_pattern_ends_with_three(folder, capsys) -> None:
         ("r,a,b\nx,1,q\ny,3,4\n", "row,column\nx,a\n", [], "not numeric"),
         (MATRIX, "row,column\ns,b\n", ["--method", "magic"], "magic"),
         (MATRIX, "row,column\ns,b\n", ["--cost", "contributors"], "contributors"),
+        (MATRIX, "row,column\ns,b\n", ["--cost", "vlaue"], "did you mean 'value'"),
+        (MATRIX, "row,column\ns,b\n", ["--sliding", "-1"], "sliding"),
+        (MATRIX, "row,column\ns,b\n", ["--rounding", "-1"], "rounding"),
+        (MATRIX, "row,column\ns,b\n", ["--zeros", "often"], "suppressible"),
+        (MATRIX, "row,column\ns,b\n", ["--published", "public.jj"], "public.jj"),
+        (MATRIX, "row,column,lower,upper\ns,b,x,1\n", [], "column 'lower'"),
     ],
 )
 def test_bad_input_is_one_line_and_nothing_is_written(
@@ -133,6 +140,117 @@ def test_what_cannot_be_protected_ends_with_three_and_names_the_cell(folder, cap
     )
     assert code == 3 and error["kind"] == "infeasible" and "row 'x', column 'a'" in error["error"]
     assert not (folder / "out.csv").exists()
+
+
+def test_empty_cells_are_hidden_only_when_told(folder, capsys) -> None:
+    (folder / "table.csv").write_text("r,a,b,c\nx,5,0,2\ny,0,7,8\nz,0,9,4\n")
+    (folder / "cells.csv").write_text("row,column,lower,upper\nx,a,0,0\n")
+    command = ("suppress", folder / "table.csv", "--sensitive", folder / "cells.csv")
+    code, error = run(capsys, *command)
+    assert code == 3 and "row 'x', column 'a'" in error["error"]
+    code, found = run(capsys, *command, "--zeros", "suppressible")
+    assert code == 0 and found["safe"]
+
+
+def test_a_sensitive_total_of_a_matrix_is_protected_by_totals(folder, capsys) -> None:
+    (folder / "cells.csv").write_text("row,column\ntotal,b\n")
+    code, found = run(
+        capsys, "suppress", folder / "table.csv", "--sensitive", folder / "cells.csv", "-o", folder / "p.csv"
+    )
+    assert code == 0 and found["optimal"]
+    assert pl.read_csv(folder / "p.csv").filter(pl.col("row") == "total").height >= 2
+    code, verdict = run(
+        capsys, "audit", folder / "table.csv", folder / "p.csv", "--sensitive", folder / "cells.csv"
+    )
+    assert code == 0 and verdict["safe"]
+
+
+def test_options_hold_for_every_kind_of_table(tmp_path) -> None:
+    records = pl.DataFrame(
+        {
+            "a": [*"xyz"] * 12,
+            "b": [*"pppqqqrrrsss"] * 3,
+            "v": [float(5 + (i * i) % 37) for i in range(36)],
+        }
+    )
+    made = tabulate(records, ["a", "b"], value="v", rules=["frequency(1)"])
+    more = [("x", "p", 1.0, 1.0)]
+    general = jj.parse(jj.write(as_problem(made, sensitive=more))).problem
+    matrix = records.pivot(on="b", index="a", values="v", aggregate_function="sum")
+    for table, sensitive, names in (
+        (made, more, ("a", "b")),
+        (general, None, ("cell",)),
+        (matrix, more, ("row", "column")),
+    ):
+        plain = as_problem(table, sensitive=sensitive)
+        value = plain.table.values[plain.sensitive]
+        wide = as_problem(table, sensitive=sensitive, sliding=0.5)
+        assert wide.sliding == pytest.approx(0.5 * value) and (plain.sliding == 0).all()
+        assert (as_problem(table, sensitive=sensitive, cost="unity").cost == 1.0).all()
+        known = as_problem(table, sensitive=sensitive, low=5.0, high=1e6)
+        assert known.low.min() == 5.0 and known.high.max() == 1e6
+        dear = int(np.flatnonzero(plain.candidates)[0])
+        prices = pl.DataFrame({name: [str(plain.table.keys[name][dear])] for name in names} | {"cost": [1e4]})
+        priced = as_problem(table, sensitive=sensitive, cost=prices).cost
+        assert priced[dear] == 1e4 and (np.delete(priced, dear) == np.delete(plain.cost, dear)).all()
+        cheaper, gone = keep_stable(plain, prices.vstack(prices.with_columns(pl.lit("?").alias(names[0]))))
+        assert gone == 1 and cheaper.cost[dear] == pytest.approx(0.1 * plain.cost[dear])
+
+
+def test_linked_tables_of_counts_are_suppressed_and_audited(folder, capsys) -> None:
+    rng = np.random.default_rng(2)
+    pl.DataFrame({name: [f"{name}{i}" for i in rng.integers(0, 3, 60)] for name in "abc"}).write_csv(
+        folder / "people.csv"
+    )
+    for name, other in (("one", "b"), ("two", "c")):
+        made = ("tabulate", folder / "people.csv", "--dimensions", f"a,{other}", "--rule", "frequency(7)")
+        assert run(capsys, *made, "-o", folder / f"{name}.csv")[0] == 0
+    both = (folder / "one.csv", "--linked", folder / "two.csv")
+    code, found = run(
+        capsys, "suppress", *both, "-o", folder / "p.csv", "--report", folder / "r.html", "--iterations", 60
+    )
+    assert code == 0 and "whole numbers" in found["attacker"]
+    page = (folder / "r.html").read_text()
+    assert "frequency(7)" in page and "Hidden cells by dimension and level" in page
+    code, verdict = run(capsys, "audit", folder / "one.csv", folder / "p.csv", "--linked", folder / "two.csv")
+    assert code == 0 and verdict["safe"] and verdict["integer"] == []
+    assert verdict["hidden"] == found["primary"] + found["complementary"]
+    code, error = run(capsys, "suppress", *both[:2], folder / "table.csv")
+    assert code == 2 and "--linked" in error["error"]
+
+
+def test_an_attacker_without_bounds_leaves_no_number_for_the_margin(folder, capsys) -> None:
+    (folder / "table.csv").write_text("r,a,b\nx,1,-2\ny,3,4\n")
+    (folder / "cells.csv").write_text("row,column\nx,a\n")
+    code, found = run(
+        capsys, "suppress", folder / "table.csv", "--sensitive", folder / "cells.csv", "--low", "-inf"
+    )
+    assert code == 0 and found["smallest_margin_percent"] is None and "no lower bound" in found["attacker"]
+
+
+def test_apriori_files_are_read_in_words_and_checked(tmp_path) -> None:
+    records = pl.DataFrame({"a": [*"xxyy"], "b": [*"pqpq"], "v": [1.0, 2.0, 3.0, 4.0]})
+    words = pl.DataFrame(
+        {
+            "a": [*"xxy"],
+            "b": [*"pqp"],
+            "status": ["safe", "sensitive", "published"],
+            "upper": [None, 2.0, None],
+        }
+    )
+    made = tabulate(records, ["a", "b"], value="v", apriori=words, rules=["frequency(2)"])
+    assert [made.status[made.table.find(*key)] for key in ("xp", "xq", "yp")] == ["s", "u", "z"]
+    assert made.upper[made.table.find("x", "q")] == 2.0
+    for column, bad in (("status", "maybe"), ("upper", "much"), ("lower", "-1"), ("cost", "-3")):
+        wrong = pl.DataFrame({"a": ["x"], "b": ["p"], column: [bad]})
+        with pytest.raises(InputError, match=r"a-priori|must be"):
+            tabulate(records, ["a", "b"], value="v", apriori=wrong)
+
+
+def test_a_pattern_that_lists_a_cell_twice_is_refused(folder, capsys) -> None:
+    (folder / "p.csv").write_text("row,column,kind\ns,b,primary\ns,b,primary\n")
+    code, error = run(capsys, "audit", folder / "table.csv", folder / "p.csv")
+    assert code == 2 and "twice" in error["error"]
 
 
 def test_tabulate_writes_what_suppress_reads(folder, capsys) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from shoal.errors import InputError
 from shoal.tables.audit import audit
 from shoal.tables.linked import link
-from shoal.tables.rules import Dominance, MinimumFrequency, PPercent, parse_rule
+from shoal.tables.rules import Dominance, MinimumFrequency, PPercent, SumRule, parse_rule
 from shoal.tables.suppression import suppress
 from shoal.tables.tabulation import tabulate
 
@@ -87,7 +87,10 @@ def test_rules_are_read_from_text() -> None:
     assert parse_rule("frequency(5)") == MinimumFrequency(5)
     assert parse_rule("dominance: 2, 85") == Dominance(2, 85.0)
     assert parse_rule("p-percent") == PPercent(10.0)
-    for bad in ("dominanze(1,75)", "dominance(1)", "pq(80,20)", "frequency(x)", "p-percent(-1)", "?"):
+    for bad in (
+        *("dominanze(1,75)", "dominance(1)", "pq(80,20)", "frequency(x)", "p-percent(-1)", "?"),
+        *("frequency(2.5)", "dominance(1.5,75)", "p-percent(10,1.5)", "p-percent(nan)", "p-percent(inf)"),
+    ):
         with pytest.raises(InputError):
             parse_rule(bad)
 
@@ -112,6 +115,71 @@ def test_holdings_count_as_one_and_weights_enter_the_total_only() -> None:
     # 196 − 90 − 8 is far above 10 % of 90; unweighted the cell is sensitive.
     assert weighted.status[at] == "s"
     assert tabulate(frame, ["region", "sector"], value="turnover", rules=["p-percent(10)"]).status[at] == "u"
+
+
+def test_public_weights_are_subtracted_weighted() -> None:
+    frame = FIRMS.with_columns(w=pl.Series([2.0] * 11))
+    made = tabulate(
+        frame,
+        ["region", "sector"],
+        value="turnover",
+        weight="w",
+        weights_public=True,
+        rules=["p-percent(10)"],
+    )
+    # 196 − 180 − 16 = 0 is below 10 % of 180.
+    at = cell(made, "n", "a")
+    assert made.status[at] == "u" and made.upper[at] == pytest.approx(18.0)
+    assert made.contributors[at] == 2
+
+
+def test_records_without_a_holding_or_a_contributor() -> None:
+    frame = FIRMS.with_columns(group=pl.Series([None] * 9 + ["h", "h"]))
+    alone = tabulate(frame, ["region", "sector"], value="turnover", holding="group", rules=["frequency(2)"])
+    assert alone.contributors[0] == 10
+    with pytest.raises(InputError, match="every record needs its contributor"):
+        tabulate(frame, ["region", "sector"], value="turnover", contributor="group")
+    with pytest.raises(InputError, match="negative weights"):
+        tabulate(frame.with_columns(w=pl.lit(-1.0)), ["region", "sector"], value="turnover", weight="w")
+
+
+def test_a_rule_that_is_just_met_is_not_broken_by_floating_point() -> None:
+    # 1.1 + 0.22 + 0.11: the rest is exactly 10 % of the largest, whatever else is in the table.
+    frame = pl.DataFrame(
+        {"a": ["x"] * 3 + ["y"] * 2, "b": ["p"] * 3 + ["q"] * 2, "v": [1.1, 0.22, 0.11, 7e9, 3e9]}
+    )
+    made = tabulate(frame, ["a", "b"], value="v", rules=["p-percent(10)"])
+    assert made.status[cell(made, "x", "p")] == "s"
+    half = tabulate(frame, ["a", "b"], value="v", rules=["dominance(1,70)"])
+    assert half.status[cell(half, "y", "q")] == "s"
+
+
+def test_what_hiding_costs_may_be_a_column() -> None:
+    frame = FIRMS.with_columns(jobs=pl.Series(range(1, 12)))
+    made = tabulate(frame, ["region", "sector"], value="turnover", cost="jobs")
+    assert made.cost[cell(made, "n", "a")] == 3 and made.cost[0] == 66
+    with pytest.raises(InputError, match="did you mean 'value'"):
+        tabulate(frame, ["region", "sector"], value="turnover", cost="valu")
+
+
+def test_a_waived_total_may_be_known_as_a_sum() -> None:
+    # Firm 1 rules the north; it agreed to the total of its region being published.
+    frame = pl.DataFrame(
+        {
+            "region": [*"nnn", *"sss" * 3, *"www" * 3],
+            "sector": [*"abc"] * 7,
+            "firm": [1, 2, 3, *range(4, 22)],
+            "v": [900.0, 5.0, 4.0, *[50.0, 60.0, 70.0] * 6],
+        }
+    )
+    total = pl.DataFrame({"region": ["n"], "sector": ["total"], "status": ["published"]})
+    rules = ["frequency(2)", "p-percent(10)"]
+    made = tabulate(frame, ["region", "sector"], value="v", contributor="firm", rules=rules, apriori=total)
+    assert made.waived == (cell(made, "n", "total"),) and made.status[made.waived[0]] == "z"
+    parts = np.array([cell(made, "n", sector) for sector in "abc"])
+    assert not SumRule(made.contributions, made.rules)(parts)
+    sums = made.problem().sums
+    assert sums(parts) and not sums(parts[:2])
 
 
 def test_hierarchies_give_subtotals_and_stay_networks() -> None:

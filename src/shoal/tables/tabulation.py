@@ -232,6 +232,8 @@ def tabulate(
     leaf_codes, trees = _code(data, dimensions, hierarchies)
     amounts = _numbers(data, value) if value else np.ones(len(data))
     weights = _numbers(data, weight) if weight else np.ones(len(data))
+    if (weights < 0).any():
+        raise InputError(f"column '{weight}' has negative weights")
     if concentration(chosen) and (amounts < 0).any():
         raise InputError(
             f"column '{value}' has negative contributions, for which concentration rules are not defined; "
@@ -280,17 +282,17 @@ def _numbers(data: "nw.DataFrame[Any]", name: str) -> np.ndarray:
 
 
 def _who(data: "nw.DataFrame[Any]", contributor: str | None, holding: str | None) -> np.ndarray:
-    name = holding or contributor
-    if name is None:
-        return np.arange(len(data))
-    texts = [str(item) for item in data[name].to_list()]
-    if holding and contributor:
-        alone = [str(item) for item in data[contributor].to_list()]
-        # A contributor without a holding stands for itself.
-        texts = [
-            text if text not in ("", "None") else f"\0{own}" for text, own in zip(texts, alone, strict=True)
-        ]
-    return np.unique(np.array(texts), return_inverse=True)[1].reshape(-1)
+    """A number for whom each record belongs to: its holding, else its contributor, else itself."""
+    if contributor is None:
+        own = [f"\0{place}" for place in range(len(data))]
+    elif data[contributor].null_count():
+        raise InputError(f"column '{contributor}' has missing values; every record needs its contributor")
+    else:
+        own = [f"\0{item}" for item in data[contributor].to_list()]
+    if holding is not None:
+        groups = data[holding].to_list()
+        own = [name if group in (None, "") else str(group) for name, group in zip(own, groups, strict=True)]
+    return np.unique(np.array(own), return_inverse=True)[1].reshape(-1)
 
 
 def _table(dimensions: Sequence[str], trees: Mapping[str, Tree]) -> tuple[Table, tuple[int, ...]]:

@@ -1,0 +1,71 @@
+"""Sums of decimals come out as decimals, and nothing else is touched."""
+
+from decimal import Decimal
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.tables.decimals import exact_sums, places
+from shoal.tables.suppression import suppress
+from shoal.tables.table import Table
+from shoal.tables.tabulation import tabulate
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=60), st.integers(0, 6))
+def test_sums_are_those_of_exact_arithmetic(units: list[int], count: int) -> None:
+    texts = [str(Decimal(unit).scaleb(-count)) for unit in units]
+    values = np.array([float(text) for text in texts])
+    assert places(values) <= count
+    total = exact_sums(np.array([values.sum()]), values)[0]
+    assert total == float(sum(map(Decimal, texts)))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.floats(-1e9, 1e9, allow_subnormal=False), min_size=1, max_size=40))
+def test_nothing_changes_by_more_than_noise(values: list[float]) -> None:
+    array = np.array(values)
+    plain = array.sum()
+    assert abs(exact_sums(np.array([plain]), array)[0] - plain) <= 1e-9 * np.abs(array).sum()
+
+
+def test_sums_that_floating_point_cannot_settle_are_left_alone() -> None:
+    parts = np.array([0.1] * 10 + [1e15])
+    sums = np.array([parts.sum()])
+    assert exact_sums(sums, parts) is sums
+    thirds = np.full(7, 1 / 3)
+    sums = np.array([thirds.sum()])
+    assert exact_sums(sums, thirds) is sums
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_published_tables_of_records_show_decimals(weight: str | None) -> None:
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {
+            "a": [f"a{i}" for i in rng.integers(0, 4, 500)],
+            "b": [f"b{i}" for i in rng.integers(0, 4, 500)],
+            "v": rng.lognormal(5, 2, 500).round(1),
+            "w": rng.choice([1.0, 1.5, 2.25], 500),
+        }
+    )
+    made = tabulate(frame, ["a", "b"], value="v", weight=weight)
+    most = 1 if weight is None else 3
+    for column in (made.table.values, made.contributions.amount):
+        assert all(Decimal(repr(float(x))).as_tuple().exponent >= -most for x in column)
+    rows = made.table.values.reshape(5, 5)
+    exact = [[Decimal(repr(float(x))) for x in row] for row in rows]
+    assert all(sum(row[1:]) == row[0] for row in exact)
+    assert all(sum(column[1:]) == column[0] for column in zip(*exact, strict=True))
+    odd = tabulate(frame.with_columns(w=pl.Series(rng.random(500))), ["a", "b"], value="v", weight="w")
+    odd.table.check()
+
+
+def test_totals_and_costs_of_a_matrix_are_decimals() -> None:
+    matrix = [[10.1, 20.2, 30.3], [40.4, 50.5, 60.6], [70.7, 80.8, 90.9]]
+    assert Table.from_matrix(matrix).values[-1] == 454.5
+    found = suppress(np.array(matrix), sensitive=[("2", "2")])
+    assert found.cost == found.bound == 70.7
