@@ -155,15 +155,13 @@ class AppointmentsPage:
         nothing = {"": "none", **{name: name for name in columns}}
         with ui.expansion("Eligibility and attacker").props("dense").classes("full-width"):
             with ui.column().classes("full-width gap-2"):
-                self._eligible = _one_of(
-                    nothing, "Column that says where people may go", asked.get("eligible")
-                )
+                self._eligible = _one_of(nothing, "Where people may go: column", asked.get("eligible"))
                 ui.label("Such as 'north;south' or 'centre=north;hour=9'; empty means anywhere.").classes(
                     "shoal-quiet"
                 )
                 tables = {"": "none", **{name: name for name in datasets.names()}}
                 self._eligible_table = _one_of(
-                    tables, "Or a table of people and slots", asked.get("eligible_table")
+                    tables, "Where people may go: table", asked.get("eligible_table")
                 )
                 self._eligibility_known = ui.checkbox(
                     "An attacker knows who may go where", value=asked.get("eligibility_known", False)
@@ -176,12 +174,12 @@ class AppointmentsPage:
                 )
         with ui.expansion("Pinned people, diversity, calendars").props("dense").classes("full-width"):
             with ui.column().classes("full-width gap-2"):
-                self._pinned = _one_of(nothing, "Column of slots given already", asked.get("pinned"))
-                self._diverse = _one_of(nothing, "Column that must vary in each crowd", asked.get("diverse"))
+                self._pinned = _one_of(nothing, "Slots given already: column", asked.get("pinned"))
+                self._diverse = _one_of(nothing, "Varied in each crowd: column", asked.get("diverse"))
                 self._diversity = parts.number(
                     "Different values in each crowd", asked.get("diversity", 2), min=2, precision=0
                 ).bind_visibility_from(self._diverse, "value", bool)
-                self._key = _one_of(nothing, "Column that identifies a person", asked.get("key"))
+                self._key = _one_of(nothing, "Identifies a person: column", asked.get("key"))
                 self._zone = ui.input("Time zone of the slots", value=asked.get("timezone") or "")
                 self._zone.props('outlined dense placeholder="Europe/Madrid"').classes("full-width")
 

@@ -71,6 +71,7 @@ def _heat_map(drawing: dict[str, Any], which: str) -> None:
                     "type": "heatmap",
                     "data": cells,
                     "label": {"show": few, "fontSize": 11, "color": "#101418"},
+                    "itemStyle": {"borderColor": "rgba(128,128,128,.45)", "borderWidth": 1},
                 }
             ],
             "tooltip": {
@@ -110,7 +111,7 @@ def places_used(found: dict[str, Any]) -> None:
         parts.chart(
             {
                 "xAxis": parts.axis("", "category", data=names, axisLabel=slot_labels(names)),
-                "yAxis": parts.axis("people"),
+                "yAxis": parts.axis("people", minInterval=1),
                 "grid": {"left": 64, "right": 18, "top": 30, "bottom": 70 if _aslant(names) else 26},
                 "series": [
                     {"type": "bar", "name": "used", "data": [item["load"] for item in slots], "stack": "a"},

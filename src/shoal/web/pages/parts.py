@@ -239,7 +239,7 @@ def bars(
     return chart(
         {
             "xAxis": axis(x, "category", data=list(names)),
-            "yAxis": axis(y),
+            "yAxis": axis(y, minInterval=1),
             "series": [
                 {
                     "type": "bar",

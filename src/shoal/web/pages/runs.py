@@ -1,5 +1,6 @@
 """A run on a page: its progress, its switches, its curve, and its result when it is there."""
 
+import time
 from collections.abc import Callable
 from html import escape
 from typing import Any
@@ -213,7 +214,8 @@ def run_list(
             row.on("keydown.enter", lambda run=job.run: choose(run))
             with row:
                 ui.badge(str(job.state)).props(f"color={COLOURS[job.state]}").style("flex: none")
-                ui.label(job.title).classes("ellipsis").style("min-width: 0").tooltip(job.title)
+                ui.label(job.title).classes("ellipsis").style("min-width: 0; flex: 1").tooltip(job.title)
+                ui.label(time.strftime("%H:%M", time.localtime(job.submitted))).classes("shoal-quiet")
 
     seen: list[Any] = []
 
