@@ -51,6 +51,14 @@ def _press(visitor: Visitor, name: str) -> None:
     visitor.click(lambda: _cell(visitor, row, column))
 
 
+def _have_business(visitor: Visitor) -> None:
+    """Firms with a third dimension."""
+    visitor.have("firms")
+    frame = pl.read_parquet(visitor.served.folder / "data" / "firms.parquet")
+    size = pl.when(pl.col("staff") > 20).then(pl.lit("large")).otherwise(pl.lit("small")).alias("size")
+    visitor.have("business", frame.with_columns(size).write_csv().encode())
+
+
 def test_records_to_a_published_table(visitor: Visitor, downloads: Path) -> None:
     visitor.have("firms")
     visitor.open("/tables?data=firms")
@@ -95,10 +103,7 @@ def test_records_to_a_published_table(visitor: Visitor, downloads: Path) -> None
 
 
 def test_three_dimensions_with_a_hierarchy(visitor: Visitor, tmp_path: Path, downloads: Path) -> None:
-    visitor.have("firms")
-    frame = pl.read_parquet(visitor.served.folder / "data" / "firms.parquet")
-    size = pl.when(pl.col("staff") > 20).then(pl.lit("large")).otherwise(pl.lit("small")).alias("size")
-    visitor.have("business", frame.with_columns(size).write_csv().encode())
+    _have_business(visitor)
     (tmp_path / "areas.hrc").write_text("mainland\n@north\n@east\n@south\n@west\noverseas\n@islands\n")
     known = pl.DataFrame({"region": ["north"], "sector": ["food"], "size": ["total"], "status": ["z"]})
     known.write_csv(tmp_path / "known.csv")
@@ -119,7 +124,9 @@ def test_three_dimensions_with_a_hierarchy(visitor: Visitor, tmp_path: Path, dow
     _verdict(visitor, "Safe:")
     rows = [item.text for item in visitor.all(".shoal-cells tbody th")]
     assert rows == ["east", "north", "south", "west", "mainland", "islands", "overseas", "total"]
-    assert visitor.one(".shoal-cells td.always").get_attribute("aria-label") == "north, food: always published"
+    assert (
+        visitor.one(".shoal-cells td.always").get_attribute("aria-label") == "north, food: always published"
+    )
     # Look at it from another side.
     visitor.choose("At size", "large")
     visitor.until(lambda: visitor.all(".shoal-cells td.complementary"), what="hidden cells among large firms")
@@ -130,7 +137,9 @@ def test_three_dimensions_with_a_hierarchy(visitor: Visitor, tmp_path: Path, dow
     visitor.choose("Other methods", "general")
     visitor.press("Run them too")
     visitor.until(lambda: len(visitor.all("tr.shoal-this")) == 1, what="the comparison")
-    visitor.until(lambda: "general done" in visitor.one("tr.shoal-this").find_element(By.XPATH, "..").text, 40)
+    visitor.until(
+        lambda: "general done" in visitor.one("tr.shoal-this").find_element(By.XPATH, "..").text, 40
+    )
     visitor.whole("table-compared")
     visitor.click(lambda: visitor.one("[data-file='table.jj']"))
     visitor.until((downloads / "table.jj").exists, what="the jj file")
@@ -194,15 +203,23 @@ def test_a_jj_file_and_its_relations(visitor: Visitor, tmp_path: Path) -> None:
     visitor.whole("table-jj")
 
 
-def test_dark_on_a_small_screen(visitor: Visitor) -> None:
-    visitor.have("firms")
+def test_linked_tables_in_the_dark_on_a_small_screen(visitor: Visitor) -> None:
+    _have_business(visitor)
     run = visitor.run(
-        "suppress", data="firms", dimensions=["region", "sector"], value="turnover", method="general"
+        "suppress",
+        data="business",
+        dimensions=["region", "sector"],
+        linked=[["region", "size"]],
+        value="turnover",
+        method="general",
     )
     visitor.driver.set_window_size(760, 900)
     visitor.open(f"/tables?run={run}")
     visitor.press("Light or dark")
     _verdict(visitor, "Safe:")
+    visitor.see("Dimensions of table 2", "At size")
     visitor.whole("table-dark-small")
+    visitor.choose("At size", "large")
+    assert [item.text for item in visitor.all(".shoal-cells thead th")][-1] == "total"
     visitor.press("Light or dark")
     assert not visitor.complaints()

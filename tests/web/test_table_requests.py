@@ -95,6 +95,22 @@ def test_records_are_tabulated_as_the_function_does(datasets: Datasets) -> None:
     assert not pose(TableRequest(**_three(insiders=False)), datasets).problem.insiders
 
 
+def test_linked_tables_are_one_system(datasets: Datasets) -> None:
+    request = {**_three(), "dimensions": ["region", "sector"], "linked": [["region", "size"]]}
+    posed = pose(TableRequest(**request), datasets)
+    table = posed.problem.table
+    # 6 regions with totals by 4 sectors and by 3 sizes; the totals of the regions are common.
+    assert table.cells == 6 * 4 + 6 * 3 - 6
+    drawn = Drawn(**drawing(posed.problem, posed.problem.is_sensitive, posed.trees))
+    assert sorted(cell for cell in drawn.cells if cell >= 0) == list(range(table.cells))
+    view = drawn.slice(0, 2, {1: drawn.dimensions[1]["codes"].index("food")})
+    assert view.columns == ["large", "small", "total"]
+    assert (view.cells[:, :2] == -1).all()
+    assert (view.cells[:, 2] >= 0).all()
+    with pytest.raises(InputError, match="hierarchy of 'region', but no such dimension"):
+        pose(TableRequest(**{**request, "dimensions": ["sector"], "linked": []}), datasets)
+
+
 def test_a_list_of_cells_is_the_table_it_was_made_of(datasets: Datasets) -> None:
     first = pose(TableRequest(**_three()), datasets)
     assert first.made is not None

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 FILE = "drawing.json"
 # A table of more cells is not drawn; its files hold all of it.
 LARGEST = 200_000
+# Linked tables fill little of the space that all their dimensions span.
+_WIDEST = 2_000_000
 
 
 def draw(problem: "Problem", hidden: "np.ndarray", trees: "Mapping[str, Tree]", context: "Context") -> bool:
     """Keep the drawing beside the run; false for a table that is too large."""
-    if problem.table.cells > LARGEST:
+    if problem.table.cells > LARGEST or _size(problem) > _WIDEST:
         return False
     content = drawing(problem, hidden, trees)
     context.keep(FILE).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
@@ -58,6 +60,14 @@ def drawing(problem: "Problem", hidden: "np.ndarray", trees: "Mapping[str, Tree]
             }
         )
     return {**drawn, "dimensions": dimensions, "cells": _places(problem, dimensions)}
+
+
+def _size(problem: "Problem") -> int:
+    """How many combinations of codes there are, with a cell or without."""
+    size = 1
+    for name, keys in problem.table.keys.items():
+        size *= 1 if name == "cell" else len(set(keys))
+    return size
 
 
 def _outline(tree: "Tree") -> list[tuple[str, int, bool]]:

@@ -137,7 +137,8 @@ def fitting(problem: Any) -> list[str]:
 def title(request: TableRequest, what: str = "") -> str:
     """The table in a few words; what tells runs of it apart comes before its dimensions."""
     named = f"{request.data}, {what}" if what else request.data
-    return f"{named}: {' × '.join(request.dimensions)}" if request.dimensions else named
+    tables = [" × ".join(dimensions) for dimensions in (request.dimensions, *request.linked) if dimensions]
+    return f"{named}: {', '.join(tables)}" if tables else named
 
 
 def _title(request: Suppress) -> str:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -34,6 +34,11 @@ class TableRequest(Request):
         description="records to tabulate, a matrix with totals, a list of cells from tabulate, or a jj file",
     )
     dimensions: list[str] = Field(default_factory=list, max_length=6, description="of records")
+    linked: list[Annotated[list[str], Field(min_length=1, max_length=6)]] = Field(
+        default_factory=list,
+        max_length=10,
+        description="dimensions of further tables of the same records, protected together with this one",
+    )
     value: str | None = Field(None, description="what is summed; records are counted if not given")
     contributor: str | None = Field(
         None, description="the column of who contributes; every record by itself if not given"
@@ -151,23 +156,33 @@ def tabulate(request: TableRequest, datasets: "Datasets", cost: str = "value") -
     if request.source == "cells":
         return _cells(request, datasets, hierarchies)
     import shoal
+    from shoal.tables.linked import link
 
     if not request.dimensions:
         raise InputError("name at least one dimension")
-    return shoal.tabulate(
-        datasets.frame(request.data),
-        request.dimensions,
-        value=request.value,
-        contributor=request.contributor,
-        holding=request.holding,
-        weight=request.weight,
-        weights_public=request.weights_public,
-        hierarchies=hierarchies,
-        rules=request.rules,
-        apriori=None if request.apriori is None else datasets.frame(request.apriori),
-        zeros=request.zeros,
-        cost=cost,
-    )
+    for name in hierarchies:
+        if not any(name in dimensions for dimensions in (request.dimensions, *request.linked)):
+            raise InputError(f"there is a hierarchy of '{name}', but no such dimension")
+    frame = datasets.frame(request.data)
+    apriori = None if request.apriori is None else datasets.frame(request.apriori)
+    made = [
+        shoal.tabulate(
+            frame,
+            dimensions,
+            value=request.value,
+            contributor=request.contributor,
+            holding=request.holding,
+            weight=request.weight,
+            weights_public=request.weights_public,
+            hierarchies={name: tree for name, tree in hierarchies.items() if name in dimensions},
+            rules=request.rules,
+            apriori=apriori if dimensions is request.dimensions else None,
+            zeros=request.zeros,
+            cost=cost,
+        )
+        for dimensions in (request.dimensions, *request.linked)
+    ]
+    return link(made)
 
 
 def _cells(

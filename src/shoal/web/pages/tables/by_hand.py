@@ -15,6 +15,7 @@ from shoal.web.pages.desk import Desk
 from shoal.web.pages.tables.drawn import Drawn
 from shoal.web.pages.tables.slicer import Slicer
 from shoal.web.pages.tables.verdict import badge, intervals
+from shoal.web.words import page_words
 from shoal.web.workbench import Workbench
 
 # Several presses in a row are answered together.
@@ -80,7 +81,7 @@ class ByHand:
         except ShoalError as problem:
             self._verdict.clear()
             with self._verdict:
-                parts.error(str(problem))
+                parts.error(page_words(str(problem)))
         finally:
             self._busy = False
 

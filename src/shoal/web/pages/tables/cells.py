@@ -83,9 +83,10 @@ class Cells:
             )
 
     def _text(self, view: View) -> str:
-        if not view.cells.size:
-            return '<p class="shoal-quiet">Nothing is hidden here.</p>'
         shown_cells = [int(cell) for cell in view.cells.ravel() if cell >= 0]
+        if not shown_cells:
+            words = "There are no cells here." if view.cells.size else "Nothing is hidden here."
+            return f'<p class="shoal-quiet">{words}</p>'
         most = max((abs(self._drawn.values[cell]) for cell in shown_cells), default=1.0) or 1.0
         stop = self._at if self._at in view.cells else shown_cells[0]
         lines = []

@@ -7,6 +7,7 @@ from nicegui import ui
 
 from shoal.errors import ShoalError
 from shoal.web.pages import parts
+from shoal.web.pages.tables.linked import LinkedTables
 from shoal.web.pages.tables.marking import Marking
 from shoal.web.pages.tables.rules import RuleList
 from shoal.web.pages.tables.slots import Shelf, Slot
@@ -67,6 +68,7 @@ class TableForm:
         if self.source == "records":
             found |= {
                 "dimensions": self._dimensions.value,
+                "linked": self._linked.tables,
                 "value": self._value.value or None,
                 "contributor": self._contributor.value or None,
                 "holding": self._holding.value or None,
@@ -149,7 +151,11 @@ class TableForm:
         known = asked["contributor"] if asked else (identifiers[0] if identifiers else "")
         self._contributor = _choice("Contributor", nobody, known or "")
         self._rules = RuleList(asked.get("rules") or _USUAL)
-        self._hierarchies(lambda: list(self._dimensions.value), asked)
+        with _more("Linked tables", value=bool(asked.get("linked"))):
+            self._linked = LinkedTables(
+                dataset.columns, asked.get("linked", []), lambda: self._hierarchy_slots.refresh()
+            )
+        self._hierarchies(self._all_dimensions, asked)
         self._dimensions.on_value_change(lambda: self._hierarchy_slots.refresh())
         none = {"": "none", **{name: name for name in dataset.columns}}
         with _more("Holdings, weights, a-priori"):
@@ -159,6 +165,10 @@ class TableForm:
             self._weights_public = _tick("Attackers know the weights", asked.get("weights_public", False))
             self._zeros = _tick("Empty cells may be hidden", asked.get("zeros") == "suppressible")
             self._apriori_slot(asked)
+
+    def _all_dimensions(self) -> list[str]:
+        tables = [self._dimensions.value, *self._linked.tables]
+        return list(dict.fromkeys(name for dimensions in tables for name in dimensions))
 
     def _apriori_slot(self, asked: dict[str, Any]) -> None:
         self._apriori = Slot(

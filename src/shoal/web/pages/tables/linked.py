@@ -1,0 +1,51 @@
+"""Further tables of the same records, protected together: what one hides, another could give away."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nicegui import ui
+
+from shoal.web.pages import parts
+
+
+class LinkedTables:
+    """The dimensions of each further table; ``on_change`` is called when they change."""
+
+    def __init__(self, columns: Sequence[str], linked: list[list[str]], on_change: Callable[[], Any]) -> None:
+        self._columns = list(columns)
+        self._tables: list[list[str]] = [list(dimensions) for dimensions in linked]
+        self._on_change = on_change
+        self._show()
+
+    @property
+    def tables(self) -> list[list[str]]:
+        """The dimensions of the tables that have some."""
+        return [dimensions for dimensions in self._tables if dimensions]
+
+    @ui.refreshable_method
+    def _show(self) -> None:
+        ui.label("Further tables of the same records, protected together with this one.").classes(
+            "shoal-quiet"
+        )
+        for place, dimensions in enumerate(self._tables):
+            with ui.row().classes("full-width no-wrap items-center gap-1"):
+                picker = parts.column_picker(self._columns, f"Dimensions of table {place + 2}", dimensions)
+                picker.classes("shoal-grow")
+                picker.on_value_change(lambda event, place=place: self._set(place, event.value))
+                ui.button(icon="delete", on_click=lambda place=place: self._remove(place)).props(
+                    f'flat dense round aria-label="Remove table {place + 2}"'
+                )
+        ui.button("Add a table", icon="add", on_click=self._add).props("no-caps flat dense padding='2px 8px'")
+
+    def _set(self, place: int, dimensions: list[str]) -> None:
+        self._tables[place] = list(dimensions)
+        self._on_change()
+
+    def _remove(self, place: int) -> None:
+        del self._tables[place]
+        self._show.refresh()
+        self._on_change()
+
+    def _add(self) -> None:
+        self._tables.append([])
+        self._show.refresh()
