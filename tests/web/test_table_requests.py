@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import polars as pl
 import pytest
@@ -259,3 +260,52 @@ def test_hand_made_patterns_are_judged_alike_here_and_apart(
         assert bare["failing_cells"] == posed.problem.sensitive.tolist()
     finally:
         asked.close()
+
+
+def _send(api: httpx.Client, name: str, content: bytes) -> str:
+    run = api.post("/api/data", files={"file": (name, content)}).json()["run"]
+    assert api.get(f"/api/jobs/{run}", params={"wait": 60}).json()["state"] == "done"
+    found: str = api.get(f"/api/jobs/{run}/result").json()["data"]
+    return found
+
+
+def _result(api: httpx.Client, kind: str, request: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    sent = api.post(f"/api/jobs/{kind}", json=request)
+    assert sent.status_code == 202, sent.text
+    run = sent.json()["run"]
+    view = api.get(f"/api/jobs/{run}", params={"wait": 60}).json()
+    assert view["state"] == "done", view
+    return run, api.get(f"/api/jobs/{run}/result").json()
+
+
+@pytest.mark.xdist_group("web")
+def test_the_way_of_a_table_over_the_api(api: httpx.Client) -> None:
+    """Tabulate, suppress from records and from the list of cells, and audit the jj file that was written."""
+    data = _send(api, "trade.csv", _firms().write_csv().encode())
+    tree = _send(api, "zones.hrc", b"land\n@north\n@south\nsea\n@isles\n")
+    records = _three(data=data, hierarchy={"region": tree})
+    made, counted = _result(api, "tabulate", records)
+    names = [item["name"] for item in api.get(f"/api/jobs/{made}").json()["files"]]
+    assert names == ["cells.csv", "cells.structure.json", "cells.contributions.csv"]
+    run, found = _result(api, "suppress", {**records, "method": "general"})
+    assert found["safe"]
+    assert found["primary"] == counted["sensitive"]
+    cells = _send(api, "list.csv", api.get(f"/api/jobs/{made}/files/cells.csv").content)
+    shares = _send(api, "shares.csv", api.get(f"/api/jobs/{made}/files/cells.contributions.csv").content)
+    listed = {
+        "data": cells,
+        "source": "cells",
+        "hierarchy": {"region": tree},
+        "rules": records["rules"],
+        "contributions": shares,
+    }
+    _, again = _result(api, "suppress", {**listed, "method": "general"})
+    assert again["cost"] == pytest.approx(found["cost"])
+    general = _send(api, "whole.jj", api.get(f"/api/jobs/{run}/files/table.jj").content)
+    _, marked = _result(api, "audit", {"data": general, "source": "jj"})
+    assert marked["safe"]
+    assert marked["hidden"] == found["primary"] + found["complementary"]
+    assert api.post("/api/jobs/suppress", json={**records, "apriori": "nowhere"}).status_code == 404
+    offered = api.get("/api/methods/suppress").json()
+    assert {item["name"] for item in offered} >= {"auto", "heurgene"}
+    assert next(item for item in offered if item["name"] == "gensup")["options"]["population"]["minimum"] == 4

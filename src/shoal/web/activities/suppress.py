@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
+from shoal.errors import InputError
 from shoal.tables.methods import METHODS
 from shoal.web.activities.activity import Activity
 from shoal.web.activities.drawing import draw
@@ -39,8 +40,11 @@ def run(request: Suppress, context: Context) -> dict[str, Any]:
     """Build the table, find the pattern, audit it, and write both editions."""
     context.say("building the table")
     posed = pose(request, context.datasets, cost=request.cost, previous=request.previous)
-    for method in request.compare:
-        METHODS[method]
+    for name in (request.method, *request.compare):
+        if METHODS[name].name not in fitting(posed.problem):
+            raise InputError(
+                f"method '{name}' cannot protect this table; these can: {', '.join(fitting(posed.problem))}"
+            )
     context.say("searching")
     found = _search(request, request.method, request.options, posed, context, context.observe)
     context.flush()

@@ -95,8 +95,12 @@ class TableForm:
         return found
 
     def search(self) -> dict[str, Any]:
-        """What hiding costs, which only a search asks."""
-        return {"cost": self._cost.value or "value", "previous": self._previous.value}
+        """What hiding costs and looks like, which only a search asks."""
+        return {
+            "cost": self._cost.value or "value",
+            "previous": self._previous.value,
+            "symbol": self._symbol.value or "x",
+        }
 
     # --- what it is -----------------------------------------------------------------------------------------------
 
@@ -261,7 +265,7 @@ class TableForm:
                 self._sliding = parts.number(
                     "Width of the interval in addition, % of the value", 100 * asked.get("sliding", 0), min=0
                 )
-        with _more("Cost, last period"):
+        with _more("Cost, last period, symbol"):
             self._cost = _choice("Hiding a cell costs", self._costs(), asked.get("cost", "value"))
             self._previous = Slot(
                 self.shelf,
@@ -269,6 +273,8 @@ class TableForm:
                 asked.get("previous"),
                 hint="its cells cost a tenth, so that patterns stay alike",
             )
+            self._symbol = ui.input("Symbol in hidden cells", value=asked.get("symbol", "x"))
+            self._symbol.props("outlined dense maxlength=10").classes("full-width")
             if self.source != "records":
                 self._rounding = parts.number("Totals are rounded to", asked.get("rounding"), min=0)
                 self._rounding.props('placeholder="not rounded" stack-label')
