@@ -16,7 +16,14 @@ from shoal.tables.files import load, read_hierarchy
 from shoal.tables.general import GeneralOptions
 from shoal.tables.general import solve as general
 from shoal.tables.pattern import unprotected, verify
-from shoal.tables.suppression import as_problem, as_table, audit, keep_stable, suppress
+from shoal.tables.suppression import (
+    as_problem,
+    as_table,
+    audit,
+    keep_stable,
+    published_frame,
+    suppress,
+)
 from shoal.tables.table import Table
 from shoal.tables.tabulation import tabulate
 
@@ -245,6 +252,52 @@ def test_apriori_files_are_read_in_words_and_checked(tmp_path) -> None:
         wrong = pl.DataFrame({"a": ["x"], "b": ["p"], column: [bad]})
         with pytest.raises(InputError, match=r"a-priori|must be"):
             tabulate(records, ["a", "b"], value="v", apriori=wrong)
+
+
+def test_contributions_that_do_not_belong_to_the_cells_are_refused(folder, capsys) -> None:
+    pl.DataFrame({"a": [*"xxyyzz"] * 3, "b": [*"pq"] * 9, "v": [float(i) for i in range(18)]}).write_csv(
+        folder / "records.csv"
+    )
+    made = (
+        "tabulate",
+        folder / "records.csv",
+        "--dimensions",
+        "a,b",
+        "--value",
+        "v",
+        "--rule",
+        "frequency(4)",
+    )
+    assert run(capsys, *made, "-o", folder / "made.csv")[0] == 0
+    assert load(str(folder / "made.csv")).notes == ()
+    whole = pl.read_csv(folder / "made.csv")
+    whole.reverse().write_csv(folder / "made.csv")
+    with pytest.raises(InputError, match="does not fit the list of cells"):
+        load(str(folder / "made.csv"))
+    whole.write_csv(folder / "made.csv")
+    (folder / "made.contributions.csv").write_text("cell,contributor,amount\n0,1,2.0\n99,1,2.0\n")
+    with pytest.raises(InputError, match="does not fit the list of cells"):
+        load(str(folder / "made.csv"))
+    (folder / "made.contributions.csv").unlink()
+    loaded = load(str(folder / "made.csv"))
+    assert loaded.table.contributions is None and "insiders" in loaded.notes[-1]
+
+
+def test_a_published_table_does_not_tell_whether_hidden_figures_are_whole() -> None:
+    table = Table.from_matrix([[1.0, 2.0, 2.0], [3.0, 4.0, 3.5], [5.0, 6.0, 7.0]])
+    hidden = np.zeros(table.cells, dtype=bool)
+    hidden[table.find("2", "3")] = hidden[table.find("total", "3")] = True
+    assert published_frame(table, hidden, None)["3"].to_list() == [2, None, 7, None]
+
+
+def test_jj_may_be_written_compressed(folder, capsys) -> None:
+    target = folder / "out.jj.gz"
+    code, found = run(
+        capsys, "suppress", folder / "table.csv", "--sensitive", folder / "cells.csv", "-o", target
+    )
+    assert code == 0 and len(load(str(target)).hidden) == found["complementary"]
+    code, verdict = run(capsys, "audit", target)
+    assert code == 0 and verdict["safe"]
 
 
 def test_a_pattern_that_lists_a_cell_twice_is_refused(folder, capsys) -> None:

@@ -232,7 +232,7 @@ def suppress(
         payload["compared"] = {other.method: other.cost for other in others}
     if output_to is not None:
         if is_jj(str(output_to)):
-            _write_text(output_to, _as_jj(result), force=force)
+            _write_jj(output_to, result, force=force)
         else:
             sources.write(result.pattern, str(output_to), force=force)
         payload["output"] = str(output_to)
@@ -316,17 +316,15 @@ def linked_together(table: Any, others: list[str] | None) -> Any:
     return link(tables)
 
 
-def _as_jj(result: "Suppression") -> str:
+def _write_jj(path: Path, result: "Suppression", *, force: bool) -> None:
+    import gzip
+
+    from shoal import sources
     from shoal.tables import jj
 
-    return jj.write(result.problem, result.complementary)
-
-
-def _write_text(path: Path, text: str, *, force: bool) -> None:
-    from shoal import sources
-
+    text = jj.write(result.problem, result.complementary).encode("utf-8")
     with sources.atomically(path, force=force) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")
+        unfinished.write_bytes(gzip.compress(text, mtime=0) if path.suffix == ".gz" else text)
 
 
 def _glimpse(progress: "Progress") -> str:

@@ -50,7 +50,15 @@ def load(
 
     data = sources.read(path, separator=separator, decimal=decimal, encoding=encoding)
     if {"value", "status"} <= set(data.frame.columns):
-        return Loaded(read_cells(data.frame, path, rounding=rounding), data.notes)
+        made = read_cells(data.frame, path, rounding=rounding)
+        notes = data.notes
+        if made.rules and made.contributions is None:
+            lost = beside(path, "contributions.csv").name
+            notes = (
+                *notes,
+                f"{lost} is not there: contributors are unknown, so insiders are not protected against",
+            )
+        return Loaded(made, notes)
     return Loaded(as_table(data.frame, rounding=rounding), data.notes)
 
 
@@ -145,7 +153,7 @@ def read_cells(frame: "pl.DataFrame", path: str, *, rounding: float | None = Non
     rules = tuple(parse_rule(text) for text in plan.get("rules", []))
     counts = bool(plan.get("counts", False))
     contributors = spread("contributors", 0.0).astype(np.int64)
-    contributions = _read_contributions(beside(path, "contributions.csv"), where, table)
+    contributions = _read_contributions(beside(path, "contributions.csv"), where, table, contributors)
     cost = spread("cost", np.nan)
     return Tabulation(
         table,
@@ -162,17 +170,26 @@ def read_cells(frame: "pl.DataFrame", path: str, *, rounding: float | None = Non
     )
 
 
-def _read_contributions(path: Path, where: np.ndarray, table: Table) -> Contributions | None:
+def _read_contributions(
+    path: Path, where: np.ndarray, table: Table, contributors: np.ndarray
+) -> Contributions | None:
     if not path.exists():
         return None
     from shoal import sources
 
     frame = sources.read(str(path)).frame
-    cell = where[frame["cell"].to_numpy().astype(np.int64)]
+    stale = f"{path.name} does not fit the list of cells (was one of them sorted or cut?); run tabulate again"
+    if not {"cell", "contributor", "amount"} <= set(frame.columns):
+        raise InputError(stale)
+    row, contributor = (frame[name].to_numpy().astype(np.int64) for name in ("cell", "contributor"))
     amount = frame["amount"].to_numpy().astype(np.float64)
-    contributor = frame["contributor"].to_numpy().astype(np.int64)
+    if row.size and (row.min() < 0 or row.max() >= where.size):
+        raise InputError(stale)
+    cell = where[row]
     order = np.lexsort((contributor, -amount, cell))
     starts = np.searchsorted(cell[order], np.arange(table.cells + 1))
+    if (np.diff(starts) != contributors).any():
+        raise InputError(stale)
     return Contributions(starts, contributor[order], amount[order], table.values)
 
 

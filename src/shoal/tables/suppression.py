@@ -542,7 +542,8 @@ def published_frame(table: Table, hidden: np.ndarray, symbol: str | None) -> "pl
 
 
 def _blanked(values: np.ndarray, mask: np.ndarray, symbol: str | None) -> list[Any]:
-    whole = bool((values == np.round(values)).all())
+    # Judged by what is seen: whether a hidden figure is whole is nobody's business.
+    whole = bool((values[~mask] == np.round(values[~mask])).all())
     shown = [int(value) if whole else float(value) for value in values]
     if symbol is None:
         return [None if gone else value for value, gone in zip(shown, mask, strict=True)]
