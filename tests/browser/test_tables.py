@@ -91,8 +91,9 @@ def test_records_to_a_published_table(visitor: Visitor, downloads: Path) -> None
     assert visitor.all(".shoal-cells td.failing")
     visitor.whole("table-unsafe")
     since = time.monotonic()
-    # By keyboard: the cell that was pressed has kept the focus.
-    visitor.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    # By keyboard: the cell that was pressed has kept the focus, and arrows go to its neighbours and back.
+    for key in (Keys.ARROW_RIGHT, Keys.ARROW_LEFT, Keys.ENTER):
+        visitor.driver.switch_to.active_element.send_keys(key)
     _verdict(visitor, "Safe:")
     assert time.monotonic() - since < 4
     visitor.click(lambda: visitor.one("[data-file='published.csv']"))

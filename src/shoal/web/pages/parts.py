@@ -93,7 +93,8 @@ def empty(icon: str, text: str, action: str = "", address: str = "") -> None:
 def tell(problem: Exception) -> None:
     """Show an error that the user can mend."""
     text = str(problem) if isinstance(problem, ShoalError) else f"unexpected error ({type(problem).__name__})"
-    ui.notify(text, type="negative", multi_line=True, close_button="Close", timeout=9000)
+    close = {"label": "Close", "color": "white"}
+    ui.notify(text, type="negative", multi_line=True, timeout=9000, actions=[close])
 
 
 def data_picker(

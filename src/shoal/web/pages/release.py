@@ -5,7 +5,7 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.errors import ShoalError
+from shoal.errors import InputError, ShoalError
 from shoal.web.jobs.job import Job, State
 from shoal.web.pages import parts
 from shoal.web.workbench import Workbench
@@ -98,7 +98,7 @@ def _button(workbench: Workbench, words: str, kind: str, request: Callable[[str]
                 outcome.set_text(_written(job.summary))
             else:
                 outcome.set_text("")
-                ui.notify(job.message, type="negative", multi_line=True, close_button="Close", timeout=9000)
+                parts.tell(InputError(job.message))
 
         timer = ui.timer(0.25, look)
 

@@ -135,16 +135,22 @@ class TablesPage:
         if request["source"] == "matrix" and not request["sensitive"] and not request["sensitive_data"]:
             ui.notify("say which cells are sensitive: mark them, or choose a file", type="warning")
             return
-        self._desk.submit("suppress", request)
+        self._submit("suppress", request)
+
+    def _submit(self, kind: str, request: dict[str, Any]) -> None:
+        if request["source"] == "records" and not request["dimensions"]:
+            ui.notify("choose at least one dimension", type="warning")
+            return
+        self._desk.submit(kind, request)
 
     def _tabulate(self) -> None:
-        self._desk.submit("tabulate", {**self._table.request(), "cost": self._table.search()["cost"]})
+        self._submit("tabulate", {**self._table.request(), "cost": self._table.search()["cost"]})
 
     def _audit(self) -> None:
         if self._pattern.value is None and self._table.source != "jj":
             ui.notify("choose the pattern to audit, or upload it", type="warning")
             return
-        self._desk.submit("audit", {**self._table.request(), "pattern": self._pattern.value})
+        self._submit("audit", {**self._table.request(), "pattern": self._pattern.value})
 
     def _mark(self, marking: Marking, data: str) -> None:
         self._desk.result.clear()
