@@ -227,6 +227,16 @@ def test_every_side_shows_the_cells_that_are_there(
         assert view.all_rows == len(drawn.dimensions[rows]["codes"])
 
 
+def test_hidden_cells_are_counted_by_code(datasets: Datasets) -> None:
+    posed = pose(TableRequest(**_three()), datasets)
+    table = posed.problem.table
+    drawn = Drawn(**drawing(posed.problem, posed.problem.is_sensitive, posed.trees))
+    for place, item in enumerate(drawn.dimensions):
+        keys = [str(table.keys[item["name"]][cell]) for cell in posed.problem.sensitive]
+        assert drawn.hidden_by_code(place) == [keys.count(code) for code in item["codes"]]
+        assert drawn.hidden_by_code(place, ("c",)) == [0] * len(item["codes"])
+
+
 def test_subtotals_follow_their_parts(datasets: Datasets) -> None:
     posed = pose(TableRequest(**_three()), datasets)
     region = drawing(posed.problem, posed.problem.is_sensitive, posed.trees)["dimensions"][0]

@@ -14,7 +14,7 @@ from shoal.web.pages import parts
 from shoal.web.pages.desk import Desk
 from shoal.web.pages.tables.drawn import Drawn
 from shoal.web.pages.tables.slicer import Slicer
-from shoal.web.pages.tables.verdict import badge, intervals
+from shoal.web.pages.tables.verdict import badge, by_code, intervals
 from shoal.web.words import page_words
 from shoal.web.workbench import Workbench
 
@@ -106,6 +106,7 @@ class ByHand:
         self._listing.clear()
         with self._listing:
             intervals(said)
+            by_code(self._drawn)
 
     def _difference(self, said: dict[str, Any]) -> None:
         pairs = list(zip(self._first, self._drawn.kinds, strict=True))

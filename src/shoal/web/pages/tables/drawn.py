@@ -75,9 +75,9 @@ class Drawn:
     def _place(self) -> dict[int, int]:
         return {cell: place for place, cell in enumerate(self.cells) if cell >= 0}
 
-    def hidden_by_code(self, dimension: int) -> list[int]:
-        """How many hidden cells there are at each code of a dimension."""
-        away = np.array([kind in ("p", "c") for kind in self.kinds] + [False])
+    def hidden_by_code(self, dimension: int, kinds: tuple[str, ...] = ("p", "c")) -> list[int]:
+        """How many hidden cells, or cells of some kinds, there are at each code of a dimension."""
+        away = np.array([kind in kinds for kind in self.kinds] + [False])
         grid = away[np.array(self.cells)].reshape([len(item["codes"]) for item in self.dimensions])
         others = tuple(place for place in range(len(self.dimensions)) if place != dimension)
         found: list[int] = grid.sum(axis=others).tolist()

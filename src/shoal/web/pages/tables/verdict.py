@@ -6,6 +6,7 @@ from nicegui import ui
 
 from shoal.web.pages import parts
 from shoal.web.pages.tables.cells import interval
+from shoal.web.pages.tables.drawn import Drawn
 
 _LISTED = 60
 
@@ -72,6 +73,24 @@ def intervals(said: dict[str, Any]) -> None:
             parts.note(
                 f"{len(rows)} of {everything:,} sensitive cells, those that are not safe first; the file has all."
             )
+
+
+def by_code(drawn: Drawn) -> None:
+    """How many cells are hidden at each code of each dimension, level by level."""
+    if drawn.general:
+        return
+    rows = []
+    for place, item in enumerate(drawn.dimensions):
+        counts = zip(
+            item["codes"],
+            item["depth"],
+            drawn.hidden_by_code(place, ("p",)),
+            drawn.hidden_by_code(place, ("c",)),
+            strict=True,
+        )
+        rows += [(item["name"], code, depth, *found) for code, depth, *found in counts if any(found)]
+    with ui.expansion("Hidden cells by dimension and level").props("dense").classes("full-width"):
+        parts.table(["dimension", "code", "level", "sensitive", "hidden besides"], rows)
 
 
 def _room(row: list[Any], place: dict[str, int]) -> float | None:
