@@ -1,5 +1,6 @@
 """What an activity is: a request that can be checked, and a function that does it in a worker process."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,17 @@ class Request(BaseModel):
     """The base of every request: unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+# Where a field may be one thing or several, the place of an error names which was tried.
+_TAG = re.compile(r"str|list\[.*\]|constrained-.*|function-.*")
+
+
+def _first(error: ValidationError) -> Any:
+    """The first error; of a field that may be a name or a list of names, the one about the list."""
+    found = error.errors(include_url=False, include_input=False)
+    same = [item for item in found if item["loc"][:1] == found[0]["loc"][:1]]
+    return next((item for item in same if item["type"] != "string_type"), found[0])
 
 
 @dataclass(frozen=True)
@@ -41,8 +53,8 @@ class Activity:
         try:
             checked = self.request_model.model_validate(request).model_dump(mode="json")
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            field = ".".join(str(part) for part in first["loc"])
+            first = _first(error)
+            field = ".".join(str(part) for part in first["loc"] if not _TAG.fullmatch(str(part)))
             raise InputError(f"{field.replace('_', ' ') or 'the request'}: {self._wrong(first)}") from None
         if self.methods is not None:
             self.methods[checked["method"]].configure(checked["options"])

@@ -1,0 +1,193 @@
+"""Appointments of one table and of several: figures, files, what is written back, and requests that cannot be right."""
+
+import json
+import sqlite3
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.errors import InputError
+from shoal.search.control import Control
+from shoal.web.activities import assign, generate, update
+from shoal.web.activities.appointment_figures import matrices
+from shoal.web.jobs.context import Context
+from shoal.web.jobs.task import Task
+from shoal.web.workspace import Workspace
+
+RUN = "0123456789ab"
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> Iterator[Context]:
+    """A worker's surroundings, without the process."""
+    workspace = Workspace(tmp_path / "bench")
+    folder = workspace.place("runs", RUN)
+    folder.mkdir()
+    control = Control.shared(folder)
+    assert control.path is not None
+    secrets = {"clinic": f"sqlite:///{tmp_path / 'clinic.db'}"}
+    yield Context(Task(RUN, "assign", {}, workspace.folder, control.path, secrets), lambda message: None)
+    control.close()
+
+
+def _people(seed: int, count: int = 60) -> pl.DataFrame:
+    random = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "ID": np.arange(count) + 7000,
+            "CP": random.integers(28000, 28003, count),
+            "SEX": random.choice(["man", "woman"], count),
+            "REC_RAND": np.full(count, -1),
+            "REC_INTELLIGENT": np.full(count, -1),
+        }
+    )
+
+
+def _slots() -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "RESOURCE": [10, 11, 12, 13],
+            "CAPACITY": [20, 20, 20, 20],
+            "centre": ["north", "north", "south", "south"],
+            "start": ["2027-03-01T09:00", "2027-03-01T10:00", "2027-03-01T09:00", "2027-03-01T10:00"],
+        }
+    )
+
+
+def _run(context: Context, **request: Any) -> dict[str, Any]:
+    asked = {"quasi": ["CP", "SEX"], "seed": 3, "time_limit": 20, **request}
+    return assign.run(assign.Assign(**asked), context)
+
+
+def _texts(path: Path) -> dict[str, str]:
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def test_several_tables(context: Context) -> None:
+    people = {f"ward{place}": _people(place) for place in range(2)}
+    for name, frame in people.items():
+        context.datasets.add(frame, name, "test")
+        context.datasets.add(_slots(), f"{name}_resource", "test")
+    found = _run(context, people=list(people), key="ID", timezone="Europe/Madrid")
+    assert found["can_update"]
+    released = _texts(context.folder / "appointments.zip")
+    calendars = _texts(context.folder / "calendars.zip")
+    bundles = _texts(context.folder / "fhir.zip")
+    assert [item["name"] for item in context.files] == [
+        "appointments.zip",
+        "calendars.zip",
+        "fhir.zip",
+        "report.html",
+    ]
+    for place, (name, table) in enumerate(zip(people, found["tables"], strict=True)):
+        assert table["table"] == name
+        release = pl.read_csv(released[f"{name}.csv"].encode())
+        assert shoal.anonymity(release, ["CP", "SEX", "RESOURCE"]).k == table["k"] <= table["k_bound"]
+        back = pl.read_parquet(context.folder / f"update-{place}.parquet")
+        joined = people[name].drop("REC_RAND", "REC_INTELLIGENT").join(back, on="ID")
+        assert shoal.anonymity(joined, ["CP", "SEX", "REC_INTELLIGENT"]).k == table["k"]
+        assert shoal.anonymity(joined, ["CP", "SEX", "REC_RAND"]).k == table["k_random"]
+        events = sum(
+            text.count("BEGIN:VEVENT") for file, text in calendars.items() if file.startswith(f"{name}/")
+        )
+        assert events == 60
+        kinds = [
+            entry["resource"]["resourceType"] for entry in json.loads(bundles[f"{name}.fhir.json"])["entry"]
+        ]
+        assert kinds.count("Appointment") == 60
+    report = (context.folder / "report.html").read_text()
+    assert "Appointments of 2 tables" in report
+    assert "7059" not in report  # nobody's number
+
+
+def test_a_table_of_eligibility_is_kept(context: Context) -> None:
+    context.datasets.add(_people(1, 30), "people", "test")
+    context.datasets.add(_slots(), "slots", "test")
+    where = {"28000": [10, 11], "28001": [12], "28002": [11, 12, 13]}
+    rows = [(int(code), slot) for code, slots in where.items() for slot in slots]
+    context.datasets.add(pl.DataFrame(rows, schema=["CP", "RESOURCE"], orient="row"), "may", "test")
+    found = _run(context, people="people", slots="slots", eligible_table="may")
+    released = pl.read_parquet(context.folder / "release.parquet")
+    assert all(slot in where[str(code)] for code, slot in released.select("CP", "RESOURCE").iter_rows())
+    assert found["table"] == "people"
+    with pytest.raises(InputError, match="by a column or by a table"):
+        _run(context, people="people", slots="slots", eligible="SEX", eligible_table="may")
+
+
+def test_without_times_there_is_no_calendar_but_a_note(context: Context) -> None:
+    context.datasets.add(_people(1, 30), "people", "test")
+    context.datasets.add(_slots().drop("start"), "slots", "test")
+    found = _run(context, people="people", slots="slots")
+    assert found["notes"][0].startswith("no calendar: ")
+    assert not [item for item in context.files if "calendar" in item["name"]]
+
+
+@pytest.mark.parametrize("codes", [3, 60])
+def test_the_matrix_adds_up(codes: int) -> None:
+    random = np.random.default_rng(8)
+    people = pl.DataFrame({"zip": np.concatenate([np.arange(codes), random.integers(0, codes, 300)])})
+    slots = pl.DataFrame({"slot": np.arange(50), "capacity": np.full(50, 12)})
+    plan = shoal.assign(people, slots, quasi="zip", method="greedy", seed=1)
+    chance = shoal.assign(people, slots, quasi="zip", method="random", seed=1)
+    found = matrices(plan, chance)
+    assert [item["which"] for item in found] == (["all"] if codes == 3 else ["largest", "smallest"])
+    sizes = np.sort(people["zip"].value_counts()["count"].to_numpy())
+    for item in found:
+        ours = np.array(item["plan"])
+        assert ours.shape == (len(item["crowds"]), len(item["slots"])) == (min(codes, 40), 40)
+        assert (ours.sum(axis=1) <= item["crowds"]).all()
+        # The slots shown are those most of these people go to.
+        where = np.bincount(plan.slot_of, minlength=50)
+        assert ours.sum() >= where.sum() * 0.5 if codes == 3 else ours.sum() > 0
+        assert np.array(item["random"]).shape == ours.shape
+    assert found[0]["crowds"][0] == sizes[-1]
+    assert found[-1]["crowds"][-1] == sizes[0]
+
+
+def test_requests_that_cannot_be_right() -> None:
+    check = assign.ACTIVITY
+    for wrong, words in (
+        ({"people": ["a", "b"], "slots": ["s"]}, "2 tables of people need 2 tables of slots, not 1"),
+        ({"people": ["a", "a"]}, "named twice"),
+        ({"people": []}, "nothing is chosen"),
+    ):
+        with pytest.raises(InputError, match=words):
+            check.title_of(check.check({"quasi": ["x"], **wrong}))
+    assert check.title_of(check.check({"people": "a", "slots": "s", "quasi": ["x"]})) == "a in s: K, auto"
+
+
+def test_generated_tables_go_to_the_database_and_are_not_overwritten(
+    context: Context, tmp_path: Path
+) -> None:
+    request = generate.Generate(what="people", name="ward", tables=2, population=20, connection="clinic")
+    assert generate.run(request, context)["written"] == ["ward0", "ward1"]
+    with pytest.raises(InputError, match="exists already"):
+        generate.run(request, context)
+    generate.run(request.model_copy(update={"force": True}), context)
+    with sqlite3.connect(tmp_path / "clinic.db") as database:
+        names = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        assert sorted(names) == ["ward0", "ward1"]
+        assert database.execute("SELECT count(*) FROM ward1").fetchone() == (20,)
+    database.close()
+
+
+def test_writing_back_says_how_far_it_came(context: Context, tmp_path: Path) -> None:
+    for place in range(2):
+        frame = _people(place, 12)
+        context.datasets.add(frame, f"ward{place}", "test")
+        context.datasets.add(_slots(), f"ward{place}_resource", "test")
+        frame.head(12 - place).write_database(
+            f"ward{place}", f"sqlite:///{tmp_path / 'clinic.db'}", engine="sqlalchemy"
+        )
+    _run(context, people=["ward0", "ward1"])
+    with pytest.raises(InputError, match=r"1 of 12 keys .* written before it: ward0"):
+        update.run(update.Update(run=RUN, connection="clinic", tables=["ward0", "ward1"]), context)
+    with pytest.raises(InputError, match="more tables than are named"):
+        update.run(update.Update(run=RUN, connection="clinic", tables=["ward0"]), context)
