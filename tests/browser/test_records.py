@@ -277,7 +277,7 @@ def test_small_screen_and_dark(visitor: Visitor) -> None:
     visitor.until(lambda: visitor.all("body.body--dark"), what="dark to stay")
     visitor.open("/records?data=survey")
     visitor.shot("records-dark-small")
-    for path in PAGES:
+    for path in (*PAGES, *visitor.finished()):
         visitor.driver.set_window_size(800, 640)
         visitor.open(path)
         width = visitor.driver.execute_script(

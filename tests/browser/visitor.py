@@ -53,6 +53,15 @@ class Visitor:
             self._ended(api, run)
             return run
 
+    def finished(self) -> list[str]:
+        """The addresses of the latest finished run of each kind."""
+        from shoal.web.pages.reports import page_of
+
+        with self._api() as api:
+            jobs = [job for job in api.get("/api/jobs").json() if job["state"] == "done"]
+        latest = {job["kind"]: job["run"] for job in reversed(jobs)}
+        return [f"{page_of(kind)}?run={run}" for kind, run in latest.items() if page_of(kind) != "/reports"]
+
     def _api(self) -> httpx.Client:
         return httpx.Client(base_url=self.served.root, headers=self.served.headers, timeout=90)
 
