@@ -217,6 +217,9 @@ def test_what_cannot_be_tabulated_is_refused() -> None:
     with pytest.raises(InputError, match="negative contributions"):
         tabulate(negative, ["region", "sector"], value="turnover")
     assert tabulate(negative, ["region", "sector"], value="turnover", rules=["frequency(2)"]).sensitive.size
+    for wrong in (["region", "region"], ["status", "sector"]):
+        with pytest.raises(InputError, match=r"twice|cannot be called"):
+            tabulate(FIRMS.rename({"region": "status"}).with_columns(region="sector"), wrong)
     with pytest.raises(InputError, match="did you mean 'region'"):
         tabulate(FIRMS, ["regoin", "sector"])
     with pytest.raises(InputError, match="missing values"):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 Zeros = Literal["published", "suppressible"]
 LARGEST = 2_000_000
+_COLUMNS = ("value", "contributors", "status", "lower", "upper", "cost", "kind")
 COSTS = ("value", "unity", "1", "contributors", "log")
 
 
@@ -217,6 +218,13 @@ def tabulate(
     data = nw.from_native(frame, eager_only=True)
     if not dimensions:
         raise InputError("name at least one dimension")
+    for name in dimensions:
+        if list(dimensions).count(name) > 1:
+            raise InputError(f"dimension '{name}' is named twice")
+        if name in _COLUMNS:
+            raise InputError(
+                f"a dimension cannot be called '{name}': a list of cells has that column; rename it"
+            )
     for name in [*dimensions, *(item for item in (value, contributor, holding, weight) if item)]:
         if name not in data.columns:
             raise unknown("column", name, data.columns, where="in the data")
