@@ -183,6 +183,24 @@ def test_workers_leave_with_their_server(tmp_path: Path) -> None:
     )
 
 
+def test_data_of_the_same_name_that_come_at_once(tmp_path: Path) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    shelf = Workspace(tmp_path / "bench")
+    datasets = Datasets(shelf)
+    frames = [pl.DataFrame({"n": [place] * (place + 1)}) for place in range(12)]
+    with ThreadPoolExecutor(12) as pool:
+        found = list(pool.map(lambda frame: datasets.add(frame, "people.csv", "people.csv"), frames))
+    assert len({item.name for item in found}) == 12
+    assert datasets.names() == sorted(item.name for item in found)
+    for frame, item in zip(frames, found, strict=True):
+        assert datasets.frame(item.name).equals(frame)
+    # What a worker left behind when it was ended does not take a name for ever.
+    (shelf.shelf("data") / "lost.parquet").touch()
+    datasets.tidy()
+    assert datasets.add(frames[0], "lost", "lost").name == "lost"
+
+
 def test_data_descriptions_survive(workspace: Workspace) -> None:
     datasets = Datasets(workspace)
     frame = pl.DataFrame({"id": [1, 2, 3], "Größe": [1.5, None, 2.0], "when": ["a", "b", "b"]})

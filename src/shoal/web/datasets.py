@@ -108,8 +108,8 @@ class Datasets:
 
         if frame.width == 0:
             raise InputError(f"'{origin}' has no columns")
-        found = Dataset(
-            name=plain_name(name, self.names()),
+        described = Dataset(
+            name="",
             origin=origin,
             records=frame.height,
             columns=tuple(frame.columns),
@@ -119,10 +119,34 @@ class Datasets:
             table=table,
             connection=connection,
         )
-        with atomically(self._workspace.place("data", f"{found.name}.parquet"), force=True) as unfinished:
-            frame.write_parquet(unfinished)
+        place = self._reserve(name)
+        found = replace(described, name=place.stem)
+        try:
+            with atomically(place, force=True) as unfinished:
+                frame.write_parquet(unfinished)
+        except BaseException:
+            place.unlink(missing_ok=True)
+            raise
         self._write(found)
         return found
+
+    def _reserve(self, name: str) -> Path:
+        """The file of records under a free name; two workers that ask for the same at once get different ones."""
+        while True:
+            taken = [path.stem for path in self._workspace.shelf("data").glob("*.parquet")]
+            place = self._workspace.place("data", f"{plain_name(name, taken)}.parquet")
+            try:
+                place.touch(mode=0o600, exist_ok=False)
+            except FileExistsError:
+                continue
+            return place
+
+    def tidy(self) -> None:
+        """Remove records without a description, which a worker that was ended has left."""
+        described = set(self.names())
+        for path in self._workspace.shelf("data").glob("*.parquet"):
+            if path.stem not in described:
+                path.unlink(missing_ok=True)
 
     def attach(self, name: str, ending: str, content: str) -> None:
         """Keep beside the records what they cannot hold: a general table as a whole."""

@@ -28,9 +28,11 @@ class Workbench:
     def at(cls, folder: Path, *, token: str, port: int, largest_upload: int) -> "Workbench":
         """A workbench on a folder, which is made if it does not exist."""
         workspace = Workspace(folder)
+        datasets = Datasets(workspace)
+        datasets.tidy()
         return cls(
             workspace,
-            Datasets(workspace),
+            datasets,
             Connections(workspace),
             Board(workspace),
             largest_upload,

@@ -61,6 +61,8 @@ class RiskPage:
             for column in (found[0].columns if found else ())
             if all(column in d.columns for d in found)
         ]
+        if len(found) > 1 and not common:
+            parts.warning("These tables have no column in common.")
         suggested = self._asked.get("quasi") or (found[0].quasi if found else [])
         self._quasi = parts.column_picker(common, "Quasi-identifiers", suggested)
         with ui.expansion("More").props("dense").classes("full-width"):

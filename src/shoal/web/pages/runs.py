@@ -138,7 +138,10 @@ class RunPanel:
         self._switches.set_visibility(False)
         with self._outcome:
             if job.state is State.DONE:
-                self._show(job)
+                try:
+                    self._show(job)
+                except KeyError:
+                    parts.error("This run was made by another version of Shoal; its files are below.")
                 files(job)
             elif job.state is State.FAILED:
                 parts.error(job.message)
