@@ -151,7 +151,7 @@ def test_a_small_run_fills_the_tables_the_claims_and_the_summary_files(tmp_path)
     assert by_place["Table 7", "auto, 5 s", "mean gap to the bound, %"].measured == 0
     assert by_place["Table 19", "gensup 10000Cells1", "ratio"].published == 3.0570
     claims = {row.measure: row for row in rows if row.table == "Claims"}
-    assert claims["runs of HeurGene that end above their best founder"].note == "holds here"
+    assert claims["runs of HeurGene that end above their best founder"].note == "holds here on 2 tables"
     assert any("GenSup over CPU of HeurGene" in measure for measure in claims)
     assert any("dearest and the cheapest configuration" in measure for measure in claims)
     summaries = summary_file.read((tmp_path / "summary-10000Cells1-heurgene.txt").read_bytes())
