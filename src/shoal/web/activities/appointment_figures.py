@@ -66,11 +66,16 @@ def _matrix(
 ) -> dict[str, Any]:
     import numpy as np
 
+    line = np.full(sizes.size, -1)
+    line[rows] = np.arange(rows.size)
+    of_person = line[plan.waiting.crowd]
+    drawn = of_person >= 0
+
     def count(slot_of: "np.ndarray") -> "np.ndarray":
-        table = np.zeros((sizes.size, plan.slots.ids.len()), dtype=np.int64)
-        np.add.at(table, (plan.waiting.crowd, slot_of), 1)
-        chosen: np.ndarray = table[rows]
-        return chosen
+        # Only the lines that are drawn: all crowds by all slots may be more than memory holds.
+        table = np.zeros((rows.size, plan.slots.ids.len()), dtype=np.int64)
+        np.add.at(table, (of_person[drawn], slot_of[drawn]), 1)
+        return table
 
     ours = count(plan.slot_of)
     theirs = None if random is None else count(random.slot_of)
