@@ -179,7 +179,7 @@ def test_jj_files_come_and_go_whole(datasets: Datasets, tmp_path: Path) -> None:
     name = datasets.add(frame, "general", "test").name
     datasets.attach(name, "jj", text)
     posed = posed_for(Audit(data=name, source="jj"), datasets)
-    assert posed.hidden.tolist() == found.complementary.tolist()
+    assert posed.hidden.tolist() == sorted([*found.complementary.tolist(), *problem.sensitive.tolist()])
     assert attack(posed, [(str(cell),) for cell in posed.hidden]).safe
     drawn = Drawn(**drawing(posed.problem, posed.problem.hidden_mask(posed.hidden), {}))
     around = drawn.around(drawn.sensitive[0])

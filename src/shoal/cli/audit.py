@@ -18,6 +18,7 @@ from shoal.cli.suppress import (
     Sliding,
     TableFile,
     linked_together,
+    remark_on_levels,
 )
 
 if TYPE_CHECKING:
@@ -34,11 +35,13 @@ def audit(
     pattern: Annotated[
         str | None,
         typer.Argument(
-            metavar="PATTERN", help="The hidden cells; a .jj table may mark them itself.", show_default=False
+            metavar="PATTERN",
+            help="All hidden cells, the sensitive ones too; a .jj table may mark them itself.",
+            show_default=False,
         ),
     ] = None,
     sensitive: Sensitive = None,
-    protection: Protection = 0.10,
+    protection: Protection = None,
     output_to: Annotated[
         Path | None,
         typer.Option(
@@ -61,8 +64,8 @@ def audit(
 ) -> None:
     """Compute what an attacker can compute from a table with hidden cells, exactly; exit 3 if a cell is unsafe.
 
-    Works for patterns made by any software. Also finds hidden cells that are disclosed exactly though nobody called them
-    sensitive.
+    Works for patterns made by any software. A sensitive cell that the pattern does not list is published, hence unsafe.
+    Also finds hidden cells that are disclosed exactly though nobody called them sensitive.
 
     Example: shoal audit table.csv pattern.csv --sensitive cells.csv -o intervals.csv
     """
@@ -78,18 +81,21 @@ def audit(
     loaded = load(table, rounding=rounding, separator=separator, decimal=decimal, encoding=encoding)
     for note in loaded.notes:
         output.remark(note, quiet=quiet or json)
+    whole = linked_together(loaded.table, linked)
     cells: Any
     if pattern is None or is_jj(pattern):
         marked = loaded if pattern is None else load(pattern)
         if marked.hidden is None:
             raise InputError("name the pattern: a file with the hidden cells")
-        cells = [(int(cell),) for cell in marked.hidden]
+        cells = _marked(whole, marked)
     else:
         cells = sources.read(pattern).frame
+    named_cells = None if sensitive is None else sources.read(sensitive).frame
+    remark_on_levels(whole, named_cells, quiet=quiet or json)
     found = attack(
-        linked_together(loaded.table, linked),
+        whole,
         cells,
-        sensitive=None if sensitive is None else sources.read(sensitive).frame,
+        sensitive=named_cells,
         protection=protection,
         sliding=sliding,
         low=low,
@@ -102,6 +108,20 @@ def audit(
     output.emit(payload(found), lambda: _print(found), as_json=json)
     if not found.safe:
         raise typer.Exit(3)
+
+
+def _marked(table: Any, marked: Any) -> list[tuple[str, ...]]:
+    """The cells a jj file marks as hidden, by the names the table has for them."""
+    from shoal.errors import InputError
+    from shoal.tables.table import Table
+
+    base = table if isinstance(table, Table) else table.table
+    theirs = marked.table.table
+    if base.dimensions != theirs.dimensions and base.cells != theirs.cells:
+        raise InputError(f"the pattern has {theirs.cells} cells and the table {base.cells}")
+    # Written from a table with names, a jj file numbers the cells in their order there.
+    names = theirs if base.dimensions == theirs.dimensions else base
+    return [tuple(names.key(int(cell)).values()) for cell in marked.hidden]
 
 
 def payload(found: "Audit") -> dict[str, Any]:
@@ -118,6 +138,7 @@ def payload(found: "Audit") -> dict[str, Any]:
         "sensitive": int(found.problem.sensitive.size),
         "hidden": int(found.cells.size),
         "unsafe": named(found.unsafe),
+        "published": named(found.published),
         "disclosed": named(found.disclosed),
         "insider": named(sorted({cell for cell, _ in found.insider})),
         "sums": len(found.sums),
@@ -134,12 +155,13 @@ def _print(found: "Audit") -> None:
         ("sensitive cells", figures["sensitive"]),
         ("hidden cells", figures["hidden"]),
         ("too narrow", len(figures["unsafe"])),
+        ("sensitive but published", len(figures["published"])),
         ("disclosed exactly, not sensitive", len(figures["disclosed"])),
         ("known to an insider", len(figures["insider"])),
         ("sensitive sums given away", figures["sums"]),
         ("given away by whole numbers", len(figures["integer"])),
     ]
-    for name in ("unsafe", "disclosed", "insider", "integer"):
+    for name in ("unsafe", "published", "disclosed", "insider", "integer"):
         if figures[name]:
             shown = "; ".join(", ".join(f"{k} {v}" for k, v in item.items()) for item in figures[name][:5])
             more = f" … and {len(figures[name]) - 5} more" if len(figures[name]) > 5 else ""

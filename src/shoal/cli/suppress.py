@@ -29,8 +29,12 @@ Sensitive = Annotated[
     ),
 ]
 Protection = Annotated[
-    float,
-    typer.Option("--protection", help="How far off a sensitive cell must stay, as a share of its value."),
+    float | None,
+    typer.Option(
+        "--protection",
+        help="How far off a sensitive cell without levels must stay, as a share of its value.",
+        show_default="0.10",
+    ),
 ]
 Sliding = Annotated[
     float,
@@ -70,7 +74,7 @@ def register(app: typer.Typer) -> None:
 def suppress(
     table: TableFile = "",
     sensitive: Sensitive = None,
-    protection: Protection = 0.10,
+    protection: Protection = None,
     output_to: Annotated[
         Path | None,
         typer.Option(
@@ -249,7 +253,7 @@ def suppress(
 def _problem(
     table: Any,
     sensitive: str | None,
-    protection: float,
+    protection: float | None,
     cost: str,
     previous: str | None,
     sliding: float,
@@ -263,7 +267,7 @@ def _problem(
     from shoal import sources
     from shoal.errors import InputError, unknown
     from shoal.tables.problem import Problem
-    from shoal.tables.suppression import as_problem
+    from shoal.tables.suppression import as_problem, share_of
     from shoal.tables.table import Table
     from shoal.tables.tabulation import COSTS
 
@@ -276,10 +280,12 @@ def _problem(
     named = cost in COSTS
     if not named and not Path(cost).suffix and "::" not in cost:
         raise unknown("cost", cost, COSTS, where="a cost or a file")
+    named_cells = None if sensitive is None else sources.read(sensitive).frame
+    remark_on_levels(table, named_cells, quiet=quiet)
     problem = as_problem(
         table,
-        sensitive=None if sensitive is None else sources.read(sensitive).frame,
-        protection=protection,
+        sensitive=named_cells,
+        protection=share_of(table, named_cells, protection),
         cost=cost if named else sources.read(cost).frame,
         sliding=sliding,
         low=low,
@@ -288,6 +294,18 @@ def _problem(
         zeros=zeros,  # type: ignore[arg-type]
     )
     return problem if previous is None else _cheaper(problem, sources.read(previous).frame, quiet=quiet)
+
+
+def remark_on_levels(table: Any, sensitive: Any, *, quiet: bool) -> None:
+    """Say which levels hold for cells that are named as sensitive and are so already."""
+    from shoal.cli import output
+    from shoal.tables.suppression import already_sensitive
+
+    again = 0 if sensitive is None else already_sensitive(table, sensitive)
+    if again:
+        output.remark(
+            f"{again} of the cells named as sensitive are so already: the larger levels hold", quiet=quiet
+        )
 
 
 def _cheaper(problem: Any, previous: Any, *, quiet: bool) -> Any:

@@ -5,7 +5,7 @@ sensitive cells the audit finds hidden cells that are disclosed exactly, what in
 away, and, for counts, cells whose interval holds no other whole numbers.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -22,9 +22,9 @@ class Audit:
     """Intervals of all hidden cells and the verdict for every sensitive one.
 
     ``cells`` are the hidden cells, ``low`` and ``high`` what the attacker can narrow them down to. ``unsafe`` are sensitive
-    cells whose interval is too narrow, ``disclosed`` other hidden cells that are given away exactly; ``insider`` are
-    (cell, insider) pairs, ``sums`` relations that give away a sensitive sum, ``integer`` count cells that whole numbers
-    give away.
+    cells whose interval is too narrow, among them those the pattern does not hide at all (``published``);
+    ``disclosed`` are other hidden cells that are given away exactly, ``insider`` (cell, insider) pairs, ``sums``
+    relations that give away a sensitive sum, ``integer`` count cells that whole numbers give away.
     """
 
     problem: Problem
@@ -36,6 +36,7 @@ class Audit:
     insider: tuple[tuple[int, int], ...] = ()
     sums: tuple[int, ...] = ()
     integer: tuple[int, ...] = ()
+    published: tuple[int, ...] = ()
 
     @property
     def safe(self) -> bool:
@@ -47,20 +48,43 @@ class Audit:
         """Where a hidden cell stands in ``cells``."""
         return {int(cell): place for place, cell in enumerate(self.cells)}
 
+    def bounds(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What the attacker can narrow these cells down to; a published one is known."""
+        values = self.problem.table.values
+        low, high = values[cells], values[cells]
+        for place, cell in enumerate(cells.tolist()):
+            if cell in self.place:
+                low[place], high[place] = self.low[self.place[cell]], self.high[self.place[cell]]
+        return low, high
+
     @property
     def smallest_margin(self) -> float | None:
         """The least that any interval exceeds what it needs by, in percent of the cell's value."""
         problem = self.problem
         if problem.sensitive.size == 0:
             return None
-        at = np.array([self.place[int(cell)] for cell in problem.sensitive])
+        low, high = self.bounds(problem.sensitive)
         values = problem.table.values[problem.sensitive]
-        over = np.minimum(self.high[at] - values - problem.upper, values - problem.lower - self.low[at])
+        over = np.minimum(high - values - problem.upper, values - problem.lower - low)
         return float(100.0 * (over / np.maximum(np.abs(values), 1e-12)).min())
 
 
-def audit(problem: Problem, complementary: np.ndarray, *, all_cells: bool = True) -> Audit:
-    """Compute the intervals; with ``all_cells`` false only those of the sensitive cells."""
+def audit(
+    problem: Problem,
+    complementary: np.ndarray,
+    *,
+    all_cells: bool = True,
+    published: np.ndarray | None = None,
+) -> Audit:
+    """Compute the intervals; with ``all_cells`` false only those of the sensitive cells.
+
+    ``published`` are sensitive cells that the pattern fails to hide.
+    """
+    if published is not None and published.size:
+        found = audit(without(problem, published), complementary, all_cells=all_cells)
+        unsafe = np.union1d(found.unsafe, published).astype(np.int64)
+        shown = tuple(int(cell) for cell in np.sort(published))
+        return replace(found, problem=problem, unsafe=unsafe, published=shown)
     table = problem.table
     mask = problem.hidden_mask(complementary)
     cells = np.flatnonzero(mask) if all_cells else np.sort(problem.sensitive)
@@ -80,6 +104,17 @@ def audit(problem: Problem, complementary: np.ndarray, *, all_cells: bool = True
         disclosed,
         insider=tuple(pairs),
         sums=tuple(failing_sums(problem, mask)),
+    )
+
+
+def without(problem: Problem, cells: np.ndarray) -> Problem:
+    """The problem as if these sensitive cells were published ones."""
+    keep = ~np.isin(problem.sensitive, cells)
+    return problem.against(
+        sensitive=problem.sensitive[keep],
+        lower=problem.lower[keep],
+        upper=problem.upper[keep],
+        sliding=problem.sliding[keep],
     )
 
 

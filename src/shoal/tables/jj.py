@@ -21,7 +21,7 @@ _MEMBER = re.compile(r"(\d+)\s*\(\s*([-+0-9.eE]+)\s*\)")
 
 @dataclass(frozen=True)
 class Contents:
-    """What a ``jj`` file holds: the problem, and which cells it already marks as hidden."""
+    """What a ``jj`` file holds: the problem, and which cells it already marks as hidden: sensitive ones (u) and m."""
 
     problem: Problem
     hidden: np.ndarray
@@ -61,6 +61,8 @@ def parse(text: str, source: str = "the jj file") -> Contents:
         ) from None
     indices = numbers[:, 0].astype(np.int64)
     where = {int(index): row for row, index in enumerate(indices)}
+    if len(where) != count:
+        raise InputError(f"{source} has two cells with the same number")
     unknown_status = sorted(set(status) - set("sumzw"))
     if unknown_status:
         raise InputError(f"{source} has the cell status '{unknown_status[0]}'; known are s, u, m and z")
@@ -78,7 +80,7 @@ def parse(text: str, source: str = "the jj file") -> Contents:
         low=numbers[:, 3],
         high=numbers[:, 4],
     )
-    return Contents(problem, np.flatnonzero(status == "m"))
+    return Contents(problem, np.flatnonzero((status == "m") | (status == "u")))
 
 
 def _relations(
@@ -103,12 +105,16 @@ def _relations(
 
 
 def write(problem: Problem, hidden: np.ndarray | None = None) -> str:
-    """The problem as ``jj`` text; ``hidden`` are complementary cells, marked ``m``."""
+    """The problem as ``jj`` text; ``hidden`` are the hidden cells, of which complementary ones are marked ``m``.
+
+    Cells that came from a ``jj`` file keep their numbers; others are numbered from 0 in the order of the table.
+    """
     table = problem.table
+    number = numbers(table)
     status = np.where(problem.candidates, "s", "z").astype(object)
-    status[problem.sensitive] = "u"
     if hidden is not None:
         status[hidden] = "m"
+    status[problem.sensitive] = "u"
     levels = np.zeros((3, table.cells))
     levels[:, problem.sensitive] = [problem.lower, problem.upper, problem.sliding]
     lines = ["0", str(table.cells)]
@@ -116,16 +122,21 @@ def write(problem: Problem, hidden: np.ndarray | None = None) -> str:
         figures = (problem.low[cell], min(problem.high[cell], 1e15), *levels[:, cell])
         shown = " ".join(_number(value) for value in figures)
         lines.append(
-            f"{cell} {_number(table.values[cell])} {_number(problem.cost[cell])} {status[cell]} {shown}"
+            f"{number[cell]} {_number(table.values[cell])} {_number(problem.cost[cell])} {status[cell]} {shown}"
         )
     lines.append(str(table.relations))
     for place in range(table.relations):
         cells = table.relation(place)
         signs = table.signs[table.starts[place] : table.starts[place + 1]]
-        body = " ".join(f"{cell} ({_number(sign)})" for cell, sign in zip(cells, signs, strict=True))
+        body = " ".join(f"{number[cell]} ({_number(sign)})" for cell, sign in zip(cells, signs, strict=True))
         rhs = 0.0 if table.rhs is None else float(table.rhs[place])
         lines.append(f"{_number(rhs)} {cells.size} : {body}")
     return "\n".join(lines) + "\n"
+
+
+def numbers(table: Table) -> np.ndarray:
+    """The number of each cell in a ``jj`` file."""
+    return table.keys["cell"] if table.dimensions == ("cell",) else np.arange(table.cells)
 
 
 def _number(value: float) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.errors import Infeasible, InputError
 from shoal.search import Budget, Observer, Seeds, silent
-from shoal.tables.audit import Audit
+from shoal.tables.audit import Audit, without
 from shoal.tables.audit import audit as audit_pattern
 from shoal.tables.decimals import exact_sums
 from shoal.tables.integers import integer_failures
@@ -107,7 +107,7 @@ def suppress(
     table: "Problem | Tabulation | Table | IntoDataFrame | np.ndarray",
     *,
     sensitive: "IntoDataFrame | Iterable[Sequence[Any]] | None" = None,
-    protection: float = 0.10,
+    protection: float | None = None,
     method: str = "auto",
     options: Mapping[str, Any] | None = None,
     cost: "str | IntoDataFrame" = "value",
@@ -128,8 +128,10 @@ def suppress(
     """Find the cheapest further cells to hide so that no sensitive cell can be computed too closely.
 
     ``table`` is a matrix (array or frame, with or without totals), a table from ``tabulate``, or a whole problem. The
-    ``sensitive`` cells of a matrix are (row, column[, lower, upper]). The result is checked by linear programmes that
-    share no code with the methods.
+    ``sensitive`` cells of a matrix are (row, column[, lower, upper]); without levels, ``protection`` is the share of
+    the value (0.10). Tables from ``tabulate`` and whole problems have sensitive cells and levels of their own; for
+    ``sensitive`` ones on top of them the larger levels hold. The result is checked by linear programmes that share no
+    code with the methods.
 
     >>> import numpy as np
     >>> found = suppress(np.array([[10, 20, 30], [40, 50, 60], [70, 80, 90]]), sensitive=[("2", "2")])
@@ -139,7 +141,7 @@ def suppress(
     problem = as_problem(
         table,
         sensitive=sensitive,
-        protection=protection,
+        protection=share_of(table, sensitive, protection),
         cost=cost,
         sliding=sliding,
         low=low,
@@ -207,7 +209,7 @@ def audit(
     pattern: "IntoDataFrame | Iterable[Sequence[Any]] | np.ndarray",
     *,
     sensitive: "IntoDataFrame | Iterable[Sequence[Any]] | None" = None,
-    protection: float = 0.10,
+    protection: float | None = None,
     sliding: float = 0.0,
     low: float = 0.0,
     high: float | None = None,
@@ -217,8 +219,9 @@ def audit(
 ) -> Audit:
     """The interval an attacker can compute for every hidden cell, exactly, whoever made the pattern.
 
-    ``pattern`` lists the hidden cells: coordinates, and a column ``kind`` if there is one. Without ``sensitive`` the
-    cells of kind ``primary`` are the sensitive ones.
+    ``pattern`` lists all hidden cells, sensitive or not: coordinates, and a column ``kind`` if there is one. A sensitive
+    cell that is not among them is published, and therefore unsafe. Without ``sensitive`` the cells of kind
+    ``primary`` are the sensitive ones.
 
     >>> found = audit(np.array([[10, 20, 30], [40, 50, 60], [70, 80, 90]]),
     ...               [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")], sensitive=[("2", "2")])
@@ -228,17 +231,18 @@ def audit(
     whole = table if isinstance(table, Problem | Tabulation | Table) else as_table(table, rounding=rounding)
     base = whole.table if isinstance(whole, Problem | Tabulation) else whole
     cells, kinds = read_pattern(base, pattern)
+    share = share_of(whole, sensitive, protection)
     if sensitive is None and isinstance(whole, Table):
         marked = [cell for cell, kind in zip(cells, kinds, strict=True) if kind == "primary"]
         if not marked:
             raise InputError("say which cells are sensitive: the pattern marks none as primary")
-        problem = Problem.of(whole, marked, protection=protection, low=low, high=high)
+        problem = Problem.of(whole, marked, protection=share, low=low, high=high)
         problem = problem.against(sliding=sliding * np.abs(base.values[problem.sensitive]))
     else:
         problem = as_problem(
             whole,
             sensitive=sensitive,
-            protection=protection,
+            protection=share,
             sliding=sliding,
             low=low,
             high=high,
@@ -249,9 +253,10 @@ def audit(
     candidates = problem.candidates.copy()
     candidates[complementary] = True
     problem = problem.against(candidates=candidates)
-    found = audit_pattern(problem, complementary)
+    published = np.setdiff1d(problem.sensitive, np.array(cells, dtype=np.int64))
+    found = audit_pattern(problem, complementary, published=published)
     if counts or (isinstance(whole, Tabulation) and whole.counts):
-        found = replace(found, integer=integer_failures(problem, complementary))
+        found = replace(found, integer=integer_failures(without(problem, published), complementary))
     return found
 
 
@@ -282,6 +287,17 @@ def _doubtful(problem: Problem, complementary: np.ndarray) -> int:
         high=np.minimum(problem.high, np.maximum(2.0 * values, problem.table.values)), insiders=(), sums=None
     )
     return int(audit_pattern(narrow, complementary, all_cells=False).unsafe.size)
+
+
+def share_of(table: Any, sensitive: Any, protection: float | None) -> float:
+    """The share of the value that protects a cell without levels; refused where every cell has levels of its own."""
+    if protection is None:
+        return 0.10
+    if isinstance(table, Problem | Tabulation) and sensitive is None:
+        raise InputError(
+            "the sensitive cells of this table have protection levels of their own; leave out the protection"
+        )
+    return protection
 
 
 def as_problem(
@@ -363,12 +379,25 @@ def _narrowed(problem: Problem, sliding: float, low: float, high: float | None) 
 def _more_sensitive(problem: Problem, sensitive: Any, protection: float) -> Problem:
     cells, lower, upper = read_sensitive(problem.table, sensitive, protection)
     new = ~np.isin(cells, problem.sensitive)
+    place = {int(cell): at for at, cell in enumerate(problem.sensitive)}
+    at = np.array([place[int(cell)] for cell in cells[~new]], dtype=np.int64)
+    own_lower, own_upper = problem.lower.copy(), problem.upper.copy()
+    np.maximum.at(own_lower, at, lower[~new])
+    np.maximum.at(own_upper, at, upper[~new])
     return problem.against(
         sensitive=np.concatenate([problem.sensitive, cells[new]]),
-        lower=np.concatenate([problem.lower, lower[new]]),
-        upper=np.concatenate([problem.upper, upper[new]]),
+        lower=np.concatenate([own_lower, lower[new]]),
+        upper=np.concatenate([own_upper, upper[new]]),
         sliding=np.concatenate([problem.sliding, np.zeros(int(new.sum()))]),
     )
+
+
+def already_sensitive(table: Any, sensitive: Any) -> int:
+    """How many of the cells named as sensitive are so in the table itself."""
+    if not isinstance(table, Problem | Tabulation):
+        return 0
+    cells, _, _ = read_sensitive(table.table, sensitive, 0.0)
+    return int(np.isin(cells, table.sensitive).sum())
 
 
 def as_table(data: Any, *, rounding: float | None = None) -> Table:
@@ -409,11 +438,14 @@ def as_table(data: Any, *, rounding: float | None = None) -> Table:
     )
 
 
-def _records(data: Any, names: Sequence[str]) -> list[dict[str, Any]]:
+def _records(data: Any, names: Sequence[str], extra: Sequence[str] = ("kind",)) -> list[dict[str, Any]]:
+    """A list of cells as one record each: a frame, or tuples of the coordinates with or without what is ``extra``."""
     if isinstance(data, list | tuple | set | np.ndarray):
-        width = len(names)
         plain = [item if isinstance(item, list | tuple | np.ndarray) else (item,) for item in data]
-        extra = ("lower", "upper") if plain and len(plain[0]) >= width + 2 else ("kind",)
+        for item in plain:
+            if len(item) not in (len(names), len(names) + len(extra)):
+                form = f"({', '.join(names)}[, {', '.join(extra)}])"
+                raise InputError(f"a cell is written as {form}; one has {len(item)} entries")
         return [dict(zip([*names, *extra], item, strict=False)) for item in plain]
     import narwhals as nw
 
@@ -426,7 +458,7 @@ def _records(data: Any, names: Sequence[str]) -> list[dict[str, Any]]:
 
 def read_sensitive(table: Table, data: Any, protection: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sensitive cells with their lower and upper levels; where none are given, a share of the value."""
-    rows = _records(data, table.dimensions)
+    rows = _records(data, table.dimensions, ("lower", "upper"))
     cells = np.array([table.find(*[row[name] for name in table.dimensions]) for row in rows], dtype=np.int64)
     share = protection * np.abs(table.values[cells])
     levels = []
@@ -443,7 +475,7 @@ def read_pattern(table: Table, data: Any) -> tuple[list[int], list[str]]:
     if len(set(cells)) != len(cells):
         twice = next(cell for cell in cells if cells.count(cell) > 1)
         raise InputError(f"the pattern lists the cell {table.name(twice)} twice")
-    return cells, [str(row.get("kind") or "") for row in rows]
+    return cells, [str(row.get("kind") or "").strip().lower() for row in rows]
 
 
 def keep_stable(problem: Problem, previous: Any, share: float = 0.1) -> tuple[Problem, int]:
@@ -466,7 +498,7 @@ def read_costs(
     if isinstance(cost, str):
         return costs(cost, table.values, contributors)
     found = otherwise.copy()
-    for row in _records(cost, table.dimensions):
+    for row in _records(cost, table.dimensions, ("cost",)):
         figure = _number(row, "cost", "the list of costs")
         if figure is None:
             raise InputError("the list of costs lacks the column 'cost'")
@@ -478,9 +510,11 @@ def _number(row: Mapping[str, Any], name: str, where: str) -> float | None:
     if row.get(name) in (None, ""):
         return None
     try:
-        return float(row[name])
+        number = float(row[name])
     except (TypeError, ValueError):
         raise InputError(f"column '{name}' of {where} must be numeric") from None
+    # Frames of pandas say NaN where nothing was given.
+    return None if np.isnan(number) else number
 
 
 def pattern_frame(problem: Problem, complementary: np.ndarray) -> "pl.DataFrame":
@@ -505,7 +539,7 @@ def interval_frame(found: Audit) -> "pl.DataFrame":
     table = problem.table
     cells = np.sort(problem.sensitive)
     order = np.argsort(problem.sensitive)
-    at = np.array([found.place[int(cell)] for cell in cells], dtype=np.int64)
+    low, high = found.bounds(cells)
     unsafe = set(found.unsafe.tolist()) | {cell for cell, _ in found.insider} | set(found.integer)
     values = table.values[cells]
     columns: dict[str, Any] = {
@@ -513,8 +547,8 @@ def interval_frame(found: Audit) -> "pl.DataFrame":
     }
     columns.update(
         value=values,
-        min=found.low[at],
-        max=found.high[at],
+        min=low,
+        max=high,
         required_min=values - problem.lower[order],
         required_max=values + problem.upper[order],
         safe=[int(cell) not in unsafe for cell in cells],

@@ -26,7 +26,8 @@ def read(path: Path, name: str) -> "tuple[pl.DataFrame, tuple[str, ...], str | N
     status = ["u" if flag else "s" if may else "z"
               for flag, may in zip(problem.is_sensitive, problem.candidates, strict=True)]  # fmt: skip
     for cell in contents.hidden:
-        status[int(cell)] = "m"
+        if not problem.is_sensitive[cell]:
+            status[int(cell)] = "m"
     frame = pl.DataFrame(
         {
             "cell": [int(key) for key in table.keys["cell"]],
