@@ -7,6 +7,7 @@ from shoal.generate.table import SETS, DataSet, table
 from shoal.search import Seeds
 from shoal.studies import Findings, Scope, Study, load, run
 from shoal.studies.cell_suppression import measurements, summary_file
+from shoal.studies.cell_suppression.claims import claims
 from shoal.studies.cell_suppression.measurements import Measurements, Plan, measure, step
 from shoal.studies.cell_suppression.published import APPENDIX, CONFIGURATIONS, COSTS, PRELIMINARY, TIMES
 from shoal.studies.cell_suppression.recomputed import recomputed, sets
@@ -150,16 +151,24 @@ def test_a_small_run_fills_the_tables_the_claims_and_the_summary_files(tmp_path)
     assert 0 < cheapest <= by_place["Table 7", "gensup", "average"].measured
     assert by_place["Table 7", "auto, 5 s", "mean gap to the bound, %"].measured == 0
     assert by_place["Table 19", "gensup 10000Cells1", "ratio"].published == 3.0570
-    claims = {row.measure: row for row in rows if row.table == "Claims"}
-    assert claims["runs of HeurGene that end above their best founder"].note == "holds here on 2 tables"
-    assert any("GenSup over CPU of HeurGene" in measure for measure in claims)
-    assert any("dearest and the cheapest configuration" in measure for measure in claims)
+    claimed = {row.measure: row for row in rows if row.table == "Claims"}
+    assert claimed["runs of HeurGene that end above their best founder"].note == "holds here on 2 tables"
+    assert any("GenSup over CPU of HeurGene" in measure for measure in claimed)
+    assert any("dearest and the cheapest configuration" in measure for measure in claimed)
     summaries = summary_file.read((tmp_path / "summary-10000Cells1-heurgene.txt").read_bytes())
     assert [one.name for one in summaries] == ["ds10000cells01_0.txt", "ds10000cells01_1.txt"]
     mean = by_place["Table 7", "heurgene", "average"].measured
     assert np.mean([one.costs[2] for one in summaries]) == pytest.approx(mean, abs=0.51)
     assert (tmp_path / "figure-12-cost-10000Cells1.svg").exists()
     assert (tmp_path / "figure-08-configurations-10000Cells1.svg").exists()
+
+
+def test_growth_is_measured_per_sensitive_cell() -> None:
+    seconds = {"10000Cells0.5": 1.0, "10000Cells3": 3.0, "100000Cells0.5": 200.0}
+    curves = {f"seconds|{name}|hypercube|1": [(1.0, figure)] for name, figure in seconds.items()}
+    growth = {row.case: (row.measured, row.note) for row in claims(Measurements(curves))}
+    assert growth["10,000 cells, most over fewest sensitive"] == (0.5, "holds here on 1 table")
+    assert growth["0.5 % sensitive, 100,000 over 10,000 cells"] == (20.0, "does not hold here on 1 table")
 
 
 def test_runs_that_find_nothing_are_counted(monkeypatch) -> None:
