@@ -66,7 +66,7 @@ def _densities(name: str, pair: dict[str, Any]) -> None:
             "yAxis": parts.axis("", axisLabel={"show": False}),
             "grid": {"left": 14, "right": 14, "top": 30, "bottom": 44},
             "series": series,
-            "legend": {"textStyle": {"color": "#8a949b"}, "top": 0},
+            "legend": parts.LEGEND,
         },
         200,
         f"distribution of {name} before and after",

@@ -192,7 +192,7 @@ def _course(course: dict[str, list[float]]) -> None:
                 }
                 for name, key in (("best", "best"), ("mean", "mean"))
             ],
-            "legend": {"textStyle": {"color": "#8a949b"}, "top": 0},
+            "legend": parts.LEGEND,
             "tooltip": {"trigger": "axis"},
         },
         230,
@@ -214,7 +214,7 @@ def _operators(operators: dict[str, Any]) -> None:
                         {"type": "bar", "stack": "a", "name": name, "data": totals[name]}
                         for name in ("improved", "equal", "worse")
                     ],
-                    "legend": {"textStyle": {"color": "#8a949b"}, "top": 0},
+                    "legend": parts.LEGEND,
                     "tooltip": {"trigger": "axis"},
                 },
                 70 + 32 * len(operators["names"]),
@@ -240,7 +240,7 @@ def _operators(operators: dict[str, Any]) -> None:
                         }
                         for name, made in zip(operators["names"], operators["made"], strict=True)
                     ],
-                    "legend": {"type": "scroll", "textStyle": {"color": "#8a949b"}, "top": 0},
+                    "legend": {**parts.LEGEND, "type": "scroll"},
                     "tooltip": {"trigger": "axis"},
                 },
                 70 + 32 * len(operators["names"]),
