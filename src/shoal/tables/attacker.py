@@ -30,7 +30,8 @@ class Attacker:
         self.low = -np.minimum(problem.down[self.hidden], 1e20) * scale
         self.high = np.minimum(problem.up[self.hidden], 1e20) * scale
         rows = problem.table.matrix[:, self.hidden].tocsr()
-        self.rows = rows[np.flatnonzero(np.diff(rows.indptr))]
+        self._kept = np.flatnonzero(np.diff(rows.indptr))
+        self.rows = rows[self._kept]
         self._inf = highspy.kHighsInf
         model = highspy.HighsLp()
         model.num_col_, model.num_row_ = self.hidden.size, self.rows.shape[0]
@@ -52,7 +53,7 @@ class Attacker:
             self.solver.setOptionValue(option, value)
         self.solver.passModel(model)
         self.scenario = -1
-        self.last_duals = np.zeros(self.hidden.size)
+        self.last_prices = np.zeros(problem.table.relations)
 
     def _bounds(self, values: np.ndarray) -> np.ndarray:
         return np.where(values >= 1e20, self._inf, np.where(values <= -1e20, -self._inf, values))
@@ -89,7 +90,7 @@ class Attacker:
         status = self.solver.modelStatusToString(self.solver.getModelStatus())
         if status == "Unbounded":
             self.solver.changeColCost(column, 0.0)
-            self.last_duals = np.zeros(self.hidden.size)
+            self.last_prices = np.zeros(self.problem.table.relations)
             return np.inf, np.zeros(self.hidden.size)
         if status != "Optimal":
             # A stale basis can mislead the simplex method; from scratch it decides.
@@ -97,10 +98,22 @@ class Attacker:
             self.solver.run()
         solution = self.solver.getSolution()
         change = np.array(solution.col_value)
-        # Reduced costs: what a little more room for each cell would gain.
-        self.last_duals = np.array(solution.col_dual)
+        # The duals of the relations, from which follows what a little more room for each cell would gain.
+        self.last_prices = np.zeros(self.problem.table.relations)
+        self.last_prices[self._kept] = np.array(solution.row_dual)
         self.solver.changeColCost(column, 0.0)
         return abs(float(change[column])), change
+
+    def _as_far_as(self, cell: int, kind: int, need: float) -> np.ndarray:
+        """How all hidden cells move when a cell that could move without limit moves as far as it must."""
+        column = int(self.column[cell])
+        low, high = self._bounds(self.low[[column]])[0], self._bounds(self.high[[column]])[0]
+        self.solver.changeColBounds(
+            column, low if kind == UP else max(low, -need), min(high, need) if kind == UP else high
+        )
+        _, change = self.extreme(cell, kind)
+        self.solver.changeColBounds(column, low, high)
+        return change
 
     def intervals(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """How far each cell can rise and fall, without limit.
@@ -159,6 +172,9 @@ class Attacker:
                 if kind not in (direction, WIDTH) or total >= wanted.need[place]:
                     continue
                 amount, change = self.extreme(int(wanted.cell[place]), direction)
+                if np.isinf(amount):
+                    # One bounded way there is, so that its cells are known.
+                    change = self._as_far_as(int(wanted.cell[place]), direction, float(wanted.need[place]))
                 total += amount
                 moved |= np.abs(change) > 1e-9
                 if kind != WIDTH:

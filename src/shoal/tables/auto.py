@@ -1,13 +1,10 @@
 """The default: the best heuristic at once, then the exact search as long as the budget lasts."""
 
 from shoal.search import Budget, Observer, Seeds
-from shoal.tables import exact, general
+from shoal.tables import exact
 from shoal.tables.exact import ExactOptions
 from shoal.tables.pattern import Pattern
 from shoal.tables.problem import Problem
-
-# General tables (no networks) beyond this are protected by the general heuristic alone.
-_LARGEST_GENERAL = 7000
 
 
 def solve(
@@ -21,16 +18,6 @@ def solve(
     start: Pattern | None = None,
 ) -> Pattern:
     """The best pattern with its bound when the budget ends."""
-    if problem.table.network is None and problem.size > _LARGEST_GENERAL:
-        return general.solve(
-            problem,
-            general.GeneralOptions(),
-            budget=budget,
-            seeds=seeds,
-            threads=threads,
-            observer=observer,
-            start=start,
-        )
     return exact.solve(
         problem, options, budget=budget, seeds=seeds, threads=threads, observer=observer, start=start
     )

@@ -23,6 +23,7 @@ from shoal.tables.pattern import Pattern, given_away
 from shoal.tables.problem import Problem
 from shoal.tables.relaxation import Relaxation
 from shoal.tables.rows import Rows
+from shoal.tables.smaller import on_smaller
 
 
 class ExactOptions(Options):
@@ -36,6 +37,8 @@ class ExactOptions(Options):
 DEFAULT_WORK = 6000
 # Relaxations with more entries than this are not branched on: improving the pattern gains more.
 LARGEST_TREE = 600_000
+# Nor are general tables with more cells left than this.
+LARGEST_GENERAL_TREE = 1200
 
 
 def solve(
@@ -49,9 +52,12 @@ def solve(
     start: Pattern | None = None,
 ) -> Pattern:
     """Find the cheapest safe pattern, or the best found with a valid bound when the budget ends first."""
-    run = budget.or_iterations(DEFAULT_WORK).start(observer)
-    search = _Search(problem, options, run, seeds)
-    return search.go(start)
+
+    def solve_small(problem: Problem, budget: Budget, observer: Observer, start: Pattern | None) -> Pattern:
+        run = budget.or_iterations(DEFAULT_WORK).start(observer)
+        return _Search(problem, options, run, seeds).go(start)
+
+    return on_smaller(problem, solve_small, budget=budget, observer=observer, start=start)
 
 
 class _Search:
@@ -68,8 +74,8 @@ class _Search:
             self.workshop = Workshop(problem, self.network)
             self.separator = NetworkCuts(problem, self.network)
         else:
-            self.workshop = GeneralWorkshop(problem)
-            self.separator = AttackerCuts(problem)
+            self.workshop = GeneralWorkshop(problem, run=run)
+            self.separator = AttackerCuts(problem, run)
         self.best: Incumbent
 
     def go(self, start: Pattern | None) -> Pattern:
@@ -103,7 +109,7 @@ class _Search:
     def _improve_and_prove(self) -> tuple[float, bool]:
         problem, run = self.problem, self.run
         relaxation = Relaxation(problem, self.separator, self._columns())
-        relaxation.tighten(run)
+        self._tighten(relaxation)
         bound = relaxation.bound
         run.report(bound=min(self._rounded_up(bound), self.best.cost), phase="relaxation")
         if self._closed(bound):
@@ -119,12 +125,26 @@ class _Search:
         if outside.size:
             relaxation.columns = np.sort(np.concatenate([relaxation.columns, outside]))
         rows = self.separator.write(relaxation.numbers, keep)
-        if sum(cells.size for cells in rows.cells) > LARGEST_TREE:
+        many = self.network is None and keep.size > LARGEST_GENERAL_TREE
+        if many or sum(cells.size for cells in rows.cells) > LARGEST_TREE:
             self._improve_on()
             return bound, self._closed(bound)
         hooks = Hooks(self._lacking_in(keep), self._round, self._offer)
         found, closed = branch_and_cut(problem, self.separator, keep, rows, self.best, hooks, run)
         return max(bound, found), closed
+
+    def _tighten(self, relaxation: Relaxation) -> None:
+        run, limit = self.run, self.run.budget.seconds
+        if self.network is not None:
+            relaxation.tighten(run)
+            return
+        if limit is None:
+            relaxation.tighten(run, patience=8)
+            return
+        # General tables are rarely proved: half of the time is for the bound, half for the pattern.
+        inner = run.remaining(seconds=max(1e-9, 0.5 * (limit - run.seconds))).start(run.nested("cuts"))
+        relaxation.tighten(inner, patience=8)
+        run.spend(inner.work)
 
     def _columns(self) -> np.ndarray:
         problem = self.problem
@@ -156,10 +176,9 @@ class _Search:
             if found is not None:
                 self._offer(found)
         self.workshop.focus(usable, problem.cost * (1.0 - 0.6 * x) + 1e-9)
-        if isinstance(self.workshop, GeneralWorkshop):
-            return
         # Small tables are proved sooner than improved.
-        steps = min(options.improvements, 50 + 2 * int(usable.sum()), max(0, self._left() // 2))
+        size = int(usable.sum())
+        steps = min(options.improvements, size // 2 if general else 50 + 2 * size, max(0, self._left() // 2))
         if steps and not run.stopped:
             inner = run if limit is None else run.remaining(seconds=0.25 * limit).start(run.nested("improve"))
             self.workshop.improve(self.best.pattern, steps, self.seeds.child("improve"), inner, self._offer)
@@ -169,7 +188,7 @@ class _Search:
     def _improve_on(self) -> None:
         """Spend the rest of a limited budget on the pattern."""
         turn = 0
-        while isinstance(self.workshop, Workshop) and not self.run.stopped and turn < 50:
+        while not self.run.stopped and turn < 50:
             turn += 1
             before = self.best.cost
             steps = min(self.options.improvements, self._left())
@@ -186,7 +205,8 @@ class _Search:
         problem = self.problem
         if problem.total_cost(pattern) >= self.best.cost:
             return
-        pattern = self.workshop.thin(pattern)
+        if isinstance(self.workshop, Workshop):
+            pattern = self.workshop.thin(pattern)
         cost = problem.total_cost(pattern)
         if cost < self.best.cost and is_safe(problem, pattern):
             self.best.pattern, self.best.cost = pattern, cost

@@ -22,7 +22,9 @@ from shoal.tables.problem import Problem, Requirements
 _TESTS = 30_000
 _LOOK = 1000
 # How many cells each step of destroy and repair tries to show again.
-_FEW = 20
+_FEW = 10
+# So many programmes are one unit of work.
+_PER_UNIT = 8
 
 
 class GeneralOptions(Options):
@@ -190,17 +192,29 @@ class GeneralWorkshop:
         if state is None:
             return start
         rng = seeds.state()
-        best, best_cost, cost = start, state.cost, state.cost
-        for done in range(steps):
-            if not run.chunk(1) or best_cost <= 0:
+        best, best_cost, cost, kept = start, state.cost, state.cost, state.cost
+        done = number = 0
+        while done < steps and best_cost > 0:
+            # The work of a step is counted in programmes, as they are what takes the time.
+            most = run.chunk(steps - done)
+            if most == 0:
                 break
-            heat = 0.002 * best_cost * (1.0 - (done % 200) / 200)
+            solved = self.search.solved
+            heat = 0.002 * best_cost * (1.0 - (number % 200) / 200)
             cost += self._step(state, rng, heat)
-            run.spend(1)
+            number += 1
+            spent = 1 + (self.search.solved - solved) // _PER_UNIT
+            left = steps - done if run.budget.iterations is None else run.budget.iterations - run.work
+            run.spend(min(spent, left))
+            done += spent
             if cost < best_cost - 1e-9 * max(1.0, best_cost):
                 best, best_cost = state.complementary, cost
+            if number % 10 == 0 and best_cost < kept:
+                kept = best_cost
                 keep(best)
             run.report(phase="improve")
+        if best_cost < kept:
+            keep(best)
         return best
 
     def _step(self, state: Certified, rng: np.ndarray, heat: float) -> float:

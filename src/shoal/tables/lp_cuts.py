@@ -2,15 +2,28 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from shoal.search import Run
+from shoal.search.kernels import kernel
 from shoal.tables.attacker import Attacker
+from shoal.tables.neighbourhood import around
 from shoal.tables.problem import DOWN, UP, WIDTH, Problem, Requirements
 from shoal.tables.rows import Rows
 from shoal.tables.strengthening import best_two, coefficient
 
 _POOL = 300
+# How many relations around a cell are looked at: more when fewer inequalities than this share of the requirements are
+# found with less. On tables with more cells than that all relations are looked at only if nothing else is found.
+_REACHES = (30, 120, 400)
+_ENOUGH = 0.02
+_LARGE = 5000
+# What room counts as no limit.
+_FAR = 1e15
+# Requirements that the point only just meets give inequalities too: rounded, they may be violated.
+_NEARLY = 1.05
 
 
 @dataclass(frozen=True)
@@ -30,19 +43,55 @@ class _Record:
     moved: np.ndarray
 
 
-class AttackerCuts:
-    """The separation routine of a general table; it remembers every inequality it gave out."""
+@kernel
+def _coefficients(caps: np.ndarray, need: float, divisor: float) -> Any:
+    values = np.empty(caps.shape[0])
+    for i in range(caps.shape[0]):
+        values[i] = coefficient(caps[i], need, divisor)
+    return values
 
-    def __init__(self, problem: Problem) -> None:
+
+class AttackerCuts:
+    """The separation routine of a general table; it remembers every inequality it gave out.
+
+    For each requirement the attacker's programme is solved over the relations around the cell that are connected by
+    cells of the point. Its dual gives a valid inequality whether or not relations further away were left out.
+    """
+
+    def __init__(self, problem: Problem, run: Run | None = None) -> None:
+        import highspy
+
         self.problem = problem
         self.wanted = problem.requirements
         self.records: list[_Record] = []
         self.worst = 0.0
+        self.run = run
         self._seen: set[bytes] = set()
         self._pool: list[_Capacity] = []
-        self._movable = np.flatnonzero(problem.candidates | problem.is_sensitive)
-        self._attacker = Attacker(problem, self._movable, np.zeros(self._movable.size))
+        self._reach = 0
+        self._attacker: Attacker | None = None
+        self._large = problem.size > _LARGE
         self._fixed = problem.is_sensitive
+        self._movable = problem.candidates | problem.is_sensitive
+        table = problem.table
+        columns = table.matrix.tocsc()
+        self._starts, self._members = table.starts, table.members.astype(np.int64)
+        self._signs = table.signs
+        self._of_starts, self._of_cell = columns.indptr.astype(np.int64), columns.indices.astype(np.int64)
+        self._place = np.full(table.cells, -1, dtype=np.int64)
+        self._reached = np.zeros(table.relations, dtype=bool)
+        self._up, self._down = np.minimum(problem.up, _FAR), np.minimum(problem.down, _FAR)
+        self._highs = highspy
+        self._solver = highspy.Highs()
+        # At rest every cell keeps its value, which is feasible: the primal method (4) goes on from there.
+        for option, value in (
+            ("output_flag", False),
+            ("threads", 1),
+            ("random_seed", 0),
+            ("presolve", "off"),
+            ("simplex_strategy", 4),
+        ):
+            self._solver.setOptionValue(option, value)
 
     def require(self, more: Requirements) -> None:
         """Take further requirements into account."""
@@ -52,61 +101,185 @@ class AttackerCuts:
         self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01, bridges: bool = True
     ) -> Rows:
         """Violated inequalities at the point ``x`` (one number per cell), over the given columns."""
-        fresh = self._capacities(x)
         start = len(self.records)
-        for capacity in [*fresh, *self._pool]:
+        for capacity in self._pool:
             self._strengthen(capacity, x, least)
-        self._pool = [*self._pool, *fresh][-_POOL:]
+        share = np.where(self._fixed, 1.0, np.where(x < 1e-9, 0.0, x)) * self._movable
+        # Deep in a search tree a quick look suffices, unless the point is a pattern to be refused (``least`` tiny).
+        quick = not bridges and least > 1e-6
+        while True:
+            reach = min(self._reach, 1) if quick else self._reach
+            local = reach < len(_REACHES)
+            fresh = self._capacities(share, _REACHES[reach]) if local else self._all_capacities(share)
+            for capacity in fresh:
+                self._strengthen(capacity, x, least)
+            self._pool = [*self._pool, *fresh][-_POOL:]
+            found = len(self.records) - start
+            stopped = self.run is not None and self.run.stopped
+            if quick or not local or stopped or found > _ENOUGH * self.wanted.size:
+                break
+            if reach + 1 == len(_REACHES) and self._large and found:
+                break
+            # The surroundings looked at have little more to give: from now on, larger ones.
+            self._reach += 1
+            if found:
+                break
         return self.write(range(start, len(self.records)), columns)
 
-    def _capacities(self, x: np.ndarray) -> list[_Capacity]:
-        wanted, attacker = self.wanted, self._attacker
-        share = np.where(self._fixed[self._movable], 1.0, x[self._movable])
-        share[share < 1e-9] = 0.0
-        attacker.scenario = -1
-        attacker.rescale(share)
+    def _capacities(self, share: np.ndarray, reach: int) -> list[_Capacity]:
+        wanted = self.wanted
         shown = np.zeros(wanted.size, dtype=bool)
-        column = attacker.column[wanted.cell]
         found: list[_Capacity] = []
-        for place in np.lexsort((np.arange(wanted.size), wanted.scenario)):
+        for count, place in enumerate(np.argsort(-wanted.need, kind="stable").tolist()):
             if shown[place]:
                 continue
-            kind, need, scenario = (
-                int(wanted.kind[place]),
-                float(wanted.need[place]),
-                int(wanted.scenario[place]),
-            )
-            attacker.assume(scenario)
-            total = 0.0
-            rates = []
-            for direction in (UP, DOWN):
-                if kind not in (direction, WIDTH) or total >= need:
-                    continue
-                amount, change = attacker.extreme(int(wanted.cell[place]), direction)
-                total += amount
-                rates.append(attacker.last_duals)
-                if kind != WIDTH:
-                    at = change[column]
-                    amounts = np.where(wanted.kind == UP, at, np.where(wanted.kind == DOWN, -at, 0.0))
-                    shown |= (amounts >= wanted.need) & (wanted.scenario == scenario)
-            if total < need * (1.0 - 1e-9):
-                found.append(self._capacity(rates, need, scenario, int(wanted.cell[place])))
-        attacker.assume(-1)
-        return [capacity for capacity in found if capacity.need > 0]
+            if count % 50 == 49 and self.run is not None and self.run.stopped:
+                break
+            capacity = self._capacity(place, share, shown, reach)
+            if capacity is not None and capacity.need > 0:
+                found.append(capacity)
+        return found
 
-    def _capacity(self, rates: list[np.ndarray], need: float, scenario: int, own: int) -> _Capacity:
-        problem, cells = self.problem, self._movable
-        caps = np.zeros(cells.size)
-        for rate in rates:
-            room = np.where(rate < 0.0, problem.up[cells], problem.down[cells])
-            used = np.abs(rate) > 1e-11
-            caps[used] += np.minimum(np.abs(rate[used]) * np.minimum(room[used], 1e15), 1e15)
-        if scenario >= 0:
-            caps[self._attacker.column[np.intersect1d(problem.insiders[scenario], cells)]] = 0.0
+    def _capacity(self, place: int, share: np.ndarray, shown: np.ndarray, reach: int) -> _Capacity | None:
+        """What a requirement asks of every pattern, if the point (nearly) fails it."""
+        wanted = self.wanted
+        cell, kind, need = int(wanted.cell[place]), int(wanted.kind[place]), float(wanted.need[place])
+        known = np.empty(0, dtype=np.int64)
+        if wanted.scenario[place] >= 0:
+            known = self.problem.insiders[wanted.scenario[place]]
+            share = share.copy()
+            share[known] = 0.0
+        relations, cells, starts, columns, values, _ = around(
+            cell,
+            share > 0.0,
+            reach,
+            self._starts,
+            self._members,
+            self._signs,
+            self._of_starts,
+            self._of_cell,
+            self._place,
+            self._reached,
+        )
+        total = 0.0
+        caps: np.ndarray | None = None
+        others = np.empty(0, dtype=np.int64)
+        for direction in (UP, DOWN):
+            if kind not in (direction, WIDTH) or total >= need * _NEARLY:
+                continue
+            solved = self._extreme(direction, need, cells, share, (starts, columns, values))
+            if solved is None:
+                return None
+            amount, change, prices = solved
+            total += amount
+            others, mine = self._caps(direction, cell, relations, prices)
+            caps = mine if caps is None else caps + mine
+            if kind != WIDTH:
+                # With relations left out this proves nothing, but says where not to look first.
+                self._share(place, cells, change, shown)
+        if total >= need * _NEARLY or caps is None:
+            return None
+        return self._asked(others, caps, need, known)
+
+    def _extreme(
+        self,
+        direction: int,
+        need: float,
+        cells: np.ndarray,
+        share: np.ndarray,
+        rows: tuple[np.ndarray, np.ndarray, np.ndarray],
+    ) -> tuple[float, np.ndarray, np.ndarray] | None:
+        """How far the first of the cells moves (at most a little more than it must), the change, and the prices of rows."""
+        starts, columns, values = rows
+        low, high = -self._down[cells] * share[cells] / need, self._up[cells] * share[cells] / need
+        if direction == UP:
+            high[0] = min(high[0], 1.01 * _NEARLY)
+        else:
+            low[0] = max(low[0], -1.01 * _NEARLY)
+        cost = np.zeros(cells.size)
+        cost[0] = -1.0 if direction == UP else 1.0
+        model = self._highs.HighsLp()
+        model.num_col_, model.num_row_ = cells.size, starts.size - 1
+        model.col_cost_, model.col_lower_, model.col_upper_ = cost, low, high
+        model.row_lower_ = model.row_upper_ = np.zeros(starts.size - 1)
+        model.a_matrix_.format_ = self._highs.MatrixFormat.kRowwise
+        model.a_matrix_.start_, model.a_matrix_.index_ = starts, columns
+        model.a_matrix_.value_ = values
+        self._solver.clearModel()
+        self._solver.passModel(model)
+        self._solver.run()
+        if self._solver.getModelStatus() != self._highs.HighsModelStatus.kOptimal:
+            return None
+        solution = self._solver.getSolution()
+        change = np.array(solution.col_value) * need
+        return abs(float(change[0])), change, np.array(solution.row_dual)
+
+    def _caps(
+        self, direction: int, cell: int, relations: np.ndarray, prices: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """What each cell around can contribute, given prices of the relations: valid whatever the prices are."""
+        entries = np.concatenate([np.arange(self._starts[r], self._starts[r + 1]) for r in relations])
+        owner = np.repeat(np.round(prices, 9), self._starts[relations + 1] - self._starts[relations])
+        cells, place = np.unique(self._members[entries], return_inverse=True)
+        rate = -np.bincount(place, owner * self._signs[entries], cells.size)
+        rate[np.searchsorted(cells, cell)] += -1.0 if direction == UP else 1.0
+        rate[np.abs(rate) < 1e-8] = 0.0
+        # A negative rate gains by rising.
+        caps = np.abs(rate) * np.where(rate < 0.0, self._up[cells], self._down[cells])
+        movable = self._movable[cells]
+        return cells[movable], np.minimum(caps[movable], _FAR)
+
+    def _all_capacities(self, share: np.ndarray) -> list[_Capacity]:
+        """The same over all relations, by one resident programme that every solution of it serves several cells."""
+        wanted = self.wanted
+        if self._attacker is None:
+            self._attacker = Attacker(self.problem, np.flatnonzero(self._movable))
+        attacker = self._attacker
+        attacker.scenario = -1
+        attacker.rescale(share[attacker.hidden])
+        shown = np.zeros(wanted.size, dtype=bool)
+        found: list[_Capacity] = []
+        every = np.arange(self.problem.table.relations)
+        for count, place in enumerate(np.lexsort((np.arange(wanted.size), wanted.scenario)).tolist()):
+            if count % 50 == 49 and self.run is not None and self.run.stopped:
+                break
+            if shown[place]:
+                continue
+            cell, kind, need = int(wanted.cell[place]), int(wanted.kind[place]), float(wanted.need[place])
+            scenario = int(wanted.scenario[place])
+            attacker.assume(scenario)
+            total, caps = 0.0, np.zeros(0)
+            others = np.empty(0, dtype=np.int64)
+            for direction in (UP, DOWN):
+                if kind in (direction, WIDTH) and total < need * _NEARLY:
+                    amount, change = attacker.extreme(cell, direction)
+                    total += amount
+                    others, mine = self._caps(direction, cell, every, attacker.last_prices)
+                    caps = mine if caps.size == 0 else caps + mine
+                    if kind != WIDTH:
+                        self._share(place, attacker.hidden, change, shown)
+            if total < need * _NEARLY:
+                known = self.problem.insiders[scenario] if scenario >= 0 else np.empty(0, dtype=np.int64)
+                capacity = self._asked(others, caps, need, known)
+                if capacity.need > 0:
+                    found.append(capacity)
+        attacker.assume(-1)
+        return found
+
+    def _asked(self, cells: np.ndarray, caps: np.ndarray, need: float, known: np.ndarray) -> _Capacity:
+        """What is left to the cells that may or may not be hidden."""
+        caps[np.isin(cells, known)] = 0.0
         fixed = self._fixed[cells]
-        left = need - float(caps[fixed].sum())
         keep = ~fixed & (caps > 1e-9 * need)
-        return _Capacity(cells[keep], caps[keep], left)
+        return _Capacity(cells[keep], caps[keep], need - float(caps[fixed].sum()))
+
+    def _share(self, place: int, cells: np.ndarray, change: np.ndarray, shown: np.ndarray) -> None:
+        wanted = self.wanted
+        amounts = np.zeros(self.problem.table.cells)
+        amounts[cells] = change
+        at = amounts[wanted.cell]
+        amount = np.where(wanted.kind == UP, at, np.where(wanted.kind == DOWN, -at, 0.0))
+        shown |= (amount >= wanted.need) & (wanted.scenario == wanted.scenario[place])
 
     def _strengthen(self, capacity: _Capacity, x: np.ndarray, least: float) -> None:
         here = x[capacity.cells]
@@ -132,7 +305,7 @@ class AttackerCuts:
             if record.moved.size:
                 keep &= ~np.isin(record.capacity.cells, record.moved)
             cells, caps = record.capacity.cells[keep], record.capacity.caps[keep]
-            values = np.array([coefficient(cap, record.need, record.divisor) for cap in caps])
+            values = _coefficients(caps, record.need, record.divisor)
             rows.add(number, cells.astype(np.int32), values, 1.0)
         return rows
 

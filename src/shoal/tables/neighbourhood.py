@@ -183,6 +183,72 @@ def submatrix(
     return places, col_starts, row_index, values, used
 
 
+@kernel
+def around(
+    cell: int,
+    open_: np.ndarray,
+    most: int,
+    starts: np.ndarray,
+    members: np.ndarray,
+    signs: np.ndarray,
+    of_starts: np.ndarray,
+    of_cell: np.ndarray,
+    place: np.ndarray,
+    reached: np.ndarray,
+) -> Any:
+    """Up to ``most`` relations around a cell that open cells connect: the relations, their open cells, and the rows.
+
+    Relations further away are left out, so that the open cells at the border are freer than they are in truth. Also
+    returns whether nothing was left out. ``place`` (all −1) and ``reached`` (all false) are left as they were found.
+    """
+    relations = np.empty(most, dtype=np.int64)
+    count = 0
+    cells = [cell]
+    place[cell] = 0
+    head = 0
+    complete = True
+    while head < len(cells):
+        here = cells[head]
+        head += 1
+        for i in range(of_starts[here], of_starts[here + 1]):
+            relation = of_cell[i]
+            if reached[relation]:
+                continue
+            if count == most:
+                complete = False
+                continue
+            reached[relation] = True
+            relations[count] = relation
+            count += 1
+            for j in range(starts[relation], starts[relation + 1]):
+                other = members[j]
+                if open_[other] and place[other] < 0:
+                    place[other] = len(cells)
+                    cells.append(other)
+    entries = 0
+    for r in range(count):
+        for j in range(starts[relations[r]], starts[relations[r] + 1]):
+            entries += place[members[j]] >= 0
+    row_starts = np.zeros(count + 1, dtype=np.int32)
+    columns = np.empty(entries, dtype=np.int32)
+    values = np.empty(entries)
+    entries = 0
+    for r in range(count):
+        for j in range(starts[relations[r]], starts[relations[r] + 1]):
+            if place[members[j]] >= 0:
+                columns[entries] = place[members[j]]
+                values[entries] = signs[j]
+                entries += 1
+        row_starts[r + 1] = entries
+    found = np.empty(len(cells), dtype=np.int64)
+    for c in range(len(cells)):
+        found[c] = cells[c]
+        place[cells[c]] = -1
+    for r in range(count):
+        reached[relations[r]] = False
+    return relations[:count], found, row_starts, columns, values, complete
+
+
 class Neighbourhoods:
     """Finds neighbourhoods in one table and solves the programmes over them."""
 
