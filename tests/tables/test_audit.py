@@ -171,3 +171,26 @@ def test_what_cannot_be_protected_is_named() -> None:
     lonely = table.find("1", "1")
     problem = Problem.of(table, [lonely], candidates=table.internal & (table.values > 0))
     assert hopeless(problem).tolist() == [lonely]
+
+
+def test_insiders_are_found_where_an_outsider_sees_no_limit() -> None:
+    # All totals are hidden too, so cells can rise for ever; whoever knows the other cells of a line is not so ignorant.
+    failed = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        problem = cube(rng)
+        table = problem.table
+        cell = int(problem.sensitive[0])
+        line = next(
+            table.relation(place) for place in range(table.relations) if cell in table.relation(place)
+        )
+        known = np.setdiff1d(line, [cell, *problem.sensitive[1:]])
+        others = np.setdiff1d(np.arange(table.cells), problem.sensitive)
+        problem = problem.against(candidates=np.ones(table.cells, dtype=bool), insiders=(known,))
+        found = audit(problem, others)
+        assert found.unsafe.size == 0 and np.isinf(found.high).any()
+        broken = failing_insiders(problem, problem.hidden_mask(others))
+        failures = unprotected(problem, others)
+        assert sorted(zip(broken.cell, broken.kind, broken.scenario, strict=True)) == sorted(failures)
+        failed += len(failures)
+    assert failed

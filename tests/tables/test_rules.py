@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from shoal.errors import InputError
 from shoal.tables.audit import audit
 from shoal.tables.linked import link
-from shoal.tables.rules import Dominance, MinimumFrequency, PPercent, SumRule, parse_rule
-from shoal.tables.suppression import suppress
+from shoal.tables.rules import Contributions, Dominance, MinimumFrequency, PPercent, SumRule, parse_rule
+from shoal.tables.suppression import as_problem, suppress
 from shoal.tables.tabulation import tabulate
 
 
@@ -309,3 +309,51 @@ def test_linked_tables_are_one_system() -> None:
     wrong = tabulate(frame.head(200), ["a", "c"], value="v", contributor="firm", rules=["frequency(13)"])
     with pytest.raises(InputError, match="disagree"):
         link([one, wrong])
+
+
+@pytest.mark.parametrize(
+    "rule", [Dominance(2, 100 / 3), PPercent(12.3456789), PPercent(1 / 3, 2), PPercent(10.0, 1, 80.25)]
+)
+def test_a_rule_is_read_back_from_its_text_digit_by_digit(rule) -> None:
+    assert parse_rule(str(rule)) == rule
+    with pytest.raises(InputError, match="frequency"):
+        parse_rule("frequency(2.5)")
+
+
+def test_the_limit_of_dominance_is_not_passed_by_rounding() -> None:
+    cells = Contributions(
+        np.array([0, 2, 4]),
+        np.array([0, 1, 0, 1]),
+        np.array([63.0, 27.0, 63.1, 26.9]),
+        np.array([90.0, 90.0]),
+    )
+    assert np.isnan(Dominance(1, 70.0).level(cells)).tolist() == [True, False]
+
+
+def test_missing_entries_of_pandas_frames_are_missing() -> None:
+    pd = pytest.importorskip("pandas")
+    firms = {
+        "a": ["x", "x", "x", "y", "y", "y"],
+        "v": [10.0, 10.0, 10.0, 5.0, 6.0, 7.0],
+        "f": ["f1", "f2", "f3", "f4", "f5", "f6"],
+        "h": ["H", None, None, None, None, None],
+    }
+    prior = {"a": ["x", "y"], "status": ["u", None], "lower": [1.0, None], "cost": [None, 3.0]}
+    made = [
+        tabulate(
+            frame(firms),
+            ["a"],
+            value="v",
+            contributor="f",
+            holding="h",
+            rules=["frequency(2)"],
+            apriori=frame(prior),
+        ).frame
+        for frame in (pd.DataFrame, pl.DataFrame)
+    ]
+    assert made[0].equals(made[1]) and made[0]["contributors"].to_list() == [6, 3, 3]
+    sensitive = {"row": ["1", "2"], "column": ["1", "2"], "lower": [1.0, None], "upper": [None, 2.0]}
+    problem = as_problem(
+        np.arange(1.0, 10.0).reshape(3, 3), sensitive=pd.DataFrame(sensitive), protection=0.2
+    )
+    assert problem.lower.tolist() == [1.0, 1.0] and problem.upper.tolist() == [0.2, 2.0]

@@ -88,7 +88,7 @@ class Dominance:
         return np.where(sensitive, np.maximum(100.0 / self.k * top - cells.total, 0.0), np.nan)
 
     def __str__(self) -> str:
-        return f"dominance({self.n},{self.k:g})"
+        return f"dominance({self.n},{_shown(self.k)})"
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,14 @@ class PPercent:
 
     def __str__(self) -> str:
         if self.q != 100.0:
-            return f"pq({self.p:g},{self.q:g})"
-        return f"p-percent({self.p:g})" if self.coalition == 1 else f"p-percent({self.p:g},{self.coalition})"
+            return f"pq({_shown(self.p)},{_shown(self.q)})"
+        more = "" if self.coalition == 1 else f",{self.coalition}"
+        return f"p-percent({_shown(self.p)}{more})"
+
+
+def _shown(number: float) -> str:
+    # All digits: a rule is read back from its text.
+    return repr(float(number)).removesuffix(".0")
 
 
 Rule = MinimumFrequency | Dominance | PPercent

@@ -16,7 +16,7 @@ from shoal.tables.methods import METHODS
 from shoal.tables.pattern import Pattern, verify
 from shoal.tables.problem import Problem
 from shoal.tables.table import TOTAL, Table, with_totals
-from shoal.tables.tabulation import Tabulation, Zeros, costs
+from shoal.tables.tabulation import Tabulation, Zeros, costs, missing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -507,14 +507,12 @@ def read_costs(
 
 
 def _number(row: Mapping[str, Any], name: str, where: str) -> float | None:
-    if row.get(name) in (None, ""):
+    if missing(row.get(name)):
         return None
     try:
-        number = float(row[name])
+        return float(row[name])
     except (TypeError, ValueError):
         raise InputError(f"column '{name}' of {where} must be numeric") from None
-    # Frames of pandas say NaN where nothing was given.
-    return None if np.isnan(number) else number
 
 
 def pattern_frame(problem: Problem, complementary: np.ndarray) -> "pl.DataFrame":

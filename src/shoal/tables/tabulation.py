@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError, unknown
-from shoal.tables.decimals import exact_sums
+from shoal.tables.decimals import units
 from shoal.tables.problem import Problem
 from shoal.tables.rules import (
     Contributions,
@@ -299,8 +299,15 @@ def _who(data: "nw.DataFrame[Any]", contributor: str | None, holding: str | None
         own = [f"\0{item}" for item in data[contributor].to_list()]
     if holding is not None:
         groups = data[holding].to_list()
-        own = [name if group in (None, "") else str(group) for name, group in zip(own, groups, strict=True)]
+        own = [name if missing(group) else str(group) for name, group in zip(own, groups, strict=True)]
     return np.unique(np.array(own), return_inverse=True)[1].reshape(-1)
+
+
+def missing(item: Any) -> bool:
+    """Whether nothing was given; frames of pandas say NaN, NaT or NA then."""
+    if isinstance(item, float):
+        return bool(np.isnan(item))
+    return item is None or type(item).__name__ in ("NaTType", "NAType") or str(item) == ""
 
 
 def _table(dimensions: Sequence[str], trees: Mapping[str, Tree]) -> tuple[Table, tuple[int, ...]]:
@@ -370,7 +377,9 @@ def _spread(
 
 def _sums(places: np.ndarray, amounts: np.ndarray, records: np.ndarray, count: int) -> np.ndarray:
     """The sum of the amounts of the records at each place."""
-    return exact_sums(np.bincount(places, weights=amounts[records], minlength=count), amounts)
+    whole, scale = units(amounts)
+    found: np.ndarray = np.bincount(places, weights=whole[records], minlength=count) / scale
+    return found
 
 
 def _contributions(
@@ -472,18 +481,17 @@ def apply_apriori(made: Tabulation, apriori: "IntoDataFrame") -> Tabulation:
     status, lower, upper, cost = made.status.copy(), made.lower.copy(), made.upper.copy(), made.cost.copy()
     for row in data.iter_rows(named=True):
         cell = made.table.find(*[str(row[name]) for name in dimensions])
-        word = str(row.get("status") or "").strip().lower()
+        word = "" if missing(row.get("status")) else str(row["status"]).strip().lower()
         if word and word not in _WORDS:
             raise InputError(
                 f"the a-priori file has the status '{word}'; known are s (safe), u (sensitive) and z (published)"
             )
         status[cell] = _WORDS.get(word, status[cell])
         for name, array in (("lower", lower), ("upper", upper), ("cost", cost)):
-            given = row.get(name)
-            if given in (None, ""):
+            if missing(row.get(name)):
                 continue
             try:
-                array[cell] = float(given)
+                array[cell] = float(row[name])
             except (TypeError, ValueError):
                 raise InputError(f"column '{name}' of the a-priori file must be numeric") from None
             if not array[cell] >= 0:
