@@ -89,6 +89,9 @@ def branch_and_cut(
     run.spend(max(0, min(int(model.getNTotalNodes()), tree.allowed) - tree.spent))
     status = model.getStatus()
     closed = status in ("optimal", "infeasible", "inforunbd")
+    # What the tree accepted must have been taken over; otherwise its end proves nothing about the incumbent.
+    if closed and model.getNSols() and float(model.getPrimalbound()) < incumbent.cost - 10.0 * margin:
+        closed = False
     bound = incumbent.cost if closed else min(float(model.getDualbound()), incumbent.cost)
     if abs(bound) >= 1e19:
         bound = 0.0

@@ -24,6 +24,8 @@ from shoal.tables.problem import Problem
 from shoal.tables.relaxation import Relaxation
 from shoal.tables.rows import Rows
 from shoal.tables.smaller import on_smaller
+from shoal.tables.windows import WORK as WINDOW_WORK
+from shoal.tables.windows import Windows
 
 
 class ExactOptions(Options):
@@ -39,6 +41,8 @@ DEFAULT_WORK = 6000
 LARGEST_TREE = 600_000
 # Nor are general tables with more cells left than this.
 LARGEST_GENERAL_TREE = 1200
+# Tables with more cells than this are improved window by window.
+LARGEST_ANNEALED = 25_000
 
 
 def solve(
@@ -117,6 +121,10 @@ class _Search:
         self._guided(relaxation)
         if self._closed(bound) or run.stopped:
             return bound, self._closed(bound)
+        if self._large:
+            self._windows(relaxation)
+            if run.stopped:
+                return bound, self._closed(bound)
         # Columns that a cheaper pattern cannot contain are left out; with them every bound above the cost stays valid.
         gap = self.best.cost - bound
         margin = 1e-7 * max(1.0, self.best.cost)
@@ -164,7 +172,10 @@ class _Search:
         limit = run.budget.seconds
         usable = problem.candidates & (reduced <= min(gap, 0.25 * gap + 0.01 * self.best.cost))
         general = isinstance(self.workshop, GeneralWorkshop)
-        for place in range(min(options.roundings, 3) if general else options.roundings):
+        several = options.roundings
+        if general or self._large:
+            several = min(several, 4)
+        for place in range(several):
             if run.stopped:
                 return
             usable[self.best.pattern] = True
@@ -179,11 +190,41 @@ class _Search:
         # Small tables are proved sooner than improved.
         size = int(usable.sum())
         steps = min(options.improvements, size // 2 if general else 50 + 2 * size, max(0, self._left() // 2))
-        if steps and not run.stopped:
+        if steps and not self._large and not run.stopped:
             inner = run if limit is None else run.remaining(seconds=0.25 * limit).start(run.nested("improve"))
             self.workshop.improve(self.best.pattern, steps, self.seeds.child("improve"), inner, self._offer)
             if inner is not run:
                 run.spend(inner.work)
+
+    @property
+    def _large(self) -> bool:
+        # Here destroying and repairing costs more than solving a part of the pattern as an integer programme.
+        return self.problem.size > LARGEST_ANNEALED
+
+    def _windows(self, relaxation: Relaxation) -> None:
+        """Solve parts of the pattern again until several in a row bring nothing."""
+        problem, run = self.problem, self.run
+        rng = self.seeds.child("windows").state()
+        windows = Windows(
+            problem,
+            lambda cells: self.separator.write(relaxation.numbers, cells),
+            lambda pattern, cells: violated(problem, self.separator, self.network, pattern, cells),
+            lambda pattern: self.workshop.build(self.rng, pattern),
+            relaxation.x,
+            relaxation.reduced,
+            self.best.pattern,
+        )
+        self.workshop.focus(np.isin(np.arange(problem.table.cells), windows.cells))
+        failed = 0
+        while failed < 12 and run.chunk(WINDOW_WORK):
+            before = self.best.cost
+            pattern = self.best.pattern
+            found = windows.solve(pattern, windows.release(pattern, rng), run)
+            if found is not None:
+                self._offer(found)
+            failed = 0 if self.best.cost < before else failed + 1
+            run.spend(min(WINDOW_WORK, self._left()))
+            run.report(phase="windows")
 
     def _improve_on(self) -> None:
         """Spend the rest of a limited budget on the pattern."""
@@ -205,12 +246,14 @@ class _Search:
         problem = self.problem
         if problem.total_cost(pattern) >= self.best.cost:
             return
-        if isinstance(self.workshop, Workshop):
-            pattern = self.workshop.thin(pattern)
-        cost = problem.total_cost(pattern)
-        if cost < self.best.cost and is_safe(problem, pattern):
-            self.best.pattern, self.best.cost = pattern, cost
-            self.run.report(cost)
+        # Thinning looks at intervals only: if a sum or an insider needs the cells it took, the pattern counts as it came.
+        thinner = [self.workshop.thin(pattern)] if isinstance(self.workshop, Workshop) else []
+        for found in (*thinner, pattern):
+            cost = problem.total_cost(found)
+            if cost < self.best.cost and is_safe(problem, found):
+                self.best.pattern, self.best.cost = found, cost
+                self.run.report(cost)
+                return
 
     def _round(self, x: np.ndarray) -> np.ndarray | None:
         problem = self.problem
@@ -251,7 +294,8 @@ def first_pattern(workshop: Workshop | GeneralWorkshop, problem: Problem, seeds:
             raise Infeasible(
                 "a sum that one relation gives away stays sensitive even if all that may be hidden is"
             )
-        found.append(workshop.thin(everything))
+        thinner = workshop.thin(everything)
+        found.append(thinner if is_safe(problem, thinner) else everything)
     return min(found, key=problem.total_cost)
 
 

@@ -473,7 +473,8 @@ class NetworkCuts:
                 inside = support[(x[support] >= above) & ~self._fixed[support]]
                 moved = inside[members[tail[inside]] != members[head[inside]]].astype(np.int64)
             fresh.append(_Record(int(wanted.cell[r]), members, float(need), float(divisor), moved, insider))
-        if bridges:
+        # A cell can also be hidden only to keep a sum from being given away; then it need not be part of a circuit.
+        if bridges and self.problem.sums is None:
             cells, bridge_sets = bridge_cuts(network.nodes, tail, head, x, support, self._fixed, 1e-9, 0.02)
             none = np.empty(0, dtype=np.int64)
             fresh += [
