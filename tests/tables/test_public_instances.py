@@ -1,0 +1,66 @@
+"""Every public instance is read, protected, and found safe by a check that shares no code with the methods."""
+
+import pytest
+from tests.benchmark_data import benchmark_file
+
+from shoal.search import Budget, Seeds, silent
+from shoal.tables import jj
+from shoal.tables.audit import audit
+from shoal.tables.methods import METHODS
+from shoal.tables.pattern import Pattern, verify
+from shoal.tables.problem import Problem
+
+SMALL = (
+    "abs_example.jj",
+    "example_2D.jj",
+    "rtau_turnover_act_cj.jj",
+    "rtau_turnover_act_size.jj",
+    "rtau_turnover_nuts_cj.jj",
+    "rtau_turnover_nuts_size.jj",
+    "small.jj",
+    "ssb_z3_freq.jj",
+    "sumit_fully_suppressed.jj",
+    "sumit_partially_suppressed.jj",
+    "sumit_test.jj",
+    "synth2d_30x30_10pct.jj",
+    "targus.jj",
+    "tw_ind_size.jj",
+    "tw_size_region.jj",
+)
+LARGE = ("rtau_turnover_act_nuts_size.jj", "tw_ind_region.jj.gz", "tw_ind_size_region.jj.gz")
+
+
+def read(name: str) -> Problem:
+    return jj.read(benchmark_file(f"tabular/jj/{name}")).problem
+
+
+def protect(problem: Problem, method: str, **budget: float) -> Pattern:
+    found: Pattern = METHODS[method].solve(
+        problem, None, budget=Budget(**budget), seeds=Seeds(0), observer=silent
+    )
+    verify(problem, found)
+    return found
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_small_instances(name: str) -> None:
+    problem = read(name)
+    found = protect(problem, "general")
+    assert audit(problem, found.complementary).safe
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", LARGE)
+def test_large_instances(name: str) -> None:
+    problem = read(name)
+    found = protect(problem, "general")
+    assert audit(problem, found.complementary).safe
+    better = protect(problem, "auto", iterations=40)
+    assert better.value <= found.value
+    assert better.bound is not None and 0.3 * better.value < better.bound <= better.value
+
+
+@pytest.mark.long
+def test_the_known_optimum_of_a_three_dimensional_count_table() -> None:
+    found = protect(read("ssb_z3_freq.jj"), "auto")
+    assert found.optimal and found.value == 947.0
