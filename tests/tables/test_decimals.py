@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.tables.decimals import exact_sums, places
+from shoal.tables.decimals import exact_sums, places, units
 from shoal.tables.suppression import suppress
 from shoal.tables.table import Table
 from shoal.tables.tabulation import tabulate
@@ -16,12 +16,16 @@ from shoal.tables.tabulation import tabulate
 
 @settings(max_examples=80, deadline=None)
 @given(st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=60), st.integers(0, 6))
-def test_sums_are_those_of_exact_arithmetic(units: list[int], count: int) -> None:
-    texts = [str(Decimal(unit).scaleb(-count)) for unit in units]
+def test_sums_are_those_of_exact_arithmetic(numbers: list[int], count: int) -> None:
+    texts = [str(Decimal(unit).scaleb(-count)) for unit in numbers]
     values = np.array([float(text) for text in texts])
     assert places(values) <= count
-    total = exact_sums(np.array([values.sum()]), values)[0]
-    assert total == float(sum(map(Decimal, texts)))
+    exact = float(sum(map(Decimal, texts)))
+    whole, scale = units(values)
+    assert whole.sum() / scale == exact and (whole / scale == values).all()
+    noise = values.size * 2.3e-16 * np.abs(values).sum()
+    if noise < 0.2 * 10.0**-count:
+        assert exact_sums(np.array([values.sum()]), values)[0] == exact
 
 
 @settings(max_examples=80, deadline=None)
@@ -29,11 +33,14 @@ def test_sums_are_those_of_exact_arithmetic(units: list[int], count: int) -> Non
 def test_nothing_changes_by_more_than_noise(values: list[float]) -> None:
     array = np.array(values)
     plain = array.sum()
+    whole, scale = units(array)
+    assert abs(whole.sum() / scale - plain) <= 1e-9 * np.abs(array).sum()
     assert abs(exact_sums(np.array([plain]), array)[0] - plain) <= 1e-9 * np.abs(array).sum()
 
 
 def test_sums_that_floating_point_cannot_settle_are_left_alone() -> None:
     parts = np.array([0.1] * 10 + [1e15])
+    assert units(parts)[0] is parts
     sums = np.array([parts.sum()])
     assert exact_sums(sums, parts) is sums
     thirds = np.full(7, 1 / 3)
@@ -62,6 +69,13 @@ def test_published_tables_of_records_show_decimals(weight: str | None) -> None:
     assert all(sum(column[1:]) == column[0] for column in zip(*exact, strict=True))
     odd = tabulate(frame.with_columns(w=pl.Series(rng.random(500))), ["a", "b"], value="v", weight="w")
     odd.table.check()
+
+
+def test_many_records_do_not_bring_the_noise_back() -> None:
+    cents = np.random.default_rng(1).integers(1, 10**8, 100_000)
+    frame = pl.DataFrame({"a": ["x", "y"] * 50_000, "b": ["p"] * 50_000 + ["q"] * 50_000, "v": cents / 100})
+    made = tabulate(frame, ["a", "b"], value="v", rules=["frequency(2)"])
+    assert made.table.values[0] == int(cents.sum()) / 100
 
 
 def test_totals_and_costs_of_a_matrix_are_decimals() -> None:

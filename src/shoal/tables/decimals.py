@@ -4,6 +4,8 @@ import numpy as np
 
 MOST = 6
 _EPSILON = float(np.finfo(np.float64).eps)
+# Whole numbers up to here are floating-point numbers.
+_LARGEST = 2.0**53
 
 
 def places(values: np.ndarray) -> int | None:
@@ -18,6 +20,23 @@ def places(values: np.ndarray) -> int | None:
         if (np.abs(np.round(values, count) - values) <= allowed).all():
             return count
     return None
+
+
+def units(parts: np.ndarray) -> tuple[np.ndarray, float]:
+    """The parts as whole numbers of a small unit, and how many of those make 1: sums of whole numbers are exact.
+
+    Parts with many decimals, or with sums that floating point cannot hold as whole numbers, come back as they are.
+
+    >>> whole, scale = units(np.array([0.1, 0.2]))
+    >>> float(whole.sum() / scale)
+    0.3
+    """
+    count = places(parts)
+    if count is None:
+        return parts, 1.0
+    scale = 10.0**count
+    whole = np.rint(parts * scale)
+    return (whole, scale) if float(np.abs(whole).sum()) < _LARGEST else (parts, 1.0)
 
 
 def exact_sums(sums: np.ndarray, parts: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.tables.decimals import exact_sums
+from shoal.tables.decimals import units
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -249,9 +249,10 @@ def with_totals(values: np.ndarray) -> np.ndarray:
     >>> with_totals(np.array([[1.0, 2.0], [3.0, 4.0]])).tolist()
     [[1.0, 2.0, 3.0], [3.0, 4.0, 7.0], [4.0, 6.0, 10.0]]
     """
-    wide = np.concatenate([values, values.sum(axis=1, keepdims=True)], axis=1)
-    whole = np.concatenate([wide, wide.sum(axis=0, keepdims=True)], axis=0)
-    return exact_sums(whole, values)
+    whole, scale = units(values)
+    wide = np.concatenate([whole, whole.sum(axis=1, keepdims=True)], axis=1)
+    found: np.ndarray = np.concatenate([wide, wide.sum(axis=0, keepdims=True)], axis=0) / scale
+    return found
 
 
 def _with_total(names: list[str], count: int, kind: str) -> list[str]:
