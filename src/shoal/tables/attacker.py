@@ -6,10 +6,10 @@ from shoal.tables.problem import DOWN, TOLERANCE, UP, WIDTH, Problem, Requiremen
 from shoal.tables.reduction import small_table, ties
 
 
-def allowed(problem: Problem, wanted: Requirements) -> np.ndarray:
+def allowed(wanted: Requirements) -> np.ndarray:
     """What counts as meeting each requirement, rounding errors forgiven."""
-    slack = TOLERANCE * np.maximum(1.0, np.abs(problem.table.values[wanted.cell]))
-    return wanted.need - np.minimum(slack, 0.5 * wanted.need)
+    found: np.ndarray = (1.0 - TOLERANCE) * wanted.need
+    return found
 
 
 class Attacker:
@@ -92,10 +92,15 @@ class Attacker:
             self.solver.changeColCost(column, 0.0)
             self.last_prices = np.zeros(self.problem.table.relations)
             return np.inf, np.zeros(self.hidden.size)
-        if status != "Optimal":
-            # A stale basis can mislead the simplex method; from scratch it decides.
+        for strategy in (4, 1):
+            if status == "Optimal":
+                break
+            # A stale basis can mislead the simplex method; from scratch it decides, if need be the dual one.
             self.solver.clearSolver()
+            self.solver.setOptionValue("simplex_strategy", strategy)
             self.solver.run()
+            status = self.solver.modelStatusToString(self.solver.getModelStatus())
+            self.solver.setOptionValue("simplex_strategy", 4)
         solution = self.solver.getSolution()
         change = np.array(solution.col_value)
         # The duals of the relations, from which follows what a little more room for each cell would gain.
@@ -199,7 +204,7 @@ class Attacker:
             wanted.cell[places], wanted.kind[places], wanted.need[places], wanted.scenario[places]
         )
         reached, _, _ = self.met(rest)
-        return places[reached < allowed(self.problem, rest)]
+        return places[reached < allowed(rest)]
 
     def _shown_together(self, wanted: Requirements) -> np.ndarray:
         """Requirements shown by maximising many cells at once, each held back at what it needs."""
@@ -228,7 +233,7 @@ class Attacker:
             self.solver.run()
             change = np.array(self.solver.getSolution().col_value)[column]
             amount = np.where(wanted.kind == UP, change, -change)
-            new = plain & ~shown & (amount >= allowed(self.problem, wanted))
+            new = plain & ~shown & (amount >= allowed(wanted))
             shown |= new
             if new.sum() < max(2, 0.02 * (plain & ~shown).sum()):
                 break
@@ -316,7 +321,7 @@ class View:
         keys = np.stack([group[moving], kind[moving], wanted.scenario[moving]], axis=1)
         distinct, place = np.unique(keys, axis=0, return_inverse=True)
         need = np.zeros(distinct.shape[0])
-        np.maximum.at(need, place.reshape(-1), allowed(self.problem, wanted)[moving])
+        np.maximum.at(need, place.reshape(-1), allowed(wanted)[moving])
         owner = np.full(wanted.size, -1, dtype=np.int64)
         owner[moving] = place.reshape(-1)
         return Requirements(distinct[:, 0], distinct[:, 1], need, distinct[:, 2]), owner

@@ -214,7 +214,8 @@ class _Attack:
             if not pull.any():
                 break
             self.solver.changeColsCost(self.size, every, -pull)
-            self.solver.run()
+            if self._ended() != "Optimal":
+                break
             self._learn(np.array(self.solver.getSolution().col_value))
             if (open_ & self._enough(columns, kinds, needs)).sum() < max(2, 0.01 * open_.sum()):
                 break
@@ -257,8 +258,7 @@ class _Attack:
             return
         self.solved.add((column, kind))
         self.solver.changeColCost(column, -1.0 if kind == UP else 1.0)
-        self.solver.run()
-        status = self.solver.modelStatusToString(self.solver.getModelStatus())
+        status = self._ended()
         if status == "Unbounded":
             self.highest[column] = np.inf if kind == UP else self.highest[column]
             self.lowest[column] = -np.inf if kind == DOWN else self.lowest[column]
@@ -266,6 +266,19 @@ class _Attack:
             assert status == "Optimal", f"the linear programme of the check ended as '{status}'"
             self._learn(np.array(self.solver.getSolution().col_value))
         self.solver.changeColCost(column, 0.0)
+
+    def _ended(self) -> str:
+        """Solve, from scratch and by other methods if the basis at hand misleads the solver; how it ended."""
+        status = ""
+        for strategy in (4, 4, 1):
+            self.solver.setOptionValue("simplex_strategy", strategy)
+            self.solver.run()
+            status = str(self.solver.modelStatusToString(self.solver.getModelStatus()))
+            if status in ("Optimal", "Unbounded"):
+                break
+            self.solver.clearSolver()
+        self.solver.setOptionValue("simplex_strategy", 4)
+        return status
 
     def meets_against(self, column: int, kind: int, need: float, known: np.ndarray) -> bool:
         """Whether a requirement holds for somebody who knows some unknowns."""
