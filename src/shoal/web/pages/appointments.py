@@ -10,7 +10,7 @@ from shoal.web.activities.appointment_files import release_name
 from shoal.web.datasets import Dataset
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
-from shoal.web.pages.crowds import matrix, places_used
+from shoal.web.pages.crowds import distribution, matrix, places_used
 from shoal.web.pages.desk import Desk
 from shoal.web.pages.method_picker import MethodPicker
 from shoal.web.pages.release import update_back, write_back
@@ -244,11 +244,12 @@ class AppointmentsPage:
     def _one(self, job: Job, tables: list[dict[str, Any]], place: int) -> None:
         found = tables[place]
         _figures(found)
-        parts.subheading("People in small crowds")
+        parts.subheading("People by the size of their crowd")
         parts.table(
             ["people in crowds below", "before", "with this plan", "at random"],
             [(int(limit), *counts) for limit, counts in found["below"].items()],
         )
+        distribution(found)
         matrix(found)
         places_used(found)
         write_back(self._workbench, job, f"{found['table']}_appointments", release_name(place, len(tables)))

@@ -1,5 +1,6 @@
 """Pictures of a plan: the matrix of crowds by slots beside a random one, and how full the slots are."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from nicegui import ui
@@ -8,6 +9,46 @@ from shoal.web.pages import parts
 
 _WHICH = {"largest": "Largest crowds", "smallest": "Smallest crowds"}
 _LABELLED = 240
+
+
+def people_by_crowd(vector: Mapping[str, int]) -> list[int]:
+    """How many people are alone, in crowds of two, three or four, five to nine, and larger ones.
+
+    >>> people_by_crowd({"1": 3, "4": 2, "10": 1})
+    [3, 0, 8, 0, 10]
+    """
+    return [
+        sum(
+            int(size) * number for size, number in vector.items() if least <= int(size) <= (most or int(size))
+        )
+        for least, most, _, _ in parts.CROWDS
+    ]
+
+
+def distribution(found: dict[str, Any]) -> None:
+    """The people by the size of their crowd: before, with this plan, and at random."""
+    series = (
+        ("before any appointment", "vector_before"),
+        ("with this plan", "vector"),
+        ("at random", "vector_random"),
+    )
+    parts.chart(
+        {
+            "xAxis": parts.axis(
+                "size of the crowd", "category", data=[words for _, _, words, _ in parts.CROWDS]
+            ),
+            "yAxis": parts.axis("people", minInterval=1),
+            "series": [
+                {"type": "bar", "name": name, "data": people_by_crowd(found[key]), "barMaxWidth": 40}
+                for name, key in series
+            ],
+            "color": [parts.INK, parts.PALETTE[0], parts.PALETTE[1]],
+            "legend": parts.LEGEND,
+            "tooltip": {"trigger": "axis"},
+        },
+        230,
+        "people by the size of their crowd, before, with this plan and at random",
+    )
 
 
 def matrix(found: dict[str, Any]) -> None:
