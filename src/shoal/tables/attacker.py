@@ -305,23 +305,23 @@ class View:
         """Which requirements are not met."""
         if wanted.size == 0 or self.ties.groups == 0:
             return np.arange(wanted.size)
-        small, owner = self._small(wanted)
+        small, owner = self.on_groups(wanted)
         bad = np.zeros(small.size, dtype=bool)
         bad[self.attacker.unmet(small)] = True
         failed = owner < 0
         failed[~failed] = bad[owner[~failed]]
         return np.flatnonzero(failed)
 
-    def _small(self, wanted: Requirements) -> tuple[Requirements, np.ndarray]:
+    def on_groups(self, wanted: Requirements) -> tuple[Requirements, np.ndarray]:
         """The requirements on groups, and which of them each original one has become (−1: its cell cannot move)."""
         group, sign = self.ties.group[wanted.cell], self.ties.sign[wanted.cell]
         turned = np.where(wanted.kind == UP, DOWN, np.where(wanted.kind == DOWN, UP, WIDTH))
         kind = np.where(sign >= 0, wanted.kind, turned)
         moving = np.flatnonzero(group >= 0)
-        keys = np.stack([group[moving], kind[moving], wanted.scenario[moving]], axis=1)
+        need = allowed(wanted)[moving]
+        keys = np.stack([group[moving], kind[moving], wanted.scenario[moving], need], axis=1)
         distinct, place = np.unique(keys, axis=0, return_inverse=True)
-        need = np.zeros(distinct.shape[0])
-        np.maximum.at(need, place.reshape(-1), allowed(wanted)[moving])
         owner = np.full(wanted.size, -1, dtype=np.int64)
         owner[moving] = place.reshape(-1)
-        return Requirements(distinct[:, 0], distinct[:, 1], need, distinct[:, 2]), owner
+        whole = distinct[:, :3].astype(np.int64)
+        return Requirements(whole[:, 0], whole[:, 1], distinct[:, 3], whole[:, 2]), owner

@@ -12,6 +12,7 @@ import numpy as np
 
 from shoal.tables.attacker import Attacker, View, allowed
 from shoal.tables.flows import UNLIMITED, intervals, reach
+from shoal.tables.insiders import broken_by_insiders
 from shoal.tables.network import Network
 from shoal.tables.pattern import given_away
 from shoal.tables.problem import RESOLUTION, TOLERANCE, WIDTH, Problem, Requirements
@@ -177,7 +178,7 @@ def failing(
     if network is None and problem.table.network is None:
         return View(problem, hidden).unmet(wanted)
     reached, _, _ = met(problem, hidden, wanted, network)
-    return np.flatnonzero(reached < allowed(problem, wanted))
+    return np.flatnonzero(reached < allowed(wanted))
 
 
 def met(
@@ -223,6 +224,8 @@ def failing_insiders(problem: Problem, hidden: np.ndarray, network: Network | No
     empty = Requirements(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64))
     if not problem.insiders:
         return empty
+    if network is None and problem.table.network is None:
+        return broken_by_insiders(problem, hidden)
     wanted = problem.requirements
     _, starts, support = met(problem, hidden, wanted, network)
     owner = np.repeat(np.arange(wanted.size), np.diff(starts))

@@ -184,7 +184,7 @@ class Certified:
 
     def protect(self, place: int, usable: np.ndarray, price: np.ndarray) -> bool:
         """Meet one requirement as cheaply as possible, and note what else the change shows."""
-        if self.wanted.scenario[place] >= 0 and self._together(place):
+        if self.wanted.scenario[place] >= 0 and self.together(place):
             return True
         found = self.find(place, self.hidden | usable, self.hidden, price)
         if found is None:
@@ -203,7 +203,7 @@ class Certified:
         self._share(found)
         return True
 
-    def _together(self, place: int) -> bool:
+    def together(self, place: int) -> bool:
         """Try to meet a requirement against all insiders it is still open for by one change of hidden cells."""
         wanted = self.wanted
         same = (wanted.cell == wanted.cell[place]) & (wanted.kind == wanted.kind[place])
