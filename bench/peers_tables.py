@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -42,10 +43,10 @@ OPTIMA = {
 MOST_CPU = 3.0
 
 _PEER = """
-import json, sys, tempfile, time
+import json, sys, time
 from pathlib import Path
 import pytauargus
-out = Path(tempfile.mkdtemp()) / "out"
+out = Path.cwd() / "out"
 began = time.process_time()
 code = pytauargus.HiTaSCtrl().full_jj(in_file_jj=sys.argv[1], out_file=str(out), max_time=int(sys.argv[2]))
 seconds = time.process_time() - began
@@ -92,9 +93,16 @@ def peer(path: Path) -> dict[str, Any] | None:
     python = os.environ.get("SHOAL_PEERS_PYTHON")
     if not python:
         return None
-    done = subprocess.run(
-        [python, "-c", _PEER, str(path), "1"], capture_output=True, text=True, timeout=300, check=False
-    )
+    # The peer leaves logs in the folder it is started in.
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [python, "-c", _PEER, str(path.resolve()), "1"],
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+            cwd=folder,
+        )
     found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1]) if done.returncode == 0 else {}
     if not found or not found["cells"]:
         print(f"the peer found nothing on {path.name}", file=sys.stderr)
