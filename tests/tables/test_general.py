@@ -10,11 +10,11 @@ from scipy.linalg import null_space
 from tests.tables.oracle import cube, optimum
 
 from shoal.search import Budget, Control, Seeds, silent
-from shoal.tables.audit import audit
+from shoal.tables.audit import audit, failing, failing_insiders
 from shoal.tables.general import GeneralWorkshop
 from shoal.tables.methods import METHODS
 from shoal.tables.neighbourhood import around, nearest, submatrix
-from shoal.tables.pattern import verify
+from shoal.tables.pattern import unprotected, verify
 from shoal.tables.problem import Problem
 from shoal.tables.reduction import reduce, ties
 
@@ -176,3 +176,23 @@ def test_a_cancelled_search_of_a_general_table_still_returns_a_safe_pattern_with
     )
     verify(problem, found)
     assert found.bound is not None
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_what_insiders_break_is_what_the_independent_check_finds(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = cube(rng, 4, 6)
+    known = (
+        *(np.array([cell]) for cell in problem.sensitive),
+        rng.choice(problem.table.cells, 3, replace=False),
+    )
+    sliding = 0.7 * problem.table.values[problem.sensitive] * (seed % 3 == 0)
+    problem = problem.against(insiders=known, sliding=sliding)
+    share = 0.55 + 0.3 * rng.random()
+    complementary = np.flatnonzero(problem.candidates & (rng.random(problem.table.cells) < share))
+    hidden = problem.hidden_mask(complementary)
+    if failing(problem, hidden, problem.requirements).size:
+        return
+    found = failing_insiders(problem, hidden)
+    broken = set(zip(found.cell.tolist(), found.kind.tolist(), found.scenario.tolist(), strict=True))
+    assert broken == {entry for entry in unprotected(problem, complementary) if entry[2] >= 0}
