@@ -171,6 +171,14 @@ def test_growth_is_measured_per_sensitive_cell() -> None:
     assert growth["0.5 % sensitive, 100,000 over 10,000 cells"] == (20.0, "does not hold here on 1 table")
 
 
+def test_methods_are_compared_on_the_tables_all_were_run_on() -> None:
+    labels = [name for name in CONFIGURATIONS if name != "Probabilistic"]
+    curves = {f"cost|10000Cells1|{label}|1": [(1.0, 100.0)] for label in labels}
+    curves |= {f"cost|10000Cells1|heurgene|{place}": [(1.0, 101.0 * place)] for place in (1, 2)}
+    (row,) = [row for row in claims(Measurements(curves)) if "configuration" in row.measure]
+    assert row.measured == 1.0 and row.note == "holds here on 1 table"
+
+
 def test_runs_that_find_nothing_are_counted(monkeypatch) -> None:
     bare = Table.from_matrix([[5.0, 0.0, 0.0], [0.0, 7.0, 8.0], [0.0, 9.0, 4.0]])
     stuck = Problem.of(bare, [0], candidates=bare.internal & (bare.values > 0))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from statistics import mean
 
 from shoal.generate.table import SETS, DataSet
-from shoal.studies.cell_suppression.measurements import Measurements
+from shoal.studies.cell_suppression.measurements import Measurements, on_common_tables
 from shoal.studies.cell_suppression.published import (
     CONFIGURATIONS,
     COSTS,
@@ -91,13 +91,18 @@ def _population(found: Measurements, data: DataSet) -> Iterator[Row]:
     tables = len(finals)
     measure = "runs of HeurGene that end above their best founder"
     yield _claim(name, measure, 0.0, worse, tables, holds=worse == 0)
-    start, end = mean(plain.values()), mean(evolved.values())
+    cheapest = found.means("best_founder", name, "heurgene")
+    common = on_common_tables(plain, evolved, cheapest)
+    if not common[0]:
+        return
+    start, end, best = map(mean, common)
+    tables = len(common[0])
     if name == "10000Cells1":
         below = 100.0 * (1.0 - end / start)
         measure = "HeurGene below HyperCube, %: at least 1.5"
         yield _claim(name, measure, 100.0 * (1.0 - 6778.6 / 6885.0), below, tables, holds=below >= 1.5)
     if start > end:
-        by_starts = 100.0 * (start - mean(map(mean, founders.values()))) / (start - end)
+        by_starts = 100.0 * (start - best) / (start - end)
         measure = "percent of HeurGene's gain that ten starts bring alone: more than half"
         yield _claim(name, measure, None, by_starts, tables, holds=by_starts > 50.0)
 
@@ -112,25 +117,27 @@ def _repair(found: Measurements, data: DataSet) -> Iterator[Row]:
     if born:
         measure = "percent of GenSup's children that are unsafe before repair: not 0"
         yield _claim(name, measure, None, 100.0 * broken / born, len(slow), holds=broken > 0)
-    if slow and fast:
+    both = on_common_tables(slow, fast)
+    if both[0]:
         printed = average(TIMES[name][1]["gensup"]) / average(TIMES[name][1]["heurgene"])
-        times = mean(slow.values()) / mean(fast.values())
+        times = mean(both[0]) / mean(both[1])
         # The work's own exception is the set with 3 % of 100,000 cells.
         least = 5.0 if data.rows == 100 else 1.0
         measure = f"CPU of GenSup over CPU of HeurGene: at least {least:g}"
-        yield _claim(name, measure, printed, times, len(slow), holds=times >= least)
+        yield _claim(name, measure, printed, times, len(both[0]), holds=times >= least)
 
 
 def _configurations(found: Measurements, data: DataSet) -> Iterator[Row]:
     labels = ["heurgene" if shown == "Probabilistic" else shown for shown in CONFIGURATIONS]
     costs = [found.means("cost", data.name, label) for label in labels]
-    if data.name not in PRELIMINARY or not all(costs):
+    common = on_common_tables(*costs)
+    if data.name not in PRELIMINARY or not common[0]:
         return
-    ours = [mean(by_table.values()) for by_table in costs]
+    ours = [mean(figures) for figures in common]
     theirs = [average(column) for column in PRELIMINARY[data.name]]
     spread, printed = (100.0 * (max(means) / min(means) - 1.0) for means in (ours, theirs))
     measure = "percent between the dearest and the cheapest configuration: below 5"
-    yield _claim(data.name, measure, printed, spread, min(map(len, costs)), holds=spread < 5.0)
+    yield _claim(data.name, measure, printed, spread, len(common[0]), holds=spread < 5.0)
 
 
 def _equal(found: Measurements) -> Iterator[Row]:

@@ -125,4 +125,10 @@ class Measurements:
         return {place: mean(figures) for place, figures in self.by_table(measure, data, label).items()}
 
 
-__all__ = ["SETS", "DataSet", "Measurements", "Plan", "instance", "measure", "step"]
+def on_common_tables(*by_table: Mapping[int, float]) -> list[list[float]]:
+    """The figures of several methods on the tables all of them were run on: only those may be compared."""
+    common = sorted(set(by_table[0]).intersection(*by_table[1:]))
+    return [[figures[place] for place in common] for figures in by_table]
+
+
+__all__ = ["SETS", "DataSet", "Measurements", "Plan", "instance", "measure", "on_common_tables", "step"]

@@ -7,7 +7,7 @@ from types import ModuleType
 from shoal.generate.table import SETS, DataSet
 from shoal.studies.cell_suppression import summary_file
 from shoal.studies.cell_suppression.claims import claims
-from shoal.studies.cell_suppression.measurements import Measurements
+from shoal.studies.cell_suppression.measurements import Measurements, on_common_tables
 from shoal.studies.cell_suppression.published import (
     CONFIGURATIONS,
     COSTS,
@@ -119,8 +119,9 @@ def _ratio(found: Measurements, data: str) -> list[Row]:
     rows = []
     for method, figure in zip(("gensup", "heurgene"), printed, strict=True):
         costs, seconds = (found.means(measure, data, method) for measure in ("cost", "seconds"))
-        if base and costs and mean(seconds.values()) > 0:
-            ratio = improvement_ratio(mean(base.values()), mean(costs.values()), mean(seconds.values()))
+        common = on_common_tables(base, costs, seconds)
+        if common[0] and mean(common[2]) > 0:
+            ratio = improvement_ratio(*map(mean, common))
             table = f"Table {number}: cost saved over HyperCube per CPU second"
             rows.append(Row(table, f"{method} {data}", "ratio", figure, round(ratio, 4)))
     return rows
