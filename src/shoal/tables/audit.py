@@ -15,7 +15,8 @@ from shoal.tables.flows import UNLIMITED, intervals, reach
 from shoal.tables.insiders import broken_by_insiders
 from shoal.tables.network import Network
 from shoal.tables.pattern import given_away
-from shoal.tables.problem import RESOLUTION, TOLERANCE, WIDTH, Problem, Requirements
+from shoal.tables.problem import TOLERANCE, WIDTH, Problem, Requirements
+from shoal.tables.scaling import ordinary
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +68,7 @@ class Audit:
         low, high = self.bounds(problem.sensitive)
         values = problem.table.values[problem.sensitive]
         over = np.minimum(high - values - problem.upper, values - problem.lower - low)
-        return float(100.0 * (over / np.maximum(np.abs(values), 1e-12)).min())
+        return float(100.0 * (over / np.maximum(np.abs(values), 1e-300)).min())
 
 
 def audit(
@@ -86,21 +87,20 @@ def audit(
         unsafe = np.union1d(found.unsafe, published).astype(np.int64)
         shown = tuple(int(cell) for cell in np.sort(published))
         return replace(found, problem=problem, unsafe=unsafe, published=shown)
-    table = problem.table
+    given, (problem, unit, _) = problem, ordinary(problem)
     mask = problem.hidden_mask(complementary)
     cells = np.flatnonzero(mask) if all_cells else np.sort(problem.sensitive)
     rise, fall = rise_and_fall(problem, mask, cells)
-    values = table.values[cells]
     verdict = _too_narrow(problem, cells, rise, fall)
-    point = rise + fall <= 0.1 * RESOLUTION * np.maximum(1.0, np.abs(values))
+    point = rise + fall <= 0.1 * problem.point(cells)
     disclosed = cells[point & ~problem.is_sensitive[cells]]
     failing = failing_insiders(problem, mask)
     pairs = sorted({(int(c), int(s)) for c, s in zip(failing.cell, failing.scenario, strict=True)})
     return Audit(
-        problem,
+        given,
         cells,
-        values - fall,
-        values + rise,
+        given.table.values[cells] - fall / unit,
+        given.table.values[cells] + rise / unit,
         verdict,
         disclosed,
         insider=tuple(pairs),
@@ -146,8 +146,10 @@ def rise_and_fall(problem: Problem, hidden: np.ndarray, cells: np.ndarray) -> tu
 
 def scales(problem: Problem) -> tuple[float, float]:
     """A flow beyond which a cell has no limit, and the size of a rounding error."""
-    largest = float(np.abs(problem.table.values).max(initial=1.0))
-    return 4.0 * float(np.abs(problem.table.values).sum()) + 1.0, 1e-13 * max(1.0, largest)
+    values = np.abs(problem.table.values)
+    least = float(problem.requirements.need.min(initial=np.inf))
+    limit = 4.0 * float(values.sum())
+    return limit if limit > 0.0 else 1.0, min(1e-13 * float(values.max()), 1e-9 * least)
 
 
 def bounded(room: np.ndarray) -> np.ndarray:
@@ -159,14 +161,11 @@ def _too_narrow(problem: Problem, cells: np.ndarray, rise: np.ndarray, fall: np.
     at = {int(cell): place for place, cell in enumerate(cells)}
     where = np.array([at[int(cell)] for cell in problem.sensitive], dtype=np.int64)
     up, down = rise[where], fall[where]
-    slack = TOLERANCE * np.maximum(1.0, np.abs(problem.table.values[problem.sensitive]))
+    share = 1.0 - TOLERANCE
     narrow = (
-        (up < problem.upper - np.minimum(slack, 0.5 * problem.upper))
-        | (down < problem.lower - np.minimum(slack, 0.5 * problem.lower))
-        | (
-            up + down
-            < problem.required_width * (1.0 - 1e-9) - np.minimum(slack, 0.5 * problem.required_width)
-        )
+        (up < share * problem.upper)
+        | (down < share * problem.lower)
+        | (up + down < share * problem.required_width)
     )
     return problem.sensitive[narrow]
 

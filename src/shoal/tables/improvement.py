@@ -50,8 +50,7 @@ class Workshop:
         counts = np.bincount(node[entries], minlength=network.nodes)
         first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         wanted = self.wanted
-        values = np.abs(problem.table.values[wanted.cell])
-        slack = np.minimum(0.5 * TOLERANCE * np.maximum(1.0, values), 0.25 * wanted.need)
+        slack = 0.5 * TOLERANCE * wanted.need
         self.graph = repair.Graph(
             network.tail,
             network.head,

@@ -8,7 +8,7 @@ import numpy as np
 from shoal.tables.problem import DOWN, UP, WIDTH, Problem
 
 
-def integer_failures(problem: Problem, complementary: np.ndarray, *, most: int = 2000) -> tuple[int, ...]:
+def integer_failures(problem: Problem, complementary: np.ndarray) -> tuple[int, ...]:
     """Sensitive cells whose requirement no whole-number table meets; only the outsider is asked."""
     if problem.table.network is not None:
         return ()
@@ -20,15 +20,19 @@ def integer_failures(problem: Problem, complementary: np.ndarray, *, most: int =
     low = np.ceil(-problem.down[hidden] - 1e-9)
     high = np.floor(np.minimum(problem.up[hidden], 1e9) + 1e-9)
     wanted = problem.requirements
+    # Another whole number is at least 1 away, however little is asked for.
+    needs = np.maximum(1.0, np.ceil(wanted.need - 1e-6))
     shown = np.zeros(wanted.size, dtype=bool)
     failures = set()
-    for place in range(min(wanted.size, most)):
+    for place in range(wanted.size):
         if shown[place]:
             continue
         cell, kind = int(wanted.cell[place]), int(wanted.kind[place])
-        need = np.ceil(wanted.need[place] - 1e-6)
+        need = needs[place]
         reached = 0.0
         for direction in (UP, DOWN) if kind == WIDTH else (kind,):
+            if reached >= need - 1e-6:
+                continue
             goal = np.zeros(hidden.size)
             goal[column[cell]] = -1.0 if direction == UP else 1.0
             found = milp(
@@ -41,10 +45,10 @@ def integer_failures(problem: Problem, complementary: np.ndarray, *, most: int =
             if found.x is None:
                 continue
             reached += abs(found.x[column[cell]])
-            if kind != WIDTH:
-                at = found.x[[column[int(other)] for other in wanted.cell]]
-                amount = np.where(wanted.kind == UP, at, np.where(wanted.kind == DOWN, -at, -np.inf))
-                shown |= amount >= np.ceil(wanted.need - 1e-6) - 1e-6
+            # What one table shows of other cells need not be asked again.
+            at = found.x[[column[int(other)] for other in wanted.cell]]
+            amount = np.where(wanted.kind == UP, at, np.where(wanted.kind == DOWN, -at, np.abs(at)))
+            shown |= amount >= needs - 1e-6
         if reached < need - 1e-6:
             failures.add(cell)
     return tuple(sorted(failures))

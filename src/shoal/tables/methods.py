@@ -1,6 +1,7 @@
 """The methods of cell suppression, by name."""
 
-from shoal.search import Method, Registry
+from shoal.search import Registry
+from shoal.tables.scaling import ScaledMethod as Method
 
 METHODS = Registry(
     "cell suppression",

@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.search import Solution
 from shoal.tables.problem import DOWN, TOLERANCE, UP, WIDTH, Problem, Requirements
+from shoal.tables.scaling import ordinary
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,13 +39,13 @@ def verify(problem: Problem, pattern: Pattern) -> None:
     assert np.unique(cells).size == cells.size, "a complementary cell is listed twice"
     assert problem.candidates[cells].all(), "a cell is hidden that may not be"
     cost = problem.total_cost(cells)
-    tolerance = 1e-7 * max(1.0, cost)
+    priced = problem.cost[problem.cost > 0]
+    scale = max(cost, float(priced.min(initial=np.inf)) if priced.size else 1.0)
+    tolerance = 1e-7 * scale
     assert abs(cost - pattern.value) <= tolerance, f"the pattern costs {cost}, not {pattern.value} as claimed"
     assert pattern.bound is None or pattern.bound <= cost + tolerance, "the bound is above the cost"
     assert not pattern.optimal or pattern.bound is not None, "optimal without a bound to show it"
-    assert not pattern.optimal or cost - pattern.bound <= 1e-5 * max(1.0, cost), (
-        "optimal, but the bound is lower"
-    )
+    assert not pattern.optimal or cost - pattern.bound <= 1e-5 * scale, "optimal, but the bound is lower"
     failures = unprotected(problem, cells)
     if failures:
         raise AssertionError(
@@ -72,11 +73,12 @@ def given_away(problem: Problem, hidden: np.ndarray, relation: int) -> np.ndarra
 
 def unprotected(problem: Problem, complementary: np.ndarray) -> list[tuple[int, int, int]]:
     """The requirements a pattern fails: (cell, kind, insider or −1)."""
+    problem, _, _ = ordinary(problem)
     hidden = np.flatnonzero(problem.hidden_mask(complementary))
     attack = _Attack(problem, hidden)
     wanted = problem.requirements
     columns, kinds, needs = attack.asked(wanted)
-    attack.try_together(columns, kinds, needs)
+    attack.try_together(columns, kinds, attack.firm(needs))
     failures = [
         (int(wanted.cell[place]), int(wanted.kind[place]), -1)
         for place in range(wanted.size)
@@ -105,19 +107,19 @@ def _insiders(
     short = _ShortestChange(attack)
     for place in range(wanted.size):
         column, kind, need = int(columns[place]), int(kinds[place]), float(needs[place])
-        cell = int(wanted.cell[place])
-        moved = short.moved(column, kind, need, np.empty(0, dtype=np.int64))
+        cell, firm = int(wanted.cell[place]), float(attack.firm(needs[place]))
+        moved = short.moved(column, kind, firm, np.empty(0, dtype=np.int64))
         touched = np.flatnonzero(moved) if moved is not None else np.arange(attack.size)
         doubtful = {number for other in touched.tolist() for number in knowers.get(other, ())}
         doubtful -= own.get(cell, set())
         if not doubtful:
             continue
         every = np.unique(np.concatenate([known[number] for number in doubtful]))
-        if short.moved(column, kind, need, every[every >= 0]) is not None:
+        if short.moved(column, kind, firm, every[every >= 0]) is not None:
             continue
         for number in sorted(doubtful):
             mine = known[number][known[number] >= 0]
-            if short.moved(column, kind, need, mine) is None and not attack.meets_against(
+            if short.moved(column, kind, firm, mine) is None and not attack.meets_against(
                 column, kind, need, mine
             ):
                 failures.append((cell, int(wanted.kind[place]), number))
@@ -151,6 +153,9 @@ class _Attack:
             np.array([column for row in rows for column in row], dtype=np.int64),
             np.array([value for row in rows for value in row.values()], dtype=np.float64),
         )
+        rooms = np.concatenate([-self.low, self.high])
+        # What the solver may be off by: its own tolerance, and the rounding of the largest figures it handles.
+        self.error = 1e-7 + 1e-14 * float(rooms[np.isfinite(rooms)].max(initial=0.0))
         self.solver = self._model()
         self.lowest = np.zeros(self.size)
         self.highest = np.zeros(self.size)
@@ -192,8 +197,11 @@ class _Attack:
         columns = self.column[wanted.cell]
         opposite = np.where(wanted.kind == UP, DOWN, np.where(wanted.kind == DOWN, UP, WIDTH))
         kinds = np.where(self.turn[wanted.cell] < 0, opposite, wanted.kind)
-        slack = TOLERANCE * 10.0 * np.maximum(1.0, np.abs(self.problem.table.values[wanted.cell]))
-        return columns, kinds, wanted.need - np.minimum(slack, 0.5 * wanted.need)
+        return columns, kinds, (1.0 - 5.0 * TOLERANCE) * wanted.need
+
+    def firm(self, need: Any) -> Any:
+        """What must be reached so that the need is met whatever the solver is off by; all changes can be made smaller."""
+        return np.maximum(need, 1e4 * self.error)
 
     def try_together(self, columns: np.ndarray, kinds: np.ndarray, needs: np.ndarray) -> None:
         """Move many unknowns at once, none further than it must, until that shows nothing new."""
@@ -244,10 +252,25 @@ class _Attack:
         """Whether a requirement holds."""
         if column < 0:
             return False
+        firm = float(self.firm(need))
         for direction in (UP, DOWN):
-            if kind in (direction, WIDTH) and self._reached(column, kind) < need:
+            if kind in (direction, WIDTH) and self._reached(column, kind) < firm:
                 self._solve(column, direction)
-        return self._reached(column, kind) >= need
+        if self._reached(column, kind) >= firm or firm == need:
+            return self._reached(column, kind) >= need
+        return self._close_up(need).meets(column, kind, 1.0)
+
+    def _close_up(self, need: float) -> "_Attack":
+        """The same with the need as the unit; what lies far beyond it does not matter."""
+        return self._narrowed(np.clip(self.low / need, -1e4, 0.0), np.clip(self.high / need, 0.0, 1e4))
+
+    def _narrowed(self, low: np.ndarray, high: np.ndarray) -> "_Attack":
+        narrow = copy(self)
+        narrow.low, narrow.high, narrow.error = low, high, 0.0
+        narrow.lowest, narrow.highest = np.zeros(self.size), np.zeros(self.size)
+        narrow.solved = set()
+        narrow.solver = narrow._model()
+        return narrow
 
     def _reached(self, column: int, kind: int) -> float:
         rise, fall = self.highest[column], -self.lowest[column]
@@ -282,12 +305,10 @@ class _Attack:
 
     def meets_against(self, column: int, kind: int, need: float, known: np.ndarray) -> bool:
         """Whether a requirement holds for somebody who knows some unknowns."""
-        narrow = copy(self)
-        narrow.low, narrow.high = self.low.copy(), self.high.copy()
-        narrow.low[known] = narrow.high[known] = 0.0
-        narrow.lowest, narrow.highest = np.zeros(self.size), np.zeros(self.size)
-        narrow.solved = set()
-        narrow.solver = narrow._model()
+        low, high = self.low.copy(), self.high.copy()
+        low[known] = high[known] = 0.0
+        narrow = self._narrowed(low, high)
+        narrow.error = self.error
         return narrow.meets(column, kind, need)
 
 
@@ -334,7 +355,7 @@ class _ShortestChange:
             self.solver.run()
             if self.solver.modelStatusToString(self.solver.getModelStatus()) == "Optimal":
                 value = np.array(self.solver.getSolution().col_value)
-                found = np.abs(value[:size] - value[size:]) > 1e-9 * max(1.0, need)
+                found = np.abs(value[:size] - value[size:]) > 1e-9 * need
             for half in (own, other):
                 self.solver.changeColBounds(half, 0.0, float(self.room[half]))
             if found is not None:

@@ -9,10 +9,12 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.tables.table import Table
 
-# An interval narrower than this share of the value counts as a point.
-RESOLUTION = 1e-5
-# Rounding errors in sums of this relative size are no failure of protection.
-TOLERANCE = 1e-7
+# An interval narrower than this share of the least any cell can move counts as a point …
+RESOLUTION = 1e-2
+# … unless that is lost in the rounding of the cell's own value.
+ROUNDING = 1e-9
+# What is short of its need by this share is short by rounding errors only.
+TOLERANCE = 2e-7
 
 UP, DOWN, WIDTH = 0, 1, 2
 
@@ -133,7 +135,8 @@ class Problem:
             raise InputError("the cost of hiding a cell must be a number of at least 0 for every cell")
         low = np.minimum(np.array(self.low, dtype=np.float64), np.inf)
         high = np.array(self.high, dtype=np.float64)
-        outside = np.flatnonzero(table.values < low - TOLERANCE * np.maximum(1.0, np.abs(table.values)))
+        rounding = ROUNDING * np.abs(table.values)
+        outside = np.flatnonzero(table.values < low - rounding)
         if outside.size:
             cell = int(outside[0])
             if table.values[cell] < 0:
@@ -142,7 +145,7 @@ class Problem:
                     "(lower and upper bounds)"
                 )
             raise InputError(f"the value of the cell {table.name(cell)} is below its lower bound")
-        outside = np.flatnonzero(table.values > high + TOLERANCE * np.maximum(1.0, np.abs(table.values)))
+        outside = np.flatnonzero(table.values > high + rounding)
         if outside.size:
             raise InputError(f"the value of the cell {table.name(int(outside[0]))} is above its upper bound")
         candidates = np.array(self.candidates, dtype=bool)
@@ -175,8 +178,19 @@ class Problem:
     @cached_property
     def required_width(self) -> np.ndarray:
         """The width the interval of each sensitive cell must reach; never 0."""
-        point = RESOLUTION * np.maximum(1.0, np.abs(self.table.values[self.sensitive]))
-        return np.maximum(self.sliding, point)
+        return np.maximum(self.sliding, self.point(self.sensitive))
+
+    def point(self, cells: np.ndarray) -> np.ndarray:
+        """The width below which the interval of a cell is a point.
+
+        A cell that can move at all can move about as far as the least mobile of all cells.
+        """
+        usable = self.candidates | self.is_sensitive
+        room = np.concatenate([self.up[usable], self.down[usable]])
+        room = room[(room > 0) & np.isfinite(room)]
+        least = float(room.min()) if room.size else 1.0
+        found: np.ndarray = np.maximum(RESOLUTION * least, ROUNDING * np.abs(self.table.values[cells]))
+        return found
 
     @cached_property
     def requirements(self) -> Requirements:

@@ -1,6 +1,6 @@
 """``shoal.suppress`` and ``shoal.audit``: from a table to what may be published, and what an attacker makes of it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from shoal.tables.integers import integer_failures
 from shoal.tables.methods import METHODS
 from shoal.tables.pattern import Pattern, verify
 from shoal.tables.problem import Problem
+from shoal.tables.scaling import refuse_lost_levels
 from shoal.tables.table import TOTAL, Table, with_totals
 from shoal.tables.tabulation import Tabulation, Zeros, costs, missing
 
@@ -150,16 +151,12 @@ def suppress(
         rounding=rounding,
         zeros=zeros,
     )
+    refuse_lost_levels(problem)
     counts = counts or (isinstance(table, Tabulation) and table.counts)
     chosen = METHODS[method]
     budget = budget or Budget(iterations=iterations, seconds=time_limit)
     solution = _solve_whole(problem, chosen, options, budget, seed, threads, observer, counts=counts)
-    verify(problem, solution)
-    found = audit_pattern(problem, solution.complementary)
-    if counts:
-        found = replace(found, integer=integer_failures(problem, solution.complementary))
-    if not found.safe:
-        raise AssertionError("the audit calls a verified pattern unsafe")
+    solution, found = _checked(problem, solution, counts=counts)
     return Suppression(
         problem,
         solution,
@@ -169,6 +166,54 @@ def suppress(
         seed,
         _doubtful(problem, solution.complementary),
         table if isinstance(table, Tabulation) else None,
+    )
+
+
+def _checked(problem: Problem, solution: Pattern, *, counts: bool) -> tuple[Pattern, Audit]:
+    """The pattern with its audit if the independent check confirms it, else one with more cells that it confirms.
+
+    A method whose arithmetic was not good enough for a table must neither publish nor fail with a riddle.
+    """
+    last = None
+    for pattern in _ever_safer(problem, solution):
+        try:
+            verify(problem, pattern)
+            found = audit_pattern(problem, pattern.complementary)
+            if counts:
+                found = replace(found, integer=integer_failures(problem, pattern.complementary))
+            if found.safe:
+                return pattern, found
+        except AssertionError as error:
+            last = error
+    raise Infeasible(
+        "the check by linear programmes confirms no pattern of this table, not even that with all cells hidden that "
+        "may be; its figures may span too many orders of magnitude"
+    ) from last
+
+
+def _ever_safer(problem: Problem, solution: Pattern) -> Iterator[Pattern]:
+    yield solution
+    hidden = solution.complementary
+    try:
+        rescue = METHODS["general"].solve(
+            problem, None, budget=Budget(), seeds=Seeds(0), threads=1, observer=silent
+        )
+    except (Infeasible, AssertionError):
+        pass
+    else:
+        for cells in (rescue.complementary, np.union1d(hidden, rescue.complementary).astype(np.int64)):
+            yield _unproven(problem, solution, cells)
+    yield _unproven(problem, solution, np.flatnonzero(problem.candidates))
+
+
+def _unproven(problem: Problem, solution: Pattern, cells: np.ndarray) -> Pattern:
+    return replace(
+        solution,
+        complementary=cells,
+        value=problem.total_cost(cells),
+        bound=None,
+        optimal=False,
+        record={**solution.record, "rescued": 1.0},
     )
 
 
@@ -253,6 +298,7 @@ def audit(
     candidates = problem.candidates.copy()
     candidates[complementary] = True
     problem = problem.against(candidates=candidates)
+    refuse_lost_levels(problem)
     published = np.setdiff1d(problem.sensitive, np.array(cells, dtype=np.int64))
     found = audit_pattern(problem, complementary, published=published)
     if counts or (isinstance(whole, Tabulation) and whole.counts):
