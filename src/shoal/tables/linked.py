@@ -43,7 +43,9 @@ def link(tables: Sequence[Tabulation]) -> Tabulation:
     relations: dict[tuple[tuple[int, float], ...], None] = {}
     for made, where in zip(tables, maps, strict=True):
         known = ~np.isnan(values[where])
-        apart = np.abs(values[where] - made.table.values) > 1e-8 * np.maximum(1.0, np.abs(made.table.values))
+        sizes = np.abs(made.table.values)
+        # Sums that nearly cancel out carry the noise of their parts.
+        apart = np.abs(values[where] - made.table.values) > 1e-8 * np.maximum(sizes, 1e-6 * sizes.max())
         if (known & apart).any():
             cell = int(np.flatnonzero(known & apart)[0])
             raise InputError(f"the linked tables disagree at the cell {made.table.name(cell)}")

@@ -17,7 +17,7 @@ from shoal.tables.table import Table
 # Where the middle of all values, or of all costs, lies between these, they are left alone.
 _ORDINARY = (1.0, 1e6)
 # A level this much smaller than the largest value is lost in the rounding of the sums.
-_LOST = 1e-15
+_LOST = 1e-16
 
 
 def ordinary(problem: Problem) -> tuple[Problem, float, float]:
@@ -62,16 +62,15 @@ def _times(table: Table, factor: float) -> Table:
 
 def refuse_lost_levels(problem: Problem) -> None:
     """Raise ``InputError`` if floating-point numbers cannot hold a level beside the largest value."""
-    wanted = problem.requirements
-    if wanted.size == 0:
-        return
-    place = int(np.argmin(wanted.need))
-    largest = float(np.abs(problem.table.values).max())
-    if wanted.need[place] < _LOST * largest:
-        raise InputError(
-            f"the values span too many orders of magnitude: the protection of the cell "
-            f"{problem.table.name(int(wanted.cell[place]))} is lost in the rounding of the largest value"
-        )
+    lost = _LOST * float(np.abs(problem.table.values).max())
+    for levels in (problem.lower, problem.upper, problem.sliding):
+        small = np.flatnonzero((levels > 0) & (levels < lost))
+        if small.size:
+            cell = problem.table.name(int(problem.sensitive[small[0]]))
+            raise InputError(
+                f"the values span too many orders of magnitude: the protection of the cell {cell} is lost in the "
+                "rounding of the largest value"
+            )
 
 
 class ScaledMethod(Method):

@@ -201,7 +201,7 @@ class Table:
         if rounding is not None and not rounding > 0:
             raise InputError(f"the base of rounding must be above 0, not {rounding:g}")
         size = abs(self.matrix) @ np.abs(self.values)
-        allowed = 1e-8 * np.maximum(1.0, size)
+        allowed = 1e-8 * (size if self.rhs is None else size + np.abs(self.rhs))
         if rounding is not None:
             allowed = allowed + 0.5 * rounding * np.diff(self.starts)
         wrong = np.flatnonzero(np.abs(self.gaps) > allowed)

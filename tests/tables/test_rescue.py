@@ -1,0 +1,54 @@
+"""A pattern that the independent check refuses is neither published nor a riddle: more is hidden, or nothing is written."""
+
+import json
+
+import numpy as np
+import pytest
+
+from shoal.cli.main import main
+from shoal.errors import InputError
+from shoal.tables import shortest_path, suppression
+from shoal.tables.pattern import Pattern
+from shoal.tables.suppression import suppress
+from shoal.tables.table import Table
+
+NINE = np.array([[10.0, 20.0, 30.0], [40.0, 50.0, 60.0], [70.0, 80.0, 90.0]])
+
+
+def careless(problem, options, **keywords) -> Pattern:
+    """A method that hides nothing and is proud of it."""
+    return Pattern(value=0.0, bound=0.0, optimal=True, complementary=np.empty(0, dtype=np.int64))
+
+
+def test_a_method_that_fails_the_check_is_rescued(monkeypatch) -> None:
+    monkeypatch.setattr(shortest_path, "solve", careless)
+    found = suppress(NINE, sensitive=[("2", "2")], method="shortest-path")
+    assert found.audit.safe and found.complementary.size >= 3
+    assert found.bound is None and not found.solution.optimal and found.solution.record["rescued"] == 1.0
+
+
+def test_nothing_is_written_if_no_pattern_passes_the_check(monkeypatch, tmp_path, capsys) -> None:
+    def refuse(problem, pattern) -> None:
+        raise AssertionError("1 requirements are not met")
+
+    monkeypatch.setattr(suppression, "verify", refuse)
+    (tmp_path / "t.csv").write_text("region,a,b,c\nn,10,20,30\ns,40,50,60\nw,70,80,90\n")
+    (tmp_path / "s.csv").write_text("row,column\ns,b\n")
+    target = tmp_path / "p.csv"
+    with pytest.raises(SystemExit) as left:
+        main(
+            ["suppress", str(tmp_path / "t.csv"), "--sensitive", str(tmp_path / "s.csv"), "-o", str(target)]
+            + ["--published", str(tmp_path / "public.csv"), "--json"]
+        )
+    said = json.loads(capsys.readouterr().out)
+    assert left.value.code == 3 and said["kind"] == "infeasible" and "confirms no pattern" in said["error"]
+    assert not target.exists() and not (tmp_path / "public.csv").exists()
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_totals_that_do_not_add_up_are_refused_in_any_unit(unit: float) -> None:
+    whole = np.array([[10.0, 20.0, 30.0], [40.0, 50.0, 90.0], [50.0, 70.0, 121.0]])
+    with pytest.raises(InputError, match="does not add up"):
+        Table.from_matrix(whole * unit, totals=True)
+    whole[2, 2] = 120.0
+    Table.from_matrix(whole * unit, totals=True)
