@@ -7,6 +7,7 @@ from pydantic import Field
 from shoal.errors import Infeasible
 from shoal.microdata.methods import METHODS
 from shoal.web.activities.activity import Activity, Request
+from shoal.web.datasets import Dataset
 from shoal.web.jobs.context import Context
 from shoal.web.words import page_words
 
@@ -44,9 +45,14 @@ class Microaggregate(Request):
     )
     sample_weights: str | None = Field(None, description="the column of how many people a record stands for")
     largest: int | None = Field(None, ge=2, le=10**9, description="most records in a group")
-    drop: list[str] = Field(default_factory=list, description="columns to remove")
+    drop: list[str] | None = Field(
+        None, description="columns to remove; the identifiers if not given, none if it is empty"
+    )
     order: Literal["keep", "sorted"] = "keep"
-    quasi: list[str] | None = Field(None, description="columns over which K is counted")
+    quasi: list[str] | None = Field(
+        None,
+        description="columns over which K is counted; the data's quasi-identifiers if not given, the protected ones if empty",
+    )
     unit: str | None = Field(None, description="the column of whose record it is; K counts distinct units")
     require_k: int | None = Field(None, ge=1, le=10**9, description="release nothing if K is below this")
     target: float | None = Field(None, ge=0, le=100, description="stop at this loss, in percent")
@@ -54,13 +60,28 @@ class Microaggregate(Request):
     time_limit: float | None = Field(None, gt=0, le=7 * 86400)
     seed: int = Field(0, ge=0, le=2**53 - 1)
 
+    def removed(self, dataset: Dataset) -> list[str]:
+        """The columns to remove: those named, or else the identifiers that the request does not ask for."""
+        if self.drop is not None:
+            return self.drop
+        groups = self.groups if isinstance(self.groups, list) else []
+        wanted = {*(self.columns or ()), *self.ordinal, *(self.quasi or ())}.union(*groups)
+        return [name for name in dataset.with_role("identifier") if name not in wanted]
+
+    def counted(self, dataset: Dataset) -> list[str]:
+        """The columns over which K is counted: those named, or else the quasi-identifiers that are released."""
+        if self.quasi is not None:
+            return self.quasi
+        hidden = {*self.removed(dataset), self.unit}
+        return [name for name in dataset.quasi if name not in hidden]
+
 
 def run(request: Microaggregate, context: Context) -> dict[str, Any]:
     """Protect, verify, and write the release with its report."""
     import shoal
 
     context.say("reading")
-    frame = context.datasets.frame(request.data)
+    dataset, frame = context.datasets[request.data], context.datasets.frame(request.data)
     context.say("searching")
     result = shoal.microaggregate(
         frame,
@@ -76,9 +97,9 @@ def run(request: Microaggregate, context: Context) -> dict[str, Any]:
         attribute_weights=request.attribute_weights,
         sample_weights=request.sample_weights,
         largest=request.largest,
-        drop=request.drop,
+        drop=request.removed(dataset),
         order=request.order,
-        quasi=request.quasi,
+        quasi=request.counted(dataset) or None,
         unit=request.unit,
         budget=context.budget(request.iterations, request.time_limit, request.target),
         seed=request.seed,
@@ -94,7 +115,7 @@ def run(request: Microaggregate, context: Context) -> dict[str, Any]:
     if len(result.parts) == 1:
         _write_labels(result.labels.tolist(), context)
     context.report(result.report())
-    return summary(result, frame)
+    return {**summary(result, frame), "dropped": request.removed(dataset)}
 
 
 def summary(result: "Microaggregation", frame: "pl.DataFrame") -> dict[str, Any]:

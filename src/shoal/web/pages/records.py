@@ -88,7 +88,7 @@ class RecordsPage:
                 self._quasi = parts.column_picker(
                     dataset.columns,
                     "Quasi-identifiers",
-                    asked.get("quasi") or (),
+                    dataset.quasi if asked.get("quasi") is None else asked["quasi"],
                     hint="K is counted over them; over the protected columns if none is chosen",
                 )
                 nobody = {"": "every record is one", **{name: name for name in dataset.columns}}
@@ -106,7 +106,9 @@ class RecordsPage:
                     dataset.columns, "Strata no group may cross", asked.get("by", ())
                 )
                 self._drop = parts.column_picker(
-                    dataset.columns, "Columns to remove", asked.get("drop", dataset.with_role("identifier"))
+                    dataset.columns,
+                    "Columns to remove",
+                    dataset.with_role("identifier") if asked.get("drop") is None else asked["drop"],
                 )
                 self._missing = ui.select(
                     {
@@ -183,7 +185,7 @@ class RecordsPage:
             "columns": [name for name in self._chosen.value if name not in self._ordinal.value] or None,
             "ordinal": self._ordinal.value,
             "method": self._method.method,
-            "quasi": self._quasi.value or None,
+            "quasi": [name for name in self._quasi.value if name != self._unit.value],
             "unit": self._unit.value or None,
             "require_k": parts.whole(self._required),
             "by": self._by.value,
@@ -234,11 +236,7 @@ class RecordsPage:
         bound = found["bound_percent"]
         parts.facts(
             [
-                (
-                    "K of the release",
-                    found["k_release"],
-                    "good" if found["k_release"] >= found["k"] else "bad",
-                ),
+                k_fact(found),
                 ("k asked for", found["k"]),
                 ("information loss", f"{found['loss_percent']:.4g} %"),
                 ("no grouping loses less than", "not known" if bound is None else f"{bound:.4g} %"),
@@ -254,3 +252,17 @@ class RecordsPage:
             parts.note(text)
         before_and_after(found)
         write_back(self._workbench, job)
+
+
+def k_fact(found: dict[str, Any]) -> tuple[str, int, str]:
+    """K of a release with the columns it is counted over; good only if it is what was asked for, and nobody is alone.
+
+    >>> k_fact({"k": 5, "k_release": 1, "quasi": ["age", "zip"]})
+    ('K of the release over age, zip', 1, 'bad')
+    """
+    over = ", ".join(found["quasi"])
+    return (
+        f"K of the release over {over}",
+        found["k_release"],
+        "good" if found["k_release"] >= max(2, found["k"]) else "bad",
+    )

@@ -1,0 +1,83 @@
+"""Protecting records: what the roles of the data decide when a request does not."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.search.control import Control
+from shoal.web.activities import microaggregate
+from shoal.web.jobs.context import Context
+from shoal.web.jobs.task import Task
+from shoal.web.pages.records import k_fact
+from shoal.web.workspace import Workspace
+
+RUN = "0123456789ab"
+
+
+@pytest.fixture
+def sent() -> list[dict[str, Any]]:
+    return []
+
+
+@pytest.fixture
+def context(tmp_path: Path, sent: list[dict[str, Any]]) -> Iterator[Context]:
+    """A worker's surroundings, without the process, with one set of records."""
+    workspace = Workspace(tmp_path / "bench")
+    folder = workspace.place("runs", RUN)
+    folder.mkdir()
+    control = Control.shared(folder)
+    assert control.path is not None
+    found = Context(Task(RUN, "microaggregate", {}, workspace.folder, control.path, {}), sent.append)
+    found.datasets.add(_town(), "town", "test")
+    yield found
+    control.close()
+
+
+def _town() -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "person_id": range(40),
+            "zip": ["a"] * 20 + ["b"] * 19 + ["c"],
+            "sex": ["man", "woman"] * 20,
+            "income": [float(n * n % 97) for n in range(40)],
+        }
+    )
+
+
+def _run(context: Context, **request: Any) -> dict[str, Any]:
+    asked = {"data": "town", "k": 4, "columns": ["income"], **request}
+    return microaggregate.run(microaggregate.Microaggregate(**asked), context)
+
+
+def test_roles_decide_what_k_is_counted_over_and_what_is_removed(context: Context) -> None:
+    found = _run(context)
+    released = pl.read_parquet(context.folder / "release.parquet")
+    assert released.columns == ["zip", "sex", "income"]
+    assert found["dropped"] == ["person_id"]
+    assert found["quasi"] == ["zip", "sex"]
+    assert found["k_release"] == shoal.anonymity(released, ["zip", "sex"]).k == 1
+    name, value, tone = k_fact(found)
+    assert name.endswith("over zip, sex")
+    assert (value, tone) == (1, "bad")
+
+
+def test_a_role_declared_later_counts(context: Context) -> None:
+    context.datasets.set_role("town", "zip", "identifier")
+    found = _run(context)
+    assert found["dropped"] == ["person_id", "zip"]
+    assert found["quasi"] == ["sex"]
+    assert k_fact(found)[2] == "good"
+
+
+def test_a_request_can_keep_identifiers_and_count_otherwise(context: Context) -> None:
+    found = _run(context, drop=[], quasi=[])
+    released = pl.read_parquet(context.folder / "release.parquet")
+    assert released["person_id"].to_list() == list(range(40))
+    assert found["quasi"] == ["income"]
+    assert found["k_release"] >= 4
+    assert _run(context, columns=["income", "person_id"])["dropped"] == []
+    assert _run(context, unit="sex")["quasi"] == ["zip"]
