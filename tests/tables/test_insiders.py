@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from shoal.errors import Infeasible
 from shoal.search import Budget, Seeds, silent
 from shoal.tables import exact
+from shoal.tables.methods import METHODS
 from shoal.tables.pattern import verify
-from shoal.tables.problem import Problem
+from shoal.tables.problem import DOWN, UP, Problem
+from shoal.tables.suppression import suppress
 from shoal.tables.tabulation import tabulate
 
 RULES = ("frequency(2)", "frequency(3)", "p-percent(10)", "dominance(1,75)", "pq(20,50)", "p-percent(10,2)")
@@ -58,6 +60,47 @@ def check(seed: int, rule: str, zeros: str) -> None:
     assert found.optimal
     assert found.value == pytest.approx(best)
     assert found.bound <= best + 1e-6 * max(1.0, best)
+
+
+def test_a_firm_that_gives_most_of_a_cell_does_not_make_it_hopeless() -> None:
+    """Alone in a1 with 830 of the 843 of a, a firm knows that a is at least 830; the others' part stays protected."""
+    parts = {"a1": [830.0], "a2": [8.0, 3.0, 2.0], "b1": [40.0, 35.0, 30.0, 20.0], "b2": [60.0, 50.0, 45.0]}
+    rows = []
+    for region in ("r", "s", "t"):
+        for sector, amounts in parts.items():
+            amounts = amounts if region == "r" else [30.0, 31.0, 29.0, 28.0]
+            rows += [(region, sector, x, f"{region}{sector}{i}") for i, x in enumerate(amounts)]
+    made = tabulate(
+        pl.DataFrame(rows, schema=["region", "sector", "v", "f"], orient="row"),
+        ["region", "sector"],
+        value="v",
+        contributor="f",
+        rules=["p-percent(10)"],
+        hierarchies={"sector": {"a1": "a", "a2": "a", "b1": "b", "b2": "b", "a": "", "b": ""}},
+    )
+    problem = made.problem()
+    total = problem.table.find("r", "a")
+    firm = next(n for n, cells in enumerate(problem.insiders) if problem.table.find("r", "a1") in cells)
+    assert total in problem.conceded[firm]
+    assert problem.concedes(total, DOWN, firm)
+    assert not problem.concedes(total, UP, firm)
+    for method in ("exact", "general"):
+        found = METHODS[method].solve(problem, None, budget=Budget(), seeds=Seeds(0), observer=silent)
+        verify(problem, found)
+    with pytest.raises(Infeasible):
+        exact.solve(
+            problem.against(conceded=()),
+            exact.ExactOptions(),
+            budget=Budget(),
+            seeds=Seeds(0),
+            observer=silent,
+        )
+
+
+def test_the_cell_at_fault_is_named_not_one_tied_to_it() -> None:
+    rows = {"row": ["x", "y", "z"], "A": [100, 5, 0], "B": [1, 40, 35], "C": [0, 30, 25], "D": [0, 20, 30]}
+    with pytest.raises(Infeasible, match="row 'x', column 'A'"):
+        suppress(pl.DataFrame(rows), sensitive=[("x", "A")])
 
 
 @given(st.integers(0, 10**6), st.sampled_from(RULES), st.sampled_from(("published", "suppressible")))

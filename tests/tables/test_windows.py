@@ -75,6 +75,7 @@ def test_released_cells_belong_to_the_pattern_and_answers_are_safe() -> None:
 
 def test_large_tables_are_improved_by_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact, "LARGEST_ANNEALED", 10)
+    monkeypatch.setattr(exact, "FEWEST_FOR_WINDOWS", 1)
     monkeypatch.setattr(exact, "LARGEST_TREE", 0)
     problem = random_plane(np.random.default_rng(5), 15, 15, 6, protection=0.2)
     phases = set()

@@ -40,6 +40,14 @@ class Audit:
     integer: tuple[int, ...] = ()
     published: tuple[int, ...] = ()
 
+    def __repr__(self) -> str:
+        # Never the intervals: what is printed ends up in logs.
+        sensitive, verdict = self.problem.sensitive.size, "safe" if self.safe else "UNSAFE"
+        return (
+            f"<Audit: {verdict}, {self.cells.size} hidden cells, {sensitive} sensitive, "
+            f"{self.unsafe.size} of them unsafe, {self.disclosed.size} others disclosed>"
+        )
+
     @property
     def safe(self) -> bool:
         """Whether every requirement that was checked holds."""
@@ -240,7 +248,12 @@ def failing_insiders(problem: Problem, hidden: np.ndarray, network: Network | No
             for number in insiders_of.get(int(cell), ())
         }
     )
-    pairs = [(o, number) for o, number in pairs if wanted.cell[o] not in problem.insiders[number]]
+    pairs = [
+        (o, number)
+        for o, number in pairs
+        if wanted.cell[o] not in problem.insiders[number]
+        and not problem.concedes(wanted.cell[o], wanted.kind[o], number)
+    ]
     if not pairs:
         return empty
     places = np.array([o for o, _ in pairs])

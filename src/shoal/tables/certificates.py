@@ -248,7 +248,12 @@ class Certified:
                 if cells is None or wanted.scenario[place] >= 0:
                     continue
                 own = self._knowers.get(int(wanted.cell[place]), ())
-                pairs += [(place, number) for number in sorted(self._informed(cells)) if number not in own]
+                cell, kind = int(wanted.cell[place]), int(wanted.kind[place])
+                pairs += [
+                    (place, number)
+                    for number in sorted(self._informed(cells))
+                    if number not in own and not self.problem.concedes(cell, kind, number)
+                ]
         at = np.array([place for place, _ in pairs], dtype=np.int64)
         numbers = np.array([number for _, number in pairs], dtype=np.int64)
         return Requirements(wanted.cell[at], wanted.kind[at], wanted.need[at], numbers)

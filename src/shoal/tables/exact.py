@@ -41,8 +41,10 @@ DEFAULT_WORK = 6000
 LARGEST_TREE = 600_000
 # Nor are general tables with more cells left than this.
 LARGEST_GENERAL_TREE = 1200
-# Tables with more cells than this are improved window by window.
+# Tables with more cells than this are improved window by window only.
 LARGEST_ANNEALED = 25_000
+# With fewer cells left the tree is sooner at its end than a few windows.
+FEWEST_FOR_WINDOWS = 400
 
 
 def solve(
@@ -121,10 +123,9 @@ class _Search:
         self._guided(relaxation)
         if self._closed(bound) or run.stopped:
             return bound, self._closed(bound)
-        if self._large:
-            self._windows(relaxation)
-            if run.stopped:
-                return bound, self._closed(bound)
+        self._windows(relaxation)
+        if self._closed(bound) or run.stopped:
+            return bound, self._closed(bound)
         # Columns that a cheaper pattern cannot contain are left out; with them every bound above the cost stays valid.
         gap = self.best.cost - bound
         margin = 1e-7 * max(1.0, self.best.cost)
@@ -204,6 +205,10 @@ class _Search:
     def _windows(self, relaxation: Relaxation) -> None:
         """Solve parts of the pattern again until several in a row bring nothing."""
         problem, run = self.problem, self.run
+        left = int((problem.candidates & (relaxation.reduced <= self.best.cost - relaxation.bound)).sum())
+        if left < FEWEST_FOR_WINDOWS or self.best.pattern.size == 0:
+            return
+        patience = 12 if self._large else 3
         rng = self.seeds.child("windows").state()
         windows = Windows(
             problem,
@@ -216,7 +221,11 @@ class _Search:
         )
         self.workshop.focus(np.isin(np.arange(problem.table.cells), windows.cells))
         failed = 0
-        while failed < 12 and run.chunk(WINDOW_WORK):
+        limit = run.budget.seconds
+        until = None if limit is None or self._large else run.seconds + 0.2 * limit
+        while failed < patience and run.chunk(WINDOW_WORK):
+            if until is not None and run.seconds > until:
+                break
             before = self.best.cost
             pattern = self.best.pattern
             found = windows.solve(pattern, windows.release(pattern, rng), run)

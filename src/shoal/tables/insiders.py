@@ -25,7 +25,12 @@ def broken_by_insiders(problem: Problem, hidden: np.ndarray) -> Requirements:
             pairs.update((int(which), number) for which in np.flatnonzero(np.isin(owner, same)))
     # Cells of its own an insider knows anyway.
     known = [set(cells.tolist()) for cells in problem.insiders]
-    found = sorted((which, number) for which, number in pairs if int(wanted.cell[which]) not in known[number])
+    found = sorted(
+        (which, number)
+        for which, number in pairs
+        if int(wanted.cell[which]) not in known[number]
+        and not problem.concedes(wanted.cell[which], wanted.kind[which], number)
+    )
     at = np.array([which for which, _ in found], dtype=np.int64)
     numbers = np.array([number for _, number in found], dtype=np.int64)
     doubtful = Requirements(wanted.cell[at], wanted.kind[at], wanted.need[at], numbers)

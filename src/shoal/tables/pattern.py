@@ -112,6 +112,8 @@ def _insiders(
         touched = np.flatnonzero(moved) if moved is not None else np.arange(attack.size)
         doubtful = {number for other in touched.tolist() for number in knowers.get(other, ())}
         doubtful -= own.get(cell, set())
+        if wanted.kind[place] != UP:
+            doubtful -= {n for n, cells in enumerate(problem.conceded) if np.isin(cell, cells)}
         if not doubtful:
             continue
         every = np.unique(np.concatenate([known[number] for number in doubtful]))

@@ -55,7 +55,8 @@ class Problem:
     For the ``sensitive`` cells, ``lower``, ``upper`` and ``sliding`` say how far below and above its value, and over
     which width in all, an attacker must find values possible; levels of 0 mean no more than a strictly wider interval
     than a point. ``candidates`` may be hidden at their ``cost``; ``low`` and ``high`` are bounds the attacker knows.
-    ``insiders`` are lists of cells a single contributor knows; ``sums`` says of a set of cells whether the sum of
+    ``insiders`` are lists of cells a single contributor knows; ``conceded`` are for each of them the sensitive cells of
+    which its own part leaves less than they should be able to fall. ``sums`` says of a set of cells whether the sum of
     them may be known.
 
     >>> table = Table.from_matrix([[10.0, 20.0, 30.0], [40.0, 50.0, 60.0], [70.0, 80.0, 90.0]])
@@ -74,6 +75,7 @@ class Problem:
     low: np.ndarray
     high: np.ndarray
     insiders: tuple[np.ndarray, ...] = ()
+    conceded: tuple[np.ndarray, ...] = ()
     sums: "Callable[[np.ndarray], bool] | None" = None
 
     @classmethod
@@ -159,6 +161,12 @@ class Problem:
         ):
             object.__setattr__(self, name, _frozen(array))
 
+    def __repr__(self) -> str:
+        # Never the values: what is printed ends up in logs.
+        return (
+            f"<Problem: {self.table.cells} cells, {self.sensitive.size} sensitive, {self.size} may be hidden>"
+        )
+
     def __getstate__(self) -> dict[str, object]:
         # What is computed on demand is neither sent nor compared.
         return {item.name: self.__dict__[item.name] for item in fields(self)}
@@ -211,10 +219,21 @@ class Problem:
         order = np.lexsort((kind, cell))
         return Requirements(cell[order], kind[order], need[order], np.full(cell.size, -1, dtype=np.int64))
 
+    @cached_property
+    def _conceded(self) -> frozenset[tuple[int, int]]:
+        pairs = enumerate(self.conceded)
+        return frozenset((int(cell), number) for number, cells in pairs for cell in cells)
+
+    def concedes(self, cell: int, kind: int, number: int) -> bool:
+        """Whether this insider is not judged by how far the cell may fall: it gives most of the cell itself."""
+        return kind != UP and (int(cell), number) in self._conceded
+
     def against_insider(self, number: int) -> Requirements:
         """The requirements against the insider of this number."""
         base = self.requirements
         keep = ~np.isin(base.cell, self.insiders[number])
+        if number < len(self.conceded):
+            keep &= ~(np.isin(base.cell, self.conceded[number]) & (base.kind != UP))
         return Requirements(
             base.cell[keep],
             base.kind[keep],

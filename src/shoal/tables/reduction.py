@@ -163,6 +163,9 @@ def reduce(problem: Problem) -> Reduction | None:
     found = ties(_relations(table), movable)
     if found.groups >= int(movable.sum()) or (found.group[problem.sensitive] < 0).any():
         return None
+    if any(cells.size for cells in problem.conceded):
+        # Tied cells share their requirements, but not what is conceded to an insider.
+        return None
     known = tuple(np.unique(found.group[cells]) for cells in problem.insiders)
     for cells, groups in zip(problem.insiders, known, strict=True):
         # An insider of one tied cell knows the others too; if one of them must be protected from him, it cannot be.

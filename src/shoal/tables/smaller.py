@@ -7,6 +7,7 @@ from shoal.errors import Infeasible
 from shoal.search import Budget, Observer, Progress
 from shoal.search.history import History, Point
 from shoal.tables.audit import add_for_sums
+from shoal.tables.feasibility import refuse_hopeless
 from shoal.tables.pattern import Pattern
 from shoal.tables.problem import Problem
 from shoal.tables.reduction import Reduction, reduce
@@ -34,7 +35,12 @@ def on_smaller(
     if start is not None:
         cells = small.lower(start.complementary)
         begin = replace(start, complementary=cells, value=small.problem.total_cost(cells), bound=None)
-    found = solve(small.problem, budget, _shifted(observer, constant), begin)
+    try:
+        found = solve(small.problem, budget, _shifted(observer, constant), begin)
+    except Infeasible:
+        # Cells of the smaller table have the name of one among several; the original one names those at fault.
+        refuse_hopeless(problem)
+        raise
     return _original(small, found)
 
 

@@ -39,6 +39,14 @@ class Suppression:
     doubtful_if_bounded: int = 0
     tabulation: Tabulation | None = None
 
+    def __repr__(self) -> str:
+        # Never the values: what is printed ends up in logs.
+        bound = "none" if self.bound is None else f"{self.bound:.6g}"
+        return (
+            f"<Suppression by {self.method}: {self.problem.sensitive.size} primary and {self.complementary.size} "
+            f"complementary cells, cost {self.cost:.6g}, bound {bound}, {'safe' if self.audit.safe else 'UNSAFE'}>"
+        )
+
     @property
     def cost(self) -> float:
         """What hiding the complementary cells costs."""
@@ -313,6 +321,10 @@ def describe_attacker(problem: Problem, *, counts: bool = False) -> str:
     text = f"an outsider who knows the published cells and of hidden ones: {low}, {high}"
     if problem.insiders:
         text += f"; {len(problem.insiders)} sole contributors who know their own cells"
+        conceded = sum(cells.size for cells in problem.conceded)
+        if conceded:
+            cases = "1 case" if conceded == 1 else f"{conceded} cases"
+            text += f" (in {cases} one gives so much of a sensitive cell that it knows how far it can fall)"
     if problem.sums is not None:
         text += "; sums that one relation gives away pass the rules"
     if counts:

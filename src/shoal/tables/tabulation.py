@@ -124,6 +124,11 @@ class Tabulation:
     contributions: Contributions | None = None
     counts: bool = False
 
+    def __repr__(self) -> str:
+        # Never the values: what is printed ends up in logs.
+        names = ", ".join(self.table.dimensions)
+        return f"<Tabulation: {self.table.cells} cells by {names}, {self.sensitive.size} sensitive>"
+
     @property
     def sensitive(self) -> np.ndarray:
         """The sensitive cells."""
@@ -146,7 +151,34 @@ class Tabulation:
         if not insiders or self.contributions is None:
             return found
         sums = SumRule(self.contributions, self.rules, waived=self.waived)
-        return found.against(insiders=self.sole_contributors(), sums=sums)
+        sole = self.sole_contributors()
+        return found.against(insiders=sole, conceded=self._beyond_help(found, sole), sums=sums)
+
+    def _beyond_help(self, problem: Problem, sole: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+        """For each sole contributor the sensitive cells it gives so much of that they cannot fall as far as they should.
+
+        It knows that such a cell is at least its own part, whatever is hidden; how far the cell can rise stays protected.
+        """
+        contributions = self.contributions
+        if contributions is None or not sole:
+            return ()
+        number = {
+            int(contributions.contributor[contributions.starts[cells[0]]]): n for n, cells in enumerate(sole)
+        }
+        alone = contributions.counts == 1
+        conceded: list[list[int]] = [[] for _ in sole]
+        room = problem.down[problem.sensitive]
+        # A width that the upper level alone does not give needs some room below as well.
+        below = np.maximum(problem.lower, problem.required_width - problem.upper)
+        for cell, space, level in zip(problem.sensitive.tolist(), room, below, strict=True):
+            for entry in range(contributions.starts[cell], contributions.starts[cell + 1]):
+                who = number.get(int(contributions.contributor[entry]))
+                # Cells it is alone in it knows anyway.
+                if who is None or alone[cell]:
+                    continue
+                if space - contributions.amount[entry] < level:
+                    conceded[who].append(cell)
+        return tuple(np.array(cells, dtype=np.int64) for cells in conceded)
 
     @property
     def waived(self) -> tuple[int, ...]:
