@@ -88,6 +88,8 @@ def test_records_to_a_published_table(visitor: Visitor, downloads: Path) -> None
     _press(visitor, hidden[0])
     _verdict(visitor, "Not safe.")
     visitor.see("attacker's interval", "Changed by hand: 0 more hidden, 1 shown")
+    visitor.see("these figures are of the pattern searched for", "These files hold the pattern searched for")
+    assert visitor.all(".shoal-stale .shoal-fact.good")
     assert visitor.all(".shoal-cells td.failing")
     visitor.whole("table-unsafe")
     since = time.monotonic()
@@ -96,6 +98,7 @@ def test_records_to_a_published_table(visitor: Visitor, downloads: Path) -> None
         visitor.driver.switch_to.active_element.send_keys(key)
     _verdict(visitor, "Safe:")
     assert time.monotonic() - since < 4
+    assert not visitor.all(".shoal-stale")
     visitor.click(lambda: visitor.one("[data-file='published.csv']"))
     visitor.until((downloads / "published.csv").exists, what="the download")
     published = pl.read_csv(downloads / "published.csv", infer_schema=False)

@@ -7,7 +7,7 @@ from nicegui import ui
 from shoal.errors import ShoalError
 from shoal.web.activities import ACTIVITIES
 from shoal.web.pages import layout, parts
-from shoal.web.pages.runs import COLOURS
+from shoal.web.pages.runs import standing
 from shoal.web.workbench import Workbench
 
 
@@ -35,7 +35,8 @@ def register(workbench: Workbench) -> None:
             for job in jobs:
                 with ui.card().classes("shoal-card").style("padding: 10px 14px"):
                     with ui.row().classes("items-center full-width gap-3"):
-                        ui.badge(str(job.state)).props(f"color={COLOURS[job.state]}")
+                        words, colour = standing(job)
+                        ui.badge(words).props(f"color={colour}")
                         with ui.column().classes("gap-0").style("flex: 1; min-width: 200px"):
                             ui.label(job.title).style("font-weight: 600; overflow-wrap: anywhere")
                             when = time.strftime("%d %b %Y, %H:%M", time.localtime(job.submitted))

@@ -23,6 +23,14 @@ COLOURS = {
 }
 
 
+def standing(job: Job) -> tuple[str, str]:
+    """Where a run stands and its colour; an audit that found a table unsafe is done, but nothing to be green about."""
+    if job.state is State.DONE and job.summary.get("safe") is False:
+        return "not safe", COLOURS[State.FAILED]
+    words = "stopping" if job.stopping and not job.state.over else str(job.state)
+    return words, COLOURS[job.state]
+
+
 _LOOK = """
 const panel = getElement({}).$el, top = panel.getBoundingClientRect().top;
 if (top < 52 || top > window.innerHeight - 120) panel.scrollIntoView({{block: "start"}});
@@ -98,8 +106,9 @@ class RunPanel:
 
     def _paint(self) -> None:
         job = self._job
-        self._state.set_text("stopping" if job.stopping and not job.state.over else str(job.state))
-        self._state.props(f"color={COLOURS[job.state]}")
+        words, colour = standing(job)
+        self._state.set_text(words)
+        self._state.props(f"color={colour}")
         share = job.progress.get("share")
         self._bar.set_value(share or 0)
         self._bar.props(f"{'indeterminate' if share is None and job.state is State.RUNNING else ''}")
@@ -184,9 +193,19 @@ def curve(points: list[dict[str, Any]], measure: str, bound: float | None = None
     }
 
 
+# A table can be changed by hand on its page; its files do not follow.
+_PATTERNS = {
+    "suppress": "These files hold the pattern searched for, without changes by hand; to get files of those, audit and "
+    "keep your pattern.",
+    "audit": "These files hold the pattern that was audited, without later changes by hand.",
+}
+
+
 def files(job: Job) -> None:
     """Links to what a run made: the report first."""
     order = sorted(job.files, key=lambda item: item["name"] != "report.html")
+    if job.kind in _PATTERNS:
+        parts.note(_PATTERNS[job.kind])
     with ui.row().classes("gap-2 items-center"):
         for item in order:
             address = f"/runs/{job.run}/{item['name']}"
@@ -216,7 +235,8 @@ def run_list(
             row.on("click", lambda run=job.run: choose(run))
             row.on("keydown.enter", lambda run=job.run: choose(run))
             with row:
-                ui.badge(str(job.state)).props(f"color={COLOURS[job.state]}").style("flex: none")
+                words, colour = standing(job)
+                ui.badge(words).props(f"color={colour}").style("flex: none")
                 ui.label(job.title).classes("ellipsis").style("min-width: 0; flex: 1").tooltip(job.title)
                 ui.label(time.strftime("%H:%M", time.localtime(job.submitted))).classes("shoal-quiet")
 

@@ -1,6 +1,7 @@
 """A pattern changed by hand: pressing a cell hides or shows it, and the audit follows."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from nicegui import run as background
@@ -25,7 +26,10 @@ _PAUSE = 0.12
 class ByHand:
     """The cells of a run's table with the verdict below them."""
 
-    def __init__(self, workbench: Workbench, desk: Desk, job: Job, drawn: Drawn) -> None:
+    def __init__(
+        self, workbench: Workbench, desk: Desk, job: Job, drawn: Drawn, on_change: Callable[[bool], None]
+    ) -> None:
+        self._on_change = on_change
         self._desk = desk
         self._job = job
         self._drawn = drawn
@@ -63,6 +67,7 @@ class ByHand:
         await self._changed()
 
     async def _changed(self) -> None:
+        self._on_change(self._drawn.kinds != self._first)
         self._slicer.cells.refresh()
         self._asked += 1
         if self._busy:

@@ -160,7 +160,7 @@ class TablesPage:
     # --- the result -----------------------------------------------------------------------------------------------
 
     def _present(self, job: Job) -> None:
-        {"suppress": _suppressed, "audit": _audited, "tabulate": _tabulated}[job.kind](job.summary)
+        self._figures = Figures(job)
         parts.note(
             "This page, the pattern and the intervals are for internal use; only the published table goes out."
         )
@@ -194,9 +194,32 @@ class TablesPage:
                 if drawn is None:
                     parts.note("The drawing of this table is gone; run it again to see it.")
                 else:
-                    self._by_hand = ByHand(self._workbench, self._desk, job, drawn)
+                    self._by_hand = ByHand(self._workbench, self._desk, job, drawn, self._figures.follow)
 
         ui.timer(0.01, fill, once=True)
+
+
+class Figures:
+    """The figures of a run; they turn grey and say whose they are as soon as the pattern below is another one."""
+
+    def __init__(self, job: Job) -> None:
+        whose = "searched for" if job.kind == "suppress" else "that was audited"
+        # What a table is before anything is hidden stays true whatever is hidden by hand.
+        self._of_a_pattern = job.kind != "tabulate"
+        self._remark = ui.label(
+            f"You changed the pattern by hand: these figures are of the pattern {whose}. The verdict on yours is below "
+            "the table."
+        )
+        self._remark.classes("shoal-warning full-width").props('role="alert"').set_visibility(False)
+        self._box = ui.column().classes("full-width gap-3")
+        with self._box:
+            {"suppress": _suppressed, "audit": _audited, "tabulate": _tabulated}[job.kind](job.summary)
+
+    def follow(self, changed: bool) -> None:
+        """Take in whether the pattern differs from that of the run."""
+        outdated = changed and self._of_a_pattern
+        self._remark.set_visibility(outdated)
+        self._box.classes(add="shoal-stale" if outdated else None, remove=None if outdated else "shoal-stale")
 
 
 def _by_rule(found: dict[str, Any]) -> None:
