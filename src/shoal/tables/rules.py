@@ -25,6 +25,10 @@ class Contributions:
     amount: np.ndarray
     total: np.ndarray
 
+    def __repr__(self) -> str:
+        # Never the amounts: what is printed ends up in logs.
+        return f"<Contributions: {self.amount.size} to {self.total.size} cells>"
+
     @property
     def counts(self) -> np.ndarray:
         """Number of contributors of each cell."""

@@ -123,6 +123,10 @@ class Table:
         object.__setattr__(self, "signs", _frozen(np.asarray(self.signs, dtype=np.float64)))
         object.__setattr__(self, "starts", _frozen(np.asarray(self.starts, dtype=np.int64)))
 
+    def __repr__(self) -> str:
+        # Never the values: what is printed ends up in logs.
+        return f"<Table: {self.cells} cells by {', '.join(self.dimensions)}, {self.relations} relations>"
+
     def __getstate__(self) -> dict[str, object]:
         # What is computed on demand is neither sent nor compared.
         return {item.name: self.__dict__[item.name] for item in fields(self)}
