@@ -31,6 +31,7 @@ def test_the_whole_way_over_a_database(visitor: Visitor, tmp_path: Path) -> None
     # Generate people and slots, and write them to the database.
     visitor.tab("Generate")
     visitor.fill("Number of people", "120")
+    visitor.press("Also write to the database")  # only if asked for
     visitor.press("Generate")
     visitor.see("Columns of tabla", "REC_INTELLIGENT", "also in the database")
     visitor.press("Slots")

@@ -50,6 +50,7 @@ def test_several_tables_from_generating_to_writing_back(
     visitor.fill("Table name", "cohort")
     visitor.fill("Tables", "2")
     visitor.fill("Number of people", "80")
+    visitor.press("Also write to the database")
     visitor.press("Generate")
     visitor.see("160 records in 2 tables, 'cohort0' to 'cohort1', also in the database")
     visitor.press("Slots")

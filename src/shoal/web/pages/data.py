@@ -212,7 +212,7 @@ class DataPage:
         if self._workbench.connections.current is None:
             return
         with ui.row().classes("gap-4"):
-            self._also = ui.checkbox("Also write to the database", value=True).props("dense")
+            self._also = ui.checkbox("Also write to the database").props("dense")
             self._replace = ui.checkbox("replace").props("dense")
             self._replace.bind_visibility_from(self._also, "value")
 
