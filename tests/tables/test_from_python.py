@@ -1,9 +1,16 @@
 """What somebody meets who calls the functions from Python: what is printed, frames of pandas, paths, refusals."""
 
+import re
+
+import numpy as np
+import pandas as pd
 import polars as pl
+import pytest
 
 import shoal
+from shoal.tables import jj
 from shoal.tables.linked import link
+from shoal.tables.suppression import as_table
 
 RECORDS = pl.DataFrame(
     {
@@ -26,3 +33,65 @@ def test_what_is_printed_is_short_and_has_no_value_of_a_cell_or_contributor() ->
         assert len(text) < 200 and "array" not in text
         assert not any(figure in text for figure in confidential)
     assert "cost 3, bound 3, safe" in repr(found)
+
+
+NINE = {"a": [10, 40, 70], "b": [20, 50, 80], "c": [30, 60, 90]}
+
+
+@pytest.mark.parametrize("index", [["n", "s", "w"], pd.Index(["n", "s", "w"], name="region")])
+def test_an_index_of_pandas_names_the_rows(index) -> None:
+    matrix = pd.DataFrame(NINE, index=index)
+    cells = pd.DataFrame({"row": ["s"], "column": ["b"]})
+    found = shoal.suppress(matrix, sensitive=cells.set_index("row"))
+    assert found.problem.table.shape == (3, 3) and found.cost == 70.0
+    assert shoal.audit(matrix, found.pattern).safe
+
+
+def test_an_index_of_numbers_names_the_rows_unless_a_column_does() -> None:
+    years = pd.DataFrame(NINE, index=[2001, 2002, 2003])
+    assert as_table(years).find("2002", "b") == 5
+    named = pd.DataFrame({"r": [*"nsw"], **NINE})
+    assert as_table(named).find("s", "b") == 5
+    assert as_table(named.iloc[::-1]).find("s", "b") == 5
+    assert as_table(named.set_index("r").rename(columns={"b": 7})).find("s", "7") == 5
+
+
+def test_paths_are_read(tmp_path) -> None:
+    RECORDS.write_csv(tmp_path / "records.csv")
+    (tmp_path / "tree.hrc").write_text("one\n@x\n@y\ntwo\n@z\n")
+    parents = {"one": "", "x": "one", "y": "one", "two": "", "z": "two"}
+    for hierarchy in (parents, tmp_path / "tree.hrc", str(tmp_path / "tree.hrc")):
+        made = shoal.tabulate(
+            tmp_path / "records.csv",
+            ["a", "b"],
+            value="v",
+            hierarchies={"a": hierarchy},
+            rules=["frequency(1)"],
+        )
+        assert made.table.cells == 6 * 5
+    problem = shoal.suppress(np.array(list(NINE.values())), sensitive=[("2", "2")]).problem
+    (tmp_path / "small.jj").write_text(jj.write(problem))
+    found = shoal.suppress(str(tmp_path / "small.jj"))
+    assert found.cost == 70.0 and shoal.audit(tmp_path / "small.jj", found.pattern).safe
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: shoal.suppress({"a": 1}, sensitive=[("1", "1")]), "the table must be a frame"),
+        (lambda: shoal.suppress("no.jj"), "cannot read no.jj"),
+        (lambda: shoal.suppress(pl.DataFrame(NINE), sensitive=7), "the list of cells must be a frame"),
+        (lambda: shoal.tabulate(RECORDS.lazy(), ["a"]), "the data must be a frame"),
+        (lambda: shoal.tabulate(RECORDS, "a"), "a list of columns"),
+        (lambda: shoal.tabulate(RECORDS, ["a"], hierarchies={"a": ["x"]}), "{code: parent}"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_one_line(call, message) -> None:
+    with pytest.raises(shoal.InputError, match=re.escape(message)):
+        call()
+
+
+def test_an_apriori_file_is_no_list_of_sensitive_cells() -> None:
+    stated = pl.DataFrame({"row": ["1", "2"], "column": ["1", "2"], "status": ["s", "u"]})
+    with pytest.raises(shoal.InputError, match="--apriori"):
+        shoal.suppress(np.array(list(NINE.values())), sensitive=stated)

@@ -1,7 +1,9 @@
 """``shoal.suppress`` and ``shoal.audit``: from a table to what may be published, and what an attacker makes of it."""
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from shoal.search import Budget, Observer, Seeds, silent
 from shoal.tables.audit import Audit, without
 from shoal.tables.audit import audit as audit_pattern
 from shoal.tables.decimals import exact_sums
+from shoal.tables.frames import as_frame, with_coordinates, with_row_names
 from shoal.tables.integers import integer_failures
 from shoal.tables.methods import METHODS
 from shoal.tables.pattern import Pattern, verify
@@ -113,7 +116,7 @@ class Suppression:
 
 
 def suppress(
-    table: "Problem | Tabulation | Table | IntoDataFrame | np.ndarray",
+    table: "Problem | Tabulation | Table | IntoDataFrame | np.ndarray | str | Path",
     *,
     sensitive: "IntoDataFrame | Iterable[Sequence[Any]] | None" = None,
     protection: float | None = None,
@@ -136,7 +139,8 @@ def suppress(
 ) -> Suppression:
     """Find the cheapest further cells to hide so that no sensitive cell can be computed too closely.
 
-    ``table`` is a matrix (array or frame, with or without totals), a table from ``tabulate``, or a whole problem. The
+    ``table`` is a matrix (array or frame, with or without totals), a table from ``tabulate``, a whole problem, or the
+    path of a file with one of these. The
     ``sensitive`` cells of a matrix are (row, column[, lower, upper]); without levels, ``protection`` is the share of
     the value (0.10). Tables from ``tabulate`` and whole problems have sensitive cells and levels of their own; for
     ``sensitive`` ones on top of them the larger levels hold. The result is checked by linear programmes that share no
@@ -147,6 +151,7 @@ def suppress(
     >>> found.cost, found.bound, found.audit.safe
     (70.0, 70.0, True)
     """
+    table = _opened(table, rounding)
     problem = as_problem(
         table,
         sensitive=sensitive,
@@ -258,7 +263,7 @@ def _solve_whole(
 
 
 def audit(
-    table: "Problem | Tabulation | Table | IntoDataFrame | np.ndarray",
+    table: "Problem | Tabulation | Table | IntoDataFrame | np.ndarray | str | Path",
     pattern: "IntoDataFrame | Iterable[Sequence[Any]] | np.ndarray",
     *,
     sensitive: "IntoDataFrame | Iterable[Sequence[Any]] | None" = None,
@@ -281,7 +286,9 @@ def audit(
     >>> found.safe, float(found.low[-1]), float(found.high[-1])
     (True, 40.0, 70.0)
     """
-    whole = table if isinstance(table, Problem | Tabulation | Table) else as_table(table, rounding=rounding)
+    whole = _opened(table, rounding)
+    if not isinstance(whole, Problem | Tabulation | Table):
+        whole = as_table(whole, rounding=rounding)
     base = whole.table if isinstance(whole, Problem | Tabulation) else whole
     cells, kinds = read_pattern(base, pattern)
     share = share_of(whole, sensitive, protection)
@@ -312,6 +319,18 @@ def audit(
     if counts or (isinstance(whole, Tabulation) and whole.counts):
         found = replace(found, integer=integer_failures(without(problem, published), complementary))
     return found
+
+
+def _opened(table: Any, rounding: float | None) -> Any:
+    """The table in a file if a path was given; what the command line would remark on is a warning here."""
+    if not isinstance(table, str | Path):
+        return table
+    from shoal.tables.files import load
+
+    loaded = load(str(table), rounding=rounding)
+    for note in loaded.notes:
+        warnings.warn(note, stacklevel=3)
+    return loaded.table
 
 
 def describe_attacker(problem: Problem, *, counts: bool = False) -> str:
@@ -462,9 +481,7 @@ def as_table(data: Any, *, rounding: float | None = None) -> Table:
     """A plain two-dimensional table from an array or a frame whose first column names the rows."""
     if isinstance(data, np.ndarray | list):
         return Table.from_matrix(data, rounding=rounding)
-    import narwhals as nw
-
-    frame = nw.from_native(data, eager_only=True)
+    frame = as_frame(with_row_names(data), "the table")
     names = frame.columns
     if len(names) < 3:
         raise InputError("a table needs a column of row names and at least two columns of numbers")
@@ -505,9 +522,7 @@ def _records(data: Any, names: Sequence[str], extra: Sequence[str] = ("kind",)) 
                 form = f"({', '.join(names)}[, {', '.join(extra)}])"
                 raise InputError(f"a cell is written as {form}; one has {len(item)} entries")
         return [dict(zip([*names, *extra], item, strict=False)) for item in plain]
-    import narwhals as nw
-
-    frame = nw.from_native(data, eager_only=True)
+    frame = as_frame(with_coordinates(data, names), "the list of cells")
     for name in names:
         if name not in frame.columns:
             raise InputError(f"the list of cells lacks the column '{name}'")
@@ -517,6 +532,11 @@ def _records(data: Any, names: Sequence[str], extra: Sequence[str] = ("kind",)) 
 def read_sensitive(table: Table, data: Any, protection: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sensitive cells with their lower and upper levels; where none are given, a share of the value."""
     rows = _records(data, table.dimensions, ("lower", "upper"))
+    if any("status" in row for row in rows):
+        raise InputError(
+            "the list of sensitive cells has a column 'status' as an a-priori file has; such a file is for "
+            "tabulate (--apriori), a list of sensitive cells has no such column"
+        )
     cells = np.array([table.find(*[row[name] for name in table.dimensions]) for row in rows], dtype=np.int64)
     share = protection * np.abs(table.values[cells])
     levels = []

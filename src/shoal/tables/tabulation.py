@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals as nw
@@ -11,6 +12,7 @@ import numpy as np
 
 from shoal.errors import InputError, unknown
 from shoal.tables.decimals import units
+from shoal.tables.frames import as_frame, with_coordinates
 from shoal.tables.problem import Problem
 from shoal.tables.rules import (
     Contributions,
@@ -220,7 +222,7 @@ class Tabulation:
 
 
 def tabulate(
-    frame: "IntoDataFrame",
+    frame: "IntoDataFrame | str | Path",
     dimensions: Sequence[str],
     *,
     value: str | None = None,
@@ -228,7 +230,7 @@ def tabulate(
     holding: str | None = None,
     weight: str | None = None,
     weights_public: bool = False,
-    hierarchies: Mapping[str, Mapping[str, str]] | None = None,
+    hierarchies: Mapping[str, Mapping[str, str] | str | Path] | None = None,
     rules: Sequence[str | Rule] | None = None,
     apriori: "IntoDataFrame | None" = None,
     zeros: Zeros = "published",
@@ -247,7 +249,9 @@ def tabulate(
     >>> made.table.cells, len(made.sensitive)
     (9, 2)
     """
-    data = nw.from_native(frame, eager_only=True)
+    data = as_frame(frame, "the data")
+    if isinstance(dimensions, str):
+        raise InputError(f"the dimensions must be a list of columns, such as ['{dimensions}']")
     if not dimensions:
         raise InputError("name at least one dimension")
     for name in dimensions:
@@ -262,14 +266,14 @@ def tabulate(
             raise unknown("column", name, data.columns, where="in the data")
     if len(data) == 0:
         raise InputError("there are no records")
-    hierarchies = hierarchies or {}
-    for name in hierarchies:
+    for name in hierarchies or {}:
         if name not in dimensions:
             raise unknown("dimension", name, dimensions, where="a dimension of the table")
+    parents = {name: _hierarchy(name, given) for name, given in (hierarchies or {}).items()}
     chosen = tuple(parse_rule(rule) if isinstance(rule, str) else rule for rule in rules) if rules else None
     if chosen is None:
         chosen = (MinimumFrequency(3), PPercent(10.0)) if value else (MinimumFrequency(3),)
-    leaf_codes, trees = _code(data, dimensions, hierarchies)
+    leaf_codes, trees = _code(data, dimensions, parents)
     amounts = _numbers(data, value) if value else np.ones(len(data))
     weights = _numbers(data, weight) if weight else np.ones(len(data))
     if (weights < 0).any():
@@ -293,6 +297,18 @@ def tabulate(
     else:
         made = reprice(made, cost)
     return made if apriori is None else apply_apriori(made, apriori)
+
+
+def _hierarchy(name: str, given: Any) -> Mapping[str, str]:
+    if isinstance(given, str | Path):
+        from shoal.tables.files import read_hierarchy
+
+        return read_hierarchy(str(given))
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"the hierarchy of '{name}' must be {{code: parent}} or the path of a file, not {type(given).__name__}"
+        )
+    return given
 
 
 def _code(
@@ -505,7 +521,7 @@ def apply_apriori(made: Tabulation, apriori: "IntoDataFrame") -> Tabulation:
     Columns: the dimensions, and any of ``status`` (s or safe, u or sensitive, z or published), ``lower``, ``upper``,
     ``cost``. A cell declared sensitive without levels must not be a point, no more.
     """
-    data = nw.from_native(apriori, eager_only=True)
+    data = as_frame(with_coordinates(apriori, made.table.dimensions), "the a-priori file")
     dimensions = made.table.dimensions
     for name in dimensions:
         if name not in data.columns:

@@ -1,0 +1,56 @@
+"""Frames as they are given: of any library, with an index of pandas, or as the path of a file."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+
+from shoal.errors import InputError
+
+
+def as_frame(data: Any, what: str) -> "nw.DataFrame[Any]":
+    """The frame, read if it is the path of a file; ``what`` it is goes into the message if it is neither.
+
+    >>> import polars as pl
+    >>> as_frame(pl.DataFrame({"a": [1]}), "the table").columns
+    ['a']
+    """
+    if isinstance(data, str | Path):
+        from shoal import sources
+
+        data = sources.read(str(data)).frame
+    try:
+        return nw.from_native(data, eager_only=True)
+    except TypeError:
+        raise InputError(
+            f"{what} must be a frame (pandas, Polars, Arrow) or the path of a file, not {type(data).__name__}"
+        ) from None
+
+
+def with_row_names(data: Any) -> Any:
+    """A matrix of pandas with its index as the first column, where that is what names the rows.
+
+    Rows that were filtered or sorted keep their old numbers as an index; beside a column of texts those name nothing.
+    """
+    if not nw.dependencies.is_pandas_dataframe(data):
+        return data
+    data = data.set_axis([str(name) for name in data.columns], axis=1)
+    index = data.index
+    numbered = index.name is None and index.nlevels == 1 and index.dtype.kind in "iu"
+    if numbered and (list(index) == list(range(len(index))) or not _numeric(data.iloc[:, 0])):
+        return data
+    if index.nlevels == 1 and index.name is None:
+        data = data.rename_axis("row")
+    return data.reset_index()
+
+
+def with_coordinates(data: Any, names: Sequence[str]) -> Any:
+    """A list of cells of pandas with those coordinates as columns that are in its index."""
+    if not nw.dependencies.is_pandas_dataframe(data):
+        return data
+    return data.reset_index() if set(data.index.names) & set(names) - set(data.columns) else data
+
+
+def _numeric(column: Any) -> bool:
+    return column.dtype.kind in "iufb"
