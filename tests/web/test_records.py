@@ -81,3 +81,16 @@ def test_a_request_can_keep_identifiers_and_count_otherwise(context: Context) ->
     assert found["k_release"] >= 4
     assert _run(context, columns=["income", "person_id"])["dropped"] == []
     assert _run(context, unit="sex")["quasi"] == ["zip"]
+
+
+def test_several_strata_make_no_curve_but_go_forward(context: Context, sent: list[dict[str, Any]]) -> None:
+    context.datasets.set_role("town", "zip", "other")
+    _run(context, k=3, by=["sex"], method="ils", iterations=400)
+    glimpses = [message for message in sent if message["what"] == "progress"]
+    assert glimpses
+    assert all(message["value"] is message["bound"] is None for message in glimpses)
+    for key in ("work", "seconds"):
+        assert [message[key] for message in glimpses] == sorted(message[key] for message in glimpses)
+    sent.clear()
+    _run(context, k=3, method="ils", iterations=400)
+    assert any(message.get("value") is not None for message in sent)

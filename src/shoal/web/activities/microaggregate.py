@@ -7,6 +7,7 @@ from pydantic import Field
 from shoal.errors import Infeasible
 from shoal.microdata.methods import METHODS
 from shoal.web.activities.activity import Activity, Request
+from shoal.web.activities.overall import Overall
 from shoal.web.datasets import Dataset
 from shoal.web.jobs.context import Context
 from shoal.web.words import page_words
@@ -60,6 +61,12 @@ class Microaggregate(Request):
     time_limit: float | None = Field(None, gt=0, le=7 * 86400)
     seed: int = Field(0, ge=0, le=2**53 - 1)
 
+    @property
+    def several(self) -> bool:
+        """Whether there are several searches, one for each stratum or group of columns."""
+        groups = self.groups == "auto" or (self.groups is not None and len(self.groups) > 1)
+        return groups or bool(self.by)
+
     def removed(self, dataset: Dataset) -> list[str]:
         """The columns to remove: those named, or else the identifiers that the request does not ask for."""
         if self.drop is not None:
@@ -103,7 +110,8 @@ def run(request: Microaggregate, context: Context) -> dict[str, Any]:
         unit=request.unit,
         budget=context.budget(request.iterations, request.time_limit, request.target),
         seed=request.seed,
-        observer=context.observe,
+        # The curves of several searches would not make one picture.
+        observer=Overall(context.observe) if request.several else context.observe,
     )
     context.flush()
     if request.require_k is not None and result.k_release < request.require_k:
