@@ -1,5 +1,6 @@
 """Appointments: people, slots and the aim; K before, after and at best, and the plan as a matrix and as files."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from nicegui import ui
@@ -36,9 +37,22 @@ def register(workbench: Workbench) -> None:
             AppointmentsPage(workbench, people, run)
 
 
-def _has_slots(dataset: Dataset) -> bool:
-    names = {name.lower() for name in dataset.columns}
-    return "capacity" in names and bool(names & {"slot", "resource"})
+_NEEDED = "Slots need a column slot (or resource) and a column capacity"
+
+
+def no_slots(name: str, columns: Sequence[str]) -> str:
+    """Why a table cannot be slots, or nothing if it can.
+
+    >>> no_slots("people0_resource", ["ID", "CAPACITY"])
+    "Slots need a column slot (or resource) and a column capacity; 'people0_resource' has ID, CAPACITY."
+    >>> no_slots("tabla_resource", ["RESOURCE", "CAPACITY"])
+    ''
+    """
+    names = {column.lower() for column in columns}
+    if "capacity" in names and names & {"slot", "resource"}:
+        return ""
+    some = ", ".join(columns[:8]) + (" …" if len(columns) > 8 else "")
+    return f"{_NEEDED}; '{name}' has {some}."
 
 
 def _slots_of(people: str, slots: list[str]) -> str | None:
@@ -66,12 +80,15 @@ class AppointmentsPage:
             measure="K",
         )
         found = workbench.datasets.all()
-        self._slot_names = [dataset.name for dataset in found if _has_slots(dataset)]
-        others = [dataset.name for dataset in found if not _has_slots(dataset)]
+        ready = [dataset.name for dataset in found if not no_slots(dataset.name, dataset.columns)]
+        others = [dataset.name for dataset in found if dataset.name not in ready]
+        # Tables that are called slots but lack their columns are listed too, so that it can be said what they lack.
+        others.sort(key=lambda name: "_resource" in name)
+        self._slot_names = ready + (others[::-1] if ready or len(others) > 1 else [])
         with self._desk.form("Assign"):
             if not self._slot_names or not others:
-                what = "slots (columns slot and capacity)" if not self._slot_names else "people"
-                parts.note(f"There are no {what} in the workspace yet.")
+                what = "slots" if not self._slot_names else "people"
+                parts.note(f"There are no {what} in the workspace yet. {_NEEDED}.")
                 ui.button("Add data", on_click=lambda: ui.navigate.to("/data")).props("no-caps outline")
             else:
                 self._form(others, people)
@@ -126,12 +143,19 @@ class AppointmentsPage:
         value = asked if same and isinstance(asked, str) and asked in slots else first
         self._slots = ui.select(slots, label="Slots", value=value, on_change=lambda: self._columns.refresh())
         self._slots.props("outlined dense options-dense").classes("full-width")
+        ui.label(f"{_NEEDED}.").classes("shoal-quiet")
 
     def _slots_chosen(self) -> list[str]:
         names = list(self._people.value or [])
         if len(names) > 1:
             return [_slots_of(name, self._slot_names) or f"{name}_resource" for name in names]
         return [self._slots.value]
+
+    def _wrong_slots(self) -> list[str]:
+        """What the chosen tables of slots lack."""
+        datasets = self._workbench.datasets
+        known = [datasets[name] for name in self._slots_chosen() if name in datasets]
+        return [text for text in (no_slots(one.name, one.columns) for one in known) if text]
 
     @ui.refreshable_method
     def _methods(self) -> None:
@@ -145,10 +169,12 @@ class AppointmentsPage:
         people = [datasets[name] for name in self._people.value or [] if name in datasets]
         slots = [datasets[name] for name in self._slots_chosen() if name in datasets]
         columns = _common(people)
+        for wrong in self._wrong_slots():
+            parts.warning(wrong)
         asked = self._desk.asked
         suggested = asked.get("quasi") or (people[0].quasi if people else [])
         self._quasi = parts.column_picker(columns, "Quasi-identifiers", suggested)
-        self._k = parts.number("k, crowds below it count as exposed", asked.get("k", 5), min=1, precision=0)
+        self._k = parts.threshold("k, crowds below it count as exposed", asked.get("k", 5), 1)
         attributes = [
             name for name in _common(slots) if name.lower() not in ("slot", "resource", "capacity", "booked")
         ]
@@ -188,6 +214,10 @@ class AppointmentsPage:
         if not people:
             ui.notify("choose people first", type="warning")
             return
+        wrong = self._wrong_slots()
+        if wrong:
+            ui.notify(wrong[0], type="warning", multi_line=True)
+            return
         try:
             options = self._method.options
         except ShoalError as problem:
@@ -211,7 +241,7 @@ class AppointmentsPage:
                 "diversity": parts.whole(self._diversity) or 2,
                 "key": self._key.value or None,
                 "timezone": (self._zone.value or "").strip() or None,
-                "k": parts.whole(self._k) or 5,
+                "k": 5 if self._k.value is None else parts.whole(self._k),
                 "time_limit": self._time.value,
                 "seed": parts.whole(self._seed),
             },

@@ -70,12 +70,14 @@ class ComparePage:
     @ui.refreshable_method
     def _choices(self) -> None:
         runs = [job for job in _finished(self._workbench) if job.request["data"] == self._data.value]
+        ticked = comparable([job.summary["columns"] for job in runs[:12]])
         self._boxes = {
             job.run: ui.checkbox(
-                f"{job.title}: loss {job.summary['loss_percent']:.4g} %, K {job.summary['k_release']}",
-                value=place < 6,
+                f"{job.title}: {', '.join(job.summary['columns'])}; loss {job.summary['loss_percent']:.4g} %, "
+                f"K {job.summary['k_release']}",
+                value=tick,
             ).props("dense")
-            for place, job in enumerate(runs[:12])
+            for job, tick in zip(runs[:12], ticked, strict=True)
         }
 
     def _submit(self) -> None:
@@ -84,6 +86,21 @@ class ComparePage:
             ui.notify("tick at least one release", type="warning")
             return
         self._desk.submit("compare", {"data": self._data.value, "runs": chosen})
+
+
+def comparable(columns: list[list[str]], most: int = 6) -> list[bool]:
+    """Which releases to compare if nobody has said: the newest, which is first, and those that share columns with it.
+
+    >>> comparable([["turnover", "costs"], ["wages"], ["costs"], ["turnover"]])
+    [True, False, True, False]
+    """
+    common: set[str] = set(columns[0]) if columns else set()
+    found: list[bool] = []
+    for names in columns:
+        fits = sum(found) < most and not common.isdisjoint(names)
+        common = common.intersection(names) if fits else common
+        found.append(fits)
+    return found
 
 
 def _present(job: Job) -> None:

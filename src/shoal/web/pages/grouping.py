@@ -45,9 +45,7 @@ class GroupingPage:
                         workbench, "Data", asked.get("data", data), lambda: self._columns.refresh()
                     )
                     self._columns()
-                    self._k = parts.number(
-                        "k, smallest number of equal records", asked.get("k", 25), min=2, precision=0
-                    )
+                    self._k = parts.threshold("k, smallest number of equal records", asked.get("k", 25), 2)
                     self._method = MethodPicker(METHODS, asked.get("method", "d-gomm"), asked.get("options"))
                     with ui.row().classes("full-width no-wrap gap-2"):
                         self._iterations = parts.number(

@@ -82,7 +82,7 @@ class RecordsPage:
         way = "given" if "given" in ways else "auto" if self._groups == "auto" else "together"
         self._way = ui.select(ways, label="Protected", value=way)
         self._way.props("outlined dense options-dense").classes("full-width")
-        self._k = parts.number("k, smallest number of equal records", asked.get("k", 5), min=2, precision=0)
+        self._k = parts.threshold("k, smallest number of equal records", asked.get("k", 5), 2)
         with ui.expansion("Quasi-identifiers, strata, gaps, order").props("dense").classes("full-width"):
             with ui.column().classes("full-width gap-3 shoal-hinted"):
                 self._quasi = parts.column_picker(
