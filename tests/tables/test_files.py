@@ -81,7 +81,11 @@ def test_suppress_then_audit(folder, capsys) -> None:
     )
     assert code == 0 and verdict["safe"] and verdict["unsafe"] == []
     intervals = pl.read_csv(folder / "intervals.csv")
-    assert intervals.row(0) == ("s", "b", 50.0, 40.0, 70.0, 45.0, 55.0, True)
+    assert intervals.height == pattern.height and intervals["kind"].to_list() == pattern["kind"].to_list()
+    primary = intervals.filter(pl.col("kind") == "primary")
+    assert primary.row(0) == ("s", "b", "primary", 50.0, 40.0, 70.0, 45.0, 55.0, True)
+    assert intervals["safe"].null_count() == intervals["required_min"].null_count() == 3
+    assert public.startswith("region,")
 
 
 def test_an_unsafe_pattern_ends_with_three(folder, capsys) -> None:
@@ -468,3 +472,40 @@ def test_patterns_of_other_software_are_audited() -> None:
     slow = {cell for cell, _, _ in unprotected(contents.problem, contents.hidden)}
     # Two cells of the file its makers call fully suppressed are narrower than the levels it asks for.
     assert set(found.unsafe.tolist()) == slow == {219, 854}
+
+
+def printed(capsys, *arguments: object) -> tuple[str, str]:
+    with pytest.raises(SystemExit):
+        main([*map(str, arguments)])
+    shown = capsys.readouterr()
+    return " ".join(shown.out.split()), " ".join(shown.err.split())
+
+
+def test_a_published_sensitive_cell_is_counted_once(folder, capsys) -> None:
+    (folder / "p.csv").write_text("row,column\nn,a\n")
+    command = ("audit", folder / "table.csv", folder / "p.csv", "--sensitive", folder / "cells.csv")
+    out, _ = printed(capsys, *command, "-o", folder / "i.csv")
+    assert "too narrow 0" in out and "sensitive but published 1" in out
+    assert pl.read_csv(folder / "i.csv")["kind"].to_list() == ["complementary", "published"]
+
+
+def test_a_method_that_does_not_suit_the_table_is_left_out_of_the_comparison(folder, capsys) -> None:
+    general = as_problem(pl.read_csv(folder / "table.csv"), sensitive=[("s", "b")])
+    (folder / "t.jj").write_text(jj.write(general))
+    out, err = printed(
+        capsys, "suppress", folder / "t.jj", "--compare", "hypercube,general", "--iterations", 20
+    )
+    assert "hypercube is left out of the comparison" in err and "safe yes" in out
+
+
+def test_a_bound_that_says_nothing_is_none(folder, capsys) -> None:
+    command = ("suppress", folder / "table.csv", "--sensitive", folder / "cells.csv")
+    out, _ = printed(capsys, *command, "--method", "exact", "--time-limit", "1e-9")
+    assert "bound none" in out and "gap unknown" in out
+
+
+def test_levels_are_written_without_noise() -> None:
+    records = pl.DataFrame({"a": [*"xxyy"], "b": [*"pppq"], "v": [170.1, 0.1, 3.3, 4.1]})
+    made = tabulate(records, ["a", "b"], value="v", rules=["p-percent(10)"])
+    texts = [repr(level) for level in made.frame["upper"].drop_nulls().to_list()]
+    assert any(len(repr(float(level))) > 15 for level in made.upper) and all(len(text) < 14 for text in texts)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from shoal.sources import Address
 
 group = typer.Typer(
-    help="Make data to try things on: people, appointment slots.",
+    help="Make data to try things on: people, appointment slots, tables.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -172,6 +172,7 @@ def suppress(
     from shoal.cli import output
     from shoal.cli.microaggregate import read_settings
     from shoal.cli.progress import watched
+    from shoal.errors import Infeasible, InputError
     from shoal.search import Budget
     from shoal.sources.atomic import check_target
     from shoal.tables.files import is_jj, load
@@ -230,7 +231,12 @@ def suppress(
         return replace(found, tabulation=made)
 
     result = search(method)
-    others = [search(name) for name in options.split_names(compare) if name != method]
+    others = []
+    for name in options.split_names(compare):
+        try:
+            others += [search(name)] if name != method else []
+        except (InputError, Infeasible) as error:
+            output.remark(f"{name} is left out of the comparison: {error}", quiet=quieter)
     payload = result.to_dict()
     if others:
         payload["compared"] = {other.method: other.cost for other in others}
@@ -357,13 +363,15 @@ def _print(result: "Suppression", written: Path | None, published: Path | None) 
     from shoal.cli import output
 
     figures = result.to_dict()
-    gap = "unknown" if figures["gap_percent"] is None else f"{figures['gap_percent']:.2f} %"
+    # Every pattern costs at least 0: that bound says nothing.
+    bounded = figures["optimal"] or bool(figures["bound"])
+    gap = f"{figures['gap_percent']:.2f} %" if bounded else "unknown"
     facts = [
         ("method", figures["method"]),
         ("primary cells", figures["primary"]),
         ("complementary cells", figures["complementary"]),
         ("cost", f"{figures['cost']:,.6g}"),
-        ("bound", "none" if figures["bound"] is None else f"{figures['bound']:,.6g}"),
+        ("bound", f"{figures['bound']:,.6g}" if bounded else "none"),
         ("gap", "0 %, proven optimal" if figures["optimal"] else gap),
         ("safe", "yes" if figures["safe"] else "no"),
         ("protected against", figures["attacker"]),

@@ -198,7 +198,7 @@ def intervals(
     *,
     x: str,
 ) -> str:
-    """For each name a bar (what is found) behind a thicker one (what is needed)."""
+    """For each name a bar (what is found) behind a thinner one (what is needed)."""
     import altair as alt
 
     wide = [{"name": n, "low": a, "high": b} for n, (a, b) in zip(names, found, strict=True)]

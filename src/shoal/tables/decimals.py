@@ -52,3 +52,12 @@ def exact_sums(sums: np.ndarray, parts: np.ndarray) -> np.ndarray:
     if count is None or noise >= 0.25 * 10.0**-count:
         return sums
     return np.round(sums, count) + 0.0
+
+
+def significant(values: np.ndarray) -> np.ndarray:
+    """Figures for the eye and for files: with twelve significant digits, which leaves out the noise of floating point.
+
+    >>> significant(np.array([16.900000000000002, np.inf])).tolist()
+    [16.9, inf]
+    """
+    return np.array([float(f"{value:.12g}") for value in values.tolist()])

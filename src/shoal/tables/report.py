@@ -25,6 +25,8 @@ def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()
     values = np.abs(problem.table.values)
     internal = problem.table.internal
     extra = hidden & ~problem.is_sensitive
+    # Every pattern costs at least 0: that bound says nothing.
+    bounded = solution.optimal or bool(result.bound)
     page.facts(
         [
             ("cells", problem.table.cells),
@@ -36,8 +38,8 @@ def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()
                 f"{100.0 * values[extra & internal].sum() / max(values[internal].sum(), 1e-300):.3f} %",
             ),
             ("cost", result.cost),
-            ("no safe pattern costs less than", result.bound),
-            ("gap", "unknown" if result.gap_percent is None else f"{result.gap_percent:.2f} %"),
+            ("no safe pattern costs less than", result.bound if bounded else "unknown"),
+            ("gap", f"{result.gap_percent:.2f} %" if bounded else "unknown"),
             ("optimal for this cost, attacker and bounds", solution.optimal),
             ("safe", result.audit.safe),
             ("smallest margin over the required level", _percent(result.audit.smallest_margin)),
@@ -193,5 +195,6 @@ def _bars(result: "Suppression") -> tuple[str, str]:
     )
     return (
         drawn,
-        "The sensitive cells with the least to spare: what can be computed (wide) and what is needed (thick).",
+        "The sensitive cells with the least to spare: the interval that can be computed (pale, broad bar) and the one "
+        "that is needed (dark, thin bar). A cell is safe if the pale bar reaches at least as far on both sides.",
     )

@@ -12,7 +12,7 @@ from shoal.errors import Infeasible, InputError
 from shoal.search import Budget, Observer, Seeds, silent
 from shoal.tables.audit import Audit, without
 from shoal.tables.audit import audit as audit_pattern
-from shoal.tables.decimals import exact_sums
+from shoal.tables.decimals import exact_sums, significant
 from shoal.tables.frames import as_frame, with_coordinates, with_row_names
 from shoal.tables.integers import integer_failures
 from shoal.tables.methods import METHODS
@@ -510,6 +510,7 @@ def as_table(data: Any, *, rounding: float | None = None) -> Table:
         columns[:-1] if last_column else columns,
         totals=True,
         rounding=rounding,
+        corner=names[0],
     )
 
 
@@ -611,25 +612,45 @@ def interval_frame(found: Audit) -> "pl.DataFrame":
     """The sensitive cells with the interval the attacker can compute and the one required."""
     import polars as pl
 
+    return hidden_frame(found).filter(pl.col("kind") != "complementary").drop("kind")
+
+
+def hidden_frame(found: Audit) -> "pl.DataFrame":
+    """All hidden cells with their intervals, and sensitive ones that are published instead; the latter also say so.
+
+    What is required, and whether it holds, is stated for the sensitive ones.
+    """
+    import polars as pl
+
     problem = found.problem
     table = problem.table
-    cells = np.sort(problem.sensitive)
-    order = np.argsort(problem.sensitive)
+    cells = np.union1d(found.cells, problem.sensitive).astype(np.int64)
     low, high = found.bounds(cells)
+    levels = np.full((2, table.cells), np.nan)
+    levels[:, problem.sensitive] = [problem.lower, problem.upper]
+    primary = problem.is_sensitive[cells]
+    shown = set(found.published)
     unsafe = set(found.unsafe.tolist()) | {cell for cell, _ in found.insider} | set(found.integer)
     values = table.values[cells]
     columns: dict[str, Any] = {
         name: [_plain(keys[cell]) for cell in cells] for name, keys in table.keys.items()
     }
+    kinds = np.where(primary, "primary", "complementary")
     columns.update(
+        kind=[
+            "published" if int(cell) in shown else str(kind) for cell, kind in zip(cells, kinds, strict=True)
+        ],
         value=values,
-        min=low,
-        max=high,
-        required_min=values - problem.lower[order],
-        required_max=values + problem.upper[order],
-        safe=[int(cell) not in unsafe for cell in cells],
+        min=significant(low),
+        max=significant(high),
+        required_min=significant(values - levels[0, cells]),
+        required_max=significant(values + levels[1, cells]),
+        safe=pl.Series(
+            [int(cell) not in unsafe if mine else None for cell, mine in zip(cells, primary, strict=True)],
+            dtype=pl.Boolean,
+        ),
     )
-    return pl.DataFrame(columns)
+    return pl.DataFrame(columns).with_columns(pl.col("required_min", "required_max").fill_nan(None))
 
 
 def published_frame(table: Table, hidden: np.ndarray, symbol: str | None) -> "pl.DataFrame":
@@ -642,7 +663,7 @@ def published_frame(table: Table, hidden: np.ndarray, symbol: str | None) -> "pl
         mask = hidden.reshape(m + 1, n + 1)
         rows = [str(item) for item in table.keys["row"][:: n + 1]]
         names = [str(item) for item in table.keys["column"][: n + 1]]
-        columns: dict[str, Any] = {"row": rows}
+        columns: dict[str, Any] = {"row" if table.corner in names else table.corner: rows}
         for j, name in enumerate(names):
             columns[name] = _blanked(grid[:, j], mask[:, j], symbol)
         return pl.DataFrame(columns)

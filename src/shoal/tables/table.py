@@ -26,7 +26,7 @@ class Table:
     each cell by its coordinates, one array per dimension. ``basis`` may mark relations from which all others follow.
     ``shape`` is set for a plain two-dimensional table only: the
     number of internal rows and columns; its cells are then stored row by row, each row ending in its total and the
-    last row being the column totals.
+    last row being the column totals. ``corner`` is what its column of row names was called.
 
     >>> table = Table.from_matrix([[10.0, 20.0], [30.0, 40.0]])
     >>> table.cells, table.relations, table.shape
@@ -43,6 +43,7 @@ class Table:
     rhs: np.ndarray | None = None
     shape: tuple[int, int] | None = None
     basis: np.ndarray | None = None
+    corner: str = "row"
 
     @classmethod
     def from_matrix(
@@ -53,6 +54,7 @@ class Table:
         *,
         totals: bool = False,
         rounding: float | None = None,
+        corner: str = "row",
     ) -> "Table":
         """A plain two-dimensional table from its internal cells, or with its totals in the last row and column."""
         values = np.asarray(matrix, dtype=np.float64)
@@ -82,7 +84,7 @@ class Table:
             "row": np.repeat(np.array(row_names, dtype=object), n + 1),
             "column": np.tile(np.array(column_names, dtype=object), m + 1),
         }
-        table = cls(values.ravel(), _starts(lengths), members, signs, keys, shape=(m, n))
+        table = cls(values.ravel(), _starts(lengths), members, signs, keys, shape=(m, n), corner=corner)
         table.check(rounding=rounding)
         return table
 

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError, unknown
-from shoal.tables.decimals import units
+from shoal.tables.decimals import significant, units
 from shoal.tables.frames import as_frame, with_coordinates
 from shoal.tables.problem import Problem
 from shoal.tables.rules import (
@@ -215,8 +215,8 @@ class Tabulation:
         columns["contributors"] = self.contributors
         columns["status"] = self.status.astype(str)
         known = self.status == "u"
-        columns["lower"] = [float(x) if flag else None for x, flag in zip(self.lower, known, strict=True)]
-        columns["upper"] = [float(x) if flag else None for x, flag in zip(self.upper, known, strict=True)]
+        for name, levels in (("lower", significant(self.lower)), ("upper", significant(self.upper))):
+            columns[name] = [float(x) if flag else None for x, flag in zip(levels, known, strict=True)]
         columns["cost"] = self.cost
         return pl.DataFrame(columns)
 
