@@ -10,7 +10,8 @@ from shoal.cli.main import main
 from shoal.errors import InputError
 from shoal.tables import jj
 from shoal.tables.problem import Problem
-from shoal.tables.suppression import as_problem, audit, interval_frame, suppress
+from shoal.tables.publishing import interval_frame
+from shoal.tables.suppression import as_problem, audit, suppress
 from shoal.tables.table import Table
 from shoal.tables.tabulation import tabulate
 

@@ -16,7 +16,7 @@ import shoal
 from shoal.errors import InputError
 from shoal.tables import jj
 from shoal.tables.files import contributions_frame
-from shoal.tables.suppression import pattern_frame
+from shoal.tables.publishing import pattern_frame
 from shoal.web.activities.audit import Audit, attack, posed_for
 from shoal.web.activities.drawing import drawing
 from shoal.web.activities.suppress import Suppress, fitting

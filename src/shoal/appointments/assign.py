@@ -153,6 +153,33 @@ class Appointments:
                 number += np.unique(self.slot_of[label == place]).size
         return number
 
+    def to_dict(self) -> dict[str, Any]:
+        """The figures of the plan as plain numbers and lists."""
+        names = self.slots.ids.to_list()
+        return {
+            "method": self.method,
+            "objective": self.objective,
+            "people": self.waiting.people,
+            "crowds": int(self.waiting.crowd_sizes.size),
+            "k": self.k,
+            "k_before": self.k_before,
+            "k_bound": self.k_bound,
+            "k_random": self.random.k,
+            "vector": _crowds(self.vector),
+            "vector_before": _crowds(self.vector_before),
+            "vector_random": _crowds(self.random),
+            "optimal": self.optimal,
+            "k_required": self.k_required,
+            "exposed": self.exposed,
+            "exposed_before": self.exposed_before,
+            "homogeneous_slots": self.homogeneous,
+            "slots": [
+                {"slot": str(name), "capacity": int(seats), "load": int(load)}
+                for name, seats, load in zip(names, self.slots.capacities, self.loads, strict=True)
+            ],
+            "stopped_by": str(self.stopped_by),
+        }
+
     def attended(self, came: Any) -> AnonymityVector:
         """The anonymity of those who came (a mask or places of people): no-shows make crowds smaller."""
         mask = np.asarray(came)
@@ -362,3 +389,7 @@ def _check_people(
     assert problem.eligible[waiting.row[seated], slot_of[seated]].all(), "somebody sits where they may not"
     assert (slot_of[~seated] == waiting.pinned[~seated]).all(), "a pinned appointment was moved"
     assert vector == assignment.vector, "the anonymity of the people is not that of the plan"
+
+
+def _crowds(vector: AnonymityVector) -> dict[str, int]:
+    return {str(size): count for size, count in vector.items()}

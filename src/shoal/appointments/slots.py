@@ -21,6 +21,12 @@ class Slots:
     booked: np.ndarray
     attributes: pl.DataFrame
 
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The slots as a frame: names, ``capacity``, ``booked`` and the attributes."""
+        seats = [pl.Series("capacity", self.capacities), pl.Series("booked", self.booked)]
+        return pl.DataFrame([self.ids, *seats, *self.attributes.get_columns()])
+
     @classmethod
     def read(cls, frame: pl.DataFrame) -> "Slots":
         """The slots of a frame with columns ``slot`` (or RESOURCE) and ``capacity``; ``booked`` seats are taken already."""

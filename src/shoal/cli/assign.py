@@ -541,7 +541,6 @@ def _exchange(
     timezone: str | None,
     seed: int | None,
 ) -> tuple[dict[str, bytes] | None, str | None]:
-    import polars as pl
 
     from shoal.errors import unknown
     from shoal.search import Seeds
@@ -549,14 +548,7 @@ def _exchange(
     if key is not None and key not in frame.columns:
         raise unknown("column", key, frame.columns, where="in the people")
     persons = frame[key].to_list() if key is not None else None
-    slots = pl.DataFrame(
-        [
-            plan.slots.ids,
-            pl.Series("capacity", plan.slots.capacities),
-            pl.Series("booked", plan.slots.booked),
-            *plan.slots.attributes.get_columns(),
-        ]
-    )
+    slots = plan.slots.frame
     common: dict[str, Any] = {
         "persons": persons,
         "timezone": timezone,
@@ -612,31 +604,9 @@ def _update(plans: Any, key: str | None) -> None:
 def _payload(plan: "Appointments") -> dict[str, Any]:
     assignment = plan.assignment
     return {
-        "method": plan.method,
-        "objective": plan.objective,
-        "people": plan.waiting.people,
-        "crowds": int(plan.waiting.crowd_sizes.size),
-        "k": plan.k,
-        "k_before": plan.k_before,
-        "k_bound": plan.k_bound,
-        "k_random": plan.random.k,
-        "vector": _vector(plan.vector),
-        "vector_before": _vector(plan.vector_before),
-        "vector_random": _vector(plan.random),
-        "optimal": plan.optimal,
-        "k_required": plan.k_required,
-        "exposed": plan.exposed,
-        "exposed_before": plan.exposed_before,
-        "homogeneous_slots": plan.homogeneous,
-        "slots": [
-            {"slot": str(name), "capacity": int(seats), "load": int(load)}
-            for name, seats, load in zip(
-                plan.slots.ids.to_list(), plan.slots.capacities, plan.loads, strict=True
-            )
-        ],
+        **plan.to_dict(),
         "known": None if plan.known is None else list(plan.known),
         "work": 0 if assignment is None else assignment.work,
-        "stopped_by": str(plan.stopped_by),
         "seconds": 0.0 if assignment is None else assignment.seconds,
     }
 

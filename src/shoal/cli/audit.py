@@ -73,8 +73,8 @@ def audit(
     from shoal.cli import output
     from shoal.errors import InputError
     from shoal.tables.files import is_jj, load
+    from shoal.tables.publishing import hidden_frame
     from shoal.tables.suppression import audit as attack
-    from shoal.tables.suppression import hidden_frame
 
     if output_to is not None:
         sources.check_writable(str(output_to), force=force)

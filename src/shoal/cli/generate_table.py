@@ -45,7 +45,7 @@ def table(
     from shoal.cli import output
     from shoal.generate.table import table as make
     from shoal.search import Seeds
-    from shoal.tables.suppression import published_frame
+    from shoal.tables.publishing import published_frame
 
     place = Path(output_to)
     cells_to = sensitive_to or str(place.with_name(f"{place.stem}.sensitive.csv"))

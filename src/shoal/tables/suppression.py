@@ -12,12 +12,13 @@ from shoal.errors import Infeasible, InputError
 from shoal.search import Budget, Observer, Seeds, silent
 from shoal.tables.audit import Audit, without
 from shoal.tables.audit import audit as audit_pattern
-from shoal.tables.decimals import exact_sums, significant
+from shoal.tables.decimals import exact_sums
 from shoal.tables.frames import as_frame, with_coordinates, with_row_names
 from shoal.tables.integers import integer_failures
 from shoal.tables.methods import METHODS
 from shoal.tables.pattern import Pattern, verify
 from shoal.tables.problem import Problem
+from shoal.tables.publishing import interval_frame, pattern_frame, published_frame
 from shoal.tables.scaling import refuse_lost_levels
 from shoal.tables.table import TOTAL, Table, with_totals
 from shoal.tables.tabulation import Tabulation, Zeros, costs, missing
@@ -592,94 +593,3 @@ def _number(row: Mapping[str, Any], name: str, where: str) -> float | None:
         return float(row[name])
     except (TypeError, ValueError):
         raise InputError(f"column '{name}' of {where} must be numeric") from None
-
-
-def pattern_frame(problem: Problem, complementary: np.ndarray) -> "pl.DataFrame":
-    """The hidden cells in the order of the table, with their kind."""
-    import polars as pl
-
-    mask = problem.hidden_mask(complementary)
-    cells = np.flatnonzero(mask)
-    table = problem.table
-    columns: dict[str, Any] = {
-        name: [_plain(keys[cell]) for cell in cells] for name, keys in table.keys.items()
-    }
-    columns["kind"] = ["primary" if problem.is_sensitive[cell] else "complementary" for cell in cells]
-    return pl.DataFrame(columns)
-
-
-def interval_frame(found: Audit) -> "pl.DataFrame":
-    """The sensitive cells with the interval the attacker can compute and the one required."""
-    import polars as pl
-
-    return hidden_frame(found).filter(pl.col("kind") != "complementary").drop("kind")
-
-
-def hidden_frame(found: Audit) -> "pl.DataFrame":
-    """All hidden cells with their intervals, and sensitive ones that are published instead; the latter also say so.
-
-    What is required, and whether it holds, is stated for the sensitive ones.
-    """
-    import polars as pl
-
-    problem = found.problem
-    table = problem.table
-    cells = np.union1d(found.cells, problem.sensitive).astype(np.int64)
-    low, high = found.bounds(cells)
-    levels = np.full((2, table.cells), np.nan)
-    levels[:, problem.sensitive] = [problem.lower, problem.upper]
-    primary = problem.is_sensitive[cells]
-    shown = set(found.published)
-    unsafe = set(found.unsafe.tolist()) | {cell for cell, _ in found.insider} | set(found.integer)
-    values = table.values[cells]
-    columns: dict[str, Any] = {
-        name: [_plain(keys[cell]) for cell in cells] for name, keys in table.keys.items()
-    }
-    kinds = np.where(primary, "primary", "complementary")
-    columns.update(
-        kind=[
-            "published" if int(cell) in shown else str(kind) for cell, kind in zip(cells, kinds, strict=True)
-        ],
-        value=values,
-        min=significant(low),
-        max=significant(high),
-        required_min=significant(values - levels[0, cells]),
-        required_max=significant(values + levels[1, cells]),
-        safe=pl.Series(
-            [int(cell) not in unsafe if mine else None for cell, mine in zip(cells, primary, strict=True)],
-            dtype=pl.Boolean,
-        ),
-    )
-    return pl.DataFrame(columns).with_columns(pl.col("required_min", "required_max").fill_nan(None))
-
-
-def published_frame(table: Table, hidden: np.ndarray, symbol: str | None) -> "pl.DataFrame":
-    """The table without its hidden cells: a matrix if it is plain and two-dimensional, else a list of cells."""
-    import polars as pl
-
-    if table.shape is not None:
-        m, n = table.shape
-        grid = table.values.reshape(m + 1, n + 1)
-        mask = hidden.reshape(m + 1, n + 1)
-        rows = [str(item) for item in table.keys["row"][:: n + 1]]
-        names = [str(item) for item in table.keys["column"][: n + 1]]
-        columns: dict[str, Any] = {"row" if table.corner in names else table.corner: rows}
-        for j, name in enumerate(names):
-            columns[name] = _blanked(grid[:, j], mask[:, j], symbol)
-        return pl.DataFrame(columns)
-    columns = {name: [_plain(key) for key in keys] for name, keys in table.keys.items()}
-    columns["value"] = _blanked(table.values, hidden, symbol)
-    return pl.DataFrame(columns)
-
-
-def _blanked(values: np.ndarray, mask: np.ndarray, symbol: str | None) -> list[Any]:
-    # Judged by what is seen: whether a hidden figure is whole is nobody's business.
-    whole = bool((values[~mask] == np.round(values[~mask])).all())
-    shown = [int(value) if whole else float(value) for value in values]
-    if symbol is None:
-        return [None if gone else value for value, gone in zip(shown, mask, strict=True)]
-    return [symbol if gone else repr(value) for value, gone in zip(shown, mask, strict=True)]
-
-
-def _plain(key: Any) -> Any:
-    return int(key) if isinstance(key, int | np.integer) else str(key)

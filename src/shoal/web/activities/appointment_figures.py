@@ -13,35 +13,11 @@ _DRAWN = 40
 
 def figures(plan: "Appointments", random: "Appointments | None") -> dict[str, Any]:
     """What the page shows of a plan, with the random one beside it if there is one."""
+    vectors = (plan.vector_before, plan.vector, plan.random)
     return {
-        "method": plan.method,
-        "objective": plan.objective,
-        "people": plan.waiting.people,
-        "crowds": int(plan.waiting.crowd_sizes.size),
-        "k": plan.k,
-        "k_before": plan.k_before,
-        "k_bound": plan.k_bound,
-        "k_random": plan.random.k,
-        "vector": _vector(plan.vector),
-        "vector_before": _vector(plan.vector_before),
-        "vector_random": _vector(plan.random),
-        "below": {
-            str(limit): [vector.below(limit) for vector in (plan.vector_before, plan.vector, plan.random)]
-            for limit in (2, 3, 5, 10)
-        },
-        "optimal": plan.optimal,
-        "k_required": plan.k_required,
-        "exposed": plan.exposed,
-        "exposed_before": plan.exposed_before,
-        "homogeneous_slots": plan.homogeneous,
-        "slots": [
-            {"slot": str(name), "capacity": int(seats), "load": int(load)}
-            for name, seats, load in zip(
-                plan.slots.ids.to_list(), plan.slots.capacities, plan.loads, strict=True
-            )
-        ],
+        **plan.to_dict(),
+        "below": {str(limit): [vector.below(limit) for vector in vectors] for limit in (2, 3, 5, 10)},
         "matrices": matrices(plan, random),
-        "stopped_by": str(plan.stopped_by),
     }
 
 
@@ -90,7 +66,3 @@ def _matrix(
         "plan": ours[:, columns].tolist(),
         "random": None if theirs is None else theirs[:, columns].tolist(),
     }
-
-
-def _vector(vector: Any) -> dict[str, int]:
-    return {str(size): count for size, count in vector.items()}

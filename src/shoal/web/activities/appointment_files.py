@@ -74,20 +74,11 @@ def keep_for_update(
 
 def exchange(plan: "Appointments", persons: list[Any] | None, timezone: str | None, seed: int | None) -> Any:
     """Calendars by name and a FHIR bundle; an ``InputError`` says what the slots lack."""
-    import polars as pl
-
     from shoal.search import Seeds
     from shoal.sources.calendars import appointment_calendars
     from shoal.sources.fhir import appointments_bundle
 
-    slots = pl.DataFrame(
-        [
-            plan.slots.ids,
-            pl.Series("capacity", plan.slots.capacities),
-            pl.Series("booked", plan.slots.booked),
-            *plan.slots.attributes.get_columns(),
-        ]
-    )
+    slots = plan.slots.frame
     common: dict[str, Any] = {
         "persons": persons,
         "timezone": timezone,

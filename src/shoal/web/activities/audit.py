@@ -30,7 +30,7 @@ def run(request: Audit, context: Context) -> dict[str, Any]:
     """Compute the intervals; write the table only if it is safe."""
     import numpy as np
 
-    from shoal.tables.suppression import interval_frame, pattern_frame, published_frame
+    from shoal.tables.publishing import interval_frame, pattern_frame, published_frame
 
     context.say("building the table")
     posed = posed_for(request, context.datasets)

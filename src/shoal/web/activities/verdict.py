@@ -12,7 +12,7 @@ _MARKED = 5000
 
 def verdict(found: "Audit") -> dict[str, Any]:
     """Whether the pattern is safe and why not, with the intervals beside what is needed, the narrow ones first."""
-    from shoal.tables.suppression import interval_frame
+    from shoal.tables.publishing import interval_frame
 
     frame = interval_frame(found).sort("safe", maintain_order=True)
     insiders = {int(cell) for cell, _ in found.insider}
