@@ -43,6 +43,8 @@ LARGEST_TREE = 600_000
 LARGEST_GENERAL_TREE = 1200
 # Tables with more cells than this are improved window by window only.
 LARGEST_ANNEALED = 25_000
+# Solvers take an inequality that lacks less for met; a pattern that lacks less is refused by a row of its own.
+_TOLD_APART = 1e-5
 # With fewer cells left the tree is sooner at its end than a few windows.
 FEWEST_FOR_WINDOWS = 400
 
@@ -336,7 +338,7 @@ def violated(
         return Rows.empty()
     x = np.zeros(problem.table.cells)
     x[mask] = 1.0
-    rows = separator.separate(x, columns, least=1e-7, bridges=False) if short.size else Rows.empty()
+    rows = separator.separate(x, columns, least=_TOLD_APART, bridges=False) if short.size else Rows.empty()
     if len(rows) == 0:
         rows = Rows.empty()
         others = np.setdiff1d(columns, pattern)

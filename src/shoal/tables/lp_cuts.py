@@ -64,9 +64,10 @@ class AttackerCuts:
         self.problem = problem
         self.wanted = problem.requirements
         self.records: list[_Record] = []
-        self.worst = 0.0
+        # Not measured here: what is left out around a cell makes it look better protected.
+        self.worst = 1.0
         self.run = run
-        self._seen: set[bytes] = set()
+        self._known: dict[bytes, int] = {}
         self._pool: list[_Capacity] = []
         self._reach = 0
         self._attacker: Attacker | None = None
@@ -101,9 +102,7 @@ class AttackerCuts:
         self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01, bridges: bool = True
     ) -> Rows:
         """Violated inequalities at the point ``x`` (one number per cell), over the given columns."""
-        start = len(self.records)
-        for capacity in self._pool:
-            self._strengthen(capacity, x, least)
+        numbers = [number for capacity in self._pool for number in self._strengthen(capacity, x, least)]
         share = np.where(self._fixed, 1.0, np.where(x < 1e-9, 0.0, x)) * self._movable
         # Deep in a search tree a quick look suffices, unless the point is a pattern to be refused (``least`` tiny).
         quick = not bridges and least > 1e-6
@@ -111,10 +110,9 @@ class AttackerCuts:
             reach = min(self._reach, 1) if quick else self._reach
             local = reach < len(_REACHES)
             fresh = self._capacities(share, _REACHES[reach]) if local else self._all_capacities(share)
-            for capacity in fresh:
-                self._strengthen(capacity, x, least)
+            numbers += [number for capacity in fresh for number in self._strengthen(capacity, x, least)]
             self._pool = [*self._pool, *fresh][-_POOL:]
-            found = len(self.records) - start
+            found = len(numbers)
             stopped = self.run is not None and self.run.stopped
             if quick or not local or stopped or found > _ENOUGH * self.wanted.size:
                 break
@@ -124,7 +122,7 @@ class AttackerCuts:
             self._reach += 1
             if found:
                 break
-        return self.write(range(start, len(self.records)), columns)
+        return self.write(numbers, columns)
 
     def _capacities(self, share: np.ndarray, reach: int) -> list[_Capacity]:
         wanted = self.wanted
@@ -281,7 +279,9 @@ class AttackerCuts:
         amount = np.where(wanted.kind == UP, at, np.where(wanted.kind == DOWN, -at, 0.0))
         shown |= (amount >= wanted.need) & (wanted.scenario == wanted.scenario[place])
 
-    def _strengthen(self, capacity: _Capacity, x: np.ndarray, least: float) -> None:
+    def _strengthen(self, capacity: _Capacity, x: np.ndarray, least: float) -> list[int]:
+        """The numbers of the forms of an inequality that the point violates."""
+        numbers = []
         here = x[capacity.cells]
         used = here > 1e-9
         caps, shares = capacity.caps[used], here[used]
@@ -290,9 +290,11 @@ class AttackerCuts:
                 continue
             moved = capacity.cells[used][shares >= above] if above < 2.0 else np.empty(0, dtype=np.int64)
             mark = b"|".join((repr((id(capacity), need, divisor)).encode(), moved.tobytes()))
-            if mark not in self._seen:
-                self._seen.add(mark)
+            number = self._known.setdefault(mark, len(self.records))
+            if number == len(self.records):
                 self.records.append(_Record(capacity, float(need), float(divisor), moved))
+            numbers.append(number)
+        return numbers
 
     def write(self, numbers: Iterable[int], columns: np.ndarray) -> Rows:
         """The inequalities of these numbers over the given columns."""

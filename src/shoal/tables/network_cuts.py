@@ -410,7 +410,7 @@ class NetworkCuts:
         _, self._tiny = scales(problem)
         self._up, self._down = bounded(problem.up), bounded(problem.down)
         self._fixed = np.ascontiguousarray(problem.is_sensitive)
-        self._seen: set[bytes] = set()
+        self._known: dict[bytes, int] = {}
         self.records: list[_Record] = []
         self.worst = 0.0
         self._pooled: set[bytes] = set()
@@ -482,7 +482,7 @@ class NetworkCuts:
                 for e, members in zip(cells, bridge_sets, strict=True)
                 if not self._crosses_fixed(members, int(e))
             ]
-        new = []
+        numbers = []
         for record in fresh:
             mark = b"|".join(
                 (
@@ -491,12 +491,11 @@ class NetworkCuts:
                     record.moved.tobytes(),
                 )
             )
-            if mark not in self._seen:
-                self._seen.add(mark)
-                new.append(record)
-        start = len(self.records)
-        self.records += new
-        return self.write(range(start, len(self.records)), columns)
+            number = self._known.setdefault(mark, len(self.records))
+            if number == len(self.records):
+                self.records.append(record)
+            numbers.append(number)
+        return self.write(numbers, columns)
 
     def _with_pool(
         self, owner: np.ndarray, must: np.ndarray, sets: np.ndarray

@@ -10,16 +10,20 @@ from shoal.tables.problem import Problem, Requirements
 from shoal.tables.rows import Rows
 
 
+_NEARLY_MET = 0.9
+
+
 class Separator(Protocol):
     """A routine that finds violated inequalities, and writes and prices those it found before."""
 
     wanted: Requirements
+    # The smallest share of a requirement that the last point meets.
     worst: float
 
     def separate(
         self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01, bridges: bool = True
     ) -> Rows:
-        """Violated inequalities at a point."""
+        """Violated inequalities at a point, also those given out before."""
 
     def require(self, more: Requirements) -> None:
         """Take further requirements into account."""
@@ -128,7 +132,7 @@ class Relaxation:
             self._pass(self.numbers)
         return self.bound
 
-    def tighten(self, run: Run, *, rounds: int = 80, patience: int = 4, gain: float = 5e-4) -> bool:
+    def tighten(self, run: Run, *, rounds: int = 300, patience: int = 4, gain: float = 5e-4) -> bool:
         """Separate and solve until no inequality is violated or they gain too little; whether it ended by itself.
 
         One round is one unit of work.
@@ -145,7 +149,9 @@ class Relaxation:
             if self.columns.size == int(self.problem.candidates.sum()):
                 self.bound = max(self.bound, self.value)
             rows = self.separator.separate(self.x, self.columns)
-            poor = poor + 1 if self.value < before + gain * max(1e-9, abs(self.value)) else 0
+            # While requirements are far from met the bound may rise slowly for long and then at once.
+            slow = self.value < before + gain * max(1e-9, abs(self.value))
+            poor = poor + 1 if slow and self.separator.worst >= _NEARLY_MET else 0
             before = max(before, self.value)
             if len(rows) == 0 or poor >= patience:
                 size = self.columns.size
