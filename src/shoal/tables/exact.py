@@ -44,7 +44,7 @@ LARGEST_GENERAL_TREE = 1200
 # Tables with more cells than this are improved window by window only.
 LARGEST_ANNEALED = 25_000
 # Solvers take an inequality that lacks less for met; a pattern that lacks less is refused by a row of its own.
-_TOLD_APART = 1e-5
+_TOLD_APART = 0.01
 # With fewer cells left the tree is sooner at its end than a few windows.
 FEWEST_FOR_WINDOWS = 400
 

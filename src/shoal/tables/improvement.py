@@ -75,6 +75,11 @@ class Workshop:
 
     def state(self, complementary: np.ndarray | None = None) -> repair.State:
         """A state in which these cells are hidden besides the sensitive ones."""
+        if complementary is not None and not self.usable[complementary].all():
+            # The kernels' lists have room for the cells looked at only.
+            self.usable = self.usable.copy()
+            self.usable[complementary] = True
+            self._make()
         state = repair.new_state(self.graph, self.network.nodes)
         if complementary is not None:
             for cell in complementary:
@@ -138,9 +143,10 @@ class Workshop:
         done = improved = 0
         while done < steps and best > 0 and done - improved < patience:
             # Always whole pieces of ten, so that how often the clock is looked at does not decide when to give up.
-            chunk = min(10, steps - done, run.chunk(10))
-            if chunk == 0:
+            if run.chunk(10) == 0:
                 break
+            left = run.remaining().iterations
+            chunk = min(10, steps - done) if left is None else min(10, steps - done, left)
             before = best
             current, best = repair.improve(
                 self.graph,

@@ -591,7 +591,8 @@ def improve(
     the best cost; the best pattern is kept in ``best_hidden``.
     """
     cells = np.empty(graph.tail.shape[0], dtype=np.int64)
-    order = np.arange(graph.cell.shape[0])
+    every = np.arange(graph.cell.shape[0])
+    order = every.copy()
     for step in range(done, done + steps):
         temperature = hot * (cold / hot) ** ((step % cycle) / cycle)
         copy_state(graph, state, backup)
@@ -606,6 +607,7 @@ def improve(
         for i in range(removed):
             penalty[cells[i]] = 1.0 + 2.0 * uniform(rng)
         salt = next_bits(rng)
+        order[:] = every
         shuffle(rng, order)
         fine = True
         for r in order:
