@@ -125,24 +125,29 @@ class _Search:
         self._guided(relaxation)
         if self._closed(bound) or run.stopped:
             return bound, self._closed(bound)
-        self._windows(relaxation)
-        if self._closed(bound) or run.stopped:
-            return bound, self._closed(bound)
-        # Columns that a cheaper pattern cannot contain are left out; with them every bound above the cost stays valid.
-        gap = self.best.cost - bound
-        margin = 1e-7 * max(1.0, self.best.cost)
-        keep = np.flatnonzero(problem.candidates & (relaxation.reduced <= gap + margin))
-        outside = np.setdiff1d(keep, relaxation.columns)
-        if outside.size:
-            relaxation.columns = np.sort(np.concatenate([relaxation.columns, outside]))
-        rows = self.separator.write(relaxation.numbers, keep)
-        many = self.network is None and keep.size > LARGEST_GENERAL_TREE
-        if many or sum(cells.size for cells in rows.cells) > LARGEST_TREE:
+        keep, rows = self._remaining(relaxation)
+        if self._large or not self._branches(keep, rows):
+            self._windows(relaxation)
+            if self._closed(bound) or run.stopped:
+                return bound, self._closed(bound)
+            keep, rows = self._remaining(relaxation)
+        if not self._branches(keep, rows):
             self._improve_on()
             return bound, self._closed(bound)
         hooks = Hooks(self._lacking_in(keep), self._round, self._offer)
         found, closed = branch_and_cut(problem, self.separator, keep, rows, self.best, hooks, run)
         return max(bound, found), closed
+
+    def _remaining(self, relaxation: Relaxation) -> tuple[np.ndarray, Rows]:
+        """The cells that a cheaper pattern can contain, and the inequalities over them."""
+        gap = self.best.cost - relaxation.bound
+        margin = 1e-7 * max(1.0, self.best.cost)
+        keep = np.flatnonzero(self.problem.candidates & (relaxation.reduced <= gap + margin))
+        return keep, self.separator.write(relaxation.numbers, keep)
+
+    def _branches(self, keep: np.ndarray, rows: Rows) -> bool:
+        many = self.network is None and keep.size > LARGEST_GENERAL_TREE
+        return not many and sum(cells.size for cells in rows.cells) <= LARGEST_TREE
 
     def _tighten(self, relaxation: Relaxation) -> None:
         run, limit = self.run, self.run.budget.seconds
