@@ -9,7 +9,6 @@ from shoal.search import Run
 from shoal.tables.problem import Problem, Requirements
 from shoal.tables.rows import Rows
 
-
 _NEARLY_MET = 0.9
 
 
