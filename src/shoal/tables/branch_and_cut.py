@@ -1,7 +1,7 @@
 """The proof: branch and cut on the cells that can still be part of a cheaper pattern, run by SCIP.
 
 Inequalities are separated at every node; a 0-1 point is accepted only if the audit finds it safe. Rounded patterns
-are tried along the way. One node is one unit of work.
+are tried along the way. One node is one unit of work, and so are every hundred programmes solved to separate.
 """
 
 from collections.abc import Callable
@@ -14,6 +14,9 @@ from shoal.search import Run
 from shoal.tables.problem import Problem
 from shoal.tables.relaxation import Separator
 from shoal.tables.rows import Rows
+
+# This many programmes of the separation count as one unit of work.
+_PER_UNIT = 100
 
 
 @dataclass
@@ -86,7 +89,7 @@ def branch_and_cut(
     model.setObjlimit(incumbent.cost - margin)
     tree.model = model
     model.optimize()
-    run.spend(max(0, min(int(model.getNTotalNodes()), tree.allowed) - tree.spent))
+    tree.spend(int(model.getNTotalNodes()) - tree.nodes)
     status = model.getStatus()
     closed = status in ("optimal", "infeasible", "inforunbd")
     # What the tree accepted must have been taken over; otherwise its end proves nothing about the incumbent.
@@ -115,6 +118,8 @@ def _configure(model: Any, run: Run) -> None:
         "lp/threads": 1,
         "separating/maxroundsroot": 30,
         "separating/maxrounds": 4,
+        # The inequalities that come in are rounded already; aggregating long ones takes more time than all the rest.
+        "separating/aggregation/maxtriesroot": 100,
         "limits/gap": 1e-7,
     }
     for name, value in settings.items():
@@ -148,7 +153,8 @@ class _Tree:
         self.hooks = hooks
         self.run = run
         self.model: Any = None
-        self.spent = 0
+        self.nodes = self.spent = 0
+        self._programmes = separator.solved
         left = run.remaining().iterations
         self.allowed = left if left is not None else 10**9
 
@@ -177,6 +183,15 @@ class _Tree:
             if dead:
                 return True
         return False
+
+    def spend(self, nodes: int) -> None:
+        """Account for these nodes and for the programmes solved since the last call."""
+        units, rest = divmod(self.separator.solved - self._programmes, _PER_UNIT)
+        self._programmes = self.separator.solved - rest
+        self.nodes += nodes
+        work = max(0, min(nodes + units, self.allowed - self.spent))
+        self.spent += work
+        self.run.spend(work)
 
     def safe(self, x: np.ndarray) -> bool:
         pattern = self.pattern(x)
@@ -251,9 +266,7 @@ def _plugins(scip: Any, tree: _Tree) -> tuple[Any, Any, Any]:
             self.model.dropEvent(scip.SCIP_EVENTTYPE.NODESOLVED, self)
 
         def eventexec(self, event: Any) -> dict[str, Any]:
-            if tree.spent < tree.allowed:
-                tree.spent += 1
-                tree.run.spend(1)
+            tree.spend(1)
             bound = float(self.model.getDualbound())
             if abs(bound) < 1e19:
                 tree.run.report(bound=min(bound, tree.incumbent.cost), phase="branch and cut")

@@ -38,9 +38,9 @@ class ExactOptions(Options):
 # Work beyond which a search without limits ends: steps of improvement, rounds of cuts and nodes together.
 DEFAULT_WORK = 6000
 # Relaxations with more entries than this are not branched on: improving the pattern gains more.
-LARGEST_TREE = 600_000
+LARGEST_TREE = 2_000_000
 # Nor are general tables with more cells left than this.
-LARGEST_GENERAL_TREE = 1200
+LARGEST_GENERAL_TREE = 5000
 # Tables with more cells than this are improved window by window only.
 LARGEST_ANNEALED = 25_000
 # Solvers take an inequality that lacks less for met; a pattern that lacks less is refused by a row of its own.

@@ -66,6 +66,7 @@ class AttackerCuts:
         self.records: list[_Record] = []
         # Not measured here: what is left out around a cell makes it look better protected.
         self.worst = 1.0
+        self.solved = 0
         self.run = run
         self._known: dict[bytes, int] = {}
         self._pool: list[_Capacity] = []
@@ -206,6 +207,7 @@ class AttackerCuts:
         self._solver.clearModel()
         self._solver.passModel(model)
         self._solver.run()
+        self.solved += 1
         if self._solver.getModelStatus() != self._highs.HighsModelStatus.kOptimal:
             return None
         solution = self._solver.getSolution()
@@ -251,6 +253,7 @@ class AttackerCuts:
             for direction in (UP, DOWN):
                 if kind in (direction, WIDTH) and total < need * _NEARLY:
                     amount, change = attacker.extreme(cell, direction)
+                    self.solved += 1
                     total += amount
                     others, mine = self._caps(direction, cell, every, attacker.last_prices)
                     caps = mine if caps.size == 0 else caps + mine

@@ -413,6 +413,7 @@ class NetworkCuts:
         self._known: dict[bytes, int] = {}
         self.records: list[_Record] = []
         self.worst = 0.0
+        self.solved = 0
         self._pooled: set[bytes] = set()
         self._pool_owner = np.empty(0, dtype=np.int64)
         self._pool_must = np.empty(0)

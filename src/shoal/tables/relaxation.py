@@ -18,6 +18,8 @@ class Separator(Protocol):
     wanted: Requirements
     # The smallest share of a requirement that the last point meets.
     worst: float
+    # How many linear programmes were solved to find inequalities.
+    solved: int
 
     def separate(
         self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01, bridges: bool = True
