@@ -1,7 +1,7 @@
 """The proof: branch and cut on the cells that can still be part of a cheaper pattern, run by SCIP.
 
 Inequalities are separated at every node; a 0-1 point is accepted only if the audit finds it safe. Rounded patterns
-are tried along the way. One node is one unit of work, and so are every hundred programmes solved to separate.
+are tried along the way. One node is four units of work, and every hundred programmes solved to separate are one.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,8 @@ from shoal.tables.problem import Problem
 from shoal.tables.relaxation import Separator
 from shoal.tables.rows import Rows
 
-# This many programmes of the separation count as one unit of work.
+# A node counts as this many units of work, and this many programmes of the separation as one.
+_PER_NODE = 4
 _PER_UNIT = 100
 
 
@@ -125,7 +126,7 @@ def _configure(model: Any, run: Run) -> None:
     for name, value in settings.items():
         model.setParam(name, value)
     if left.iterations is not None:
-        model.setParam("limits/totalnodes", left.iterations)
+        model.setParam("limits/totalnodes", -(-left.iterations // _PER_NODE))
     if left.seconds is not None:
         model.setParam("limits/time", max(0.01, left.seconds))
 
@@ -189,7 +190,7 @@ class _Tree:
         units, rest = divmod(self.separator.solved - self._programmes, _PER_UNIT)
         self._programmes = self.separator.solved - rest
         self.nodes += nodes
-        work = max(0, min(nodes + units, self.allowed - self.spent))
+        work = max(0, min(_PER_NODE * nodes + units, self.allowed - self.spent))
         self.spent += work
         self.run.spend(work)
 
