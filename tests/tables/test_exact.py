@@ -113,3 +113,43 @@ def test_a_spent_budget_still_returns_a_pattern_and_a_bound() -> None:
     verify(problem, early)
     late = solve(problem)
     assert late.optimal and early.bound <= late.value <= early.value
+
+
+def with_insiders(seed: int) -> Problem:
+    """A table in which firms know cells that are not sensitive as well."""
+    rng = np.random.default_rng([77, seed])
+    problem = plane(seed) if seed % 3 else hierarchy(rng)
+    cells = np.flatnonzero(problem.candidates | problem.is_sensitive)
+    known = tuple(np.sort(rng.choice(cells, int(rng.integers(1, 4)), replace=False)) for _ in range(4))
+    return problem.against(insiders=known)
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_every_refused_pattern_is_cut_off(block: int) -> None:
+    refused = 0
+    for seed in range(15 * block, 15 * block + 15):
+        problem = with_insiders(seed)
+        network = problem.table.network
+        separator = NetworkCuts(problem, network) if network is not None else AttackerCuts(problem)
+        columns = np.flatnonzero(problem.candidates)
+        rng = np.random.default_rng(seed)
+        for _ in range(30):
+            pattern = columns[rng.random(columns.size) < rng.uniform(0.2, 0.9)]
+            rows = exact.violated(problem, separator, network, pattern, columns)
+            if len(rows) == 0:
+                assert exact.is_safe(problem, pattern)
+                continue
+            refused += 1
+            assert len(set(rows.numbers)) == len(rows.numbers) or -1 in rows.numbers
+            inside = np.isin(np.arange(problem.table.cells), pattern).astype(float)
+            lack = [
+                rhs - values @ inside[cells] for cells, values, rhs in zip(rows.cells, rows.values, rows.rhs)
+            ]
+            assert max(lack) > 0.009
+    assert refused > 100
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_optimum_against_firms_that_know_several_cells(block: int) -> None:
+    for seed in range(10 * block, 10 * block + 10):
+        check(with_insiders(seed))

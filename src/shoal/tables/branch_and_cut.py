@@ -216,6 +216,8 @@ def _plugins(scip: Any, tree: _Tree) -> tuple[Any, Any, Any]:
             return {"result": outcome.CUTOFF if tree.add(rows) else outcome.SEPARATED}
 
         def consenfolp(self, constraints: Any, useful: int, infeasible: bool) -> dict[str, Any]:
+            if tree.run.stopped:
+                self.model.interruptSolve()
             x = tree.point()
             whole = np.abs(x - np.round(x)).max() < 1e-6
             if not whole:

@@ -98,7 +98,7 @@ class _Search:
         if proved:
             bound = self.best.cost
             run.finish(StopReason.OPTIMAL)
-        bound = min(self._rounded_up(bound), self.best.cost)
+        bound = min(self._rounded_up(bound), self.best.cost) + 0.0
         if self.best.cost - bound <= 1e-6 * max(1.0, self.best.cost):
             bound, proved = self.best.cost, True
             run.finish(StopReason.OPTIMAL)
@@ -140,7 +140,7 @@ class _Search:
 
     def _remaining(self, relaxation: Relaxation) -> tuple[np.ndarray, Rows]:
         """The cells that a cheaper pattern can contain, and the inequalities over them."""
-        gap = self.best.cost - relaxation.bound
+        gap = self.best.cost - relaxation.proved
         margin = 1e-7 * max(1.0, self.best.cost)
         keep = np.flatnonzero(self.problem.candidates & (relaxation.reduced <= gap + margin))
         return keep, self.separator.write(relaxation.numbers, keep)
@@ -344,12 +344,14 @@ def violated(
     x = np.zeros(problem.table.cells)
     x[mask] = 1.0
     rows = separator.separate(x, columns, least=_TOLD_APART, bridges=False) if short.size else Rows.empty()
-    if len(rows) == 0:
-        rows = Rows.empty()
+    refused = any(
+        rhs - float(values @ x[cells]) > _TOLD_APART
+        for cells, values, rhs in zip(rows.cells, rows.values, rows.rhs, strict=True)
+    )
+    if short.size and not refused:
+        # Hiding less never protects more, so at least one further cell is needed.
         others = np.setdiff1d(columns, pattern)
-        if short.size:
-            # Hiding less never protects more, so at least one further cell is needed.
-            rows.add(-1, others.astype(np.int32), np.ones(others.size), 1.0)
+        rows.add(-1, others.astype(np.int32), np.ones(others.size), 1.0)
     for relation in sums:
         mine = given_away(problem, mask, relation)
         inside = mine[~problem.is_sensitive[mine]]

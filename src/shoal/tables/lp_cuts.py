@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,11 @@ class _Capacity:
     cells: np.ndarray
     caps: np.ndarray
     need: float
+
+    @cached_property
+    def mark(self) -> bytes:
+        content = self.cells.tobytes() + self.caps.tobytes() + repr(self.need).encode()
+        return blake2b(content, digest_size=16).digest()
 
 
 @dataclass(frozen=True)
@@ -105,8 +112,8 @@ class AttackerCuts:
         """Violated inequalities at the point ``x`` (one number per cell), over the given columns."""
         numbers = [number for capacity in self._pool for number in self._strengthen(capacity, x, least)]
         share = np.where(self._fixed, 1.0, np.where(x < 1e-9, 0.0, x)) * self._movable
-        # Deep in a search tree a quick look suffices, unless the point is a pattern to be refused (``least`` tiny).
-        quick = not bridges and least > 1e-6
+        # Deep in a search tree a quick look suffices, unless the point is a pattern to be refused.
+        quick = not bridges and bool(((x > 0.0) & (x < 1.0)).any())
         while True:
             reach = min(self._reach, 1) if quick else self._reach
             local = reach < len(_REACHES)
@@ -123,7 +130,7 @@ class AttackerCuts:
             self._reach += 1
             if found:
                 break
-        return self.write(numbers, columns)
+        return self.write(dict.fromkeys(numbers), columns)
 
     def _capacities(self, share: np.ndarray, reach: int) -> list[_Capacity]:
         wanted = self.wanted
@@ -292,7 +299,7 @@ class AttackerCuts:
             if violation <= least:
                 continue
             moved = capacity.cells[used][shares >= above] if above < 2.0 else np.empty(0, dtype=np.int64)
-            mark = b"|".join((repr((id(capacity), need, divisor)).encode(), moved.tobytes()))
+            mark = b"|".join((capacity.mark, repr((need, divisor)).encode(), moved.tobytes()))
             number = self._known.setdefault(mark, len(self.records))
             if number == len(self.records):
                 self.records.append(_Record(capacity, float(need), float(divisor), moved))

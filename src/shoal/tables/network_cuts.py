@@ -490,13 +490,14 @@ class NetworkCuts:
                     record.members.tobytes(),
                     repr((record.own, record.need, record.divisor)).encode(),
                     record.moved.tobytes(),
+                    record.insider.tobytes(),
                 )
             )
             number = self._known.setdefault(mark, len(self.records))
             if number == len(self.records):
                 self.records.append(record)
             numbers.append(number)
-        return self.write(numbers, columns)
+        return self.write(dict.fromkeys(numbers), columns)
 
     def _with_pool(
         self, owner: np.ndarray, must: np.ndarray, sets: np.ndarray

@@ -45,6 +45,8 @@ class Relaxation:
         self.columns = np.sort(columns).astype(np.int64)
         self.bound = 0.0
         self.value = 0.0
+        # What the reduced costs of the last solution prove.
+        self.proved = -np.inf
         self.x = np.zeros(problem.table.cells)
         self.reduced = problem.cost.copy()
         self._pass([])
@@ -69,6 +71,7 @@ class Relaxation:
         model.row_lower_ = model.row_upper_ = np.zeros(0)
         model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
         self._inf = highspy.kHighsInf
+        self._optimal = highspy.HighsModelStatus.kOptimal
         self.solver.passModel(model)
         self.numbers: list[int] = []
         self._rhs: list[float] = []
@@ -93,9 +96,16 @@ class Relaxation:
         self.numbers += rows.numbers
         self._rhs += rows.rhs
 
-    def solve(self) -> None:
-        """Solve what there is; ``x``, ``value`` and ``reduced`` are then up to date."""
+    @property
+    def complete(self) -> bool:
+        """Whether every cell that may be hidden is a column."""
+        return self.columns.size == int(self.problem.candidates.sum())
+
+    def solve(self) -> bool:
+        """Solve what there is; ``x``, ``value`` and ``reduced`` are then up to date. False if that failed."""
         self.solver.run()
+        if self.solver.getModelStatus() != self._optimal:
+            return False
         solution = self.solver.getSolution()
         self.value = float(self.solver.getInfo().objective_function_value)
         self.x[:] = 0.0
@@ -105,6 +115,8 @@ class Relaxation:
         self.reduced = self.problem.cost.copy()
         self.reduced[self.columns] = np.array(solution.col_dual)
         self.x[self.problem.sensitive] = 1.0
+        self.proved = self.value if self.complete else -np.inf
+        return True
 
     def purge(self) -> None:
         """Drop inequalities that are far from tight."""
@@ -126,7 +138,8 @@ class Relaxation:
             return self.bound
         found = self.separator.price(np.array(self.numbers), self.duals, outside)
         self.reduced[outside] = found
-        self.bound = max(self.bound, self.value + float(np.minimum(found, 0.0).sum()))
+        self.proved = self.value + float(np.minimum(found, 0.0).sum())
+        self.bound = max(self.bound, self.proved)
         paying = outside[found < -1e-9 * max(1.0, self.value)]
         if paying.size:
             self.columns = np.sort(np.concatenate([self.columns, paying]))
@@ -142,12 +155,14 @@ class Relaxation:
         for number in range(rounds):
             if not run.chunk(1):
                 return False
-            self.solve()
-            if number % 5 == 4:
+            solved = self.solve()
+            if solved and number % 5 == 4:
                 self.purge()
-                self.solve()
+                solved = self.solve()
             run.spend(1)
-            if self.columns.size == int(self.problem.candidates.sum()):
+            if not solved:
+                return False
+            if self.complete:
                 self.bound = max(self.bound, self.value)
             rows = self.separator.separate(self.x, self.columns)
             # While requirements are far from met the bound may rise slowly for long and then at once.
@@ -164,6 +179,6 @@ class Relaxation:
                 continue
             self.add(rows)
             run.report(phase="cuts")
-        self.solve()
-        self.price()
+        if self.solve():
+            self.price()
         return True
