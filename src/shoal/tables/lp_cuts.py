@@ -225,8 +225,10 @@ class AttackerCuts:
         self, direction: int, cell: int, relations: np.ndarray, prices: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """What each cell around can contribute, given prices of the relations: valid whatever the prices are."""
-        entries = np.concatenate([np.arange(self._starts[r], self._starts[r + 1]) for r in relations])
-        owner = np.repeat(np.round(prices, 9), self._starts[relations + 1] - self._starts[relations])
+        begin = self._starts[relations]
+        counts = self._starts[relations + 1] - begin
+        entries = np.repeat(begin - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        owner = np.repeat(np.round(prices, 9), counts)
         cells, place = np.unique(self._members[entries], return_inverse=True)
         rate = -np.bincount(place, owner * self._signs[entries], cells.size)
         rate[np.searchsorted(cells, cell)] += -1.0 if direction == UP else 1.0
