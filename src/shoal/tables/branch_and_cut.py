@@ -32,10 +32,11 @@ class Incumbent:
 class Hooks:
     """What the tree asks of its caller.
 
-    ``lacking`` returns inequalities that a 0-1 pattern violates although it should not (none: the pattern is safe);
+    ``safe`` says whether a pattern is; ``lacking`` returns inequalities that an unsafe one violates (none: it is safe);
     ``rounded`` makes a safe pattern from a fractional point; ``offer`` takes a safe pattern.
     """
 
+    safe: Callable[[np.ndarray], bool]
     lacking: Callable[[np.ndarray], Rows]
     rounded: Callable[[np.ndarray], np.ndarray | None]
     offer: Callable[[np.ndarray], None]
@@ -195,8 +196,14 @@ class _Tree:
         self.run.spend(work)
 
     def safe(self, x: np.ndarray) -> bool:
+        """Whether a pattern is safe, unless it is dearer than the best: then it is of no use, and refused unseen."""
         pattern = self.pattern(x)
-        if len(self.hooks.lacking(pattern)):
+        best = self.incumbent
+        if self.problem.total_cost(pattern) > best.cost + 1e-9 * max(1.0, best.cost):
+            return False
+        if np.array_equal(pattern, np.sort(best.pattern)):
+            return True
+        if not self.hooks.safe(pattern):
             return False
         self.hooks.offer(pattern)
         return True
@@ -222,8 +229,10 @@ def _plugins(scip: Any, tree: _Tree) -> tuple[Any, Any, Any]:
             whole = np.abs(x - np.round(x)).max() < 1e-6
             if not whole:
                 return {"result": outcome.INFEASIBLE}
-            rows = tree.hooks.lacking(tree.pattern(x))
+            pattern = tree.pattern(x)
+            rows = tree.hooks.lacking(pattern)
             if not len(rows):
+                tree.hooks.offer(pattern)
                 return {"result": outcome.FEASIBLE}
             return {"result": outcome.CUTOFF if tree.add(rows, force=True) else outcome.SEPARATED}
 
@@ -290,6 +299,7 @@ def _plugins(scip: Any, tree: _Tree) -> tuple[Any, Any, Any]:
             if pattern is None or tree.problem.total_cost(pattern) >= before - 1e-9 * max(1.0, before):
                 return {"result": outcome.DIDNOTFIND}
             tree.hooks.offer(pattern)
+            pattern = tree.incumbent.pattern
             if not all(int(cell) in tree.place for cell in pattern):
                 return {"result": outcome.DIDNOTFIND}
             solution = self.model.createSol(self)

@@ -43,6 +43,8 @@ LARGEST_TREE = 2_000_000
 LARGEST_GENERAL_TREE = 5000
 # Tables with more cells than this are improved window by window only.
 LARGEST_ANNEALED = 25_000
+# How many requirements that failed last are looked at first.
+_ASKED_FIRST = 16
 # Solvers take an inequality that lacks less for met; a pattern that lacks less is refused by a row of its own.
 _TOLD_APART = 0.01
 # With fewer cells left the tree is sooner at its end than a few windows.
@@ -85,6 +87,7 @@ class _Search:
             self.workshop = GeneralWorkshop(problem, run=run)
             self.separator = AttackerCuts(problem, run)
         self.best: Incumbent
+        self._suspects = np.empty(0, dtype=np.int64)
 
     def go(self, start: Pattern | None) -> Pattern:
         """Run all phases that the budget allows."""
@@ -134,7 +137,7 @@ class _Search:
         if not self._branches(keep, rows):
             self._improve_on()
             return bound, self._closed(bound)
-        hooks = Hooks(self._lacking_in(keep), self._round, self._offer)
+        hooks = Hooks(self._safe, self._lacking_in(keep), self._round, self._offer)
         found, closed = branch_and_cut(problem, self.separator, keep, rows, self.best, hooks, run)
         return max(bound, found), closed
 
@@ -276,6 +279,18 @@ class _Search:
         self.workshop.focus(self.workshop.usable, problem.cost * (1.0 - 0.8 * x) + 1e-9)
         chosen = np.flatnonzero((x > 0.5) & problem.candidates & self.workshop.usable)
         return self.workshop.build(self.rng, chosen, noise=0.2)
+
+    def _safe(self, pattern: np.ndarray) -> bool:
+        """Whether a pattern is safe; what failed in the patterns before is looked at first."""
+        problem, wanted = self.problem, self.separator.wanted
+        mask = problem.hidden_mask(pattern)
+        if self._suspects.size and failing(problem, mask, wanted.at(self._suspects)).size:
+            return False
+        short = failing(problem, mask, wanted)
+        if short.size:
+            self._suspects = np.concatenate([short[: _ASKED_FIRST // 4], self._suspects])[:_ASKED_FIRST]
+            return False
+        return failing_insiders(problem, mask).size == 0 and not failing_sums(problem, mask)
 
     def _lacking_in(self, columns: np.ndarray):  # type: ignore[no-untyped-def]
         def lacking(pattern: np.ndarray) -> Rows:

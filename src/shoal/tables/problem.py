@@ -35,6 +35,10 @@ class Requirements:
         """Number of requirements."""
         return int(self.cell.size)
 
+    def at(self, places: np.ndarray) -> "Requirements":
+        """Some of them."""
+        return Requirements(self.cell[places], self.kind[places], self.need[places], self.scenario[places])
+
     def with_more(self, more: "Requirements") -> "Requirements":
         """These and those of ``more`` that are not among them yet."""
         known = set(zip(self.cell.tolist(), self.kind.tolist(), self.scenario.tolist(), strict=True))
