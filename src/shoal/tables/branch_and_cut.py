@@ -216,6 +216,11 @@ def _plugins(scip: Any, tree: _Tree) -> tuple[Any, Any, Any]:
         """Separates fractional points and refuses unsafe patterns."""
 
         def conssepalp(self, constraints: Any, useful: int) -> dict[str, Any]:
+            # A node of a large table can take long: what it costs is counted as it goes.
+            tree.spend(0)
+            if tree.run.stopped:
+                self.model.interruptSolve()
+                return {"result": outcome.DIDNOTRUN}
             x = tree.point()
             rows = tree.separator.separate(x, tree.columns, least=0.02, bridges=tree.model.getDepth() == 0)
             if not len(rows):
