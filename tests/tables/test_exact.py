@@ -1,10 +1,13 @@
 """The exact method equals an independent integer programme; cuts never cut off the optimum; bounds are bounds."""
 
+import signal
+
 import numpy as np
 import pytest
 from tests.tables.oracle import cube, hierarchy, optimum, random_plane
 
 from shoal.errors import Infeasible
+from shoal.generate.table import table
 from shoal.search import Budget, Seeds, silent
 from shoal.tables import exact
 from shoal.tables.lp_cuts import AttackerCuts
@@ -153,3 +156,25 @@ def test_every_refused_pattern_is_cut_off(block: int) -> None:
 def test_optimum_against_firms_that_know_several_cells(block: int) -> None:
     for seed in range(10 * block, 10 * block + 10):
         check(with_insiders(seed))
+
+
+def test_an_interrupt_in_the_tree_reaches_the_run(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    problem = table(30, 30, 20, Seeds(0))
+    caught = []
+
+    def press(progress) -> None:  # type: ignore[no-untyped-def]
+        if progress.phase == "branch and cut" and not caught:
+            signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, lambda number, frame: caught.append(number))
+    try:
+        found = exact.solve(
+            problem, exact.ExactOptions(improvements=0), budget=Budget(), seeds=Seeds(0), observer=press
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert caught == [signal.SIGINT]
+    assert capfd.readouterr().out == ""
+    verify(problem, found)

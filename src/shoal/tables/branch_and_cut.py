@@ -108,6 +108,8 @@ def _configure(model: Any, run: Run) -> None:
     model.hideOutput()
     left = run.remaining()
     settings: dict[str, Any] = {
+        # Ctrl-C is for the run to see.
+        "misc/catchctrlc": False,
         "presolving/maxrounds": 0,
         "presolving/maxrestarts": 0,
         "misc/allowstrongdualreds": False,
