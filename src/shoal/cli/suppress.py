@@ -251,7 +251,8 @@ def suppress(
         payload["published"] = str(published)
     if report is not None:
         result.report(others).write(report, force=force)
-    output.emit(payload, lambda: _print(result, output_to, published), as_json=json)
+        payload["report"] = str(report)
+    output.emit(payload, lambda: _print(result, output_to, published, report), as_json=json)
     if str(result.solution.stopped_by) == "interrupt":
         raise typer.Exit(130)
 
@@ -359,7 +360,7 @@ def _glimpse(progress: "Progress") -> str:
     return f"cost {progress.value:,.6g}, bound {progress.bound:,.6g}"
 
 
-def _print(result: "Suppression", written: Path | None, published: Path | None) -> None:
+def _print(result: "Suppression", written: Path | None, published: Path | None, report: Path | None) -> None:
     from shoal.cli import output
 
     figures = result.to_dict()
@@ -384,4 +385,6 @@ def _print(result: "Suppression", written: Path | None, published: Path | None) 
         facts.append(("pattern (internal)", written))
     if published is not None:
         facts.append(("published", published))
+    if report is not None:
+        facts.append(("report (internal)", report))
     output.facts(facts)
