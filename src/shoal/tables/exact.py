@@ -38,7 +38,7 @@ class ExactOptions(Options):
 # Work beyond which a search without limits ends: steps of improvement, rounds of cuts and nodes together.
 DEFAULT_WORK = 6000
 # Relaxations with more entries than this are not branched on: improving the pattern gains more.
-LARGEST_TREE = 2_000_000
+LARGEST_TREE = 600_000
 # Nor are general tables with more cells left than this.
 LARGEST_GENERAL_TREE = 5000
 # Tables with more cells than this are improved window by window only.
@@ -143,6 +143,7 @@ class _Search:
 
     def _remaining(self, relaxation: Relaxation) -> tuple[np.ndarray, Rows]:
         """The cells that a cheaper pattern can contain, and the inequalities over them."""
+        # Fixing by reduced costs rests on the solution they belong to, not on the best bound so far.
         gap = self.best.cost - relaxation.proved
         margin = 1e-7 * max(1.0, self.best.cost)
         keep = np.flatnonzero(self.problem.candidates & (relaxation.reduced <= gap + margin))
