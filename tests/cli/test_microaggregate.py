@@ -131,7 +131,17 @@ def test_a_file_that_cannot_hold_the_release_is_not_left_behind(tmp_path):
     data, out = tmp_path / "grades.parquet", tmp_path / "safe.csv"
     pl.DataFrame({"grade": ["1.0", "2.0", "2.5"] * 4}).write_parquet(data)
     told = shoal(
-        "microaggregate", data, "-k", 3, "--method", "mdav", "--ordinal", "grade", "-o", out, "--json"
+        "microaggregate",
+        data,
+        "-k",
+        3,
+        "--method",
+        "mdav",
+        "--ordinal",
+        "grade=1.0<2.0<2.5",
+        "-o",
+        out,
+        "--json",
     )
     assert told.code == 3 and "so it was removed" in told.json["error"]
     assert not out.exists()

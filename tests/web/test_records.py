@@ -83,6 +83,16 @@ def test_a_request_can_keep_identifiers_and_count_otherwise(context: Context) ->
     assert _run(context, unit="sex")["quasi"] == ["zip"]
 
 
+def test_texts_get_the_order_that_is_stated(context: Context) -> None:
+    asked: dict[str, Any] = {"columns": None, "drop": ["person_id"], "k": 40}
+    with pytest.raises(shoal.InputError, match="'zip' holds texts, and nothing says their order"):
+        _run(context, **asked, ordinal=["zip"])
+    # Of 20 "a", 19 "b" and 1 "c" the middle is "b" once "b" comes first.
+    _run(context, **asked, ordinal={"zip": ["c", "b", "a"], "income": None})
+    released = pl.read_parquet(context.folder / "release.parquet")
+    assert set(released["zip"]) == {"b"}
+
+
 def test_several_strata_make_no_curve_but_go_forward(context: Context, sent: list[dict[str, Any]]) -> None:
     context.datasets.set_role("town", "zip", "other")
     _run(context, k=3, by=["sex"], method="ils", iterations=400)

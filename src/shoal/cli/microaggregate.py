@@ -9,7 +9,9 @@ from shoal.cli import options
 
 if TYPE_CHECKING:
     from shoal.microdata.microaggregation import Microaggregation
+    from shoal.microdata.orders import Orders
     from shoal.search import Progress
+    from shoal.sources import Labels
 
 
 def register(app: typer.Typer) -> None:
@@ -60,8 +62,8 @@ def microaggregate(
         str | None,
         typer.Option(
             "--ordinal",
-            metavar="a,b",
-            help="Columns whose order counts, not their values.",
+            metavar='"a,b=low<high"',
+            help="Columns whose order counts, not their values; texts need their order.",
             show_default=False,
         ),
     ] = None,
@@ -157,6 +159,7 @@ def microaggregate(
     from shoal.errors import Infeasible, InputError
     from shoal.microdata.methods import METHODS
     from shoal.microdata.microaggregate import microaggregate as protect
+    from shoal.microdata.orders import parse_orders
     from shoal.search import Budget
     from shoal.sources.atomic import check_target
 
@@ -168,6 +171,7 @@ def microaggregate(
         return
     options.given(data, "DATA")
     METHODS[method]
+    orders = parse_orders(ordinal)
     if output_to is not None:
         sources.check_writable(output_to, force=force)
     for path in (report, labels):
@@ -192,7 +196,7 @@ def microaggregate(
             options=read_settings(option),
             groups="auto" if groups == "auto" else read_groups(groups),
             aggregate=aggregate,  # type: ignore[arg-type]
-            ordinal=options.split_names(ordinal),
+            ordinal=orders if source.labels is None else _labelled(orders, source.labels),
             by=options.split_names(by),
             missing=missing,  # type: ignore[arg-type]
             attribute_weights=_weights(attribute_weights),
@@ -269,6 +273,13 @@ def read_groups(text: str | None) -> list[list[str]] | None:
     if not found:
         raise InputError('--groups needs columns, like "a,b;c,d"')
     return found
+
+
+def _labelled(orders: "Orders", labels: "Labels") -> "Orders":
+    """Orders with what the value labels of a file of SPSS or Stata say."""
+    from shoal.microdata.orders import value_label_orders
+
+    return value_label_orders(orders, labels.values, labels.measures)
 
 
 def _weights(text: str | None) -> dict[str, float] | None:

@@ -1,6 +1,5 @@
 """Columns of a frame as numbers a solver can work on, and back again: numbers, dates, ordered categories."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -10,6 +9,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.microdata.changes import Scale
+from shoal.microdata.orders import ordered_values
 
 Kind = Literal["number", "integer", "moment", "ordinal"]
 
@@ -42,12 +42,14 @@ class Attribute:
         return "rank" if self.kind == "ordinal" else "number"
 
 
-def read_attribute(frame: nw.DataFrame, name: str, *, ordinal: bool = False) -> Attribute:
-    """A column as numbers; an ``InputError`` if it cannot be one."""
+def read_attribute(
+    frame: nw.DataFrame, name: str, *, ordinal: bool = False, order: Sequence[Any] | None = None
+) -> Attribute:
+    """A column as numbers; an ``InputError`` if it cannot be one. Of an ordinal column ``order`` names the values."""
     column = frame[name]
     kind = column.dtype
     if ordinal:
-        return _ordinal(column, name)
+        return _ordinal(column, order)
     if kind.is_numeric():
         values = _floats(column)
         if np.isinf(values).any():
@@ -73,13 +75,13 @@ def _floats(column: nw.Series) -> np.ndarray:
     return values
 
 
-def _ordinal(column: nw.Series, name: str) -> Attribute:
+def _ordinal(column: nw.Series, order: Sequence[Any] | None) -> Attribute:
     missing = np.array(column.is_null().to_numpy(), dtype=bool)
     if column.dtype.is_float():
         missing |= np.isnan(_floats(column))
     raw = column.to_list()
     present = [value for value, gone in zip(raw, missing, strict=True) if not gone]
-    categories = _ordered(column, present, name)
+    categories = ordered_values(column, present, order)
     place = {value: position for position, value in enumerate(categories)}
     positions = np.array(
         [-1 if gone else place[value] for value, gone in zip(raw, missing, strict=True)], dtype=np.int64
@@ -87,30 +89,8 @@ def _ordinal(column: nw.Series, name: str) -> Attribute:
     counts = np.bincount(positions[~missing], minlength=len(categories))
     upto = np.cumsum(counts)
     mean_rank = upto - (counts - 1) / 2.0
-    values = np.where(missing, np.nan, mean_rank[np.maximum(positions, 0)] if len(categories) else np.nan)
-    return Attribute(name, "ordinal", values, column.dtype, positions, categories)
-
-
-def _ordered(column: nw.Series, present: Sequence[Any], name: str) -> list[Any]:
-    kind = column.dtype
-    distinct = set(present)
-    # Only pandas keeps an order of its own for categories that were not declared to have one.
-    if isinstance(kind, nw.Enum | nw.Categorical) and column.implementation.is_pandas_like():
-        return [value for value in column.to_native().cat.categories.tolist() if value in distinct]
-    if isinstance(kind, nw.Enum):
-        return [value for value in kind.categories if value in distinct]
-    if isinstance(kind, nw.String | nw.Categorical):
-        return sorted(distinct, key=_natural)
-    try:
-        return sorted(distinct)
-    except TypeError:
-        raise InputError(f"the values of column '{name}' have no order") from None
-
-
-def _natural(text: str) -> tuple[list[tuple[int, float, str]], str]:
-    # "5-9" comes before "10-14": runs of digits are compared as numbers, and "05" and "5" as texts after that.
-    parts = re.split(r"(\d+)", text)
-    return [(0, float(part), "") if part.isdecimal() else (1, 0.0, part) for part in parts if part], text
+    values = np.where(missing, np.nan, mean_rank[np.maximum(positions, 0)])
+    return Attribute(column.name, "ordinal", values, column.dtype, positions, categories)
 
 
 def write_attribute(attribute: Attribute, released: np.ndarray, *, whole: bool, backend: Any) -> nw.Series:

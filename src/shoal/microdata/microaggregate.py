@@ -11,7 +11,7 @@ from shoal.anonymity.measure import anonymity
 from shoal.errors import InputError
 from shoal.microdata.advice import remarks_on_constants, remarks_on_skew, warnings_on_kept
 from shoal.microdata.aggregate import Aggregate
-from shoal.microdata.attributes import read_attribute, write_attribute
+from shoal.microdata.attributes import Attribute, read_attribute, write_attribute
 from shoal.microdata.changes import measure_changes
 from shoal.microdata.choice import choose_columns
 from shoal.microdata.grouping.automatic import choose_groups, release_fitness
@@ -32,6 +32,7 @@ from shoal.microdata.inputs import (
 )
 from shoal.microdata.methods import METHODS
 from shoal.microdata.microaggregation import Microaggregation, Part, most_telling
+from shoal.microdata.orders import Orders, read_orders, remarks_on_orders
 from shoal.microdata.partition import Partition, numbered_by_appearance
 from shoal.microdata.partition import verify as verify_partition
 from shoal.microdata.problem import Problem
@@ -55,7 +56,7 @@ def microaggregate(
     options: Mapping[str, Any] | None = None,
     groups: Sequence[Sequence[str]] | Literal["auto"] | None = None,
     aggregate: Aggregate = "mean",
-    ordinal: Sequence[str] = (),
+    ordinal: Sequence[str] | Orders = (),
     by: Sequence[str] = (),
     missing: Missing = "refuse",
     attribute_weights: Mapping[str, float] | None = None,
@@ -74,6 +75,7 @@ def microaggregate(
     """Replace records by the mean of groups of at least k, with the least loss found, and prove how good that is.
 
     ``groups`` protects columns group by group; ``"auto"`` looks for the groups that balance loss and risk best.
+    ``ordinal`` are columns whose order counts: names, or for texts each with its values, lowest first.
 
     >>> import polars as pl, shoal
     >>> data = pl.DataFrame({"turnover": [1.0, 2.0, 3.0, 40.0, 41.0, 45.0], "region": list("aabbba")})
@@ -90,9 +92,9 @@ def microaggregate(
     data = read_frame(frame)
     columns = None if columns is None else as_names(columns)
     groups = groups if groups is None or groups == "auto" else [as_names(group) for group in groups]
-    by, drop, ordinal = as_names(by), as_names(drop), as_names(ordinal)
+    by, drop, orders = as_names(by), as_names(drop), read_orders(ordinal)
     quasi = None if quasi is None else as_names(quasi)
-    check_names(data, [*by, *drop, *ordinal, *(quasi or ()), unit, sample_weights])
+    check_names(data, [*by, *drop, *orders, *(quasi or ()), unit, sample_weights])
     if len(data) == 0:
         raise InputError("there are no records")
     check_k(k)
@@ -100,7 +102,7 @@ def microaggregate(
     notes: list[str] = []
 
     names, column_groups, remark = _columns(
-        data, columns, None if groups == "auto" else groups, ordinal, [*by, *drop, unit, sample_weights]
+        data, columns, None if groups == "auto" else groups, list(orders), [*by, *drop, unit, sample_weights]
     )
     notes += remark
     for role, others in (("strata", by), ("columns to drop", drop)):
@@ -110,13 +112,14 @@ def microaggregate(
     if unit in names:
         raise InputError(f"column '{unit}' is to be protected, so it cannot say whose records these are")
     check_quasi(quasi or (), unit, drop)
-    attributes = {name: read_attribute(data, name, ordinal=name in ordinal) for name in names}
+    attributes = _read_attributes(data, names, orders)
+    notes += remarks_on_orders(data, orders)
     keep, remark = records_to_keep(attributes, missing)
     notes += remark
     set_aside = len(data) - int(keep.sum())
     if set_aside:
         data = data.filter(keep.tolist())
-        attributes = {name: read_attribute(data, name, ordinal=name in ordinal) for name in names}
+        attributes = _read_attributes(data, names, orders)
     n = len(data)
     if n == 0:
         raise InputError("every record has a missing value in the columns to protect")
@@ -242,7 +245,7 @@ def microaggregate(
             ("method", method),
             ("options of the method", _listed(options)),
             ("aggregate", aggregate),
-            ("ordinal columns", ", ".join(ordinal) or None),
+            ("ordinal columns", ", ".join(orders) or None),
             ("attribute weights", _listed(attribute_weights)),
             ("sample weights", sample_weights),
             ("missing values", missing),
@@ -272,6 +275,12 @@ def microaggregate(
 
 def _listed(settings: Mapping[str, Any] | None) -> str | None:
     return ", ".join(f"{name} = {value}" for name, value in (settings or {}).items()) or None
+
+
+def _read_attributes(data: nw.DataFrame, names: Sequence[str], orders: Orders) -> dict[str, Attribute]:
+    return {
+        name: read_attribute(data, name, ordinal=name in orders, order=orders.get(name)) for name in names
+    }
 
 
 def _columns(

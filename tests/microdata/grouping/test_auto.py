@@ -20,7 +20,7 @@ def firms():
     values = np.exp(
         generator.normal(size=(60, 2)) @ generator.normal(size=(2, 5)) + generator.normal(size=(60, 5))
     )
-    size = pl.Series("size", ["small", "large"] * 30)
+    size = pl.Series("size", ["small", "large"] * 30, dtype=pl.Enum(["small", "large"]))
     return pl.DataFrame(values, schema=NAMES).with_columns(size)
 
 

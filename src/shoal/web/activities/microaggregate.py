@@ -36,8 +36,9 @@ class Microaggregate(Request):
     method: str = Field("auto", max_length=40)
     options: dict[str, Any] = Field(default_factory=dict, description="options of the method")
     aggregate: Literal["mean", "median", "rounded-mean"] = "mean"
-    ordinal: list[str] = Field(
-        default_factory=list, description="columns whose order counts, not their values"
+    ordinal: list[str] | dict[str, list[str] | None] = Field(
+        default_factory=list,
+        description="columns whose order counts, not their values; of texts each with its values, lowest first",
     )
     by: list[str] = Field(default_factory=list, description="strata no group may cross")
     missing: Literal["refuse", "aside", "impute"] = "refuse"

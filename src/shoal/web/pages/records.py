@@ -6,6 +6,7 @@ from nicegui import ui
 
 from shoal.errors import ShoalError
 from shoal.microdata.methods import METHODS
+from shoal.microdata.orders import orders_in_words, parse_orders
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
 from shoal.web.pages.before_after import before_and_after
@@ -99,9 +100,14 @@ class RecordsPage:
                 self._ordinal = parts.column_picker(
                     dataset.columns,
                     "Columns whose order counts",
-                    asked.get("ordinal", ()),
+                    list(asked.get("ordinal", ())),
                     hint="and not their values",
                 )
+                self._orders = ui.input("Orders of texts", value=orders_in_words(asked.get("ordinal", ())))
+                self._orders.props(
+                    'outlined dense stack-label placeholder="education=none<primary<higher" '
+                    'hint="lowest first; columns apart by commas"'
+                ).classes("full-width")
                 self._by = parts.column_picker(
                     dataset.columns, "Strata no group may cross", asked.get("by", ())
                 )
@@ -179,11 +185,16 @@ class RecordsPage:
             ui.notify("choose data and k first", type="warning")
             return
         weights = {name: field.value for name, field in self._factors.items() if field.value != 1}
+        try:
+            ordinal = {**dict.fromkeys(self._ordinal.value), **parse_orders(self._orders.value)}
+        except ShoalError as problem:
+            parts.tell(problem)
+            return
         request: dict[str, Any] = {
             "data": self._data.value,
             "k": parts.whole(self._k),
-            "columns": [name for name in self._chosen.value if name not in self._ordinal.value] or None,
-            "ordinal": self._ordinal.value,
+            "columns": [name for name in self._chosen.value if name not in ordinal] or None,
+            "ordinal": ordinal,
             "method": self._method.method,
             "quasi": [name for name in self._quasi.value if name != self._unit.value],
             "unit": self._unit.value or None,
