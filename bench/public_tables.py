@@ -78,7 +78,7 @@ def instance(name: str, problem: Problem, unit: float, seconds: float) -> list[d
         row(f"{name}: cost of general", first.value, None, "cost"),
         row(f"{name}: cost of auto", best.value, first.value, "cost"),
         row(f"{name}: bound of auto", bound, best.value, "cost"),
-        row(f"{name}: gap of auto", best.gap_percent or 0.0, gap, "percent"),
+        row(f"{name}: gap of auto", 100.0 if best.gap_percent is None else best.gap_percent, gap, "percent"),
     ]
 
 

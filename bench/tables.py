@@ -62,7 +62,7 @@ def quality(
         )
         found = solve(problem, "auto", 0, seconds)
         ours.append(found.value)
-        gaps.append(found.gap_percent)
+        gaps.append(100.0 if found.gap_percent is None else found.gap_percent)
     name = f"{m} × {n}, {sensitive} sensitive"
     return [
         row(f"{name}: cost of auto / HeurGene", float(np.mean(ours) / np.mean(theirs)), cost, "ratio"),

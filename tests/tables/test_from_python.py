@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.search import Budget, Control
 from shoal.tables import jj
 from shoal.tables.linked import link
 from shoal.tables.suppression import as_table
@@ -95,3 +96,47 @@ def test_an_apriori_file_is_no_list_of_sensitive_cells() -> None:
     stated = pl.DataFrame({"row": ["1", "2"], "column": ["1", "2"], "status": ["s", "u"]})
     with pytest.raises(shoal.InputError, match="--apriori"):
         shoal.suppress(np.array(list(NINE.values())), sensitive=stated)
+
+
+def _stopped_at_once() -> Budget:
+    control = Control()
+    control.cancel()
+    return Budget(control=control)
+
+
+def test_a_bound_that_proves_nothing_is_unknown_everywhere() -> None:
+    seen = []
+    found = shoal.suppress(
+        np.array([[10, 20, 30], [40, 50, 60], [70, 80, 90]]),
+        sensitive=[("2", "2")],
+        budget=_stopped_at_once(),
+        observer=seen.append,
+    )
+    assert found.cost > 0 and not found.solution.optimal
+    assert found.bound is None and found.gap_percent is None
+    assert found.to_dict()["bound"] is None and found.to_dict()["gap_percent"] is None
+    assert seen and all(progress.bound is None for progress in seen)
+    assert "<dt>gap</dt><dd>unknown</dd>" in found.report().html()
+
+
+def test_a_pattern_that_costs_nothing_is_its_own_bound() -> None:
+    free = pl.DataFrame(
+        {"row": [*"111222333"], "column": [*"123123123"], "cost": [0.0] * 9},
+        schema_overrides={"row": pl.String},
+    )
+    found = shoal.suppress(
+        np.array([[10, 20, 30], [40, 50, 60], [70, 80, 90]]), sensitive=[("2", "2")], cost=free
+    )
+    assert (found.cost, found.bound, found.gap_percent, found.solution.optimal) == (0.0, 0.0, 0.0, True)
+
+
+def test_the_value_hidden_is_counted_once_and_alike_everywhere() -> None:
+    found = shoal.suppress(np.array([[10, 20, 30], [40, 50, 60], [70, 80, 90]]), sensitive=[("2", "2")])
+    hidden = [
+        10 * (3 * int(row) + int(column) - 3)
+        for row, column, kind in found.pattern.iter_rows()
+        if kind != "primary"
+    ]
+    assert found.value_hidden_percent == pytest.approx(100.0 * sum(hidden) / 450)
+    assert found.to_dict()["value_hidden_percent"] == found.value_hidden_percent
+    assert f"<dd>{found.value_hidden_percent:.3f} %</dd>" in found.report().html()

@@ -152,7 +152,8 @@ def _print(result: "AttributeGrouping") -> None:
     for note in result.notes:
         typer.echo(f"note: {note}")
     found = result.solution
-    proof = ", proved optimal" if result.optimal else f"; no grouping scores below {result.bound:.4f}"
+    least = "no bound is known" if result.bound is None else f"no grouping scores below {result.bound:.4f}"
+    proof = ", proved optimal" if result.optimal else f"; {least}"
     output.facts(
         [
             ("score", f"{result.score:.4f}{proof}"),

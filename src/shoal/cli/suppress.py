@@ -364,16 +364,15 @@ def _print(result: "Suppression", written: Path | None, published: Path | None, 
     from shoal.cli import output
 
     figures = result.to_dict()
-    # Every pattern costs at least 0: that bound says nothing.
-    bounded = figures["optimal"] or bool(figures["bound"])
-    gap = f"{figures['gap_percent']:.2f} %" if bounded else "unknown"
+    gap = "unknown" if figures["gap_percent"] is None else f"{figures['gap_percent']:.2f} %"
     facts = [
         ("method", figures["method"]),
         ("primary cells", figures["primary"]),
         ("complementary cells", figures["complementary"]),
         ("cost", f"{figures['cost']:,.6g}"),
-        ("bound", f"{figures['bound']:,.6g}" if bounded else "none"),
+        ("bound", "unknown" if figures["bound"] is None else f"{figures['bound']:,.6g}"),
         ("gap", "0 %, proven optimal" if figures["optimal"] else gap),
+        ("value hidden besides", f"{figures['value_hidden_percent']:.3f} % (without totals)"),
         ("safe", "yes" if figures["safe"] else "no"),
         ("protected against", figures["attacker"]),
         ("stopped by", figures["stopped_by"]),

@@ -13,7 +13,7 @@ from shoal.microdata.changes import Changes
 from shoal.microdata.grouping.attribute_grouping import AttributeGrouping
 from shoal.microdata.measures.fitness import Fitness
 from shoal.microdata.release_check import ReleaseCheck
-from shoal.search import StopReason
+from shoal.search import StopReason, informative
 
 
 def most_telling(reasons: Iterable[StopReason]) -> StopReason:
@@ -125,11 +125,11 @@ class Microaggregation:
 
     @property
     def bound(self) -> float | None:
-        """A proved lower bound on the loss of any such grouping, in percent."""
+        """A proved lower bound on the loss of any such grouping, in percent; ``None`` if nothing above 0 is proved."""
         if any(part.bound is None for part in self.parts):
             return None
         total = sum(part.bound or 0.0 for part in self.parts)
-        return 100.0 * total / self.sst if self.sst > 0 else 0.0
+        return informative(100.0 * total / self.sst if self.sst > 0 else 0.0, self.loss)
 
     @property
     def optimal(self) -> bool:

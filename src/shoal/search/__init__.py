@@ -6,7 +6,7 @@ from shoal.search.history import History, Point
 from shoal.search.observer import Observer, Progress, silent
 from shoal.search.registry import Method, Registry
 from shoal.search.seeds import Seeds
-from shoal.search.solution import Direction, Solution, better
+from shoal.search.solution import Direction, Solution, better, informative
 
 __all__ = [
     "Budget",
@@ -23,5 +23,6 @@ __all__ = [
     "Solution",
     "StopReason",
     "better",
+    "informative",
     "silent",
 ]

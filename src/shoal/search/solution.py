@@ -7,7 +7,18 @@ from shoal.search.budget import StopReason
 from shoal.search.direction import Direction, better
 from shoal.search.history import History
 
-__all__ = ["Direction", "Solution", "better"]
+__all__ = ["Direction", "Solution", "better", "informative"]
+
+
+def informative(bound: float | None, value: float) -> float | None:
+    """The lower bound of a cost or a loss if it says something; ``None``, unknown, if it only says what always holds.
+
+    Costs and losses are never below 0: a bound of 0 is a proof for a value of 0 alone.
+
+    >>> informative(3.0, 10.0), informative(0.0, 10.0), informative(0.0, 0.0)
+    (3.0, None, 0.0)
+    """
+    return None if bound is None or (bound <= 0.0 < value) else bound
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.search import Run
+from shoal.search import Run, informative
 from shoal.tables.problem import Problem
 from shoal.tables.relaxation import Separator
 from shoal.tables.rows import Rows
@@ -288,7 +288,8 @@ def _plugins(scip: Any, tree: _Tree) -> tuple[Any, Any, Any]:
             tree.spend(1)
             bound = float(self.model.getDualbound())
             if abs(bound) < 1e19:
-                tree.run.report(bound=min(bound, tree.incumbent.cost), phase="branch and cut")
+                known = informative(min(bound, tree.incumbent.cost), tree.incumbent.cost)
+                tree.run.report(bound=known, phase="branch and cut")
             if tree.run.stopped:
                 self.model.interruptSolve()
             return {"result": outcome.SUCCESS}

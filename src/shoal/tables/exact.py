@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from shoal.errors import Infeasible
-from shoal.search import Budget, Observer, Run, Seeds, StopReason
+from shoal.search import Budget, Observer, Run, Seeds, StopReason, informative
 from shoal.search.options import Options
 from shoal.tables.audit import audit, failing, failing_insiders, failing_sums
 from shoal.tables.branch_and_cut import Hooks, Incumbent, branch_and_cut
@@ -94,7 +94,7 @@ class _Search:
         problem, run = self.problem, self.run
         first = start.complementary if start is not None else self._first()
         self.best = Incumbent(first, problem.total_cost(first))
-        run.report(self.best.cost, bound=0.0, phase="first pattern")
+        run.report(self.best.cost, phase="first pattern")
         bound, proved = 0.0, self.best.cost <= 0.0
         if not proved and not run.stopped:
             bound, proved = self._improve_and_prove()
@@ -105,7 +105,7 @@ class _Search:
         if self.best.cost - bound <= 1e-6 * max(1.0, self.best.cost):
             bound, proved = self.best.cost, True
             run.finish(StopReason.OPTIMAL)
-        run.report(self.best.cost, bound=bound)
+        run.report(self.best.cost, bound=informative(bound, self.best.cost))
         return Pattern(
             value=self.best.cost,
             bound=bound,
@@ -122,7 +122,8 @@ class _Search:
         relaxation = Relaxation(problem, self.separator, self._columns())
         self._tighten(relaxation)
         bound = relaxation.bound
-        run.report(bound=min(self._rounded_up(bound), self.best.cost), phase="relaxation")
+        known = min(self._rounded_up(bound), self.best.cost)
+        run.report(bound=informative(known, self.best.cost), phase="relaxation")
         if self._closed(bound):
             return bound, True
         self._guided(relaxation)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.search import Solution
+from shoal.search import Solution, informative
 from shoal.tables.problem import DOWN, TOLERANCE, UP, WIDTH, Problem, Requirements
 from shoal.tables.scaling import ordinary
 
@@ -15,11 +15,16 @@ from shoal.tables.scaling import ordinary
 class Pattern(Solution):
     """The further cells to hide; ``value`` is what hiding them costs and ``bound`` the least any safe pattern costs.
 
-    ``record`` holds what a method counted on its way (generations, failures …).
+    A search that proved nothing has no bound: that no pattern costs less than 0 is known without it. ``record`` holds
+    what a method counted on its way (generations, failures …).
     """
 
     complementary: np.ndarray
     record: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bound", informative(self.bound, self.value))
+        super().__post_init__()
 
     @property
     def gap_percent(self) -> float | None:

@@ -150,7 +150,7 @@ class Reduction:
         """A solution of the small problem as one of the original problem."""
         pattern = self.lift(found.complementary)
         value = self.original.total_cost(pattern)
-        bound = None if found.bound is None else min(value, float(found.bound) + self.constant)
+        bound = min(value, (found.bound or 0.0) + self.constant)
         return replace(found, value=value, bound=value if found.optimal else bound, complementary=pattern)
 
 

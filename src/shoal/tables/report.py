@@ -22,11 +22,6 @@ def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()
     problem, solution = result.problem, result.solution
     page = Page("Cell suppression", "Internal edition: kinds, intervals and costs must not be published.")
     hidden = problem.hidden_mask(result.complementary)
-    values = np.abs(problem.table.values)
-    internal = problem.table.internal
-    extra = hidden & ~problem.is_sensitive
-    # Every pattern costs at least 0: that bound says nothing.
-    bounded = solution.optimal or bool(result.bound)
     page.facts(
         [
             ("cells", problem.table.cells),
@@ -35,11 +30,11 @@ def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()
             ("share of cells hidden", f"{100.0 * hidden.mean():.2f} %"),
             (
                 "share of the value in complementary cells (without totals)",
-                f"{100.0 * values[extra & internal].sum() / max(values[internal].sum(), 1e-300):.3f} %",
+                f"{result.value_hidden_percent:.3f} %",
             ),
             ("cost", result.cost),
-            ("no safe pattern costs less than", result.bound if bounded else "unknown"),
-            ("gap", f"{result.gap_percent:.2f} %" if bounded else "unknown"),
+            ("no safe pattern costs less than", "unknown" if result.bound is None else result.bound),
+            ("gap", "unknown" if result.gap_percent is None else f"{result.gap_percent:.2f} %"),
             ("optimal for this cost, attacker and bounds", solution.optimal),
             ("safe", result.audit.safe),
             ("smallest margin over the required level", _percent(result.audit.smallest_margin)),

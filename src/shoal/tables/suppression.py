@@ -58,15 +58,25 @@ class Suppression:
 
     @property
     def bound(self) -> float | None:
-        """The least any safe pattern costs, as far as it was proved."""
+        """The least any safe pattern costs, as far as it was proved; ``None`` if nothing above 0 was."""
         if self.solution.bound is None:
             return None
         return self.cost if self.solution.bound == self.solution.value else float(self.solution.bound)
 
     @property
     def gap_percent(self) -> float | None:
-        """How far the cost may be above the best possible, in percent of the cost."""
+        """How far the cost may be above the best possible, in percent of the cost; ``None`` without a bound."""
         return self.solution.gap_percent
+
+    @property
+    def value_hidden_percent(self) -> float:
+        """The share of the table's value that the complementary cells take with them, in percent.
+
+        Counted over the cells that are no totals, so that every contribution counts once however many totals repeat it.
+        """
+        values = np.where(self.problem.table.internal, np.abs(self.problem.table.values), 0.0)
+        total = float(values.sum())
+        return 100.0 * float(values[self.complementary].sum()) / total if total > 0 else 0.0
 
     @property
     def complementary(self) -> np.ndarray:
@@ -95,6 +105,7 @@ class Suppression:
             "cost": self.cost,
             "bound": self.bound,
             "gap_percent": self.gap_percent,
+            "value_hidden_percent": self.value_hidden_percent,
             "primary": int(self.problem.sensitive.size),
             "complementary": int(self.complementary.size),
             "safe": self.audit.safe,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.microdata.grouping.grouping import Grouping
-from shoal.search.history import History
+from shoal.search import History, informative
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +52,8 @@ class AttributeGrouping:
 
     @property
     def bound(self) -> float | None:
-        """What no grouping can score below."""
-        return None if self.solution.bound is None else float(self.solution.bound)
+        """What no grouping can score below; ``None`` if nothing above 0 is proved."""
+        return None if self.solution.bound is None else informative(float(self.solution.bound), self.score)
 
     @property
     def optimal(self) -> bool:

@@ -68,7 +68,6 @@ def run(request: Suppress, context: Context) -> dict[str, Any]:
         "cells": found.problem.table.cells,
         "dimensions": list(found.problem.table.dimensions),
         "fitting": fitting(found.problem),
-        "value_hidden_percent": _share(found.problem, hidden),
         "drawn": draw(found.problem, hidden, posed.trees, context),
         "compared": {
             other.method: {"cost": other.cost, "complementary": int(other.complementary.size)}
@@ -114,16 +113,6 @@ def write_jj(problem: Any, complementary: Any, context: Context) -> None:
 
     place = context.file("table.jj", "Table and pattern, internal (jj)")
     place.write_text(jj.write(problem, complementary), encoding="utf-8")
-
-
-def _share(problem: Any, hidden: Any) -> float:
-    """The share of the value of all cells that the complementary ones take with them."""
-    import numpy as np
-
-    values = np.abs(problem.table.values)
-    total = float(values.sum())
-    further = hidden & ~problem.is_sensitive
-    return 100.0 * float(values[further].sum()) / total if total else 0.0
 
 
 def fitting(problem: Any) -> list[str]:
