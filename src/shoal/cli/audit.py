@@ -143,6 +143,7 @@ def payload(found: "Audit") -> dict[str, Any]:
         "insider": named(sorted({cell for cell, _ in found.insider})),
         "sums": len(found.sums),
         "integer": named(found.integer),
+        **found.reached(),
     }
 
 
@@ -163,6 +164,7 @@ def _print(found: "Audit") -> None:
         ("known to an insider", len(figures["insider"])),
         ("sensitive sums given away", figures["sums"]),
         ("given away by whole numbers", len(figures["integer"])),
+        *found.reached_in_words(),
     ]
     for name in ("unsafe", "published", "disclosed", "insider", "integer"):
         if figures[name]:

@@ -7,12 +7,14 @@ away, and, for counts, cells whose interval holds no other whole numbers.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from shoal.tables.attacker import Attacker, View, allowed
 from shoal.tables.flows import UNLIMITED, intervals, reach
 from shoal.tables.insiders import broken_by_insiders
+from shoal.tables.narrowest import Narrowest, in_words
 from shoal.tables.network import Network
 from shoal.tables.pattern import given_away
 from shoal.tables.problem import TOLERANCE, WIDTH, Problem, Requirements
@@ -77,6 +79,30 @@ class Audit:
         values = problem.table.values[problem.sensitive]
         over = np.minimum(high - values - problem.upper, values - problem.lower - low)
         return float(100.0 * (over / np.maximum(np.abs(values), 1e-300)).min())
+
+    @cached_property
+    def narrowest(self) -> Narrowest | None:
+        """The narrowest interval of all hidden sensitive cells, whatever they need."""
+        return self._narrowest(np.ones(self.problem.sensitive.size, dtype=bool))
+
+    @cached_property
+    def narrowest_without_range(self) -> Narrowest | None:
+        """The same of those whose levels ask only that they are not known exactly; ``None`` if there are none."""
+        return self._narrowest(self.problem.without_range)
+
+    def _narrowest(self, some: np.ndarray) -> Narrowest | None:
+        cells = np.setdiff1d(self.problem.sensitive[some], self.published).astype(np.int64)
+        low, high = self.bounds(cells)
+        return Narrowest.of(self.problem.table.values[cells], high - low)
+
+    def reached(self) -> dict[str, Any]:
+        """How narrow the intervals are in the end, as the command line prints it."""
+        found = {"narrowest": self.narrowest, "without_range": self.narrowest_without_range}
+        return {name: None if item is None else item.to_dict() for name, item in found.items()}
+
+    def reached_in_words(self) -> list[tuple[str, str]]:
+        """How narrow the intervals are in the end and what was asked, as pairs of a name and a sentence."""
+        return list(in_words(self.narrowest, self.narrowest_without_range))
 
 
 def audit(

@@ -192,6 +192,12 @@ class Problem:
         """The width the interval of each sensitive cell must reach; never 0."""
         return np.maximum(self.sliding, self.point(self.sensitive))
 
+    @cached_property
+    def without_range(self) -> np.ndarray:
+        """Which of the sensitive cells need only not be known exactly: their levels ask for no more than a point."""
+        asked = np.maximum(self.lower + self.upper, self.sliding)
+        return _frozen(asked <= self.point(self.sensitive))
+
     def point(self, cells: np.ndarray) -> np.ndarray:
         """The width below which the interval of a cell is a point.
 

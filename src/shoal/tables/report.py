@@ -38,6 +38,7 @@ def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()
             ("optimal for this cost, attacker and bounds", solution.optimal),
             ("safe", result.audit.safe),
             ("smallest margin over the required level", _percent(result.audit.smallest_margin)),
+            *result.audit.reached_in_words(),
             ("unsafe if the attacker knew every cell to twice its value", result.doubtful_if_bounded),
             (
                 "hidden cells that are disclosed exactly (none of them sensitive)",

@@ -112,6 +112,7 @@ class Suppression:
             "attacker": self.attacker,
             "disclosed": int(self.audit.disclosed.size),
             "smallest_margin_percent": None if margin is None or not np.isfinite(margin) else margin,
+            **self.audit.reached(),
             "doubtful_if_bounded": self.doubtful_if_bounded,
             "optimal": solution.optimal,
             "stopped_by": str(solution.stopped_by),

@@ -118,6 +118,7 @@ def _page(request: Audit, said: dict[str, Any]) -> Any:
             ("cells given away because counts are whole numbers", said["integers"]),
             ("other hidden cells given away exactly", said["disclosed"]),
             ("hidden cells", said["hidden"]),
+            *said["reached"],
         ]
     )
     if not said["safe"]:

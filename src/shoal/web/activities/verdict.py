@@ -26,6 +26,8 @@ def verdict(found: "Audit") -> dict[str, Any]:
         "integers": len(integers),
         "disclosed": int(found.disclosed.size),
         "smallest_margin_percent": found.smallest_margin,
+        **found.reached(),
+        "reached": found.reached_in_words(),
         "hidden": int(found.cells.size),
         "sensitive": int(found.problem.sensitive.size),
         "cost": found.problem.total_cost(_complementary(found)),

@@ -228,6 +228,12 @@ def _by_rule(found: dict[str, Any]) -> None:
         parts.note(f"Sensitive by rule: {rules}.")
 
 
+def _reached(found: dict[str, Any]) -> None:
+    """How narrow the intervals are in the end."""
+    for name, text in found.get("reached", ()):
+        parts.note(f"{name[:1].upper()}{name[1:]}: {text}.")
+
+
 def _suppressed(found: dict[str, Any]) -> None:
     bound, gap, margin = found["bound"], found["gap_percent"], found["smallest_margin_percent"]
     parts.facts(
@@ -243,6 +249,7 @@ def _suppressed(found: dict[str, Any]) -> None:
         ]
     )
     _by_rule(found)
+    _reached(found)
     parts.note(f"Safe against {found['attacker']}. The search was stopped by: {found['stopped_by']}.")
     if found["doubtful_if_bounded"]:
         parts.warning(
@@ -268,6 +275,7 @@ def _audited(found: dict[str, Any]) -> None:
             ("hidden in vain, disclosed exactly", found["disclosed"]),
         ]
     )
+    _reached(found)
     if not found["safe"]:
         parts.warning("This pattern does not protect the table, so there is no published table to download.")
 

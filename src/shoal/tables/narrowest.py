@@ -1,0 +1,73 @@
+"""How narrow the intervals of hidden sensitive cells are in the end, as figures and in words."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal.report.page import shown
+
+
+@dataclass(frozen=True)
+class Narrowest:
+    """The narrowest interval an outsider can compute among some hidden sensitive cells. For internal use.
+
+    ``cells`` is how many cells there are, ``width`` how wide the narrowest interval is (``inf`` if all are open) and
+    ``percent`` the same in percent of its cell's value (``None`` if that is 0, or without limit). The narrowest is the one
+    that gives away the most of its value.
+
+    >>> print(Narrowest.of(np.array([4222.04, 100.0]), np.array([0.6, 20.0])))
+    0.6 wide, 0.014 % of its value
+    """
+
+    cells: int
+    width: float
+    percent: float | None
+
+    @classmethod
+    def of(cls, values: np.ndarray, widths: np.ndarray) -> "Narrowest | None":
+        """The narrowest of these intervals; ``None`` if there are none."""
+        if values.size == 0:
+            return None
+        sizes = np.abs(values)
+        # Beside a value of 0 every width is large; a point is a point.
+        share = np.where(
+            sizes > 0.0, widths / np.where(sizes > 0.0, sizes, 1.0), np.where(widths > 0.0, np.inf, 0.0)
+        )
+        place = int(np.lexsort((widths, share))[0])
+        known = bool(sizes[place] > 0.0 and np.isfinite(widths[place]))
+        return cls(int(values.size), float(widths[place]), 100.0 * float(share[place]) if known else None)
+
+    def __str__(self) -> str:
+        if not np.isfinite(self.width):
+            return "no limit"
+        wide = f"{shown(self.width)} wide"
+        return (
+            f"{wide}, its value is 0"
+            if self.percent is None
+            else f"{wide}, {_percent(self.percent)} of its value"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures, as the command line prints them; a width without limit is ``None``."""
+        width = self.width if np.isfinite(self.width) else None
+        return {"cells": self.cells, "width": width, "percent": self.percent}
+
+
+def in_words(every: Narrowest | None, without_range: Narrowest | None) -> Iterator[tuple[str, str]]:
+    """What the narrowest intervals are and what was asked of them, as pairs of a name and a sentence."""
+    if every is not None:
+        yield "narrowest interval of a hidden sensitive cell", str(every)
+    if without_range is not None:
+        cells = "1 sensitive cell" if without_range.cells == 1 else f"{without_range.cells:,} sensitive cells"
+        yield (
+            "protected only from being known exactly",
+            f"{cells}, the narrowest interval {without_range}. Their rule or level, such as frequency(n), asks for no "
+            "range; to ask for one, give them levels (a list of sensitive cells with a protection, an a-priori file, or "
+            "the jj file)",
+        )
+
+
+def _percent(value: float) -> str:
+    return f"{value:.2g} %" if value < 100.0 else f"{value:,.0f} %"
