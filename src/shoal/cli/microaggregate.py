@@ -138,6 +138,7 @@ def microaggregate(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
@@ -161,7 +162,7 @@ def microaggregate(
     from shoal.microdata.microaggregate import microaggregate as protect
     from shoal.microdata.orders import parse_orders
     from shoal.search import Budget
-    from shoal.sources.atomic import check_target
+    from shoal.sources.internal import marked_text
 
     if method == "list":
         rows = [(name, item.summary) for name, item in METHODS.items()]
@@ -172,12 +173,10 @@ def microaggregate(
     options.given(data, "DATA")
     METHODS[method]
     orders = parse_orders(ordinal)
-    if output_to is not None:
-        sources.check_writable(output_to, force=force)
-    for path in (report, labels):
-        if path is not None:
-            check_target(path, force)
-    _check_apart(output_to, report, labels)
+    outputs = sources.Outputs(force=force, inputs=[data, start], safe_csv=safe_csv)
+    release = outputs.data("-o", output_to)
+    groups_file = outputs.file("--labels", labels, internal=True)
+    page = outputs.file("--report", report, internal=True)
     if labels is not None and (groups == "auto" or len(read_groups(groups) or ()) > 1):
         raise InputError("--labels holds one partition; it cannot be used with several --groups")
     if require_k is not None and output_to is None:
@@ -186,6 +185,9 @@ def microaggregate(
     quieter = quiet or json
     for note in source.notes:
         output.remark(note, quiet=quieter)
+    unwritten = output.unwritten(outputs, "the protected records")
+    if unwritten is not None:
+        output.remark(unwritten, quiet=quieter)
     budget = Budget(iterations=iterations, seconds=time_limit, target=target)
     with watched("microaggregating", budget, quiet=quieter, show=_glimpse) as observer:
         result = protect(
@@ -214,21 +216,28 @@ def microaggregate(
         )
     payload = _payload(result)
     too_low = require_k is not None and result.k_release < require_k
-    if not too_low:
-        if output_to is not None:
-            sources.write(
-                result.frame, output_to, force=force, like=source, separator=separator, decimal=decimal
+    with outputs.together() as writing:
+        if release is not None and not too_low:
+            writing.data(
+                release,
+                result.frame,
+                like=source,
+                separator=separator,
+                decimal=decimal,
+                encoding=encoding,
+                verify=result.verify,
             )
-            _check_written(result, output_to, separator, decimal, encoding)
-            payload["output"] = str(sources.parse(output_to))
-        if labels is not None:
-            with sources.atomically(labels, force=force) as unfinished:
-                unfinished.write_text("\n".join(str(label) for label in result.labels.tolist()) + "\n")
-    if report is not None:
-        result.report().write(report, force=force)
-    for warning in result.warnings:
-        output.remark(f"warning: {warning}", quiet=quieter)
+            payload["output"] = str(release)
+        if groups_file is not None and not too_low:
+            lines = "\n".join(str(label) for label in result.labels.tolist())
+            writing.text(groups_file, marked_text(lines))
+        if page is not None:
+            writing.text(page, result.report().html())
+    output.warn(result.warnings)
+    output.notes(result.notes, quiet=quieter)
     output.emit(payload, lambda: _print(result, payload.get("output")), as_json=json)
+    if unwritten is not None and not quieter:
+        typer.echo("the protected records were not written; -o names a place for them")
     if too_low:
         if json:
             raise typer.Exit(3)
@@ -303,50 +312,13 @@ def _read_labels(path: Path) -> Any:
     from shoal.errors import InputError
 
     try:
-        return np.array([int(line) for line in path.read_text(encoding="utf-8").split()], dtype=np.int64)
+        text = path.read_text(encoding="utf-8")
+        lines = [line for line in text.splitlines() if not line.startswith("#")]
+        return np.array([int(word) for word in " ".join(lines).split()], dtype=np.int64)
     except OSError:
         raise InputError(f"the file of labels '{path}' cannot be read") from None
     except (ValueError, OverflowError):
         raise InputError(f"the file of labels '{path}' must hold one whole number per record") from None
-
-
-def _check_written(
-    result: "Microaggregation",
-    output_to: str,
-    separator: str | None,
-    decimal: str | None,
-    encoding: str | None,
-) -> None:
-    """Read what was written and check it again: what counts is what somebody will open."""
-    from shoal import sources
-    from shoal.errors import Infeasible, InputError
-
-    try:
-        result.verify(sources.read(output_to, separator=separator, decimal=decimal, encoding=encoding).frame)
-    except (AssertionError, InputError):
-        # Not chained: the text of the check may quote figures of the data.
-        place = sources.parse(output_to)
-        if isinstance(place, sources.FileAddress):
-            place.path.unlink(missing_ok=True)
-            what = f"'{place}' cannot hold this release: read back it is another one, so it was removed"
-        else:
-            what = (
-                f"'{place}' was written, but read back it is not the release that was checked; do not use it"
-            )
-        raise Infeasible(f"{what}; another format may keep the values as they are") from None
-
-
-def _check_apart(output_to: str | None, *others: Path | None) -> None:
-    """Refuse to write two results into one file."""
-    from shoal import sources
-    from shoal.errors import InputError
-
-    paths = [path.resolve() for path in others if path is not None]
-    place = None if output_to is None else sources.parse(output_to)
-    if isinstance(place, sources.FileAddress):
-        paths.append(place.path.resolve())
-    if len(set(paths)) < len(paths):
-        raise InputError("the output, the report and the labels need a file each")
 
 
 def _glimpse(progress: "Progress") -> str:
@@ -407,8 +379,6 @@ def _grouping(result: "Microaggregation") -> dict[str, Any]:
 def _print(result: "Microaggregation", written: str | None) -> None:
     from shoal.cli import output
 
-    for note in result.notes:
-        typer.echo(f"note: {note}")
     sizes = [size for part in result.parts for size in part.sizes.tolist()]
     pairs: list[tuple[str, Any]] = [
         (

@@ -11,7 +11,9 @@ Data = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no remarks.")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="No progress and no notes; warnings about safety stay.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace what exists.")]
 Seed = Annotated[
     int, typer.Option("--seed", help="Where randomness begins; the same seed gives the same result.")
@@ -49,6 +51,13 @@ Decimal = Annotated[
 ]
 Encoding = Annotated[
     str | None, typer.Option("--encoding", help="The encoding of a text file.", show_default="guessed")
+]
+
+SafeCsv = Annotated[
+    bool,
+    typer.Option(
+        "--safe-csv", help="In text files, put a quote before cells a spreadsheet would run as formulas."
+    ),
 ]
 
 

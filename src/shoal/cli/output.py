@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from shoal.sources import Output
+
 
 def emit(payload: dict[str, Any], text: Callable[[], None], *, as_json: bool) -> None:
     """Print the result: the payload as one JSON object, or whatever ``text`` prints."""
@@ -28,10 +30,32 @@ def _plain(value: Any) -> Any:
 
 
 def remark(text: str, *, quiet: bool = False) -> None:
-    """A one-line remark on standard error."""
+    """A one-line remark on standard error; ``--quiet`` and ``--json`` do without it."""
     if not quiet:
         sys.stderr.write(text.rstrip() + "\n")
         sys.stderr.flush()
+
+
+def notes(texts: Iterable[str], *, quiet: bool) -> None:
+    """What may be worth knowing, a line each: remarks, which ``--quiet`` silences."""
+    for text in texts:
+        remark(f"note: {text}", quiet=quiet)
+
+
+def warn(texts: Iterable[str]) -> None:
+    """Warnings about safety, a line each on standard error: always, whatever ``--quiet`` or ``--json`` say."""
+    for text in texts:
+        remark(f"warning: {text}")
+
+
+def unwritten(outputs: Iterable["Output"], result: str, parameter: str = "-o") -> str | None:
+    """What to say before a long search whose ``result`` will not be kept, and again after it; ``None`` if it will."""
+    named = [output.parameter for output in outputs]
+    if parameter in named:
+        return None
+    if not named:
+        return f"nothing will be written: {parameter} names a place for {result}"
+    return f"only {' and '.join(named)} will be written: {parameter} names a place for {result}"
 
 
 def console() -> "Console":

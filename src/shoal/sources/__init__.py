@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from shoal.sources.data import Data, Dialect, Labels
     from shoal.sources.databases import update_columns
     from shoal.sources.exchange import check_writable, list_tables, numbered, read, write
+    from shoal.sources.outputs import Output, Outputs
 
 _LAZY = {
     "Address": "shoal.sources.address",
@@ -26,6 +27,8 @@ _LAZY = {
     "Dialect": "shoal.sources.data",
     "FileAddress": "shoal.sources.address",
     "Labels": "shoal.sources.data",
+    "Output": "shoal.sources.outputs",
+    "Outputs": "shoal.sources.outputs",
     "TableAddress": "shoal.sources.address",
     "atomically": "shoal.sources.atomic",
     "check_writable": "shoal.sources.exchange",
@@ -43,6 +46,8 @@ __all__ = [
     "Dialect",
     "FileAddress",
     "Labels",
+    "Output",
+    "Outputs",
     "TableAddress",
     "atomically",
     "check_writable",

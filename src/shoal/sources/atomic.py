@@ -1,7 +1,10 @@
-"""Files written whole or not at all."""
+"""Files written whole or not at all: beside their target first, then renamed, and undone if something else fails."""
 
+import errno
 import os
 import secrets
+import shutil
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -10,14 +13,89 @@ from pathlib import Path
 from shoal.errors import InputError
 
 _MARK = ".shoal-unfinished"
+_PRIVATE = 0o600
+
+
+class Beside:
+    """A file written beside its target, readable by its owner alone until ``put`` gives it the target's place.
+
+    After ``put`` the file that was there before can still be brought back with ``undo``; ``close`` ends that and removes
+    whatever is left. An ``internal`` file stays readable by its owner alone; another one gets the usual permissions, or
+    those of the file it replaces.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, force: bool = False, internal: bool = False) -> None:
+        check_target(path, force)
+        # A link stays a link: its target is what gets replaced.
+        self.target = Path(path).resolve()
+        self._force = force
+        _remove_leftovers(self.target)
+        self._mode = _PRIVATE if internal else _mode_for(self.target)
+        self.path = _sibling(self.target)
+        self._old: Path | None = None
+        self._placed = False
+        self._handles: list[int] = []
+        with unwritable(self.target):
+            handle = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _PRIVATE)
+        self._handles.append(handle)
+        _lock(handle)
+        _copy_owner(self.target, handle)
+
+    def put(self) -> None:
+        """Give the file the target's place."""
+        with unwritable(self.target):
+            _synchronise(self.path)
+            self.path.chmod(self._mode)
+            if self._force:
+                self._set_old_aside()
+                self.path.replace(self.target)
+            else:
+                _move_to_free_place(self.path, self.target)
+            self._placed = True
+            _synchronise(self.target.parent)
+
+    def undo(self) -> None:
+        """Bring back what was there before ``put``."""
+        if self._old is not None:
+            self._old.replace(self.target)
+            # Two names of one file are left alone by the replacement.
+            self._old.unlink(missing_ok=True)
+        elif self._placed:
+            self.target.unlink(missing_ok=True)
+        self._old, self._placed = None, False
+
+    def close(self) -> None:
+        """Remove what is left beside the target."""
+        for leftover in (self.path, self._old):
+            with suppress(OSError):
+                if leftover is not None:
+                    leftover.unlink()
+        while self._handles:
+            os.close(self._handles.pop())
+
+    def _set_old_aside(self) -> None:
+        if not self.target.exists():
+            return
+        aside = _sibling(self.target)
+        try:
+            aside.hardlink_to(self.target)
+        except OSError:
+            # Some file systems have no hard links; there the name is free for a moment.
+            self.target.replace(aside)
+        self._old = aside
+        with suppress(OSError):
+            self._handles.append(os.open(aside, os.O_RDONLY))
+            _lock(self._handles[-1])
 
 
 @contextmanager
-def atomically(path: str | os.PathLike[str], force: bool = False) -> Iterator[Path]:
+def atomically(
+    path: str | os.PathLike[str], force: bool = False, *, internal: bool = False
+) -> Iterator[Path]:
     """A temporary file in the same folder that takes the place of ``path`` when the block ends well.
 
     An existing file is replaced only with ``force``, and keeps its permissions; if anything fails, even the power,
-    the old file is whole.
+    the old file is whole. A command with several results writes them together, with ``shoal.sources.outputs``.
 
     >>> import tempfile
     >>> target = Path(tempfile.mkdtemp()) / "labels.txt"
@@ -26,32 +104,32 @@ def atomically(path: str | os.PathLike[str], force: bool = False) -> Iterator[Pa
     >>> target.read_text()
     '1 1 2 2'
     """
-    check_target(path, force)
-    # A link stays a link: its target is what gets replaced.
-    target = Path(path).resolve()
-    _remove_leftovers(target)
-    unfinished = target.with_name(f".{target.stem[:100]}.{secrets.token_hex(6)}{_MARK}{target.suffix}")
+    beside = Beside(path, force=force, internal=internal)
     try:
-        handle = os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
-    except OSError as error:
-        raise _unwritable(target, error) from None
+        with unwritable(beside.target):
+            yield beside.path
+        try:
+            beside.put()
+        except BaseException:
+            beside.undo()
+            raise
+    finally:
+        beside.close()
+
+
+@contextmanager
+def workshop(path: Path) -> Iterator[Path]:
+    """A folder beside an unfinished file for what its writer needs for a moment; nobody else can look into it."""
+    with unwritable(path):
+        folder = path.with_name(path.name + ".parts")
+        folder.mkdir(mode=0o700)
+    handle = os.open(folder, os.O_RDONLY)
     try:
         _lock(handle)
-        if force:
-            _copy_permissions(target, handle)
-        yield unfinished
-        _synchronise(unfinished)
-        if force:
-            unfinished.replace(target)
-        else:
-            _move_to_free_place(unfinished, target)
-        _synchronise(target.parent)
-    except OSError as error:
-        raise _unwritable(target, error) from None
+        yield folder
     finally:
         os.close(handle)
-        with suppress(FileNotFoundError):
-            unfinished.unlink()
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def check_target(path: str | os.PathLike[str], force: bool) -> None:
@@ -70,6 +148,50 @@ def check_target(path: str | os.PathLike[str], force: bool) -> None:
         raise InputError(f"folder '{path.parent}' cannot be written to")
 
 
+@contextmanager
+def unwritable(target: Path) -> Iterator[None]:
+    """Turn a failure of the system while ``target`` is written into one line."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        reason = _reason(error)
+        if reason is None:
+            raise
+        raise InputError(f"'{target.name}' cannot be written: {reason}") from None
+
+
+def _reason(error: Exception) -> str | None:
+    """What the system complained about; writers wrap it in errors of their own, some in their text alone."""
+    number = getattr(error, "errno", None)
+    cause = error.__cause__ or error.__context__
+    words = str(error)
+    if number in (errno.ENOSPC, errno.EDQUOT) or "os error 28" in words or "No space left" in words:
+        return "the disk is full"
+    if number == errno.EFBIG or "os error 27" in words or "File too large" in words:
+        return "it would be larger than a file may be here"
+    if isinstance(cause, OSError):
+        return _reason(cause)
+    if isinstance(error, OSError):
+        return (error.strerror or "input/output error").lower()
+    return None
+
+
+def _sibling(target: Path) -> Path:
+    return target.with_name(f".{target.stem[:100]}.{secrets.token_hex(6)}{_MARK}{target.suffix}")
+
+
+def _mode_for(target: Path) -> int:
+    """The permissions of the file to be replaced, else what the user's mask leaves of the usual."""
+    with suppress(FileNotFoundError):
+        return stat.S_IMODE(target.stat().st_mode)
+    # It can only be asked for by setting it, for a moment to the strictest.
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
 def _move_to_free_place(unfinished: Path, target: Path) -> None:
     """Rename without ever replacing a file that turned up in the meantime."""
     try:
@@ -83,14 +205,11 @@ def _move_to_free_place(unfinished: Path, target: Path) -> None:
         unfinished.replace(target)
 
 
-def _copy_permissions(target: Path, handle: int) -> None:
-    with suppress(FileNotFoundError):
+def _copy_owner(target: Path, handle: int) -> None:
+    # Changing the owner is for root only.
+    with suppress(OSError, AttributeError):
         old = target.stat()
-        # Changing the owner is for root only; then the mode, since a change of owner may clear bits of it.
-        with suppress(OSError, AttributeError):
-            os.fchown(handle, old.st_uid, old.st_gid)
-        with suppress(AttributeError):  # not every system has it
-            os.fchmod(handle, old.st_mode & 0o7777)
+        os.fchown(handle, old.st_uid, old.st_gid)
 
 
 def _lock(handle: int) -> None:
@@ -110,13 +229,18 @@ def _remove_leftovers(target: Path) -> None:
     prefix = f".{target.stem[:100]}."
     for path in target.parent.iterdir():
         token, mark, rest = path.name.removeprefix(prefix).partition(_MARK)
-        if not (path.name.startswith(prefix) and mark and len(token) == 12 and rest == target.suffix):
+        known = (target.suffix, f"{target.suffix}.parts")
+        if not (path.name.startswith(prefix) and mark and len(token) == 12 and rest in known):
             continue
-        with suppress(OSError), path.open("rb") as leftover:
-            # A file this young may belong to a process that has not locked it yet.
-            if time.time() - path.stat().st_mtime > 2:
-                fcntl.flock(leftover, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                path.unlink()
+        with suppress(OSError):
+            leftover = os.open(path, os.O_RDONLY)
+            try:
+                # A file this young may belong to a process that has not locked it yet.
+                if time.time() - path.stat().st_mtime > 2:
+                    fcntl.flock(leftover, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+            finally:
+                os.close(leftover)
 
 
 def _synchronise(path: Path) -> None:
@@ -127,9 +251,3 @@ def _synchronise(path: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
-
-
-def _unwritable(target: Path, error: OSError) -> InputError:
-    return InputError(
-        f"'{target.name}' cannot be written: {(error.strerror or 'input/output error').lower()}"
-    )

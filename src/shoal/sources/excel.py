@@ -1,18 +1,22 @@
 """Excel workbooks: one sheet with a header, read by fastexcel and written cell by cell."""
 
 import datetime
+import io
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from shoal.errors import InputError, unknown
+from shoal.sources.atomic import workshop
 from shoal.sources.dialect import check_header
 
 _ROWS, _COLUMNS, _TEXT = 1_048_576, 16_384, 32_767
 _EXACT = 2**53
+_MADE = datetime.datetime(1980, 1, 1)
 _FIRST_DAY = datetime.date(1900, 3, 1)
 
 
@@ -55,15 +59,13 @@ def _whole(values: pl.Series) -> pl.Series:
 
 def write_excel(frame: pl.DataFrame, path: Path) -> None:
     """Write a frame as a plain sheet; what Excel would change on the quiet is refused."""
-    import xlsxwriter  # type: ignore[import-untyped]
-
     if frame.height >= _ROWS or frame.width > _COLUMNS:
         raise InputError(
             f"an Excel sheet holds {_ROWS - 1} records of {_COLUMNS} columns; write .parquet or .csv"
         )
     plain = frame.select(_plain(frame[name]) for name in frame.columns)
-    options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-    with xlsxwriter.Workbook(path, options) as book:
+    # The writer keeps records in files for a while: beside the unfinished workbook, not where all temporary files are.
+    with workshop(path) as folder, _workbook(path, folder) as book:
         sheet = book.add_worksheet("data")
         day = book.add_format({"num_format": "yyyy-mm-dd"})
         moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
@@ -74,6 +76,47 @@ def write_excel(frame: pl.DataFrame, path: Path) -> None:
             for column, value in enumerate(record):
                 if value is not None:
                     writers[column](row, column, value)
+
+
+@contextmanager
+def _workbook(path: Path, folder: Path) -> Iterator[Any]:
+    import xlsxwriter  # type: ignore[import-untyped]
+
+    options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+    file = _Patient(path, "wb")
+    book = xlsxwriter.Workbook(file, options | {"tmpdir": str(folder)})
+    # When it was made is nobody's business, and the same run gives the same bytes.
+    book.set_properties({"created": _MADE})
+    yield book
+    book.close()
+    file.close()
+    if file.failure is not None:
+        raise file.failure
+
+
+class _Patient(io.FileIO):
+    """A file that keeps a failure to itself until it is asked.
+
+    The library writes once more when a broken archive is thrown away; a second failure there would print a traceback.
+    """
+
+    failure: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data).cast("B")
+        length = len(rest)
+        while len(rest) and self.failure is None and not self.closed:
+            try:
+                rest = rest[super().write(rest) :]
+            except OSError as error:
+                self.failure = error
+        return length
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return 0 if self.failure is not None or self.closed else super().seek(offset, whence)
+
+    def tell(self) -> int:
+        return 0 if self.failure is not None or self.closed else super().tell()
 
 
 def _writer(sheet: Any, dtype: pl.DataType, day: Any, moment: Any) -> Callable[[int, int, Any], Any]:

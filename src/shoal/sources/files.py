@@ -75,23 +75,45 @@ def write_file(
     encoding: str | None = None,
 ) -> None:
     """Write a file of any known format, whole or not at all."""
-    path, kind = address.path, address.format
     check_file(address, force)
-    with atomically(path, force) as unfinished:
-        if kind in DEFAULTS:
-            write_text(frame, unfinished, _dialect(kind, like, separator, decimal, encoding))
-        elif kind == "parquet":
-            frame.write_parquet(unfinished)
-        elif kind == "arrow":
-            frame.write_ipc(unfinished)
-        elif kind == "excel":
-            from shoal.sources.excel import write_excel
+    with atomically(address.path, force) as unfinished:
+        write_frame(
+            frame,
+            unfinished,
+            address.format,
+            like=like,
+            separator=separator,
+            decimal=decimal,
+            encoding=encoding,
+        )
 
-            write_excel(frame, unfinished)
-        else:
-            from shoal.sources.statistical import write_statistical
 
-            write_statistical(frame, unfinished, kind, like.labels if like is not None else None)
+def write_frame(
+    frame: pl.DataFrame,
+    path: Path,
+    kind: str,
+    *,
+    like: Data | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    safe: bool = False,
+) -> None:
+    """Write a frame into a file of a format; with ``safe`` no spreadsheet runs a cell of a text file as a formula."""
+    if kind in DEFAULTS:
+        write_text(frame, path, _dialect(kind, like, separator, decimal, encoding), safe=safe)
+    elif kind == "parquet":
+        frame.write_parquet(path)
+    elif kind == "arrow":
+        frame.write_ipc(path)
+    elif kind == "excel":
+        from shoal.sources.excel import write_excel
+
+        write_excel(frame, path)
+    else:
+        from shoal.sources.statistical import write_statistical
+
+        write_statistical(frame, path, kind, like.labels if like is not None else None)
 
 
 def _dialect(

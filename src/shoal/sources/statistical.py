@@ -78,8 +78,30 @@ def write_statistical(frame: pl.DataFrame, path: Path, kind: str, labels: Labels
     except OSError:
         raise
     except Exception as error:
+        _look_for_room(path)
         # The words of the library may quote a value; the type of the fault does not.
         raise InputError(f"the data cannot be written as {_TITLES[kind]} ({type(error).__name__})") from None
+    _check_complete(path, kind, plain)
+
+
+def _check_complete(path: Path, kind: str, frame: pl.DataFrame) -> None:
+    """Count the records that are there: on a full disk the library may end early without a word."""
+    pyreadstat = _pyreadstat()
+    read = pyreadstat.read_sav if kind == "spss" else pyreadstat.read_dta
+    try:
+        found, _ = read(str(path), usecols=frame.columns[:1], output_format="dict")
+        whole = not frame.width or len(found[frame.columns[0]]) == frame.height
+    except Exception:
+        whole = False
+    if not whole:
+        _look_for_room(path)
+        raise InputError(f"the data cannot be written as {_TITLES[kind]}: what is there is not complete")
+
+
+def _look_for_room(path: Path) -> None:
+    """Raise ``OSError`` if the file cannot grow: the library says only that it failed, not that the disk is full."""
+    with path.open("ab") as file:
+        file.write(bytes(1 << 16))
 
 
 def check_writable_format(kind: str, name: str) -> None:

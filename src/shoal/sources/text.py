@@ -14,6 +14,7 @@ from shoal.sources.dialect import check_header, first_records, guess_separator, 
 from shoal.sources.encoding import Bytes, decode, guess_encoding, known_encoding
 from shoal.sources.inference import infer
 from shoal.sources.records import regular, regularise
+from shoal.sources.spreadsheet_cells import neutralised
 
 #: What an ending promises; anything else is said in a note.
 DEFAULTS = {"csv": Dialect(), "tsv": Dialect(separator="\t")}
@@ -67,11 +68,15 @@ def read_text(
     return frame, dialect, notes
 
 
-def write_text(frame: pl.DataFrame, path: Path, dialect: Dialect) -> None:
-    """Write a frame as text; types that text cannot hold are refused."""
+def write_text(frame: pl.DataFrame, path: Path, dialect: Dialect, *, safe: bool = False) -> None:
+    """Write a frame as text; types that text cannot hold are refused.
+
+    With ``safe`` cells that a spreadsheet would run as formulas are neutralised.
+    """
     if dialect.separator == dialect.decimal:
         raise InputError(f"separator and decimal sign cannot both be '{dialect.decimal}'")
     plain = frame.with_columns(_plain(frame))
+    plain = neutralised(plain) if safe else plain
     if dialect.encoding in _UTF8:
         _write_csv(plain, path, dialect, bom=dialect.encoding == "utf-8-sig")
         return

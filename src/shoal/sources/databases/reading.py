@@ -31,6 +31,12 @@ def read_table(address: TableAddress, *, columns: Sequence[str] | None = None) -
     return Data(frame, address)
 
 
+def fetch(connection: sa.Connection, place: catalogue.Place) -> pl.DataFrame:
+    """A whole table as the transaction of the connection sees it."""
+    table = reflect(connection, place)
+    return _fetch(connection, table, list(table.columns), _order(connection, place, table))
+
+
 def table_names(database: Database) -> tuple[str, ...]:
     """The tables and views of a database."""
     with connected(database) as connection, one_line(f"the tables of {database} cannot be listed"):

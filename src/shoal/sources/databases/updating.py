@@ -1,7 +1,7 @@
 """Some columns of an existing table written back, all of them or none; the rest of the table stays as it is."""
 
+import secrets
 from collections.abc import Sequence
-from os import PathLike
 from typing import Any
 
 import polars as pl
@@ -9,47 +9,35 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 
 from shoal.errors import InputError, unknown
-from shoal.sources.address import TableAddress, parse
 from shoal.sources.databases import catalogue, types
 from shoal.sources.databases.catalogue import Place
-from shoal.sources.databases.connecting import connected
-from shoal.sources.databases.failures import one_line
+from shoal.sources.databases.loading import load
 from shoal.sources.databases.reading import reflect
-from shoal.sources.databases.writing import load
 
 #: Bytes that an index of InnoDB can hold.
 _INDEX = 3072
 
 
-def update_columns(
-    address: "str | PathLike[str] | TableAddress", key: str | Sequence[str], frame: pl.DataFrame
-) -> None:
-    """Set the columns of ``frame`` (all but ``key``) in the records of the table that have the same key.
+def update(connection: sa.Connection, name: str, keys: list[str], frame: pl.DataFrame) -> None:
+    """Set the columns of ``frame`` (all but ``keys``) in the records with the same keys; commits nothing.
 
     Every record of the frame must have exactly one counterpart; indexes, keys and all other columns are untouched,
     and records of the table that are not in the frame keep what they have.
     """
-    place = parse(address)
-    if not isinstance(place, TableAddress):
-        raise InputError(f"'{place}' is a file; columns are updated in database tables only")
-    keys = [key] if isinstance(key, str) else list(key)
     _check_frame(frame, keys)
-    doing = f"table '{place.table}' cannot be updated"
-    with connected(place.database, writing=True) as connection, one_line(doing):
-        _check_engine(connection, found := catalogue.find(connection, place.table))
-        table = reflect(connection, found)
-        known = {str(column.name): column for column in table.columns}
-        for name in frame.columns:
-            if name not in known:
-                raise unknown("column", name, known, where=f"in table '{place.table}'")
-        _check_types(frame, keys, known)
-        news = _news(connection, found, frame, keys, known)
-        match = sa.and_(*(known[name] == news.columns[f"k{i}"] for i, name in enumerate(keys)))
-        _check_counterparts(connection, table, news, match, frame.height, place.table)
-        rest = [name for name in frame.columns if name not in keys]
-        values = {known[name]: news.columns[f"v{i}"] for i, name in enumerate(rest)}
-        connection.execute(table.update().values(values).where(match))
-        connection.commit()
+    _check_engine(connection, found := catalogue.find(connection, name))
+    table = reflect(connection, found)
+    known = {str(column.name): column for column in table.columns}
+    for column in frame.columns:
+        if column not in known:
+            raise unknown("column", column, known, where=f"in table '{name}'")
+    _check_types(frame, keys, known)
+    news = _news(connection, found, frame, keys, known)
+    match = sa.and_(*(known[key] == news.columns[f"k{i}"] for i, key in enumerate(keys)))
+    _check_counterparts(connection, table, news, match, frame.height, name)
+    rest = [column for column in frame.columns if column not in keys]
+    values = {known[column]: news.columns[f"v{i}"] for i, column in enumerate(rest)}
+    connection.execute(table.update().values(values).where(match))
 
 
 def _check_frame(frame: pl.DataFrame, keys: list[str]) -> None:
@@ -107,7 +95,8 @@ def _news(
         }
     indexed = not maria or not _too_long([kinds[f"k{i}"] for i in range(len(keys))])
     news = sa.Table(
-        f"{catalogue.OWN}update",
+        # Several updates of one transaction need a name each; the tables vanish with the connection.
+        f"{catalogue.OWN}update_{secrets.token_hex(6)}",
         sa.MetaData(),
         sa.Column("number", sa.BigInteger),
         *(

@@ -1,14 +1,17 @@
 """Tables written whole or not at all.
 
-PostgreSQL and SQLite undo new and dropped tables with the transaction, so one transaction does it all. MariaDB and
-MySQL commit at every such statement: there the records go into a shadow table, and a single RENAME, which the server
-does as a whole, puts it in place of the old one.
+PostgreSQL and SQLite undo new and dropped tables with the transaction, so one transaction does it all; readers go on
+seeing the old rows until it ends. MariaDB and MySQL commit at every such statement: there the records go into shadow
+tables, and a single RENAME, which the server does as a whole, puts them in place of the old ones.
 """
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import polars as pl
@@ -16,34 +19,103 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from shoal.errors import InputError
-from shoal.sources.address import TableAddress
+from shoal.sources.address import Database, TableAddress, parse
 from shoal.sources.databases import catalogue, types
 from shoal.sources.databases.catalogue import Place
 from shoal.sources.databases.connecting import connected
 from shoal.sources.databases.failures import one_line
+from shoal.sources.databases.loading import load
+from shoal.sources.databases.reading import fetch
+from shoal.sources.databases.updating import update
 
-_BATCH = 10_000
 #: How long to wait for another replacement of the same table.
 LOCK_SECONDS = 10
 
 
-def write_table(frame: pl.DataFrame, address: TableAddress, *, force: bool = False) -> None:
-    """Write a table; an existing one is replaced only with ``force``.
+class TableWriter:
+    """Tables of one database that are written together: nobody sees any of them before ``commit``.
 
-    If it has the same columns, its keys, indexes and grants stay; else it is made anew.
+    Leaving the block without it undoes everything. On MariaDB do not update columns and replace tables in one block:
+    making a table ends the transaction that the update is part of.
     """
-    database = address.database
-    made = database.kind == "sqlite" and not Path(database.database).exists()
-    try:
-        doing = f"table '{address.table}' cannot be written"
-        with connected(database, writing=True) as connection, one_line(doing):
-            _write(connection, frame, address.table, force=force)
-    except BaseException:
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._stack = ExitStack()
+        self._shadows: list[_Shadow] = []
+        self._read_from: dict[str, Place] = {}
+        self._made = database.kind == "sqlite" and not Path(database.database).exists()
+
+    def __enter__(self) -> "TableWriter":
+        try:
+            self._connection = self._stack.enter_context(connected(self._database, writing=True))
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+        return self
+
+    def write(self, frame: pl.DataFrame, name: str, *, force: bool = False) -> None:
+        """Write a table; an existing one is replaced only with ``force``.
+
+        If it has the same columns, its keys, indexes and grants stay; else it is made anew.
+        """
+        with one_line(f"table '{name}' cannot be written"):
+            self._read_from[name] = _write(self._connection, frame, name, force=force, shadows=self._shadows)
+
+    def update(self, frame: pl.DataFrame, name: str, keys: list[str]) -> None:
+        """Set the columns of ``frame`` in the records of an existing table that have the same keys."""
+        with one_line(f"table '{name}' cannot be updated"):
+            update(self._connection, name, keys, frame)
+
+    def read(self, name: str) -> pl.DataFrame:
+        """A table that was written here, as it will be."""
+        with one_line(f"table '{name}' cannot be read"):
+            return fetch(self._connection, self._read_from[name])
+
+    def commit(self) -> None:
+        """Let everybody see all of it, at once."""
+        with one_line(f"{self._database} cannot be written"):
+            self._connection.commit()
+            if self._shadows:
+                moves = ", ".join(shadow.moves() for shadow in self._shadows)
+                self._connection.exec_driver_sql(f"RENAME TABLE {moves}")
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # After a success these are the old tables, after a failure the unfinished new ones. If even that fails,
+        # nothing has changed about how the writing went, and the next one clears up.
+        with suppress(SQLAlchemyError):
+            for shadow in self._shadows:
+                shadow.remove(self._connection)
+        self._stack.close()
         # SQLite made the file before the first record; what is empty was made for nothing.
         with suppress(OSError):
-            if made and not Path(database.database).stat().st_size:
-                Path(database.database).unlink()
-        raise
+            if self._made and not Path(self._database.database).stat().st_size:
+                Path(self._database.database).unlink()
+
+
+def write_table(frame: pl.DataFrame, address: TableAddress, *, force: bool = False) -> None:
+    """Write one table, whole or not at all."""
+    with TableWriter(address.database) as writer:
+        writer.write(frame, address.table, force=force)
+        writer.commit()
+
+
+def update_columns(
+    address: "str | PathLike[str] | TableAddress", key: str | Sequence[str], frame: pl.DataFrame
+) -> None:
+    """Set the columns of ``frame`` (all but ``key``) in the records of the table that have the same key.
+
+    Every record of the frame must have exactly one counterpart; indexes, keys and all other columns are untouched,
+    and records of the table that are not in the frame keep what they have.
+    """
+    place = parse(address)
+    if not isinstance(place, TableAddress):
+        raise InputError(f"'{place}' is a file; columns are updated in database tables only")
+    with TableWriter(place.database) as writer:
+        writer.update(frame, place.table, [key] if isinstance(key, str) else list(key))
+        writer.commit()
 
 
 def check_table(address: TableAddress, force: bool) -> None:
@@ -57,7 +129,10 @@ def check_table(address: TableAddress, force: bool) -> None:
         _check_place(connection, catalogue.place_of(connection, address.table), force=force)
 
 
-def _write(connection: sa.Connection, frame: pl.DataFrame, name: str, *, force: bool) -> None:
+def _write(
+    connection: sa.Connection, frame: pl.DataFrame, name: str, *, force: bool, shadows: "list[_Shadow]"
+) -> Place:
+    """Load the records where nobody sees them yet, and say where that is."""
     dialect = connection.dialect.name
     place = catalogue.place_of(connection, name)
     _check_place(connection, place, force=force)
@@ -68,9 +143,9 @@ def _write(connection: sa.Connection, frame: pl.DataFrame, name: str, *, force: 
     if place.kind == "table" and not (keep and dialect in ("postgresql", "sqlite")):
         _refuse_losing_keys(connection, place)
     if dialect in ("mysql", "mariadb"):
-        _replace_by_shadow(connection, place, columns, records, keep=keep)
-    else:
-        _replace_in_transaction(connection, place, columns, records, keep=keep)
+        return _load_shadow(connection, place, columns, records, keep=keep, shadows=shadows)
+    _replace_in_transaction(connection, place, columns, records, keep=keep)
+    return place
 
 
 def _check_place(connection: sa.Connection, place: Place, *, force: bool) -> None:
@@ -139,88 +214,63 @@ def _replace_in_transaction(
             table.drop(connection)
         table.create(connection)
     load(connection, table, records)
-    connection.commit()
 
 
 def _empty(connection: sa.Connection, table: sa.Table) -> None:
+    """Delete all records. TRUNCATE would be quicker, but readers who began before would find the table empty."""
     if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(f"TRUNCATE {connection.dialect.identifier_preparer.format_table(table)}")
-    else:
-        connection.execute(table.delete())
+        name = connection.dialect.identifier_preparer.format_table(table)
+        # Readers go on; another writer waits, or the records of both would end up in the table.
+        connection.exec_driver_sql(f"LOCK TABLE {name} IN SHARE ROW EXCLUSIVE MODE")
+    connection.execute(table.delete())
 
 
-def _replace_by_shadow(
+@dataclass(frozen=True)
+class _Shadow:
+    """The names, quoted, of a table to be replaced, of its shadow and of the place where the old one goes."""
+
+    table: str
+    shadow: str
+    backup: str
+    replaces: bool
+
+    def moves(self) -> str:
+        if self.replaces:
+            return f"{self.table} TO {self.backup}, {self.shadow} TO {self.table}"
+        return f"{self.shadow} TO {self.table}"
+
+    def remove(self, connection: sa.Connection) -> None:
+        for name in (self.backup, self.shadow):
+            connection.exec_driver_sql(f"DROP TABLE IF EXISTS {name}")
+
+
+def _load_shadow(
     connection: sa.Connection,
     place: Place,
     columns: list[tuple[str, Any]],
     records: pl.DataFrame,
     *,
     keep: bool,
-) -> None:
+    shadows: list[_Shadow],
+) -> Place:
     digest = hashlib.sha256(place.table.encode()).hexdigest()[:16]
-    shadow = Place(f"{catalogue.OWN}new_{digest}", place.schema, "new")
-    backup = Place(f"{catalogue.OWN}old_{digest}", place.schema, "new")
-    options = {"mysql_engine": "InnoDB", "mysql_charset": "utf8mb4"}
-    quoted = {
-        each: connection.dialect.identifier_preparer.format_table(catalogue.make_table(each, ()))
-        for each in (place, shadow, backup)
-    }
+    new = Place(f"{catalogue.OWN}new_{digest}", place.schema, "table")
+    old = Place(f"{catalogue.OWN}old_{digest}", place.schema, "table")
+    quoted = [
+        connection.dialect.identifier_preparer.format_table(catalogue.make_table(each, ()))
+        for each in (place, new, old)
+    ]
+    shadow = _Shadow(*quoted, replaces=place.kind == "table")
     # A lock tells a replacement under way from the leftovers of one that was killed.
     lock = f"shoal {digest} {place.schema or ''}"[:64]
     if not connection.execute(sa.select(sa.func.get_lock(lock, LOCK_SECONDS))).scalar():
         raise InputError(f"table '{place.table}' is being replaced by another process")
-    for leftover in (shadow, backup):
-        connection.exec_driver_sql(f"DROP TABLE IF EXISTS {quoted[leftover]}")
-    table = catalogue.make_table(shadow, columns, **options)
-    try:
-        if keep:
-            connection.exec_driver_sql(f"CREATE TABLE {quoted[shadow]} LIKE {quoted[place]}")
-        else:
-            table.create(connection)
-        load(connection, table, records)
-        connection.commit()
-        if place.kind == "table":
-            connection.exec_driver_sql(
-                f"RENAME TABLE {quoted[place]} TO {quoted[backup]}, {quoted[shadow]} TO {quoted[place]}"
-            )
-        else:
-            connection.exec_driver_sql(f"RENAME TABLE {quoted[shadow]} TO {quoted[place]}")
-    finally:
-        # After a success this is the old table, after a failure the unfinished new one. If even that fails, nothing
-        # has changed about how the writing went, and the next one clears up.
-        with suppress(SQLAlchemyError):
-            for leftover in (backup, shadow):
-                connection.exec_driver_sql(f"DROP TABLE IF EXISTS {quoted[leftover]}")
-
-
-def load(connection: sa.Connection, table: sa.Table, records: pl.DataFrame) -> None:
-    """Put records into a table, batch by batch, in the transaction of the connection."""
-    if connection.dialect.name == "postgresql":
-        _copy(connection, table, records)
-        return
-    # Parameters get names of our own: those of columns may hold any character.
-    parameters = [f"p{position}" for position in range(records.width)]
-    statement = table.insert().values(
-        {column: sa.bindparam(name) for column, name in zip(table.columns, parameters)}
-    )
-    for batch in records.iter_slices(_BATCH):
-        if batch.height:
-            connection.execute(statement, batch.rename(dict(zip(batch.columns, parameters))).to_dicts())
-
-
-def _copy(connection: sa.Connection, table: sa.Table, records: pl.DataFrame) -> None:
-    """COPY is ten times as quick as INSERT; psycopg quotes its names and converts its values."""
-    from psycopg import sql
-
-    path = [str(part) for part in (table.schema, table.name) if part is not None]
-    columns = sql.SQL(", ").join(sql.Identifier(str(column.name)) for column in table.columns)
-    statement = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(*path), columns)
-    driver: Any = connection.connection.driver_connection
-    with driver.cursor() as cursor, cursor.copy(statement) as copy:
-        for record in _rows(records):
-            copy.write_row(record)
-
-
-def _rows(records: pl.DataFrame) -> Iterator[tuple[Any, ...]]:
-    for batch in records.iter_slices(_BATCH):
-        yield from batch.iter_rows()
+    shadow.remove(connection)
+    shadows.append(shadow)
+    table = catalogue.make_table(new, columns, mysql_engine="InnoDB", mysql_charset="utf8mb4")
+    if keep:
+        connection.exec_driver_sql(f"CREATE TABLE {shadow.shadow} LIKE {shadow.table}")
+    else:
+        table.create(connection)
+    load(connection, table, records)
+    return new

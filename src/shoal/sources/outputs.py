@@ -1,0 +1,396 @@
+"""All that one command writes: declared before any work, written beside, checked, and put in place together.
+
+A command names its outputs first, which refuses at once what cannot be written, what exists already (without ``force``)
+and two names for one file. When the results are there they are written where nobody looks yet, read back and checked,
+and only then do all of them take their places. If anything fails on the way, everything is as it was before.
+
+    outputs = Outputs(force=force, inputs=[data])
+    release = outputs.data("-o", output_to)                       # a file of any format, or a table of a database
+    groups = outputs.file("--labels", labels, internal=True)      # None in, None out: an output not asked for
+    …
+    with outputs.together() as writing:
+        if release is not None:
+            writing.data(release, frame, like=source, verify=check)
+        if groups is not None:
+            writing.text(groups, text)
+
+Only a power failure or ``kill -9`` in the instant of the renames themselves can part the files of one command.
+"""
+
+import os
+import signal
+import threading
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, TypeAlias
+
+from shoal.errors import Infeasible, InputError
+from shoal.sources.address import Address, Database, FileAddress, TableAddress, parse
+from shoal.sources.atomic import Beside, check_target, unwritable
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shoal.sources.data import Data
+    from shoal.sources.databases import TableWriter
+    from shoal.sources.exchange import Place
+
+#: Looks at what was read back, and raises ``AssertionError`` or ``InputError`` if it is not what it should be.
+Verify: TypeAlias = Callable[["pl.DataFrame"], object]
+
+_written: list[str] = []
+
+
+@dataclass(frozen=True)
+class Output:
+    """Something a command will write: the parameter that named it, the place, and whether it is internal."""
+
+    parameter: str
+    place: Address | Path
+    internal: bool = False
+
+    def __str__(self) -> str:
+        return str(self.place)
+
+
+class Outputs:
+    """The outputs of one command.
+
+    ``inputs`` are the places it reads: data may take the place of an input with ``force``, since it is written beside
+    it; a report or another file of its own kind never.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> outputs = Outputs()
+    >>> labels = outputs.file("--labels", folder / "labels.txt", internal=True)
+    >>> outputs.file("--report", folder / "." / "LABELS.txt")
+    Traceback (most recent call last):
+    shoal.errors.InputError: --labels and --report name the same file; give each its own
+    >>> with outputs.together() as writing:
+    ...     writing.text(labels, "1 1 2 2")
+    >>> (folder / "labels.txt").read_text()
+    '1 1 2 2'
+    """
+
+    def __init__(
+        self, *, force: bool = False, inputs: "Iterable[Place | None]" = (), safe_csv: bool = False
+    ) -> None:
+        self._force = force
+        self._safe_csv = safe_csv
+        self._inputs = [place for place in inputs if place is not None]
+        self._declared: list[Output] = []
+
+    def __bool__(self) -> bool:
+        """Whether anything will be written."""
+        return bool(self._declared)
+
+    def __iter__(self) -> Iterator[Output]:
+        return iter(self._declared)
+
+    def data(self, parameter: str, place: "Place | None", *, internal: bool = False) -> Output | None:
+        """A frame will go here: a file of a known format, or a table."""
+        if place is None:
+            return None
+        address = parse(place)
+        output = Output(parameter, address, internal)
+        # First, since "exists already" would be no help to somebody who named the input.
+        if not self._force and self._among_inputs(output):
+            raise InputError(f"{parameter} names the input '{address}'; --force replaces it")
+        from shoal.sources.exchange import check_writable
+
+        check_writable(address, self._force)
+        return self._declare(output)
+
+    def file(
+        self, parameter: str, path: "str | os.PathLike[str] | None", *, internal: bool = False
+    ) -> Output | None:
+        """Text or bytes will go here."""
+        if path is None:
+            return None
+        output = Output(parameter, Path(path), internal)
+        if self._among_inputs(output):
+            raise InputError(f"{parameter} names the input '{path}'; give it a file of its own")
+        check_target(path, self._force)
+        return self._declare(output)
+
+    def folder(
+        self,
+        parameter: str,
+        path: "str | os.PathLike[str] | None",
+        *,
+        internal: bool = False,
+    ) -> Output | None:
+        """Several files will go here; the folder is made if it is not there."""
+        if path is None:
+            return None
+        folder = Path(path)
+        there = next(part for part in (folder, *folder.absolute().parents) if part.exists())
+        if not there.is_dir():
+            raise InputError(f"'{there}' is a file, not a folder")
+        if not os.access(there, os.W_OK | os.X_OK):
+            raise InputError(f"folder '{there}' cannot be written to")
+        return self._declare(Output(parameter, folder, internal))
+
+    def columns(self, parameter: str, address: Address) -> Output:
+        """Columns of an existing table will be set."""
+        if not isinstance(address, TableAddress):
+            raise InputError(f"'{address}' is a file; columns are updated in database tables only")
+        return self._declare(Output(parameter, address))
+
+    def check_inside(self, folder: Output, names: Iterable[str]) -> None:
+        """Refuse files of a folder that exist already, as soon as their names are known."""
+        assert isinstance(folder.place, Path)
+        for name in names:
+            if folder.place.is_dir():
+                check_target(folder.place / name, self._force)
+
+    @contextmanager
+    def together(self) -> "Iterator[Writing]":
+        """A block that writes outputs; they take their places when it ends well, all of them or none."""
+        writing = Writing(force=self._force, safe_csv=self._safe_csv)
+        try:
+            yield writing
+            writing.finish()
+        finally:
+            writing.close()
+
+    def _declare(self, output: Output) -> Output:
+        mine = _identity(output.place)
+        for other in self._declared:
+            if _same(mine, _identity(other.place)):
+                what = "file" if isinstance(output.place, Path | FileAddress) else "table"
+                raise InputError(
+                    f"{other.parameter} and {output.parameter} name the same {what}; give each its own"
+                    if other.parameter != output.parameter
+                    else f"{other.parameter} names the same {what} twice"
+                )
+        self._declared.append(output)
+        return output
+
+    def _among_inputs(self, output: Output) -> bool:
+        mine = _identity(output.place)
+        if isinstance(output.place, Path | FileAddress) and mine.inode is None:
+            return False
+        return any(_same(mine, _identity(place)) for place in self._inputs)
+
+
+class Writing:
+    """Outputs on their way: written and checked, but not yet where anybody looks."""
+
+    def __init__(self, *, force: bool, safe_csv: bool) -> None:
+        self._force = force
+        self._safe_csv = safe_csv
+        self._files: list[Beside] = []
+        self._folders: list[Path] = []
+        self._databases: dict[Database, TableWriter] = {}
+        self._names: list[str] = []
+
+    def data(
+        self,
+        output: Output,
+        frame: "pl.DataFrame",
+        *,
+        like: "Data | None" = None,
+        separator: str | None = None,
+        decimal: str | None = None,
+        encoding: str | None = None,
+        verify: Verify | None = None,
+    ) -> None:
+        """Write a frame, and let ``verify`` look at what somebody will read."""
+        if not frame.width:
+            raise InputError("there are no columns to write")
+        place = output.place
+        if isinstance(place, TableAddress):
+            writer = self._writer(place.database)
+            writer.write(frame, place.table, force=self._force)
+            back = partial(writer.read, place.table)
+        else:
+            assert isinstance(place, FileAddress)
+            from shoal.sources.files import write_frame
+
+            dialect = {"separator": separator, "decimal": decimal, "encoding": encoding}
+            beside = self._beside(place.path, output.internal)
+            with unwritable(beside.target):
+                write_frame(frame, beside.path, place.format, like=like, safe=self._safe_csv, **dialect)
+            back = partial(self._read_back, FileAddress(beside.path), **dialect)
+        if verify is not None:
+            _check_read_back(output, back, verify)
+        self._names.append(str(output))
+
+    def text(self, output: Output, text: str) -> None:
+        """Write a text file in UTF-8."""
+        self.content(output, text.encode("utf-8"))
+
+    def content(self, output: Output, content: bytes) -> None:
+        """Write a file as it is."""
+        assert isinstance(output.place, Path)
+        self._write_bytes(output.place, content, output.internal)
+        self._names.append(str(output))
+
+    def files(self, output: Output, contents: dict[str, bytes]) -> None:
+        """Write the files of a folder."""
+        assert isinstance(output.place, Path)
+        self._make_folder(output.place)
+        for name, content in contents.items():
+            self._write_bytes(output.place / name, content, output.internal)
+        self._names.append(str(output))
+
+    def columns(self, output: Output, key: str, frame: "pl.DataFrame") -> None:
+        """Set columns of an existing table in the records with the same key."""
+        assert isinstance(output.place, TableAddress)
+        self._writer(output.place.database).update(frame, output.place.table, [key])
+        self._names.append(str(output))
+
+    def finish(self) -> None:
+        """Put everything in its place. Files go first, since a rename can be undone and a commit cannot."""
+        tried: list[Beside] = []
+        with _uninterrupted():
+            try:
+                for beside in self._files:
+                    tried.append(beside)
+                    beside.put()
+                for writer in self._databases.values():
+                    writer.commit()
+            except BaseException:
+                for beside in reversed(tried):
+                    with suppress(OSError):
+                        beside.undo()
+                raise
+            self._folders.clear()
+            _written.extend(self._names)
+
+    def close(self) -> None:
+        """Remove what did not get its place."""
+        for beside in self._files:
+            beside.close()
+        for writer in self._databases.values():
+            writer.__exit__(None, None, None)
+        for folder in reversed(self._folders):
+            with suppress(OSError):
+                folder.rmdir()
+
+    def _beside(self, path: Path, internal: bool) -> Beside:
+        beside = Beside(path, force=self._force, internal=internal)
+        self._files.append(beside)
+        return beside
+
+    def _write_bytes(self, path: Path, content: bytes, internal: bool) -> None:
+        beside = self._beside(path, internal)
+        with unwritable(beside.target):
+            beside.path.write_bytes(content)
+            if beside.path.read_bytes() != content:
+                raise InputError(f"'{path.name}' cannot be written: read back it is something else")
+
+    def _make_folder(self, folder: Path) -> None:
+        missing = [part for part in (folder, *folder.parents) if not part.exists()]
+        for part in reversed(missing):
+            with unwritable(part):
+                part.mkdir()
+            self._folders.append(part)
+
+    def _writer(self, database: Database) -> "TableWriter":
+        if database not in self._databases:
+            from shoal.sources.databases import TableWriter
+
+            self._databases[database] = TableWriter(database).__enter__()
+        return self._databases[database]
+
+    def _read_back(self, place: FileAddress, **dialect: str | None) -> "pl.DataFrame":
+        from shoal.sources.files import read_file
+        from shoal.sources.spreadsheet_cells import restored
+
+        frame = read_file(place, **dialect).frame
+        return restored(frame) if self._safe_csv and place.format in ("csv", "tsv") else frame
+
+
+def written() -> tuple[str, ...]:
+    """What this process has put in place so far; an interruption after it must not say that nothing was written."""
+    return tuple(_written)
+
+
+def _check_read_back(output: Output, back: "Callable[[], pl.DataFrame]", verify: Verify) -> None:
+    try:
+        verify(back())
+    except (AssertionError, InputError):
+        # Not chained: the text of the check may quote figures of the data.
+        raise Infeasible(
+            f"'{output}' cannot hold this result: read back it is another one, so nothing was written; "
+            "another format may keep the values as they are"
+        ) from None
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Within this block Ctrl-C waits: it comes when everything is in its place."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    asked: list[int] = []
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        asked.append(number)
+
+    previous = signal.signal(signal.SIGINT, on_signal)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler if previous is None else previous)
+    if asked:
+        signal.raise_signal(signal.SIGINT)
+
+
+@dataclass(frozen=True)
+class _Identity:
+    """What tells places apart: the file itself, the name it has or would have, and the table in it."""
+
+    inode: tuple[int, int] | None
+    name: str
+    table: str | None = None
+
+
+def _same(one: _Identity, other: _Identity) -> bool:
+    """Whether two places are one. A file and a table of it clash too: the file would replace the database."""
+    both = one.inode is not None and other.inode is not None
+    file = one.inode == other.inode if both else one.name == other.name
+    return file and (one.table is None or other.table is None or one.table == other.table)
+
+
+def _identity(place: "Place") -> _Identity:
+    if isinstance(place, str) and "://" in place:
+        place = parse(place)
+    if isinstance(place, TableAddress):
+        return _table_identity(place)
+    path = Path(os.path.realpath(place.path if isinstance(place, FileAddress) else place))
+    return _Identity(_inode(path), _folded(path))
+
+
+def _table_identity(place: TableAddress) -> _Identity:
+    database, table = place.database, place.table
+    if database.kind == "sqlite":
+        path = Path(os.path.realpath(database.database))
+        return _Identity(_inode(path), _folded(path), table.removeprefix("main.").casefold())
+    # The schema that a bare name stands for, unless the server was told otherwise.
+    usual = "public" if database.kind == "postgresql" else database.database
+    table = table.removeprefix(f"{usual}.")
+    host = {"127.0.0.1": "localhost", "::1": "localhost", None: "localhost"}.get(database.host, database.host)
+    port = database.port or (5432 if database.kind == "postgresql" else 3306)
+    name = f"{database.kind}://{host}:{port}/{database.database}"
+    return _Identity(None, name, table if database.kind == "postgresql" else table.casefold())
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _folded(path: Path) -> str:
+    """A name in which spellings that some file systems take for one are one."""
+    return unicodedata.normalize("NFC", str(path)).casefold()
