@@ -1,5 +1,7 @@
 """Protecting records: what the roles of the data decide when a request does not."""
 
+import json
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,7 @@ import pytest
 
 import shoal
 from shoal.search.control import Control
-from shoal.web.activities import microaggregate
+from shoal.web.activities import compare, microaggregate
 from shoal.web.jobs.context import Context
 from shoal.web.jobs.task import Task
 from shoal.web.pages.records import k_fact
@@ -91,6 +93,27 @@ def test_texts_get_the_order_that_is_stated(context: Context) -> None:
     _run(context, **asked, ordinal={"zip": ["c", "b", "a"], "income": None})
     released = pl.read_parquet(context.folder / "release.parquet")
     assert set(released["zip"]) == {"b"}
+
+
+def test_a_sorted_release_is_compared_by_the_links_of_its_run(context: Context) -> None:
+    risks = []
+    for order in ("keep", "sorted"):
+        summary = _run(context, order=order)
+        told = {
+            "request": {"data": "town", "order": order, "method": "auto", "k": 4},
+            "title": order,
+            "summary": summary,
+        }
+        (context.folder / "run.json").write_text(json.dumps(told))
+        found = compare.run(compare.Compare(data="town", runs=[RUN]), context)
+        risks.append(found["releases"][0]["dld"])
+        links = context.folder / microaggregate.RECORD_LINKS
+        assert stat.S_IMODE(links.stat().st_mode) == 0o600
+        assert links.name not in [file["name"] for file in context.files], "nobody downloads it"
+    assert risks[0] == pytest.approx(risks[1]) and risks[0] > 5
+    links.unlink()
+    with pytest.raises(shoal.InputError, match="no record links"):
+        compare.run(compare.Compare(data="town", runs=[RUN]), context)
 
 
 def test_several_strata_make_no_curve_but_go_forward(context: Context, sent: list[dict[str, Any]]) -> None:

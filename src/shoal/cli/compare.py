@@ -1,5 +1,6 @@
 """``shoal compare``: what protection cost and what it bought."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -43,12 +44,25 @@ def compare(
     key: Annotated[
         str | None,
         typer.Option(
-            "--key",
-            metavar="COLUMN",
-            help="Match records by this column.",
-            show_default="by their order",
+            "--key", metavar="COLUMN", help="Pair records by this column of both tables.", show_default=False
         ),
     ] = None,
+    record_links: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--record-links",
+            metavar="FILE",
+            help="Pair records by the links that protecting wrote; one file for each release.",
+            show_default=False,
+        ),
+    ] = None,
+    paired_by_position: Annotated[
+        bool,
+        typer.Option(
+            "--paired-by-position",
+            help="The tables hold the same records in the same order; this is checked.",
+        ),
+    ] = False,
     unit: Annotated[
         str | None,
         typer.Option("--unit", metavar="COLUMN", help="Count distinct units in K.", show_default=False),
@@ -105,27 +119,32 @@ def compare(
 ) -> None:
     """Measure what protection cost and what it bought.
 
+    Records are paired by --key, by --record-links, or by their place with --paired-by-position; one must be said.
+
     Prints information loss (IL1 to IL5, IL1s, SSE), disclosure risk (intervals, linkage by distance and by agreement), the
     scores made of them, and K; over all columns and for each.
 
-    Example: shoal compare survey.csv safe.csv --columns income,age --report compare.html
+    Example: shoal compare survey.csv safe.csv --record-links links.csv --columns income,age --report compare.html
 
-    Example: shoal compare survey.csv mdav.csv ils.csv grouped.csv --report map.html
+    Example: shoal compare survey.csv mdav.csv ils.csv grouped.csv --key person --report map.html
     """
     from shoal import sources
     from shoal.cli import output
     from shoal.errors import Infeasible
     from shoal.microdata.measures.compare import compare as measure
+    from shoal.microdata.measures.pairing import Pairing
     from shoal.report.compare import page
     from shoal.sources.atomic import check_target
 
     if report is not None:
         check_target(report, force)
+    Pairing.asked(key, record_links[0] if record_links else None, paired_by_position)
+    _links(record_links, len(protected))
     using = _definitions(scaling, around, widths, ties, within)
     quieter = quiet or json
     before = sources.read(original, separator=separator, decimal=decimal, encoding=encoding)
     found: list[Comparison] = []
-    for address in protected:
+    for address, links in zip(protected, _links(record_links, len(protected)), strict=True):
         after = sources.read(address, separator=separator, decimal=decimal, encoding=encoding)
         for note in [*(before.notes if not found else ()), *after.notes]:
             output.remark(note, quiet=quieter)
@@ -136,6 +155,8 @@ def compare(
                 columns=None if columns is None else options.split_names(columns),
                 quasi=options.split_names(quasi) or None,
                 key=key,
+                record_links=links,
+                paired_by_position=paired_by_position,
                 unit=unit,
                 known=_scenarios(known),
                 definitions=using,
@@ -156,6 +177,19 @@ def compare(
         if json:
             raise typer.Exit(3)
         raise Infeasible(f"the worst risk is {worst:.2f} %, above the {max_risk:g} % allowed")
+
+
+def _links(paths: list[Path] | None, releases: int) -> "list[Path] | list[None]":
+    """The file of record links of each release."""
+    from shoal.errors import InputError
+
+    if not paths:
+        return [None] * releases
+    if len(paths) != releases:
+        raise InputError(
+            f"there are {releases} releases and {len(paths)} files of record links; give --record-links once for each"
+        )
+    return paths
 
 
 def _definitions(scaling: str, around: str, widths: str, ties: str, within: float | None) -> Any:
@@ -205,7 +239,7 @@ def _print(found: "list[Comparison]") -> None:
     name, risk = result.worst
     output.facts(
         [
-            ("records compared", f"{result.records:,}"),
+            ("records compared", f"{result.records:,}, paired by {result.pairing.replace('-', ' ')}"),
             ("worst risk", f"{risk:.2f} % ({RISKS[name]})"),
             ("interval disclosure", f"{result.id:.2f} %, by standard deviation {result.id_sd:.2f} %"),
             (

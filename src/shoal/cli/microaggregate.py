@@ -126,6 +126,15 @@ def microaggregate(
         Path | None,
         typer.Option("--labels", metavar="LABELS", help="Write the groups here.", show_default=False),
     ] = None,
+    record_links: Annotated[
+        Path | None,
+        typer.Option(
+            "--record-links",
+            metavar="FILE",
+            help="Write which released record is which, for 'shoal compare'; internal.",
+            show_default=False,
+        ),
+    ] = None,
     target: Annotated[
         float | None,
         typer.Option("--target", metavar="PERCENT", help="Stop at this loss.", show_default=False),
@@ -176,6 +185,7 @@ def microaggregate(
     outputs = sources.Outputs(force=force, inputs=[data, start], safe_csv=safe_csv)
     release = outputs.data("-o", output_to)
     groups_file = outputs.file("--labels", labels, internal=True)
+    links_file = outputs.file("--record-links", record_links, internal=True)
     page = outputs.file("--report", report, internal=True)
     if labels is not None and (groups == "auto" or len(read_groups(groups) or ()) > 1):
         raise InputError("--labels holds one partition; it cannot be used with several --groups")
@@ -231,6 +241,8 @@ def microaggregate(
         if groups_file is not None and not too_low:
             lines = "\n".join(str(label) for label in result.labels.tolist())
             writing.text(groups_file, marked_text(lines))
+        if links_file is not None and not too_low:
+            writing.text(links_file, result.record_links.csv())
         if page is not None:
             writing.text(page, result.report().html())
     output.warn(result.warnings)

@@ -12,6 +12,7 @@ from shoal.microdata.attributes import Attribute
 from shoal.microdata.changes import Changes
 from shoal.microdata.grouping.attribute_grouping import AttributeGrouping
 from shoal.microdata.measures.fitness import Fitness
+from shoal.microdata.record_links import RecordLinks
 from shoal.microdata.release_check import ReleaseCheck
 from shoal.search import StopReason, informative
 
@@ -66,6 +67,7 @@ class Microaggregation:
     ``frame`` is of the kind that came in. ``k`` is what was asked for, ``k_release`` what the released frame has over
     the declared quasi-identifiers; it is the one that counts. Where columns were protected in several groups, ``fitness``
     says what the release itself loses and discloses, and ``grouping`` how the groups were found, if nobody named them.
+    ``record_links`` say which released record stands for which original one, for ``shoal.compare``; they are internal.
     """
 
     frame: Any
@@ -81,6 +83,7 @@ class Microaggregation:
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
     settings: tuple[tuple[str, Any], ...]
+    record_links: RecordLinks
     _check: ReleaseCheck
     grouping: AttributeGrouping | None = None
     fitness: Fitness | None = None

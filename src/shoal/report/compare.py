@@ -30,6 +30,7 @@ def page(found: "Sequence[Comparison]") -> Page:
         out.facts(
             [
                 ("release", result.name),
+                ("records paired by", result.pairing.replace("-", " ")),
                 ("worst risk", f"{risk:.2f} % ({RISKS[name]})"),
                 ("information loss IL", f"{result.il:.2f}"),
                 ("disclosure risk DR", f"{result.dr:.2f}"),

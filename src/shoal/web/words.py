@@ -9,7 +9,6 @@ _PHRASES = (
     ("leave it out of --columns, or name it in --ordinal if its values have an order", "leave it out of the columns to "
      "protect, or choose it among those whose order counts"),
     ("protect it with --columns, or drop it", "protect it too, or drop it"),
-    (" (--key)", ""),
     ("choose --missing aside (not released) or --missing impute (filled with the mean of the group)",
      "under 'Records with gaps' let them be set aside or filled in"),
     ("choose --missing aside to leave them out", "let them be set aside"),

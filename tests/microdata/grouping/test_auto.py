@@ -30,7 +30,7 @@ def test_the_release_is_strict_and_scored_on_its_own(firms):
     assert result.grouping.smallest_cluster == 16
     assert min(part.sizes.min() for part in result.parts) >= 22
     assert [part.columns for part in result.parts] == list(result.grouping.groups)
-    own = compare(firms, result.frame, columns=NAMES)
+    own = compare(firms, result.frame, columns=NAMES, record_links=result.record_links)
     assert result.fitness.value == pytest.approx(own.fitness.value)
     assert result.k_release == own.k
     result.verify()

@@ -1,5 +1,6 @@
 import json
 import re
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -8,15 +9,17 @@ import pytest
 
 from shoal.cli.main import main
 from shoal.errors import InputError
-from shoal.microdata.measures.compare import compare
+from shoal.microdata.measures.compare import compare as compare_tables
 from shoal.microdata.measures.measured import Definitions, measure
+
+compare = partial(compare_tables, paired_by_position=True)
 
 
 @pytest.fixture
 def tables():
     generator = np.random.default_rng(1)
     before = pl.DataFrame(generator.lognormal(size=(60, 3)).round(3), schema=["income", "rent", "age"])
-    after = before.with_columns(pl.all().sort_by("income").rank("ordinal").floordiv(5).cast(pl.Float64))
+    after = before.with_columns(pl.all().rank("ordinal").floordiv(5).cast(pl.Float64))
     return before.with_columns(name=pl.lit("x")), after.with_columns(name=pl.lit("x"))
 
 
@@ -48,8 +51,9 @@ def test_records_are_matched_by_a_key(tables):
     before, after = (table.with_row_index("person") for table in tables)
     moved = after.sample(fraction=1.0, shuffle=True, seed=3)
     expected = compare(before, after, columns=["income", "rent", "age"])
-    assert compare(before, moved, columns=["income", "rent", "age"], key="person").score == expected.score
-    fewer = compare(before, moved.head(40), columns=["income"], key="person")
+    by_key = partial(compare_tables, before, key="person")
+    assert by_key(moved, columns=["income", "rent", "age"]).score == expected.score
+    fewer = by_key(moved.head(40), columns=["income"])
     assert fewer.records == 40 and any("20 records are not in the protected" in note for note in fewer.notes)
 
 
@@ -93,7 +97,10 @@ def test_constant_columns_and_a_single_record_make_no_nan():
         (lambda b, a: compare(b, a, columns=["name"]), "'name' of the original data is not numeric"),
         (lambda b, a: compare(b, a, known=[["rents"]]), "did you mean 'rent'"),
         (lambda b, a: compare(b, a, quasi=["zip"]), "'zip' is not in the protected data"),
-        (lambda b, a: compare(b, a, columns=["rent"], key="name"), "must be different for all records"),
+        (
+            lambda b, a: compare_tables(b, a, columns=["rent"], key="name"),
+            "must be different for all records",
+        ),
         (lambda b, a: compare(b.select("name"), a), "no numeric column in common"),
         (
             lambda b, a: compare(b, a.with_columns(rent=pl.lit(None, pl.Float64))),
@@ -105,6 +112,9 @@ def test_bad_input_is_one_line(tables, change, message):
     with pytest.raises(InputError, match=message) as caught:
         change(*tables)
     assert "\n" not in str(caught.value)
+
+
+POSITION = "--paired-by-position"
 
 
 def run(arguments, capsys):
@@ -122,7 +132,7 @@ def files(tables, tmp_path):
 
 
 def test_the_command_prints_one_object(files, tables, capsys):
-    code, printed = run(["compare", files / "before.csv", files / "after.csv", "--json"], capsys)
+    code, printed = run(["compare", files / "before.csv", files / "after.csv", POSITION, "--json"], capsys)
     figures = json.loads(printed.out)
     assert code == 0
     fields = "il1 il1s il2 il3 il4 il5 il id id_sd dld pld dr score fitness sse_percent k"
@@ -131,7 +141,7 @@ def test_the_command_prints_one_object(files, tables, capsys):
 
 
 def test_the_gate_is_the_worst_risk(files, capsys):
-    arguments = ["compare", files / "before.csv", files / "before.csv", "--max-risk", "50"]
+    arguments = ["compare", files / "before.csv", files / "before.csv", POSITION, "--max-risk", "50"]
     code, printed = run(arguments, capsys)
     assert code == 3 and "worst risk is 100.00 %" in printed.err
 
@@ -139,7 +149,15 @@ def test_the_gate_is_the_worst_risk(files, capsys):
 def test_several_releases_make_a_map(files, capsys):
     report = files / "map.html"
     code, printed = run(
-        ["compare", files / "before.csv", files / "after.csv", files / "before.csv", "--report", report],
+        [
+            "compare",
+            files / "before.csv",
+            files / "after.csv",
+            files / "before.csv",
+            POSITION,
+            "--report",
+            report,
+        ],
         capsys,
     )
     page = report.read_text()
@@ -149,5 +167,6 @@ def test_several_releases_make_a_map(files, capsys):
 
 
 def test_a_bad_width_is_one_line(files, capsys):
-    code, printed = run(["compare", files / "before.csv", files / "after.csv", "--widths", "wide"], capsys)
+    arguments = ["compare", files / "before.csv", files / "after.csv", POSITION, "--widths", "wide"]
+    code, printed = run(arguments, capsys)
     assert code == 2 and printed.err.startswith("shoal: --widths needs percentages")

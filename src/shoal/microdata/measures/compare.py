@@ -12,11 +12,16 @@ from shoal.microdata.attributes import read_attribute
 from shoal.microdata.choice import choose_columns
 from shoal.microdata.measures.comparison import AttributeComparison, Comparison
 from shoal.microdata.measures.measured import Definitions, Measured, measure
+from shoal.microdata.measures.pairing import Pairing, key_values
 from shoal.microdata.measures.probabilistic import LARGEST
 from shoal.search import Seeds
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from narwhals.typing import IntoDataFrame
+
+    from shoal.microdata.record_links import RecordLinks
 
 # Above this many records the reference points of the map would take longer than the comparison itself.
 REFERENCES_UP_TO = 2000
@@ -29,6 +34,8 @@ def compare(
     columns: Sequence[str] | None = None,
     quasi: Sequence[str] | None = None,
     key: str | None = None,
+    record_links: "RecordLinks | str | PathLike[str] | None" = None,
+    paired_by_position: bool = False,
     unit: str | None = None,
     known: Sequence[Sequence[str]] | None = None,
     definitions: Definitions | None = None,
@@ -39,19 +46,22 @@ def compare(
 ) -> Comparison:
     """Measure what protection cost and what it bought.
 
-    Both tables hold the same records, in the same order or matched by the column ``key``. ``columns`` are compared
-    (numbers only; by default those that measure something); K is counted over ``quasi``, by default the same columns, and
-    by distinct ``unit``. ``known`` are sets of columns an intruder may know, by default all of them. ``references`` adds
-    what plain microaggregation would give, for the risk–utility map.
+    Both tables hold the same records. They are paired by ``key``, a column (or a named pandas index) that both have; by
+    ``record_links``, the links of ``shoal.microaggregate`` or the file of them; or, said explicitly, by position, which is
+    refused when columns that protection left alone disagree. ``columns`` are compared (numbers only; by default those that
+    measure something); K is counted over ``quasi``, by default the same columns, and by distinct ``unit``. ``known`` are
+    sets of columns an intruder may know, by default all of them. ``references`` adds what plain microaggregation would
+    give, for the risk–utility map.
 
     >>> import polars as pl
     >>> before = pl.DataFrame({"turnover": [1.0, 2.0, 8.0, 9.0], "staff": [10, 20, 60, 70]})
     >>> after = pl.DataFrame({"turnover": [1.5, 1.5, 8.5, 8.5], "staff": [15.0, 15.0, 65.0, 65.0]})
-    >>> found = compare(before, after)
+    >>> found = compare(before, after, paired_by_position=True)
     >>> found.k, found.links_expected, round(found.sse_percent, 2)
     (2, 2.0, 2.0)
     """
     before, after = nw.from_native(original, eager_only=True), nw.from_native(protected, eager_only=True)
+    pairing = Pairing.asked(key, record_links, paired_by_position)
     notes: list[str] = []
     names, remark = _columns(before, after, columns, key)
     notes += remark
@@ -59,7 +69,8 @@ def compare(
         if column not in after.columns:
             raise unknown("column", column, after.columns, where="in the protected data")
     released = after
-    before, after, remark = _matched(before, after, key)
+    rows_before, rows_after, remark = pairing.pair(before, after, names)
+    before, after = before[rows_before.tolist()], after[rows_after.tolist()]
     notes += remark
     tables = [np.column_stack([_numbers(frame, column) for column in names]) for frame in (before, after)]
     complete = ~(np.isnan(tables[0]) | np.isnan(tables[1])).any(axis=1)
@@ -88,11 +99,13 @@ def compare(
         columns=tuple(names),
         quasi=quasi_names,
         k=anonymity(released.to_native(), list(quasi_names), unit=unit).k,
+        pairing=pairing.way,
         measured=measured,
         attributes=_by_attribute(names, measured),
         scenarios=tuple(tuple(scenario) for scenario in scenarios),
         notes=tuple(notes),
         settings=(
+            ("records paired by", f"key '{key}'" if key is not None else pairing.way),
             ("scaling before distances", using.scaling),
             (
                 "intervals",
@@ -114,10 +127,12 @@ def compare(
 def _columns(
     before: nw.DataFrame, after: nw.DataFrame, asked: Sequence[str] | None, key: str | None
 ) -> tuple[list[str], list[str]]:
-    for frame, where in ((before, "in the original data"), (after, "in the protected data")):
-        for column in [*(asked or ()), *([key] if key else [])]:
+    for frame, which in ((before, "original"), (after, "protected")):
+        for column in asked or ():
             if column != "*" and column not in frame.columns:
-                raise unknown("column", column, frame.columns, where=where)
+                raise unknown("column", column, frame.columns, where=f"in the {which} data")
+        if key is not None:
+            key_values(frame, key, which)
     if asked is not None and list(asked) != ["*"]:
         names = list(choose_columns(before, asked).columns)
     else:
@@ -133,32 +148,6 @@ def _columns(
                     f"column '{column}' of the {which} data is not numeric ({kind}); the measures are for numbers"
                 )
     return names, [] if asked is not None else ["comparing " + ", ".join(names)]
-
-
-def _matched(
-    before: nw.DataFrame, after: nw.DataFrame, key: str | None
-) -> tuple[nw.DataFrame, nw.DataFrame, list[str]]:
-    if key is None:
-        if len(before) != len(after):
-            raise InputError(
-                f"the original has {len(before)} records and the protected data {len(after)}; they must be the same in "
-                "the same order, or name a column that matches them (--key)"
-            )
-        return before, after, []
-    places = []
-    for frame, which in ((before, "original"), (after, "protected")):
-        values = frame[key].to_list()
-        place = {value: row for row, value in enumerate(values)}
-        if len(place) < len(values):
-            raise InputError(f"the values of '{key}' must be different for all records of the {which} data")
-        places.append(place)
-    both = [value for value in places[0] if value in places[1]]
-    if not both:
-        raise InputError(f"no record of the two tables has the same '{key}'")
-    rows = [[place[value] for value in both] for place in places]
-    missing = len(before) - len(both)
-    remark = [f"{missing} records are not in the protected data and are left out"] if missing else []
-    return before[rows[0]], after[rows[1]], remark
 
 
 def _numbers(frame: nw.DataFrame, column: str) -> np.ndarray:

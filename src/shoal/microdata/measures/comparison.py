@@ -6,6 +6,7 @@ from typing import Any
 
 from shoal.microdata.measures.fitness import Fitness
 from shoal.microdata.measures.measured import Measured
+from shoal.microdata.measures.pairing import Way
 
 # What each measure is called in words, for tables and reports.
 RISKS = {
@@ -35,7 +36,8 @@ class Comparison:
     """Every loss and risk measure of a protected table, over all columns and for each.
 
     ``k`` is K of the protected table over ``quasi``. ``links_expected`` counts a true match among t nearest records 1/t,
-    ``links_strict`` only sole nearest ones. ``records`` were compared; ``left_out`` have a missing value.
+    ``links_strict`` only sole nearest ones. ``records`` were compared; ``left_out`` have a missing value. ``pairing`` says
+    how the records of the two tables were paired.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Comparison:
     columns: tuple[str, ...]
     quasi: tuple[str, ...]
     k: int
+    pairing: Way
     measured: Measured
     attributes: tuple[AttributeComparison, ...]
     scenarios: tuple[tuple[str, ...], ...]
@@ -158,6 +161,7 @@ class Comparison:
             "records": self.records,
             "left_out": self.left_out,
             "columns": list(self.columns),
+            "pairing": self.pairing,
             **{
                 key: getattr(self, key)
                 for key in (

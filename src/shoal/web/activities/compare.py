@@ -6,6 +6,7 @@ from pydantic import Field
 
 from shoal.errors import InputError
 from shoal.web.activities.activity import Activity, Request
+from shoal.web.activities.microaggregate import RECORD_LINKS
 from shoal.web.jobs.context import Context
 
 # Linkage looks at every pair of records.
@@ -42,9 +43,10 @@ def run(request: Compare, context: Context) -> dict[str, Any]:
         asked = item["request"]
         if asked["data"] != request.data:
             raise InputError(f"run '{item['title']}' is of other data")
-        if asked["order"] == "sorted" or item["summary"]["set_aside"]:
+        links = context.workspace.place("runs", run, RECORD_LINKS)
+        if not links.is_file():
             raise InputError(
-                f"the records of run '{item['title']}' were sorted or set aside and cannot be matched with the original"
+                f"run '{item['title']}' has no record links to be compared by; protect the data again"
             )
         context.say(f"comparing {item['title']}")
         found.append(
@@ -52,6 +54,7 @@ def run(request: Compare, context: Context) -> dict[str, Any]:
                 original,
                 pl.read_parquet(context.workspace.place("runs", run, "release.parquet")),
                 columns=columns,
+                record_links=links,
                 quasi=request.quasi,
                 references=not found,
                 name=f"{asked['method']}, k = {asked['k']}"

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from shoal.microdata.microaggregation import Microaggregation
 
+#: Beside the release of a run, for comparing it; nobody downloads it.
+RECORD_LINKS = "record-links.csv"
 _DRAWN = 12
 # Spreadsheets end here; larger releases are offered as CSV and Parquet.
 _LARGEST_SHEET = 200_000
@@ -121,6 +123,7 @@ def run(request: Microaggregate, context: Context) -> dict[str, Any]:
         )
     context.say("writing")
     _write(result.frame, context)
+    result.record_links.write(context.keep(RECORD_LINKS), force=True)
     if len(result.parts) == 1:
         _write_labels(result.labels.tolist(), context)
     context.report(result.report())

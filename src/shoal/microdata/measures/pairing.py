@@ -1,0 +1,188 @@
+"""Which record of the protected table belongs to which original one: said by the user, and never taken on trust."""
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+
+from shoal.errors import InputError, unknown
+from shoal.microdata.record_links import RecordLinks
+
+Way = Literal["key", "record-links", "position"]
+
+# A release in kept order follows the original in every column; below this correlation of ranks it was put in another.
+_FOLLOWS = 0.5
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """How the records of two tables are paired: by a key, by links, or by position if somebody says so.
+
+    ``key`` is a column, or the name of a pandas index, that both tables have.
+    """
+
+    key: str | None = None
+    record_links: RecordLinks | None = None
+    by_position: bool = False
+
+    @classmethod
+    def asked(
+        cls, key: str | None, record_links: "RecordLinks | str | os.PathLike[str] | None", by_position: bool
+    ) -> "Pairing":
+        """The one way that was asked for; an ``InputError`` if there is none, or more than one."""
+        ways = sum((key is not None, record_links is not None, by_position))
+        if ways == 0:
+            raise InputError(
+                "say how the records of the two tables belong together: --key names a column that both have, "
+                "--record-links the file of links that protecting wrote; --paired-by-position is for tables that hold "
+                "the same records in the same order"
+            )
+        if ways > 1:
+            raise InputError("records are paired in one way: --key, --record-links or --paired-by-position")
+        if record_links is not None and not isinstance(record_links, RecordLinks):
+            record_links = RecordLinks.read(record_links)
+        return cls(key, record_links, by_position)
+
+    @property
+    def way(self) -> Way:
+        """The way in one word."""
+        if self.by_position:
+            return "position"
+        return "key" if self.key is not None else "record-links"
+
+    def pair(
+        self, before: nw.DataFrame, after: nw.DataFrame, compared: Sequence[str]
+    ) -> tuple[np.ndarray, np.ndarray, list[str]]:
+        """The rows of both tables that belong together, and what is to be said about it."""
+        if self.record_links is not None:
+            return _by_links(before, after, self.record_links)
+        if self.key is not None:
+            return _by_key(before, after, self.key)
+        return _by_position(before, after, compared)
+
+
+def _by_links(
+    before: nw.DataFrame, after: nw.DataFrame, links: RecordLinks
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    for frame, linked, which in (
+        (before, links.records, "original"),
+        (after, links.released_records, "protected"),
+    ):
+        if len(frame) != linked:
+            raise InputError(
+                f"the record links are of {linked} {which} records, but the {which} data has {len(frame)}"
+            )
+    rows = links.rows()
+    if rows[0].size == 0:
+        raise InputError("the record links say that no record was released")
+    return *rows, _left_out(len(before) - rows[0].size)
+
+
+def _by_key(before: nw.DataFrame, after: nw.DataFrame, key: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    places = []
+    for frame, which in ((before, "original"), (after, "protected")):
+        values = key_values(frame, key, which)
+        if any(value is None or value != value for value in values):
+            raise InputError(f"every record of the {which} data needs a value in '{key}' to be paired by it")
+        place = {value: row for row, value in enumerate(values)}
+        if len(place) < len(values):
+            raise InputError(f"the values of '{key}' must be different for all records of the {which} data")
+        places.append(place)
+    both = [value for value in places[0] if value in places[1]]
+    if not both:
+        raise InputError(f"no record of the two tables has the same '{key}'")
+    if len(both) < len(after):
+        raise InputError(
+            f"{len(after) - len(both)} records of the protected data have a '{key}' that no original record has"
+        )
+    first, second = (np.array([place[value] for value in both], dtype=np.int64) for place in places)
+    return first, second, _left_out(len(before) - len(both))
+
+
+def key_values(frame: nw.DataFrame, key: str, which: str) -> list[Any]:
+    """The values of a key: a column, or an index of pandas that has this name."""
+    if key in frame.columns:
+        return frame[key].to_list()
+    if frame.implementation.is_pandas_like() and key in frame.to_native().index.names:
+        return list(frame.to_native().index.get_level_values(key).tolist())
+    raise unknown("column", key, frame.columns, where=f"in the {which} data")
+
+
+def _left_out(count: int) -> list[str]:
+    return [f"{count} records are not in the protected data and are left out"] if count else []
+
+
+def _by_position(
+    before: nw.DataFrame, after: nw.DataFrame, compared: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    if len(before) != len(after):
+        raise InputError(
+            f"the original has {len(before)} records and the protected data {len(after)}, so they cannot be paired by "
+            "position; use --key or --record-links"
+        )
+    shared = [name for name in before.columns if name in after.columns]
+    witnesses = []
+    for name in shared:
+        if name in compared:
+            continue
+        old, new = _texts(before[name]), _texts(after[name])
+        if _moved(old, new):
+            raise InputError(
+                f"column '{name}' has the same values in both tables, but at other records, so the records are not in "
+                "the same order; use --key or --record-links"
+            )
+        if old == new and len(set(old)) > 1:
+            witnesses.append(name)
+    for name in shared:
+        numeric = before.schema[name].is_numeric() and after.schema[name].is_numeric()
+        if numeric and _sorted_anew(_floats(before[name]), _floats(after[name])):
+            raise InputError(
+                f"the protected data is sorted by '{name}' and the original is not, so the records are not in the same "
+                "order; use --key or --record-links"
+            )
+    rows = np.arange(len(before))
+    if witnesses:
+        return rows, rows, [f"records are paired by position; {', '.join(witnesses)} agree in all of them"]
+    return rows, rows, ["records are paired by position, which nothing in the two tables confirms"]
+
+
+def _texts(column: nw.Series) -> list[str | None]:
+    """Values in a form that is the same in every format: whole numbers may come back as fractions, dates as texts."""
+    values = zip(column.to_list(), column.is_null().to_list(), strict=True)
+    return [None if gone or value != value else _text(value) for value, gone in values]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    return str(value)
+
+
+def _moved(old: Sequence[str | None], new: Sequence[str | None]) -> bool:
+    """Whether protection left the values alone (some may be blanked), and yet they stand at other records."""
+    known = [(before, after) for before, after in zip(old, new, strict=True) if after is not None]
+    if all(before == after for before, after in known):
+        return False
+    return Counter(after for _, after in known) <= Counter(old)
+
+
+def _sorted_anew(old: np.ndarray, new: np.ndarray) -> bool:
+    """Whether the released column was put in order, and the original one does not follow it."""
+    known = np.isfinite(old) & np.isfinite(new)
+    x, y = old[known], new[known]
+    if x.size < 3 or (y == y[0]).all() or (x == x[0]).all():
+        return False
+    steps = np.diff(y)
+    if not ((steps >= 0).all() or (steps <= 0).all()):
+        return False
+    from scipy.stats import rankdata
+
+    return float(np.corrcoef(rankdata(x), rankdata(y))[0, 1]) < _FOLLOWS
+
+
+def _floats(column: nw.Series) -> np.ndarray:
+    return np.array(column.cast(nw.Float64).to_numpy(), dtype=float)

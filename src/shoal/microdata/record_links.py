@@ -1,0 +1,121 @@
+"""Which released record stands for which original one: what a comparison needs, and nobody else may have."""
+
+import csv
+import io
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from shoal.errors import InputError
+
+_HEADER = ("original", "released", "note")
+_NOT_RELEASED = -1
+
+
+@dataclass(frozen=True, eq=False)
+class RecordLinks:
+    """One-to-one links between original and released records. Internal: they undo what hides the records.
+
+    ``released`` holds for each original record the place of its released one, counted from 0; −1 for a record that was
+    set aside.
+
+    >>> links = RecordLinks.of(kept=[True, False, True], order=[1, 0])
+    >>> links.released.tolist(), links.records, links.released_records
+    ([1, -1, 0], 3, 2)
+    >>> print(links.csv(), end="")
+    original,released,note
+    1,2,internal
+    2,,internal
+    3,1,internal
+    """
+
+    released: np.ndarray = field(repr=False)
+
+    @classmethod
+    def of(cls, kept: Sequence[bool], order: Sequence[int]) -> "RecordLinks":
+        """From which original records were kept, and in which order these were released."""
+        taken = np.flatnonzero(np.asarray(kept, dtype=bool))
+        places = np.asarray(order, dtype=np.int64)
+        released = np.full(len(kept), _NOT_RELEASED, dtype=np.int64)
+        released[taken[places]] = np.arange(places.size)
+        return cls(released)
+
+    @property
+    def records(self) -> int:
+        """Original records."""
+        return int(self.released.size)
+
+    @property
+    def released_records(self) -> int:
+        """Released records."""
+        return int((self.released != _NOT_RELEASED).sum())
+
+    def rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """The places of the original records that were released, and beside them those of their released ones."""
+        original = np.flatnonzero(self.released != _NOT_RELEASED)
+        return original, self.released[original]
+
+    def csv(self) -> str:
+        """The links as text: record numbers from 1 on; a record that was set aside has no released one."""
+        lines = (
+            f"{original},{released + 1 if released != _NOT_RELEASED else ''},internal\n"
+            for original, released in enumerate(self.released.tolist(), start=1)
+        )
+        return ",".join(_HEADER) + "\n" + "".join(lines)
+
+    def write(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the file that ``read`` and ``shoal compare --record-links`` read; only its owner can open it."""
+        from shoal.sources import atomically
+
+        with atomically(path, force=force, internal=True) as unfinished:
+            unfinished.write_text(self.csv(), encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> "RecordLinks":
+        """The links of a file; an ``InputError`` says what is wrong with it."""
+        name = Path(path).name
+        try:
+            text = Path(path).read_text(encoding="utf-8-sig")
+        except OSError:
+            raise InputError(f"the file of record links '{path}' cannot be read") from None
+        except UnicodeDecodeError:
+            raise InputError(f"'{name}' holds no record links: it is not a text file") from None
+        lines = csv.reader(io.StringIO(text))
+        header = next(lines, [])
+        if not {"original", "released"} <= set(header):
+            raise InputError(f"'{name}' holds no record links: its header must name original and released")
+        columns = header.index("original"), header.index("released")
+        try:
+            pairs = [(_number(row[columns[0]]), _number(row[columns[1]], blank=True)) for row in lines if row]
+        except (ValueError, IndexError, csv.Error):
+            raise InputError(
+                f"line {lines.line_num} of '{name}' is no record link: it needs two whole numbers from 1 on, "
+                "the second is empty for a record that was not released"
+            ) from None
+        return cls(_checked(np.array(pairs, dtype=np.int64).reshape(-1, 2), name))
+
+
+def _number(text: str, *, blank: bool = False) -> int:
+    """A record number as a place from 0 on; −1 where a blank is allowed and there is one."""
+    if blank and not text.strip():
+        return _NOT_RELEASED
+    number = int(text)
+    if not 1 <= number <= 2**53:
+        raise ValueError
+    return number - 1
+
+
+def _checked(pairs: np.ndarray, name: str) -> np.ndarray:
+    originals, released = pairs[:, 0], pairs[:, 1]
+    linked = released[released != _NOT_RELEASED]
+    for side, which in ((originals, "original"), (linked, "released")):
+        if not np.array_equal(np.sort(side), np.arange(side.size)):
+            raise InputError(
+                f"the links of '{name}' are not one to one: every {which} record from 1 to {side.size} must be there once"
+            )
+    result = np.empty(originals.size, dtype=np.int64)
+    result[originals] = released
+    return result
