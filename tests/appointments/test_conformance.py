@@ -40,6 +40,24 @@ MAKERS = [
 ]
 
 
+# One person, one slot, as many seats as people, room to spare, everybody alone, seats nobody can have.
+SMALL = [
+    ([1], [1]),
+    ([1], [5]),
+    ([2], [1, 1]),
+    ([1, 1], [2]),
+    ([1, 1], [1, 1]),
+    ([5], [2, 3]),
+    ([5, 5], [5, 5]),
+    ([4, 5], [3, 3, 3]),
+    ([6, 4, 3], [6, 7]),
+    ([1, 1, 1, 1], [2, 2]),
+    ([3, 3], [1] * 6),
+    ([5], [9, 9]),
+    ([2, 3], [5, 0]),
+]
+
+
 def optima():
     from shoal.anonymity.vector import AnonymityVector
 
@@ -77,6 +95,11 @@ SUITE = conformance.Suite(
     accepts=accepts,
     optima=optima(),
     options={"genetic": {"population": 20}},
+    edges=[
+        lambda sizes=sizes, seats=seats, objective=objective: Problem(sizes, seats, objective)
+        for sizes, seats in SMALL
+        for objective in ("k", "vector")
+    ],
 )
 
 

@@ -265,3 +265,25 @@ def test_methods_are_listed_without_data(command, method):
     assert method in shoal(command, "--method", "list", "--json").json["methods"]
     told = shoal(command, "--method", method)
     assert told.code == 2 and "Missing argument 'DATA'" in told.err
+
+
+@pytest.mark.parametrize("records", [9, 10, 11, 12, 14, 15])
+def test_few_records_need_no_options(records, tmp_path):
+    table = pl.DataFrame(
+        {"a": [i * 7 % 11 for i in range(records)], "b": [i * 5 % 13 for i in range(records)]}
+    )
+    table.write_csv(tmp_path / "few.csv")
+    told = shoal("microaggregate", tmp_path / "few.csv", "-k", 5, "--columns", "a,b", "--json")
+    assert told.code == 0, told.out + told.err
+    assert told.json["clusters"] == records // 5 and told.json["min_cluster"] >= 5
+
+
+def test_strata_of_every_small_size_are_grouped(tmp_path):
+    sizes = [5, 6, 9, 10, 12, 14, 15, 17]
+    rows = [(f"part {size}", i * 7 % 11, i * 5 % 13) for size in sizes for i in range(size)]
+    pl.DataFrame(rows, schema=["part", "a", "b"], orient="row").write_csv(tmp_path / "parts.csv")
+    told = shoal(
+        "microaggregate", tmp_path / "parts.csv", "-k", 5, "--columns", "a,b", "--by", "part", "--json"
+    )
+    assert told.code == 0, told.out + told.err
+    assert told.json["min_cluster"] >= 5 and told.json["records"] == sum(sizes)

@@ -37,6 +37,27 @@ PROBLEMS = [
     lambda: prepared(Problem(np.zeros((12, 2)), k=3)),
     lambda: prepared(Problem(WIDE, k=3)),
 ]
+
+
+def small_tables(n: int) -> list[np.ndarray]:
+    """As many records, all different, in pairs of twins, all equal, and different in one column of two."""
+    rng = np.random.default_rng(n)
+    apart = rng.normal(size=(n, 2))
+    one_varies = np.column_stack([rng.normal(size=n), np.ones(n)])
+    return [apart, np.repeat(apart, 2, axis=0)[:n], np.zeros((n, 2)), one_varies, one_varies[:, :1]]
+
+
+def sizes(k: int) -> list[int]:
+    """The numbers of records around every multiple of k up to 4k, where the possible numbers of groups change."""
+    return sorted({n for m in (1, 2, 3, 4) for n in (m * k - 1, m * k, m * k + 1) if n >= k})
+
+
+EDGES = [
+    *(lambda t=table: prepared(Problem(t, 3)) for n in sizes(3) for table in small_tables(n)),
+    *(lambda n=n: prepared(Problem(small_tables(n)[0], 2)) for n in sizes(2)),
+    # A cap leaves one possible number of groups, and more than two of them.
+    *(lambda n=n: prepared(Problem(small_tables(n)[0], 3, largest=3)) for n in (6, 12)),
+]
 REFUSED = [
     lambda: Problem(NORMAL, k=1),
     lambda: Problem(NORMAL, k=10),
@@ -88,6 +109,7 @@ SUITE = conformance.Suite(
     accepts=accepts,
     optima={place: least_error(PROBLEMS[place]()) for place in (0, 3, 4, 6, 7)},
     iterations=40,
+    edges=EDGES,
 )
 
 

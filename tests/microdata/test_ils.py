@@ -1,14 +1,18 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.microdata import casc, plain_search
 
+from shoal.errors import InputError
 from shoal.microdata.descent import Descent
 from shoal.microdata.ils import IlsOptions, solve
 from shoal.microdata.kernels import annealed, pricing
 from shoal.microdata.kernels.groups import total_error
 from shoal.microdata.kernels.space import working_space
+from shoal.microdata.methods import METHODS
 from shoal.microdata.partition import squared_error, verify
 from shoal.microdata.problem import Problem
 from shoal.microdata.recombination import GroupPool, groups_of
@@ -174,3 +178,39 @@ def test_reaches_the_published_average_within_the_default_work(name: str, k: int
         if losses[-1] <= average:
             break
     assert min(losses) <= average
+
+
+def two_groups(points: np.ndarray, k: int) -> float:
+    """The least error of two groups of at least k, by trying them all."""
+    n = len(points)
+    return min(
+        squared_error(points, np.isin(np.arange(n), members).astype(np.int64))
+        for size in range(k, n // 2 + 1)
+        for members in combinations(range(n), size)
+    )
+
+
+@pytest.mark.parametrize(("n", "k"), [(4, 2), (5, 2), (8, 3), (10, 5), (12, 5), (14, 5)])
+def test_records_for_two_groups_only_are_grouped_at_best_without_wasting_iterations(n: int, k: int) -> None:
+    points = np.random.default_rng(n).normal(size=(n, 2))
+    found = solve(Problem(points, k))
+    verify(Problem(points, k), found)
+    assert found.value == pytest.approx(two_groups(points, k), rel=1e-9)
+    assert found.work < 2000, "the same partition was found hundreds of times: there is nothing more to find"
+
+
+def test_random_starts_count_as_iterations_and_stop_with_the_budget() -> None:
+    # Groups of exactly three: no perturbation is possible, and 40 groups are not found twice.
+    problem = Problem(np.random.default_rng(9).normal(size=(120, 3)), 3, largest=3)
+    once = solve(problem, SHORT, budget=Budget(iterations=101), seeds=Seeds(2))
+    both = solve(problem, SHORT, budget=Budget(iterations=101), seeds=Seeds(2), threads=2)
+    assert once.work == both.work == 101 and once.labels.tolist() == both.labels.tolist()
+    assert (once.sizes == 3).all()
+    longer = solve(problem, SHORT, budget=Budget(iterations=400), seeds=Seeds(2))
+    assert longer.work == 400 and longer.value <= once.value
+
+
+@pytest.mark.parametrize("option", [{"growth": 1e300}, {"growth": float("inf")}, {"first_cycle": 10**30}])
+def test_cycles_cannot_be_asked_to_outgrow_every_number(option: dict[str, float]) -> None:
+    with pytest.raises(InputError, match=next(iter(option))):
+        METHODS["ils"].configure(option)

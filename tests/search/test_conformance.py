@@ -9,6 +9,8 @@ BROKEN = [
     ("result-is-verified", "wrong_value", "sum of the chosen"),
     ("result-is-verified", "says_time", "under a budget of iterations alone"),
     ("result-is-verified", "says_stopped_by_optimum", "does not call its result optimal"),
+    ("defaults-end-on-small-problems", "endless_without_a_limit", "did not stop"),
+    ("defaults-end-on-small-problems", "says_interrupted_without_a_limit", "nothing but defaults"),
     ("bound-is-not-crossed", "bound_too_high", "cuts off the optimum"),
     ("bound-is-not-crossed", "too_good", "better than the optimum"),
     ("bound-is-not-crossed", "says_optimal", "says optimal"),

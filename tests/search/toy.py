@@ -76,7 +76,7 @@ def _choice(search, run, **fields):
 
 def honest(problem, options, *, budget, seeds, threads, observer):
     _refuse(problem)
-    search, run = _searched(problem, budget, seeds, observer)
+    search, run = _searched(problem, budget.or_iterations(100), seeds, observer)
     return _choice(search, run, bound=run.bound)
 
 
@@ -95,6 +95,16 @@ def wrong_value(problem, options, **keywords):
 says_time = _honest_but(stopped_by=StopReason.TIME)
 says_stopped_by_optimum = _honest_but(stopped_by=StopReason.OPTIMAL)
 forgets_history = _honest_but(history=History())
+
+
+def endless_without_a_limit(problem, options, *, budget, seeds, threads, observer):
+    search, run = _searched(problem, budget, seeds, observer)
+    return _choice(search, run)
+
+
+def says_interrupted_without_a_limit(problem, options, *, budget, **keywords):
+    choice = honest(problem, options, budget=budget, **keywords)
+    return choice if budget.iterations else replace(choice, stopped_by=StopReason.INTERRUPT)
 
 
 def bound_too_high(problem, options, **keywords):
@@ -227,5 +237,6 @@ def suite(solver: str, *, options: type[BaseModel] = NoOptions, accepts=True, tr
         payload=lambda choice: (choice.value, choice.chosen),
         refused=[lambda: Problem(np.array(few), 0), lambda: Problem(np.array(few), 11)],
         accepts=lambda method, problem: accepts,
+        edges=[lambda n=n: Problem(np.arange(n), 1) for n in (2, 3)],
         optima={0: 1 + 2 + 3, 1: sum(sorted(many)[:10])},
     )

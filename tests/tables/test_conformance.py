@@ -37,6 +37,26 @@ PROBLEMS = [
 ]
 
 
+def small(values: object, *cells: tuple[str, str], protection: float = 0.1) -> Problem:
+    """A small table and its sensitive cells."""
+    table = Table.from_matrix(np.array(values, dtype=float))
+    return Problem.of(table, [table.find(*cell) for cell in cells], protection=protection)
+
+
+# Nothing to protect, nothing but equal cells, a single way to protect, all cells sensitive, zeros, fractions.
+EDGES = [
+    lambda: small([[1, 2], [3, 4]]),
+    lambda: small([[1, 2], [3, 4]], ("1", "1")),
+    lambda: small([[1, 2], [3, 4]], ("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")),
+    lambda: small([[5, 5], [5, 5]], ("2", "1"), protection=0.0),
+    lambda: small([[0.1, 0.2], [0.3, 0.4]], ("1", "1"), protection=0.5),
+    lambda: small([[1, 2, 3], [4, 5, 6]], ("1", "1"), ("2", "2")),
+    lambda: small([[1, 0, 3], [4, 5, 0], [0, 8, 9]], ("1", "1")),
+    lambda: small(np.full((3, 3), 7), ("1", "1"), ("2", "2"), ("3", "3")),
+    lambda: small(np.arange(10).reshape(5, 2) + 1, ("3", "2")),
+]
+
+
 def unprotectable() -> Problem:
     table = Table.from_matrix([[5.0, 0.0, 0.0], [0.0, 7.0, 8.0], [0.0, 9.0, 4.0]])
     return Problem.of(table, [table.find("1", "1")], candidates=table.internal & (table.values > 0))
@@ -66,6 +86,7 @@ SUITE = conformance.Suite(
     refused=REFUSED,
     accepts=accepts,
     optima={place: optimum(make()) for place, make in enumerate(PROBLEMS)},
+    edges=EDGES,
     options={"heurgene": {"patience": 20}, "gensup": {"patience": 10}},
 )
 

@@ -42,6 +42,9 @@ MOST_RECOMBINED = 6000
 _SAMPLES = (5, 2, 3, 8)
 _WARMTH = (0.1, 0.1, 0.3, 0.2)
 _COLD = 0.01
+# With one possible number of groups there are only random starts: when so many of them ended in the best partition
+# and none in a better one, more of them are wasted.
+_MET = 250
 # Simplex iterations spent on recombining for each iteration of the streams.
 _EFFORT = 3
 
@@ -50,9 +53,11 @@ class IlsOptions(Options):
     """Options of ``ils``."""
 
     streams: int = Field(default=2, ge=1, le=64, description="searches that run side by side")
-    first_cycle: int = Field(default=1000, ge=1, description="iterations of the first cycle of each stream")
+    first_cycle: int = Field(
+        default=1000, ge=1, le=10**9, description="iterations of the first cycle of each stream"
+    )
     growth: float = Field(
-        default=1.5, ge=1, description="by how much each cycle is longer than the one before"
+        default=1.5, ge=1, le=100, description="by how much each cycle is longer than the one before"
     )
     span: float = Field(
         default=1.0,
@@ -85,6 +90,26 @@ class Stream:
 
     def begin(self, run: Run, labels: np.ndarray | None) -> None:
         """Go to a given or a random partition and descend from there, forgetting what was best."""
+        error = self._descend_from(run, labels)
+        copy_dirty(self.descent.groups, self.home, self.descent.search.dirty)
+        self.stale[:] = True
+        copy_dirty(self.descent.groups, self.best, self.stale)
+        # Where the temperature begins matters little: it follows the share of partitions that are kept.
+        self.numbers[:] = error, error, 0.01 * error / max(1, int(self.descent.groups.number[0]))
+        self.ready = True
+
+    def restart(self, run: Run) -> float:
+        """Descend from a random partition, keeping it if it is the best; its squared error."""
+        error = self._descend_from(run, None)
+        if error < self.numbers[annealed.BEST]:
+            self.stale[:] = True
+            copy_dirty(self.descent.groups, self.best, self.stale)
+            self.numbers[annealed.BEST] = error
+        # What was kept before is another partition altogether.
+        self.stale[:] = True
+        return error
+
+    def _descend_from(self, run: Run, labels: np.ndarray | None) -> float:
         descent = self.descent
         descent.search.place[:] = 0
         descent.search.done[:] = False
@@ -103,13 +128,7 @@ class Stream:
                 descent.random,
             )
         descent.search.dirty[:] = True
-        copy_dirty(descent.groups, self.home, descent.search.dirty)
-        self.stale[:] = True
-        copy_dirty(descent.groups, self.best, self.stale)
-        error = total_error(descent.groups)
-        # Where the temperature begins matters little: it follows the share of partitions that are kept.
-        self.numbers[:] = error, error, 0.01 * error / max(1, int(descent.groups.number[0]))
-        self.ready = True
+        return float(total_error(descent.groups))
 
     def return_to_best(self) -> None:
         """Begin the next cycle from the best partition."""
@@ -177,14 +196,17 @@ class _Search:
         self.run = run
         self.seeds = seeds
         space = working_space(problem.points)
+        self.tolerance = space.tolerance
         self.streams = [Stream(problem, space, seeds, s, options.span) for s in range(options.streams)]
         self.best = Incumbent(problem, run)
         self.leading = np.inf
+        self.met = 0
         self.cycles = 0
         self.given = start
         self.slice = max(1, min(250, 5000 // problem.k**2))
         self.pool = None
-        if options.recombine and problem.n <= MOST_RECOMBINED:
+        # Of two groups each is what the other leaves over: there is nothing to choose.
+        if options.recombine and problem.most_groups > 2 and problem.n <= MOST_RECOMBINED:
             from shoal.microdata.recombination import GroupPool
 
             self.pool = GroupPool(problem, space)
@@ -211,7 +233,7 @@ class _Search:
         """One cycle of all streams, a slice of each at a time; whether it went to its end."""
         # With a single possible number of groups there is nothing to perturb.
         if self.streams[0].limits[0] == self.streams[0].limits[1]:
-            return self._restart(pool)
+            return self._restarts(pool, length)
         samples = {length * eighth // 8 for eighth in (5, 6, 7)}
         for first in range(0, length, self.slice):
             if self.run.stopped:
@@ -232,21 +254,30 @@ class _Search:
                     self.pool.add_partition(stream.descent.labels(stream.home))
         return not self.run.stopped
 
-    def _restart(self, pool: ThreadPoolExecutor) -> bool:
-        """A new random start in each stream, as far as iterations are left."""
-        if self.run.stopped:
-            return False
+    def _restarts(self, pool: ThreadPoolExecutor, length: int) -> bool:
+        """A cycle of random starts in each stream; whether it went to its end and more may find something better."""
+        samples = {length * eighth // 8 for eighth in (5, 6, 7)}
         limit = self.run.budget.iterations
-        count = len(self.streams) if limit is None else min(len(self.streams), limit - self.run.work)
-        list(pool.map(lambda stream: stream.begin(self.run, None), self.streams[:count]))
-        self.run.spend(count)
-        self._take_best()
+        for number in range(length):
+            if self.run.stopped or self.met >= _MET:
+                return False
+            left = len(self.streams) if limit is None else limit - self.run.work
+            streams = self.streams[: min(len(self.streams), left)]
+            errors = list(pool.map(lambda stream: stream.restart(self.run), streams))
+            self.run.spend(len(streams))
+            self._take_best()
+            self.met += sum(error <= self.leading + self.tolerance for error in errors)
+            if self.pool is not None and number in samples:
+                for stream in streams:
+                    self.pool.add_partition(stream.descent.labels())
         return not self.run.stopped
 
     def _take_best(self) -> None:
         """Offer the best partition of the streams if it is better than what is known."""
         leader = min(self.streams, key=lambda stream: stream.error)
         if leader.error < self.leading:
+            if leader.error < self.leading - self.tolerance:
+                self.met = 0
             self.leading = leader.error
             self.best.offer(leader.descent.labels(leader.best))
         else:
@@ -258,8 +289,6 @@ class _Search:
         The first stream goes on from the best partition known, the others in turn from their own best and from a new
         random one, so that there is always something new to recombine with.
         """
-        if self.streams[0].limits[0] == self.streams[0].limits[1]:
-            return True
         if self.pool is not None:
             for stream in self.streams:
                 self.pool.add_partition(stream.descent.labels(stream.best))

@@ -32,7 +32,8 @@ class Suite:
     ``problems`` make fresh small problems; ``verify`` raises when a solution does not hold; ``payload`` is
     what two runs with one seed must agree on; ``refused`` make problems no method may accept (making them may
     already raise); ``accepts`` says whether a method takes a problem at all; ``optima`` are known best
-    values, by the problem's place.
+    values, by the problem's place; ``edges`` make the smallest problems there are and those around every size at which
+    a method does something else, which are solved with default options and budgets.
     """
 
     registry: Registry
@@ -44,6 +45,7 @@ class Suite:
     optima: dict[int, Any] = field(default_factory=dict)
     options: dict[str, dict[str, Any]] = field(default_factory=dict)
     iterations: int = 60
+    edges: Sequence[Callable[[], Any]] = ()
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,23 @@ def _check_result_is_verified(suite: Suite, method: Method) -> None:
         )
         assert solution.optimal or solution.stopped_by is not StopReason.OPTIMAL, (
             f"{method.name}: stopped because the optimum is proved, but does not call its result optimal"
+        )
+
+
+def _check_defaults_end_on_small_problems(suite: Suite, method: Method) -> None:
+    # No limit and no option is given, as a user would begin; the clock stands still, so that only work can end it.
+    for problem in filter(lambda problem: suite.accepts(method, problem), (make() for make in suite.edges)):
+        solution = method.solve(
+            problem,
+            None,
+            budget=Budget(clock=_Clock(step=0.0, patience=30_000)),
+            seeds=Seeds(0),
+            threads=1,
+            observer=silent,
+        )
+        suite.verify(problem, solution)
+        assert solution.stopped_by in (StopReason.OPTIMAL, StopReason.ITERATIONS), (
+            f"{method.name}: stopped_by is {solution.stopped_by!r} with nothing but defaults"
         )
 
 
@@ -291,6 +310,7 @@ def _same(first: Any, second: Any) -> bool:
 _BATTERY: dict[str, Callable[[Suite, Method], None]] = {
     "takes-some-problem": _check_takes_some_problem,
     "result-is-verified": _check_result_is_verified,
+    "defaults-end-on-small-problems": _check_defaults_end_on_small_problems,
     "bound-is-not-crossed": _check_bound_is_not_crossed,
     "same-seed-same-result": _check_same_seed_same_result,
     "speed-does-not-matter": _check_speed_does_not_matter,

@@ -199,6 +199,17 @@ def tables():
     yield generator.normal(size=(7, 4)), 5
 
 
+def small_tables():
+    """Around every multiple of k: columns that differ, the same column again, one varying, none."""
+    generator = np.random.default_rng(12)
+    for n in (2, 3, 4, 5, 6):
+        yield generator.normal(size=(n, 2))
+    yield generator.normal(size=(4, 1))
+    yield np.repeat(generator.normal(size=(5, 1)), 2, axis=1)
+    yield np.column_stack([generator.normal(size=5), np.ones(5)])
+    yield np.ones((4, 2))
+
+
 SUITE = Suite(
     registry=METHODS,
     problems=[lambda table=table, k=k: GroupingProblem.of(table, k) for table, k in tables()],
@@ -216,6 +227,7 @@ SUITE = Suite(
         "d-gomm": {"population": 8, "crossovers": 2, "group_creations": 2, "patience": 2},
     },
     iterations=20,
+    edges=[lambda table=table: GroupingProblem.of(table, 2) for table in small_tables()],
 )
 
 

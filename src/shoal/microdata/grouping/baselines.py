@@ -138,7 +138,8 @@ def _by_size(
     problem: GroupingProblem, options: SizeOptions, build: Callable[[np.ndarray, int], list[list[int]]]
 ) -> list[list[list[int]]]:
     n = problem.n
-    sizes = range(min(2, n), max(2, n)) if options.size is None else [min(options.size, n)]
+    least = min(2, n)
+    sizes = range(least, max(least + 1, n)) if options.size is None else [min(options.size, n)]
     return [build(problem.points, size) for size in sizes]
 
 
