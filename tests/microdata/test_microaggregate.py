@@ -134,7 +134,7 @@ def test_odd_values_of_an_ordinal_column_are_ordered_or_missing():
     sizes = pl.DataFrame({"size": ["m²", "05", "5", "²"] * 3})
     order = {"size": ["m²", "05", "5", "²"]}
     assert set(protect(sizes, 12, ordinal=order).frame["size"]) == {"05"}
-    gaps = pl.DataFrame({"grade": [float("nan"), 1.0, 2.0, 3.0] * 3})
+    gaps = pl.DataFrame({"grade": [float("nan"), 1.0, 2.0, 3.0] * 4})
     assert set(protect(gaps, 12, ordinal=["grade"], missing="impute").frame["grade"]) == {2.0}
 
 

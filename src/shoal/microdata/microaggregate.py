@@ -14,6 +14,7 @@ from shoal.microdata.aggregate import Aggregate
 from shoal.microdata.attributes import Attribute, read_attribute, write_attribute
 from shoal.microdata.changes import measure_changes
 from shoal.microdata.choice import choose_columns
+from shoal.microdata.contributors import Contributions, check_contributors, join_short_groups
 from shoal.microdata.grouping.automatic import choose_groups, release_fitness
 from shoal.microdata.inputs import (
     Missing,
@@ -138,6 +139,8 @@ def microaggregate(
     if weights is not None:
         notes.append(f"means, deviations and correlations before and after are weighted by {sample_weights}")
     strata = read_strata(data, by, k)
+    contributions = {name: Contributions.to(attributes[name], weights) for name in names}
+    check_contributors(list(contributions.values()), k, strata)
     factors = read_attribute_weights(names, attribute_weights)
     begin = None if start is None else start_labels(start, keep, len(column_groups))
     notes += remarks_on_constants(list(attributes.values())) + remarks_on_skew(list(attributes.values()))
@@ -152,6 +155,19 @@ def microaggregate(
         points, imputed = scaled_points(members, scale)
         phase = f"group {place + 1} of {len(column_groups)}" if len(column_groups) > 1 else ""
         labels, solved = search(points, strata, shares, place, phase, begin)
+        labels, joined = join_short_groups(
+            points,
+            labels,
+            [contributions[name] for name in group],
+            k,
+            strata=strata,
+            largest=largest,
+        )
+        if joined:
+            notes.append(
+                f"{joined} groups of {', '.join(group)} were joined to others, so that every value is made of at least {k} "
+                "records of which none dominates"
+            )
         for attribute in members:
             released[attribute.name] = released_values(attribute, labels, aggregate, weights)
         sse, sst = loss(members, [released[name] for name in group], scale)
@@ -199,6 +215,10 @@ def microaggregate(
         warnings.append(
             f"columns are protected in {len(column_groups)} separate groups: k = {k} holds for the columns of each "
             "group, not for all together; K of the release says what holds"
+        )
+    if aggregate == "median" and any(attribute.kind != "ordinal" for attribute in attributes.values()):
+        notes.append(
+            "a median is the exact value of one record of its group, or lies between two; means belong to nobody"
         )
     gaps = sum(int(np.isnan(values).sum()) for values in released.values())
     if gaps:

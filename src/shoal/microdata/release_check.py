@@ -51,6 +51,7 @@ class ReleaseCheck:
                     f"column '{attribute.name}' differs within a group"
                 )
                 self._expect_aggregate(attribute, part.labels, for_group)
+                self._expect_contributors(attribute, part.labels, result.k)
                 total += column_error(attribute, seen, factor)[0]
             assert abs(total - part.sse) <= 1e-7 * max(part.sst, 1e-300), (
                 f"the loss is {total}, not {part.sse}"
@@ -80,6 +81,28 @@ class ReleaseCheck:
                 values = attribute.values[members]
                 right = self._is_aggregate(attribute, values[~np.isnan(values)], float(released[group]))
             assert right, f"column '{attribute.name}' does not hold the {self.aggregate} of its group"
+
+    def _expect_contributors(self, attribute: Attribute, labels: np.ndarray, k: int) -> None:
+        """No value is made of fewer than k records, or of one that weighs over ten times as much as the others."""
+        known = ~np.isnan(attribute.values)
+        weights = np.ones(labels.size) if self.weights is None else self.weights
+        if attribute.kind == "ordinal":
+            weights = np.ones(labels.size)
+        if known.all() and (weights == 1).all():
+            return  # every member contributes the same, and the sizes are counted already
+        order = np.lexsort((-weights[known], labels[known]))
+        of, heavy = labels[known][order], weights[known][order]
+        starts = np.flatnonzero(np.diff(of, prepend=-1))
+        sizes = np.diff(starts, append=of.size)
+        weighing = np.add.reduceat((heavy > 0).astype(np.int64), starts) if starts.size else sizes
+        contributors = np.where(weighing > 0, weighing, sizes)
+        assert contributors.size == 0 or contributors.min() >= k, (
+            f"a value of column '{attribute.name}' is made of {contributors.min()} records, fewer than k = {k}"
+        )
+        others = np.add.reduceat(heavy, starts) - heavy[starts] if starts.size else heavy
+        assert (10.0 * others >= heavy[starts] * (1 - 1e-9)).all(), (
+            f"one record dominates a value of column '{attribute.name}' by its weight"
+        )
 
     def _is_aggregate(self, attribute: Attribute, values: np.ndarray, released: float) -> bool:
         if values.size == 0:
