@@ -63,7 +63,8 @@ def test_suppress_then_audit(folder, capsys) -> None:
         code == 0 and found["cost"] == 70.0 and found["bound"] == 70.0 and found["optimal"] and found["safe"]
     )
     pattern = pl.read_csv(folder / "pattern.csv")
-    assert pattern.columns == ["row", "column", "kind"]
+    assert pattern.columns == ["row", "column", "kind", "note"]
+    assert set(pattern["note"].to_list()) == {"internal"}
     assert sorted(pattern["kind"].to_list()) == ["complementary"] * 3 + ["primary"]
     public = (folder / "public.csv").read_text()
     assert public.count("x") == 4 and "complementary" not in public
@@ -83,7 +84,7 @@ def test_suppress_then_audit(folder, capsys) -> None:
     intervals = pl.read_csv(folder / "intervals.csv")
     assert intervals.height == pattern.height and intervals["kind"].to_list() == pattern["kind"].to_list()
     primary = intervals.filter(pl.col("kind") == "primary")
-    assert primary.row(0) == ("s", "b", "primary", 50.0, 40.0, 70.0, 45.0, 55.0, True)
+    assert primary.row(0) == ("s", "b", "primary", 50.0, 40.0, 70.0, 45.0, 55.0, True, "internal")
     assert intervals["safe"].null_count() == intervals["required_min"].null_count() == 3
     assert public.startswith("region,")
 
@@ -284,7 +285,7 @@ def test_contributions_that_do_not_belong_to_the_cells_are_refused(folder, capsy
         load(str(folder / "made.csv"))
     (folder / "made.contributions.csv").unlink()
     loaded = load(str(folder / "made.csv"))
-    assert loaded.table.contributions is None and "insiders" in loaded.notes[-1]
+    assert loaded.table.contributions is None and "insiders" in loaded.warnings[-1]
 
 
 def test_a_published_table_does_not_tell_whether_hidden_figures_are_whole() -> None:

@@ -89,15 +89,14 @@ def anonymity(
     from shoal.anonymity.measure import anonymity as measure
     from shoal.cli import output
     from shoal.errors import Infeasible, InputError
-    from shoal.sources.atomic import check_target
 
     if tables < 1:
         raise InputError(f"--tables must be at least 1, not {tables}")
     if tables > 1 and len(data) > 1:
         raise InputError("give several DATA, or one DATA with --tables, not both")
     addresses = sources.numbered(data[0], tables) if tables > 1 else data
-    if report is not None:
-        check_target(report, force)
+    outputs = sources.Outputs(force=force, inputs=addresses)
+    sheet = outputs.file("--report", report, internal=True)
     found: list[tuple[Data, Anonymity]] = []
     names = options.split_names(quasi)
     for address in addresses:
@@ -128,8 +127,10 @@ def anonymity(
             "k_min": min(ks),
             "k_max": max(ks),
         }
-    if report is not None:
-        _page(found, payloads, names).write(report, force=force)
+    with outputs.together() as writing:
+        if sheet is not None:
+            writing.text(sheet, _page(found, payloads, names).html())
+    if sheet is not None:
         output.remark(f"report written to {report}", quiet=quiet or json)
 
     def text() -> None:

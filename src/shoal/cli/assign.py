@@ -1,5 +1,6 @@
 """``shoal assign``: appointments that single out as few people as possible."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +11,8 @@ from shoal.cli import options
 if TYPE_CHECKING:
     from shoal.appointments.assign import Appointments, Plan
     from shoal.search import Observer, Progress
-    from shoal.sources import Address
+    from shoal.sources import Address, Output
+    from shoal.sources.outputs import Writing
 
 
 def register(app: typer.Typer) -> None:
@@ -156,6 +158,7 @@ def assign(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
@@ -178,7 +181,6 @@ def assign(
     from shoal.cli.progress import watched
     from shoal.errors import Infeasible, InputError
     from shoal.search import Budget
-    from shoal.sources.atomic import check_target
 
     if method == "list":
         found = [(name, ", ".join(item.objectives), item.summary) for name, item in METHODS.items()]
@@ -194,9 +196,6 @@ def assign(
         if objective != "vector" or method not in ("auto", "lexicographic"):
             raise InputError("--level is for --objective vector with method lexicographic")
         method, settings = "lexicographic", {**settings, "level": level}
-    for path in (report, fhir):
-        if path is not None:
-            check_target(path, force)
     budget = Budget(iterations=iterations, seconds=time_limit)
     quieter = quiet or json
     common: dict[str, Any] = {
@@ -230,20 +229,34 @@ def assign(
         raise InputError(f"--tables must be at least 1, not {tables}")
     if tables > 1 and not update:
         raise InputError("several tables need --update")
-    if output_to is not None:
-        sources.check_writable(output_to, force=force)
+    addresses = sources.numbered(people, tables)
+    inputs = [*addresses, slots, eligible if eligible and Path(eligible).suffix else None]
+    outputs = sources.Outputs(force=force, inputs=inputs, safe_csv=safe_csv)
+    ordered = _Ordered(
+        plan=outputs.data("-o", output_to, internal=True),
+        columns=[outputs.columns("--update", address) for address in addresses if update],
+        calendar=outputs.folder("--calendar", calendar, internal=True),
+        fhir=outputs.file("--fhir", fhir, internal=True),
+        report=outputs.file("--report", report, internal=True),
+    )
+    unwritten = output.unwritten(outputs, "the appointments") if ordered.nothing_kept else None
     column, number = _diverse(diverse)
     plans: list[tuple[Any, Appointments, Any]] = []
     reading = {"separator": separator, "decimal": decimal, "encoding": encoding}
-    with watched("assigning", budget, quiet=quieter, show=_glimpse) as observer:
-        for address in sources.numbered(people, tables):
+    with watched("assigning", budget, quiet=quieter, show=_glimpse, announce=unwritten) as observer:
+        for address in addresses:
             source = sources.read(address, **reading)
             for note in source.notes:
                 output.remark(note, quiet=quieter)
+            room = _read_slots(slots, address, tables, reading)
+            if ordered.calendar is not None:
+                from shoal.sources.calendars import calendar_names
+
+                outputs.check_inside(ordered.calendar, calendar_names(room))
             try:
                 made = _plan(
                     source.frame,
-                    _read_slots(slots, address, tables, reading),
+                    room,
                     quasi=options.split_names(quasi),
                     known=None if known is None else options.split_names(known),
                     eligible=_eligible(eligible, source.frame, reading),
@@ -268,23 +281,14 @@ def assign(
             payload.update(_attended(source.frame, plan, attended))
     worst = min(plan.k for _, plan, _ in plans)
     too_low = require_k is not None and worst < require_k
-    if not too_low:
-        _write(
-            plans,
-            output_to=output_to,
-            update=update,
-            key=key,
-            calendar=calendar,
-            fhir=fhir,
-            timezone=timezone,
-            seed=seed,
-            force=force,
-            writing={"separator": separator, "decimal": decimal, "encoding": encoding},
-        )
-        if output_to is not None:
-            payloads[0]["output"] = str(sources.parse(output_to))
-    if report is not None:
-        plans[0][1].report().write(report, force=force)
+    with outputs.together() as writing:
+        if not too_low:
+            _write(writing, ordered, plans, key=key, timezone=timezone, seed=seed, dialect=reading)
+        if ordered.report is not None:
+            writing.text(ordered.report, plans[0][1].report().html())
+    if ordered.plan is not None and not too_low:
+        payloads[0]["output"] = str(ordered.plan)
+    if ordered.report is not None:
         output.remark(f"report written to {report}", quiet=quieter)
     if len(plans) == 1:
         output.emit(
@@ -298,6 +302,8 @@ def assign(
             for (source, _, _), payload in zip(plans, payloads, strict=True)
         ]
         output.emit({"tables": every}, lambda: _print_tables(every), as_json=json)
+    if unwritten is not None and not quieter:
+        typer.echo("the appointments were not written; -o names a place for them")
     if too_low:
         if json:
             raise typer.Exit(3)
@@ -497,39 +503,44 @@ def _attended(frame: Any, plan: "Appointments", column: str) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True)
+class _Ordered:
+    """What the user wants written."""
+
+    plan: "Output | None"
+    columns: "list[Output]"
+    calendar: "Output | None"
+    fhir: "Output | None"
+    report: "Output | None"
+
+    @property
+    def nothing_kept(self) -> bool:
+        """Whether the appointments themselves go nowhere."""
+        return not (self.plan or self.columns or self.calendar or self.fhir)
+
+
 def _write(
+    writing: "Writing",
+    ordered: _Ordered,
     plans: Any,
     *,
-    output_to: str | None,
-    update: bool,
     key: str | None,
-    calendar: Path | None,
-    fhir: Path | None,
     timezone: str | None,
     seed: int | None,
-    force: bool,
-    writing: dict[str, Any],
+    dialect: dict[str, Any],
 ) -> None:
-    """Write all that was asked for; everything is made ready before the first byte is written."""
-    from shoal import sources
-
+    """Write the plans wherever they are wanted."""
     source, plan, _ = plans[0]
-    calendars, bundle = None, None
-    if calendar is not None or fhir is not None:
-        calendars, bundle = _exchange(
-            source.frame, plan, key, calendar is not None, fhir is not None, timezone, seed
-        )
-    if update:
-        _update(plans, key)
-    if output_to is not None:
-        sources.write(plan.people, output_to, force=force, like=source, **writing)
-    if calendar is not None and calendars is not None:
-        from shoal.sources.calendars import write_calendars
-
-        write_calendars(calendar, calendars, force=force)
-    if fhir is not None and bundle is not None:
-        with sources.atomically(fhir, force=force) as unfinished:
-            unfinished.write_text(bundle, encoding="utf-8")
+    wanted = (ordered.calendar is not None, ordered.fhir is not None)
+    calendars, bundle = _exchange(source.frame, plan, key, *wanted, timezone, seed)
+    for output, (name, columns) in zip(ordered.columns, _columns(plans, key) if ordered.columns else ()):
+        writing.columns(output, name, columns)
+    if ordered.plan is not None:
+        writing.data(ordered.plan, plan.people, like=source, **dialect)
+    if ordered.calendar is not None and calendars is not None:
+        writing.files(ordered.calendar, calendars)
+    if ordered.fhir is not None and bundle is not None:
+        writing.text(ordered.fhir, bundle)
 
 
 def _exchange(
@@ -566,10 +577,10 @@ def _exchange(
     return calendars, bundle
 
 
-def _update(plans: Any, key: str | None) -> None:
+def _columns(plans: Any, key: str | None) -> list[tuple[str, Any]]:
+    """For each table its key and the columns to set."""
     import polars as pl
 
-    from shoal import sources
     from shoal.errors import InputError, unknown
 
     ready = []
@@ -586,7 +597,6 @@ def _update(plans: Any, key: str | None) -> None:
         ids = plan.slots.ids
         ready.append(
             (
-                source.address,
                 name,
                 pl.DataFrame(
                     [
@@ -597,8 +607,7 @@ def _update(plans: Any, key: str | None) -> None:
                 ),
             )
         )
-    for address, name, columns in ready:
-        sources.update_columns(address, name, columns)
+    return ready
 
 
 def _payload(plan: "Appointments") -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """``shoal audit``: the interval an attacker can compute for every hidden cell, and whether it is wide enough."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -43,7 +42,7 @@ def audit(
     sensitive: Sensitive = None,
     protection: Protection = None,
     output_to: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--output", "-o", metavar="INTERVALS", help="The intervals (internal).", show_default=False
         ),
@@ -58,6 +57,7 @@ def audit(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
@@ -72,16 +72,19 @@ def audit(
     from shoal import sources
     from shoal.cli import output
     from shoal.errors import InputError
+    from shoal.sources import internal
     from shoal.tables.files import is_jj, load
     from shoal.tables.publishing import hidden_frame
     from shoal.tables.suppression import audit as attack
 
-    if output_to is not None:
-        sources.check_writable(str(output_to), force=force)
+    inputs = [table, pattern, sensitive, *(linked or ())]
+    outputs = sources.Outputs(force=force, inputs=inputs, safe_csv=safe_csv)
+    intervals = outputs.data("-o", output_to, internal=True)
     loaded = load(table, rounding=rounding, separator=separator, decimal=decimal, encoding=encoding)
     for note in loaded.notes:
         output.remark(note, quiet=quiet or json)
-    whole = linked_together(loaded.table, linked)
+    whole, warnings = linked_together(loaded, linked)
+    output.warn(warnings)
     cells: Any
     if pattern is None or is_jj(pattern):
         marked = loaded if pattern is None else load(pattern)
@@ -103,9 +106,10 @@ def audit(
         insiders=not no_insiders,
         counts=counts,
     )
-    if output_to is not None:
-        sources.write(hidden_frame(found), str(output_to), force=force)
-    output.emit(payload(found), lambda: _print(found), as_json=json)
+    with outputs.together() as writing:
+        if intervals is not None:
+            writing.data(intervals, internal.marked(hidden_frame(found)))
+    output.emit(payload(found) | {"warnings": warnings}, lambda: _print(found), as_json=json)
     if not found.safe:
         raise typer.Exit(3)
 

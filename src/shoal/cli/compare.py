@@ -134,10 +134,9 @@ def compare(
     from shoal.microdata.measures.compare import compare as measure
     from shoal.microdata.measures.pairing import Pairing
     from shoal.report.compare import page
-    from shoal.sources.atomic import check_target
 
-    if report is not None:
-        check_target(report, force)
+    outputs = sources.Outputs(force=force, inputs=[original, *protected, *(record_links or ())])
+    sheet = outputs.file("--report", report, internal=True)
     Pairing.asked(key, record_links[0] if record_links else None, paired_by_position)
     _links(record_links, len(protected))
     using = _definitions(scaling, around, widths, ties, within)
@@ -166,8 +165,10 @@ def compare(
                 threads=options.cores(threads),
             )
         )
-    if report is not None:
-        page(found).write(report, force=force)
+    with outputs.together() as writing:
+        if sheet is not None:
+            writing.text(sheet, page(found).html())
+    output.notes(dict.fromkeys(note for result in found for note in result.notes), quiet=quieter)
     payloads = [result.to_dict() for result in found]
     output.emit(
         payloads[0] if len(found) == 1 else {"releases": payloads}, lambda: _print(found), as_json=json
@@ -226,8 +227,6 @@ def _print(found: "list[Comparison]") -> None:
     from shoal.cli import output
     from shoal.microdata.measures.comparison import RISKS
 
-    for note in dict.fromkeys(note for result in found for note in result.notes):
-        typer.echo(f"note: {note}")
     if len(found) > 1:
         names = ["il", "dr", "score", "fitness", "sse %", "worst risk %", "K"]
         output.rows(

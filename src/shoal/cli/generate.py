@@ -7,7 +7,9 @@ import typer
 from shoal.cli import generate_instance, generate_table, options
 
 if TYPE_CHECKING:
-    from shoal.sources import Address
+    import polars as pl
+
+    from shoal.sources import Address, Outputs
 
 group = typer.Typer(
     help="Make data to try things on: people, appointment slots, tables.",
@@ -52,6 +54,7 @@ def people(
     postcodes: Annotated[int, typer.Option("--postcodes", help="How many different postcodes.")] = 3,
     tables: Tables = 1,
     seed: options.Seed = 0,
+    safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
@@ -70,11 +73,11 @@ def people(
     if tables < 1:
         raise InputError(f"--tables must be at least 1, not {tables}")
     addresses = sources.numbered(output_to, tables)
+    outputs = sources.Outputs(force=force, safe_csv=safe_csv)
     for address in addresses:
-        sources.check_writable(address, force=force)
-    written = []
-    for place, address in enumerate(addresses):
-        frame = make(
+        outputs.data("-o", address)
+    frames = [
+        make(
             population,
             distribution=distribution,
             sex=sex,
@@ -83,8 +86,13 @@ def people(
             postcodes=postcodes,
             seeds=Seeds(seed).child("people", place),
         )
-        sources.write(frame, address, force=force)
-        written.append({"table": str(address), "records": frame.height, "columns": frame.columns})
+        for place in range(tables)
+    ]
+    _write(outputs, frames)
+    written: list[dict[str, object]] = [
+        {"table": str(address), "records": frame.height, "columns": frame.columns}
+        for address, frame in zip(addresses, frames, strict=True)
+    ]
     output.emit({"written": written}, lambda: _tell(written), as_json=json)
 
 
@@ -97,6 +105,7 @@ def slots(
     max_capacity: Annotated[int, typer.Option("--max-capacity", help="Largest capacity.")] = 25,
     tables: Tables = 1,
     seed: options.Seed = 0,
+    safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
@@ -117,27 +126,37 @@ def slots(
     if tables < 1:
         raise InputError(f"--tables must be at least 1, not {tables}")
     addresses = [_of_slots(address) for address in sources.numbered(output_to, tables)]
+    outputs = sources.Outputs(force=force, safe_csv=safe_csv)
     for address in addresses:
-        sources.check_writable(address, force=force)
-    written = []
-    for place, address in enumerate(addresses):
-        frame = make(
+        outputs.data("-o", address)
+    frames = [
+        make(
             number,
             persons,
             min_capacity=min_capacity,
             max_capacity=max_capacity,
             seeds=Seeds(seed).child("slots", place),
         )
-        sources.write(frame, address, force=force)
-        written.append(
-            {
-                "table": str(address),
-                "slots": frame.height,
-                "capacity": int(frame["CAPACITY"].sum()),
-                "columns": frame.columns,
-            }
-        )
+        for place in range(tables)
+    ]
+    _write(outputs, frames)
+    written: list[dict[str, object]] = [
+        {
+            "table": str(address),
+            "slots": frame.height,
+            "capacity": int(frame["CAPACITY"].sum()),
+            "columns": frame.columns,
+        }
+        for address, frame in zip(addresses, frames, strict=True)
+    ]
     output.emit({"written": written}, lambda: _tell(written), as_json=json)
+
+
+def _write(outputs: "Outputs", frames: "list[pl.DataFrame]") -> None:
+    """All tables or none."""
+    with outputs.together() as writing:
+        for output, frame in zip(outputs, frames, strict=True):
+            writing.data(output, frame)
 
 
 def _of_slots(address: "Address") -> "Address":

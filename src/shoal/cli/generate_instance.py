@@ -51,6 +51,8 @@ def instance(
     from shoal.generate.reductions import equipartition_to_seating, partition_to_seating
     from shoal.search import Seeds
 
+    outputs = sources.Outputs(force=force)
+    file = outputs.file("-o", output_to)
     made: dict[str, Any]
     if name in ("partition", "equipartition"):
         if numbers is None:
@@ -77,10 +79,10 @@ def instance(
             "capacities": list(found.capacities),
             "k_best": found.best,
         }
-    if output_to is not None:
-        with sources.atomically(output_to, force=force) as unfinished:
-            unfinished.write_text(codec.dumps(made) + "\n", encoding="utf-8")
-        made = {**made, "written": str(output_to)}
+    with outputs.together() as writing:
+        if file is not None:
+            writing.text(file, codec.dumps(made) + "\n")
+            made = {**made, "written": str(file)}
 
     def text() -> None:
         sizes, seats = (",".join(str(number) for number in made[key]) for key in ("groups", "capacities"))

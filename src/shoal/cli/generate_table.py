@@ -31,6 +31,7 @@ def table(
         float, typer.Option("--protection", help="Protection as a share of the value.")
     ] = 0.10,
     seed: options.Seed = 0,
+    safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
@@ -49,8 +50,9 @@ def table(
 
     place = Path(output_to)
     cells_to = sensitive_to or str(place.with_name(f"{place.stem}.sensitive.csv"))
-    for path in (output_to, cells_to):
-        sources.check_writable(path, force=force)
+    outputs = sources.Outputs(force=force, safe_csv=safe_csv)
+    matrix = outputs.data("-o", output_to)
+    marked = outputs.data("--sensitive-to", cells_to)
     problem = make(rows, columns, sensitive, Seeds(seed).child("table"), protection=protection)
     keys = problem.table.keys
     frame = published_frame(problem.table, np.zeros(problem.table.cells, dtype=bool), None)
@@ -62,8 +64,10 @@ def table(
             "upper": problem.upper,
         }
     )
-    sources.write(frame, output_to, force=force)
-    sources.write(cells, cells_to, force=force)
+    with outputs.together() as writing:
+        if matrix is not None and marked is not None:
+            writing.data(matrix, frame)
+            writing.data(marked, cells)
     payload = {
         "table": output_to,
         "sensitive": cells_to,

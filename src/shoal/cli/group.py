@@ -97,7 +97,6 @@ def group(
     from shoal.microdata.grouping.group_attributes import group_attributes
     from shoal.microdata.grouping.methods import METHODS
     from shoal.search import Budget
-    from shoal.sources.atomic import check_target
 
     if method == "list":
         rows = [(name, item.summary) for name, item in METHODS.items()]
@@ -107,8 +106,8 @@ def group(
         return
     options.given(data, "DATA")
     METHODS[method]
-    if report is not None:
-        check_target(report, force)
+    outputs = sources.Outputs(force=force, inputs=[data])
+    page = outputs.file("--report", report, internal=True)
     source = sources.read(data, separator=separator, decimal=decimal, encoding=encoding)
     quieter = quiet or json
     for note in source.notes:
@@ -131,10 +130,11 @@ def group(
             threads=options.cores(threads),
             observer=observer,
         )
-    if report is not None:
-        result.report().write(report, force=force)
-    for warning in result.warnings:
-        output.remark(f"warning: {warning}", quiet=quieter)
+    with outputs.together() as writing:
+        if page is not None:
+            writing.text(page, result.report().html())
+    output.warn(result.warnings)
+    output.notes(result.notes, quiet=quieter)
     output.emit(result.to_dict(), lambda: _print(result), as_json=json)
     if result.solution.stopped_by == "interrupt":
         raise typer.Exit(130)
@@ -149,8 +149,6 @@ def _glimpse(progress: "Progress") -> str:
 def _print(result: "AttributeGrouping") -> None:
     from shoal.cli import output
 
-    for note in result.notes:
-        typer.echo(f"note: {note}")
     found = result.solution
     least = "no bound is known" if result.bound is None else f"no grouping scores below {result.bound:.4f}"
     proof = ", proved optimal" if result.optimal else f"; {least}"

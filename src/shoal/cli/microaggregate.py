@@ -196,10 +196,8 @@ def microaggregate(
     for note in source.notes:
         output.remark(note, quiet=quieter)
     unwritten = output.unwritten(outputs, "the protected records")
-    if unwritten is not None:
-        output.remark(unwritten, quiet=quieter)
     budget = Budget(iterations=iterations, seconds=time_limit, target=target)
-    with watched("microaggregating", budget, quiet=quieter, show=_glimpse) as observer:
+    with watched("microaggregating", budget, quiet=quieter, show=_glimpse, announce=unwritten) as observer:
         result = protect(
             source.frame,
             k,

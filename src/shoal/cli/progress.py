@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from shoal.cli.output import remark
 from shoal.search.budget import Budget
 from shoal.search.compilation import on_first_compilation
 from shoal.search.control import Control
@@ -18,8 +19,12 @@ def watched(
     *,
     quiet: bool,
     show: Callable[[Progress], str] = lambda progress: "",
+    announce: str | None = None,
 ) -> Iterator[Observer]:
-    """Within this block Ctrl-C ends the search with the best found, and a bar shows how far it is."""
+    """Within this block Ctrl-C ends the search with the best found, and a bar shows how far it is.
+
+    ``announce`` is said once the search is under way: not before its input is known to be sound.
+    """
     if not quiet:
         on_first_compilation(_say_compiling)
 
@@ -27,11 +32,24 @@ def watched(
         sys.stderr.write("\nstopping; the best found is kept (Ctrl-C again to give up)\n")
 
     with keep_best_on_interrupt(budget.control, tell):
-        if quiet or not sys.stderr.isatty():
+        if quiet:
             yield silent
-            return
-        with _bar(title, budget.control, show) as observe:
-            yield observe
+        elif not sys.stderr.isatty():
+            yield _announcing(announce, silent)
+        else:
+            with _bar(title, budget.control, show) as observe:
+                yield _announcing(announce, observe)
+
+
+def _announcing(text: str | None, observe: Observer) -> Observer:
+    left = [] if text is None else [text]
+
+    def first(progress: Progress) -> None:
+        while left:
+            remark(left.pop())
+        observe(progress)
+
+    return first
 
 
 def _say_compiling() -> None:

@@ -9,6 +9,7 @@ from shoal.cli import options
 
 if TYPE_CHECKING:
     from shoal.search import Progress
+    from shoal.tables.files import Loaded
     from shoal.tables.suppression import Suppression
 
 TableFile = Annotated[
@@ -76,7 +77,7 @@ def suppress(
     sensitive: Sensitive = None,
     protection: Protection = None,
     output_to: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--output",
             "-o",
@@ -86,7 +87,7 @@ def suppress(
         ),
     ] = None,
     published: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "--published", metavar="FILE", help="The table as it may be published.", show_default=False
         ),
@@ -153,6 +154,7 @@ def suppress(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
@@ -167,6 +169,7 @@ def suppress(
     Example: shoal suppress table.jj --method exact --time-limit 60 -o pattern.csv
     """
     from dataclasses import replace
+    from functools import partial
 
     from shoal import sources
     from shoal.cli import output
@@ -174,9 +177,10 @@ def suppress(
     from shoal.cli.progress import watched
     from shoal.errors import Infeasible, InputError
     from shoal.search import Budget
-    from shoal.sources.atomic import check_target
+    from shoal.sources.internal import marked
     from shoal.tables.files import is_jj, load
     from shoal.tables.methods import METHODS
+    from shoal.tables.publishing import check_pattern, check_published
     from shoal.tables.suppression import suppress as protect
     from shoal.tables.tabulation import Tabulation
 
@@ -189,17 +193,23 @@ def suppress(
     options.given(table, "TABLE")
     for name in [method, *options.split_names(compare)]:
         METHODS[name].configure(read_settings(option) if name == method else None)
-    for path in (output_to, published):
-        if path is not None and not (path is output_to and is_jj(str(path))):
-            sources.check_writable(str(path), force=force)
-    for path in (output_to, report):
-        if path is not None:
-            check_target(path, force)
+    cost_file = cost if Path(cost).suffix or "::" in cost else None
+    read = [table, sensitive, previous, cost_file, *(linked or ())]
+    outputs = sources.Outputs(force=force, inputs=read, safe_csv=safe_csv)
+    as_jj = output_to is not None and is_jj(output_to)
+    pattern = (
+        outputs.file("-o", output_to, internal=True)
+        if as_jj
+        else outputs.data("-o", output_to, internal=True)
+    )
+    public = outputs.data("--published", published)
+    page = outputs.file("--report", report, internal=True)
     quieter = quiet or json
     loaded = load(table, rounding=rounding, separator=separator, decimal=decimal, encoding=encoding)
     for note in loaded.notes:
         output.remark(note, quiet=quieter)
-    whole = linked_together(loaded.table, linked)
+    whole, warnings = linked_together(loaded, linked)
+    output.warn(warnings)
     problem = _problem(
         whole,
         sensitive,
@@ -214,10 +224,11 @@ def suppress(
         quiet=quieter,
     )
     made = whole if isinstance(whole, Tabulation) else None
+    unwritten = output.unwritten(outputs, "the pattern") if public is None else None
 
     def search(name: str) -> "Suppression":
         budget = Budget(iterations=iterations, seconds=time_limit)
-        with watched("suppressing", budget, quiet=quieter, show=_glimpse) as observer:
+        with watched("suppressing", budget, quiet=quieter, show=_glimpse, announce=unwritten) as observer:
             found = protect(
                 problem,
                 method=name,
@@ -237,22 +248,31 @@ def suppress(
             others += [search(name)] if name != method else []
         except (InputError, Infeasible) as error:
             output.remark(f"{name} is left out of the comparison: {error}", quiet=quieter)
-    payload = result.to_dict()
+    payload = result.to_dict() | {"warnings": warnings}
     if others:
         payload["compared"] = {other.method: other.cost for other in others}
-    if output_to is not None:
-        if is_jj(str(output_to)):
-            _write_jj(output_to, result, force=force)
-        else:
-            sources.write(result.pattern, str(output_to), force=force)
-        payload["output"] = str(output_to)
-    if published is not None:
-        sources.write(result.published(symbol), str(published), force=force)
-        payload["published"] = str(published)
-    if report is not None:
-        result.report(others).write(report, force=force)
-        payload["report"] = str(report)
-    output.emit(payload, lambda: _print(result, output_to, published, report), as_json=json)
+    with outputs.together() as writing:
+        if pattern is not None and as_jj:
+            writing.content(pattern, _jj(str(pattern), result))
+        elif pattern is not None:
+            writing.data(
+                pattern,
+                marked(result.pattern),
+                verify=partial(check_pattern, result.problem, result.complementary),
+            )
+        if public is not None:
+            frame = result.published(symbol)
+            writing.data(public, frame, verify=partial(check_published, frame, symbol))
+        if page is not None:
+            writing.text(page, result.report(others).html())
+    payload |= {
+        name: str(place)
+        for name, place in (("output", pattern), ("published", public), ("report", page))
+        if place is not None
+    }
+    output.emit(payload, lambda: _print(result, payload), as_json=json)
+    if unwritten is not None and not quieter:
+        typer.echo("the pattern was not written; -o names a place for it")
     if str(result.solution.stopped_by) == "interrupt":
         raise typer.Exit(130)
 
@@ -326,30 +346,32 @@ def _cheaper(problem: Any, previous: Any, *, quiet: bool) -> Any:
     return cheaper
 
 
-def linked_together(table: Any, others: list[str] | None) -> Any:
-    """The table, as one system with further ones if there are any."""
+def linked_together(loaded: "Loaded", others: list[str] | None) -> tuple[Any, list[str]]:
+    """The table, as one system with further ones if there are any; and what is to be warned of in any of them."""
     from shoal.errors import InputError
     from shoal.tables.files import load
     from shoal.tables.linked import link
     from shoal.tables.tabulation import Tabulation
 
-    if not others:
-        return table
-    tables = [table, *(load(path).table for path in others)]
+    every = [loaded, *(load(path) for path in others or ())]
+    tables = [item.table for item in every]
+    warnings = [warning for item in every for warning in item.warnings]
+    if len(tables) == 1:
+        return tables[0], warnings
     if not all(isinstance(item, Tabulation) for item in tables):
         raise InputError("--linked is for lists of cells made by shoal tabulate")
-    return link(tables)
+    return link(tables), warnings  # type: ignore[arg-type]
 
 
-def _write_jj(path: Path, result: "Suppression", *, force: bool) -> None:
+def _jj(path: str, result: "Suppression") -> bytes:
     import gzip
 
-    from shoal import sources
+    from shoal.sources.internal import marked_text
     from shoal.tables import jj
 
-    text = jj.write(result.problem, result.complementary).encode("utf-8")
-    with sources.atomically(path, force=force) as unfinished:
-        unfinished.write_bytes(gzip.compress(text, mtime=0) if path.suffix == ".gz" else text)
+    # Readers stop after the relations that the file announces, so a last line is theirs to skip.
+    text = marked_text(jj.write(result.problem, result.complementary)).encode("utf-8")
+    return gzip.compress(text, mtime=0) if path.endswith(".gz") else text
 
 
 def _glimpse(progress: "Progress") -> str:
@@ -360,7 +382,7 @@ def _glimpse(progress: "Progress") -> str:
     return f"cost {progress.value:,.6g}, bound {progress.bound:,.6g}"
 
 
-def _print(result: "Suppression", written: Path | None, published: Path | None, report: Path | None) -> None:
+def _print(result: "Suppression", payload: dict[str, Any]) -> None:
     from shoal.cli import output
 
     figures = result.to_dict()
@@ -381,10 +403,6 @@ def _print(result: "Suppression", written: Path | None, published: Path | None, 
     ]
     if figures["disclosed"]:
         facts.append(("disclosed exactly", f"{figures['disclosed']} hidden cells that are not sensitive"))
-    if written is not None:
-        facts.append(("pattern (internal)", written))
-    if published is not None:
-        facts.append(("published", published))
-    if report is not None:
-        facts.append(("report (internal)", report))
+    names = {"output": "pattern (internal)", "published": "published", "report": "report (internal)"}
+    facts += [(title, payload[name]) for name, title in names.items() if name in payload]
     output.facts(facts)

@@ -93,6 +93,7 @@ def tabulate(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
@@ -107,14 +108,19 @@ def tabulate(
     from shoal import sources
     from shoal.cli import output
     from shoal.errors import InputError
-    from shoal.sources.atomic import check_target
+    from shoal.sources.internal import marked
     from shoal.tables.files import beside, contributions_frame, read_hierarchy, structure
     from shoal.tables.tabulation import tabulate as build
 
+    trees = [text.partition("=")[2].strip() for text in hierarchy or ()]
+    outputs = sources.Outputs(force=force, inputs=[data, apriori, *trees], safe_csv=safe_csv)
+    cells = outputs.data("-o", output_to, internal=True)
+    plan = contributions = None
     if output_to is not None:
-        sources.check_writable(output_to, force=force)
-        for what in ("structure.json", "contributions.csv"):
-            check_target(beside(output_to, what), force)
+        plan = outputs.file("the structure beside -o", beside(output_to, "structure.json"), internal=True)
+        contributions = outputs.data(
+            "the contributions beside -o", beside(output_to, "contributions.csv"), internal=True
+        )
     hierarchies = {}
     for text in hierarchy or ():
         name, equals, path = text.partition("=")
@@ -138,14 +144,16 @@ def tabulate(
         zeros=zeros,  # type: ignore[arg-type]
         cost=cost,
     )
-    if output_to is not None:
-        sources.write(made.frame, output_to, force=force)
-        with sources.atomically(beside(output_to, "structure.json"), force=force) as unfinished:
-            unfinished.write_text(structure(made), encoding="utf-8")
-        sources.write(contributions_frame(made), str(beside(output_to, "contributions.csv")), force=force)
+    with outputs.together() as writing:
+        if cells is not None and plan is not None and contributions is not None:
+            writing.data(cells, marked(made.frame))
+            writing.text(plan, structure(made))
+            writing.data(contributions, marked(contributions_frame(made)))
     sensitive = int(made.sensitive.size)
     payload = {"cells": made.table.cells, "sensitive": sensitive, "by_rule": dict(made.by_rule)}
     output.emit(payload, lambda: _print(made, output_to), as_json=json)
+    if cells is None and not (quiet or json):
+        typer.echo("the list of cells was not written; -o names a place for it")
 
 
 def _print(made: "Tabulation", written: str | None) -> None:

@@ -5,6 +5,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+#: What every report says of itself, for readers at its top and for programs in its head.
+INTERNAL = "Internal: for those who decide about the release, not for publication."
+
 _STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 
 
@@ -19,7 +22,10 @@ class Page:
 
     def __init__(self, title: str, lead: str = "") -> None:
         self.title = title
-        self._parts: list[str] = [f"<h1>{escape(title)}</h1>"]
+        self._parts: list[str] = [
+            f'<p class="internal" role="note">{escape(INTERNAL)}</p>',
+            f"<h1>{escape(title)}</h1>",
+        ]
         if lead:
             self._parts.append(f'<p class="lead">{escape(lead)}</p>')
         self._footer = ""
@@ -82,17 +88,21 @@ class Page:
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
+            '<meta name="classification" content="internal">'
             f"<title>{escape(self.title)}</title><style>{_STYLE}</style></head>\n<body>\n"
             + "\n".join(self._parts)
             + "\n</body></html>\n"
         )
 
     def write(self, path: Path, *, force: bool = False) -> None:
-        """Write the page whole or not at all."""
-        from shoal.sources import atomically
+        """Write the page whole or not at all, readable by its owner alone."""
+        from shoal.sources import Outputs
 
-        with atomically(path, force=force) as unfinished:
-            unfinished.write_text(self.html(), encoding="utf-8")
+        outputs = Outputs(force=force)
+        page = outputs.file("the report", path, internal=True)
+        with outputs.together() as writing:
+            if page is not None:
+                writing.text(page, self.html())
 
 
 def shown(value: Any) -> str:

@@ -17,10 +17,11 @@ import polars as pl
 from shoal._version import __version__
 from shoal.errors import InputError
 from shoal.search.seeds import Seeds
-from shoal.sources.atomic import atomically, check_target
+from shoal.sources.internal import WORD
 from shoal.sources.timing import spans
 
 CAPACITY, BOOKED, SLOT, PERSON = "X-SHOAL-CAPACITY", "X-SHOAL-BOOKED", "X-SHOAL-SLOT", "X-SHOAL-PERSON"
+NOTE = "X-SHOAL-NOTE"
 
 
 def library() -> ModuleType:
@@ -98,6 +99,8 @@ def appointment_calendars(
     times = spans(slots, timezone)
     centres = [str(value) for value in slots[centre].to_list()] if centre else ["appointments"] * len(slots)
     calendars = {name: _calendar(icalendar) for name in dict.fromkeys(centres)}
+    for calendar in calendars.values():
+        calendar.add(NOTE, WORD)
     for person, (place, uid) in enumerate(zip(slot_of, random_ids(len(slot_of), seeds), strict=True)):
         event = _event(icalendar, "Appointment", *times[place], uid)
         if centre:
@@ -105,24 +108,27 @@ def appointment_calendars(
         if persons is not None:
             event.add(PERSON, str(persons[person]))
         calendars[centres[place]].add_component(event)
-    files: dict[str, bytes] = {}
-    for name, calendar in calendars.items():
+    stems = _stems(slots)
+    return {f"{stems[name]}.ics": calendar.to_ical() for name, calendar in calendars.items()}
+
+
+def calendar_names(slots: pl.DataFrame) -> list[str]:
+    """The names of the files that ``appointment_calendars`` makes for these slots."""
+    return [f"{stem}.ics" for stem in _stems(slots).values()]
+
+
+def _stems(slots: pl.DataFrame) -> dict[str, str]:
+    """A file name for each centre, no two of them alike, not even but for their case."""
+    centre = named(slots, "centre", "center", "location")
+    centres = [str(value) for value in slots[centre].to_list()] if centre else ["appointments"]
+    stems: dict[str, str] = {}
+    for name in dict.fromkeys(centres):
         stem, number = _file_name(name), 1
-        while f"{stem}.ics" in files:
+        while stem.casefold() in {other.casefold() for other in stems.values()}:
             number += 1
             stem = f"{_file_name(name)}-{number}"
-        files[f"{stem}.ics"] = calendar.to_ical()
-    return files
-
-
-def write_calendars(folder: Path, calendars: dict[str, bytes], *, force: bool = False) -> None:
-    """Write the files of a folder; nothing is written if one of them exists already, unless forced."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in calendars:
-        check_target(folder / name, force)
-    for name, content in calendars.items():
-        with atomically(folder / name, force=force) as unfinished:
-            unfinished.write_bytes(content)
+        stems[name] = stem
+    return stems
 
 
 def _calendar(icalendar: ModuleType) -> Any:

@@ -20,6 +20,9 @@ from shoal.sources.timing import spans
 
 CAPACITY, BOOKED = "urn:shoal:slot-capacity", "urn:shoal:slot-booked"
 
+#: Who sees whom when is restricted, in the words that FHIR has for it.
+CONFIDENTIALITY = "http://terminology.hl7.org/CodeSystem/v3-Confidentiality"
+
 
 def library() -> dict[str, Any]:
     """The models of the resources used here."""
@@ -75,7 +78,7 @@ def appointments_bundle(
             "participant": [{"actor": actor, "status": "accepted"}],
         }
         entries.append(_checked(models["Appointment"], resource))
-    return _bundle(entries)
+    return _bundle(entries, restricted=True)
 
 
 def read_slots(path: Path) -> pl.DataFrame:
@@ -165,9 +168,10 @@ def _checked(model: Any, resource: dict[str, Any]) -> Any:
     return json.loads(model.model_validate(resource).model_dump_json())
 
 
-def _bundle(resources: list[Any]) -> str:
+def _bundle(resources: list[Any], *, restricted: bool = False) -> str:
     content = {
         "resourceType": "Bundle",
+        **({"meta": {"security": [{"system": CONFIDENTIALITY, "code": "R"}]}} if restricted else {}),
         "type": "collection",
         "entry": [{"fullUrl": f"urn:uuid:{UUID(item['id'])}", "resource": item} for item in resources],
     }

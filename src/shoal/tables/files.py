@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.sources.internal import COLUMN, WORD
 from shoal.tables import jj
 from shoal.tables.problem import Problem
 from shoal.tables.rules import Contributions, parse_rule
@@ -26,6 +27,7 @@ class Loaded:
     table: Problem | Tabulation | Table
     notes: tuple[str, ...] = ()
     hidden: np.ndarray | None = None
+    warnings: tuple[str, ...] = ()
 
 
 def is_jj(path: str) -> bool:
@@ -51,14 +53,10 @@ def load(
     data = sources.read(path, separator=separator, decimal=decimal, encoding=encoding)
     if {"value", "status"} <= set(data.frame.columns):
         made = read_cells(data.frame, path, rounding=rounding)
-        notes = data.notes
-        if made.rules and made.contributions is None:
-            lost = beside(path, "contributions.csv").name
-            notes = (
-                *notes,
-                f"{lost} is not there: contributors are unknown, so insiders are not protected against",
-            )
-        return Loaded(made, notes)
+        lost = beside(path, "contributions.csv").name
+        unknown = f"{lost} is not there: contributors are unknown, so insiders are not protected against"
+        warnings = (unknown,) if made.rules and made.contributions is None else ()
+        return Loaded(made, data.notes, warnings=warnings)
     return Loaded(as_table(data.frame, rounding=rounding), data.notes)
 
 
@@ -89,6 +87,7 @@ def structure(made: Tabulation) -> str:
         "rules": [str(rule) for rule in made.rules],
         "by_rule": dict(made.by_rule),
         "counts": made.counts,
+        COLUMN: WORD,
     }
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 

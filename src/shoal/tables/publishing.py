@@ -72,6 +72,29 @@ def hidden_frame(found: Audit) -> "pl.DataFrame":
     return pl.DataFrame(columns).with_columns(pl.col("required_min", "required_max").fill_nan(None))
 
 
+def check_pattern(problem: Problem, complementary: np.ndarray, frame: "pl.DataFrame") -> None:
+    """Raise ``AssertionError`` unless a pattern, as it was read back, hides the cells it should, with their kinds."""
+    from shoal.tables.suppression import read_pattern
+
+    cells, kinds = read_pattern(problem.table, frame)
+    found = dict(zip(cells, kinds, strict=True))
+    wanted = {
+        int(cell): "primary" if problem.is_sensitive[cell] else "complementary"
+        for cell in np.flatnonzero(problem.hidden_mask(complementary))
+    }
+    assert found == wanted, "the pattern hides other cells"
+
+
+def check_published(wanted: "pl.DataFrame", symbol: str | None, frame: "pl.DataFrame") -> None:
+    """Raise ``AssertionError`` unless a table to publish, as it was read back, shows and hides the same cells."""
+    assert frame.columns == wanted.columns, "the table has other columns"
+    assert frame.height == wanted.height, "the table has more or fewer rows"
+    values = ["value"] if "value" in wanted.columns else wanted.columns[1:]
+    for name in values:
+        gone = [[item is None or item == symbol for item in each[name].to_list()] for each in (wanted, frame)]
+        assert gone[0] == gone[1], "the table hides other cells"
+
+
 def published_frame(table: Table, hidden: np.ndarray, symbol: str | None) -> "pl.DataFrame":
     """The table without its hidden cells: a matrix if it is plain and two-dimensional, else a list of cells."""
     import polars as pl

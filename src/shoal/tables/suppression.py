@@ -341,7 +341,7 @@ def _opened(table: Any, rounding: float | None) -> Any:
     from shoal.tables.files import load
 
     loaded = load(str(table), rounding=rounding)
-    for note in loaded.notes:
+    for note in (*loaded.notes, *loaded.warnings):
         warnings.warn(note, stacklevel=3)
     return loaded.table
 

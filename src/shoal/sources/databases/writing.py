@@ -256,11 +256,9 @@ def _load_shadow(
     digest = hashlib.sha256(place.table.encode()).hexdigest()[:16]
     new = Place(f"{catalogue.OWN}new_{digest}", place.schema, "table")
     old = Place(f"{catalogue.OWN}old_{digest}", place.schema, "table")
-    quoted = [
-        connection.dialect.identifier_preparer.format_table(catalogue.make_table(each, ()))
-        for each in (place, new, old)
-    ]
-    shadow = _Shadow(*quoted, replaces=place.kind == "table")
+    quote = connection.dialect.identifier_preparer.format_table
+    table_name, new_name, old_name = (quote(catalogue.make_table(each, ())) for each in (place, new, old))
+    shadow = _Shadow(table_name, new_name, old_name, replaces=place.kind == "table")
     # A lock tells a replacement under way from the leftovers of one that was killed.
     lock = f"shoal {digest} {place.schema or ''}"[:64]
     if not connection.execute(sa.select(sa.func.get_lock(lock, LOCK_SECONDS))).scalar():
