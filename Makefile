@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= 2
+# The tests of a group share a server or a browser; a worker that dies is not replaced, since its group would be waited for.
+SPREAD  := -n $(WORKERS) --dist loadgroup --max-worker-restart 0
 
 .PHONY: demo test test-long lint format docs bench bench-peers warm-up clean help
 
@@ -20,10 +22,10 @@ demo: $(VENV)/.warm
 	@$(BIN)/shoal demo
 
 test: $(VENV)/.dev-warm $(VENV)/.system
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "not long"
+	$(BIN)/python -m pytest $(SPREAD) -m "not long"
 
 test-long: $(VENV)/.dev-warm $(VENV)/.system
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+	$(BIN)/python -m pytest $(SPREAD) -o faulthandler_timeout=14400
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .

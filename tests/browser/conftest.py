@@ -9,6 +9,7 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.chrome.webdriver import WebDriver
 from tests.browser.visitor import Visitor
+from tests.waiting import GUARD
 from tests.web.serving import Served, served
 
 _FLAGS = (
@@ -40,6 +41,8 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
     options.add_experimental_option("prefs", {"download.default_directory": str(folder)})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(control))
+    driver.set_script_timeout(GUARD)
+    driver.set_page_load_timeout(GUARD)
     driver.downloads = folder  # type: ignore[attr-defined]
     try:
         yield driver
@@ -54,9 +57,13 @@ def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.fixture
-def visitor(driver: WebDriver, workbench: Served) -> Visitor:
+def visitor(driver: WebDriver, workbench: Served) -> Iterator[Visitor]:
     driver.set_window_size(1280, 800)
-    return Visitor(driver, workbench)
+    visitor = Visitor(driver, workbench)
+    try:
+        yield visitor
+    finally:
+        visitor.leave()
 
 
 @pytest.fixture

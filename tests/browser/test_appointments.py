@@ -41,8 +41,7 @@ def test_the_whole_way_over_a_database(visitor: Visitor, tmp_path: Path) -> None
     visitor.press("Write to database")
     visitor.see("5 records written to table 'tabla_resource'")
     # Read them back from the database, as another user would.
-    visitor.press("Remove tabla")
-    visitor.until(lambda: not visitor.all("[data-dataset=tabla]"), what="removal")
+    visitor.remove("tabla")
     visitor.tab("Database")
     visitor.press("List the tables again")
     visitor.see("Tables (3)")
@@ -92,7 +91,7 @@ def test_sample_people_in_a_timetable(visitor: Visitor, downloads: Path) -> None
     visitor.choose("Quasi-identifiers", "AGE")
     visitor.fill("Time limit", "4")
     visitor.press("Assign")
-    visitor.state("done", 90)
+    visitor.state("done")
     visitor.whole("appointments-sample")
     visitor.click(lambda: visitor.one("[data-file='calendars.zip']"))
     visitor.until((downloads / "calendars.zip").exists, what="the calendars")

@@ -19,8 +19,7 @@ def clinic() -> Iterator[tuple[servers.Server, sa.Engine]]:
             server = stack.enter_context(servers.postgresql())
         except servers.MissingError as error:
             pytest.skip(str(error))
-        url = sa.URL.create("postgresql+psycopg", servers.USER, None, "127.0.0.1", server.port, "postgres")
-        engine = sa.create_engine(url, connect_args={"password": servers.PASSWORD}, poolclass=sa.NullPool)
+        engine = servers.home(server)
         with engine.connect() as connection:
             connection.exec_driver_sql(
                 "CREATE TABLE visits (id integer primary key, age integer, cost double precision)"
@@ -51,7 +50,7 @@ def test_postgresql_from_connect_to_write(visitor: Visitor, clinic: tuple[server
     visitor.see("Columns of visits", "300 records")
     visitor.open("/records?data=visits")
     visitor.press("Protect")
-    visitor.state("done", 90)
+    visitor.state("done")
     visitor.press("Write to database")
     visitor.see("300 records written to table 'visits_release'")
     with engine.connect() as connection:

@@ -11,7 +11,7 @@ def test_groups_and_what_becomes_of_them(visitor: Visitor) -> None:
     visitor.open("/grouping?data=firms")
     visitor.fill("Iterations", "12")
     visitor.press("Group")
-    visitor.state("done", 120)
+    visitor.state("done")
     visitor.see("Operators", "The population, generation by generation")
     groups = [item.text.partition(": ")[2] for item in visitor.all("[data-test=group]")]
     assert sorted(name for group in groups for name in group.split(", ")) == [
@@ -25,7 +25,7 @@ def test_groups_and_what_becomes_of_them(visitor: Visitor) -> None:
     visitor.see(f"in {len(groups)} groups")
     visitor.choose("Method", "mdav")
     visitor.press("Protect")
-    visitor.state("done", 90)
+    visitor.state("done")
     visitor.see("K of the release")
     if len(groups) > 1:
         visitor.see(f"columns are protected in {len(groups)} separate groups")

@@ -22,13 +22,9 @@ def clinic() -> Iterator[tuple[servers.Server, sa.Engine]]:
             server = stack.enter_context(servers.mariadb())
         except servers.MissingError as error:
             pytest.skip(str(error))
-        url = sa.URL.create("mysql+pymysql", servers.USER, None, "127.0.0.1", server.port)
-        # PyMySQL sends a text as Latin-1; the server has it as UTF-8.
-        secret = {"password": servers.PASSWORD.encode()}
-        with sa.create_engine(url, connect_args=secret, poolclass=sa.NullPool).connect() as connection:
+        with servers.home(server).connect() as connection:
             connection.exec_driver_sql(f"CREATE DATABASE {DATABASE}")
-        url = url.set(database=DATABASE)
-        yield server, sa.create_engine(url, connect_args=secret, poolclass=sa.NullPool)
+        yield server, servers.engine(server, DATABASE)
 
 
 def test_several_tables_from_generating_to_writing_back(
@@ -63,7 +59,7 @@ def test_several_tables_from_generating_to_writing_back(
     visitor.see("Each table has its own slots: cohort0_resource, cohort1_resource")
     visitor.choose("Quasi-identifiers", "AGE")  # switched off
     visitor.press("Assign")
-    visitor.state("done", 90)
+    visitor.state("done")
     visitor.see("K before", "best K possible", "K at random", "Show table")
     visitor.whole("appointments-several")
     visitor.press("Write back REC_RAND and REC_INTELLIGENT")

@@ -1,18 +1,9 @@
 """The options of a method: shown when it is chosen, checked as they are written, found again with the run."""
 
-import time
-
 import pytest
 from tests.browser.visitor import Visitor
 
 pytestmark = pytest.mark.xdist_group("browser")
-
-
-def _unfold(visitor: Visitor, words: str) -> None:
-    visitor.click(
-        lambda: visitor.labelled("div[contains(@class, 'q-expansion-item')]//div[@role='button']", words)
-    )
-    time.sleep(0.3)
 
 
 def test_options_of_microaggregation(visitor: Visitor) -> None:
@@ -21,7 +12,7 @@ def test_options_of_microaggregation(visitor: Visitor) -> None:
     visitor.choose("Method", "univariate")
     visitor.see("univariate has no options of its own.")
     visitor.choose("Method", "v-mdav")
-    _unfold(visitor, "More options")
+    visitor.unfold("More options")
     visitor.see("How readily a group takes one more record")
     visitor.fill("Gamma", "-2")
     visitor.see("Must be greater than or equal to 0")
@@ -30,7 +21,7 @@ def test_options_of_microaggregation(visitor: Visitor) -> None:
     assert not visitor.all("[data-test=state]")
     visitor.fill("Gamma", "1.1")
     visitor.see("On the command line: --option gamma=1.1")
-    _unfold(visitor, "Quasi-identifiers")
+    visitor.unfold("Quasi-identifiers")
     visitor.see("Importance of the columns in the distance")
     visitor.fill("staff", "2")
     # Region and sector of the firms are quasi-identifiers by their role, and some firms are alone in theirs.
@@ -48,12 +39,12 @@ def test_options_of_microaggregation(visitor: Visitor) -> None:
 def test_options_of_grouping(visitor: Visitor) -> None:
     visitor.have("firms")
     visitor.open("/grouping?data=firms")
-    _unfold(visitor, "More options")
+    visitor.unfold("More options")
     visitor.fill("Population", "12")
     visitor.fill("Crossovers", "5")
     visitor.see("--option population=12 --option crossovers=5")
     visitor.fill("Iterations", "4")
     visitor.whole("grouping-options")
     visitor.press("Group")
-    visitor.state("done", 90)
+    visitor.state("done")
     visitor.see("proved optimal")

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from pathlib import Path
 
 import numpy as np
@@ -66,10 +65,7 @@ def test_files_of_every_kind(visitor: Visitor, frame: pl.DataFrame, tmp_path: Pa
     visitor.see("900 records · 5 columns")
     visitor.whole("data")
     for suffix in ("c", "p", "x"):
-        visitor.press(f"Remove survey-{suffix}")
-        visitor.until(
-            lambda s=suffix: f"survey-{s}" not in visitor.one("main, #content").text, what="removal"
-        )
+        visitor.remove(f"survey-{suffix}")
 
 
 def test_wrong_files_get_a_message_that_helps(visitor: Visitor, tmp_path: Path) -> None:
@@ -129,20 +125,16 @@ def test_watch_pause_resume_and_keep_the_best(
     visitor.fill("Iterations", "100000000")
     visitor.press("Protect")
     visitor.state("running")
-    visitor.until(lambda: visitor.all("canvas"), 60, "the curve")
+    visitor.until(lambda: visitor.all("canvas"), "the curve")
     visitor.press("Pause")
     visitor.state("paused")
-    time.sleep(0.6)
-    words = visitor.one("[data-test=progress]").text
-    time.sleep(1)
-    assert visitor.one("[data-test=progress]").text == words
+    words = visitor.at_rest()
     visitor.shot("records-paused")
     visitor.press("Resume")
     visitor.until(lambda: visitor.one("[data-test=progress]").text != words, what="the search to go on")
     # Closing the tab loses nothing: the run goes on and is found again.
     address = visitor.driver.current_url
     visitor.driver.get("about:blank")
-    time.sleep(0.5)
     visitor.driver.get(address)
     visitor.state("running")
     visitor.press("Stop and keep the best")
@@ -158,7 +150,7 @@ def test_watch_pause_resume_and_keep_the_best(
 
 
 @pytest.mark.usefixtures("survey")
-def test_two_runs_at_once_and_cancel_within_a_second(visitor: Visitor) -> None:
+def test_two_runs_at_once_cancel_and_crash(visitor: Visitor) -> None:
     runs = []
     for _ in range(2):
         visitor.open("/records?data=survey")
@@ -167,9 +159,7 @@ def test_two_runs_at_once_and_cancel_within_a_second(visitor: Visitor) -> None:
         visitor.press("Protect")
         visitor.state("running")
         visitor.until(lambda: "run=" in visitor.driver.current_url, what="the run in the address")
-        visitor.until(
-            lambda: "iterations" in visitor.one("[data-test=progress]").text, 60, "the first glimpse"
-        )
+        visitor.until(lambda: "iterations" in visitor.one("[data-test=progress]").text, "the first glimpse")
         runs.append(visitor.driver.current_url)
     visitor.driver.get(runs[0])
     visitor.state("running")
@@ -177,37 +167,22 @@ def test_two_runs_at_once_and_cancel_within_a_second(visitor: Visitor) -> None:
     # The page answers while both search.
     visitor.open("/data")
     visitor.click(lambda: visitor.labelled("div[@role='tab']", "Sample"))
-    since = time.monotonic()
-    visitor.see("Load people", seconds=3)
+    visitor.see("Load people")
     visitor.tab("Generate")
-    visitor.see("Number of people", seconds=3)
-    assert time.monotonic() - since < 3
+    visitor.see("Number of people")
+    visitor.see("2 running")
     visitor.driver.get(runs[0])
     visitor.state("running")
     visitor.press("Cancel")
-    # One second for the run, which the tests of jobs measure; the rest is the browser's.
-    visitor.state("cancelled", 4)
+    visitor.state("cancelled")
     visitor.see("cancelled; nothing was kept")
     # A worker that dies becomes a message on the page of its run.
     visitor.driver.get(runs[1])
     visitor.state("running")
-    for worker in _workers(visitor.served.process.pid):
+    for worker in visitor.workers():
         os.kill(worker, signal.SIGKILL)
-    visitor.state("failed", 10)
+    visitor.state("failed")
     visitor.see("the worker process ended unexpectedly")
-
-
-def _workers(server: int) -> list[int]:
-    """The worker processes of a workbench."""
-    found = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(status.read_text().rpartition(")")[2].split()[1])
-            if parent == server and "spawn_main" in (status.parent / "cmdline").read_text():
-                found.append(int(status.parent.name))
-        except OSError:
-            continue
-    return found
 
 
 @pytest.mark.usefixtures("survey")

@@ -1,6 +1,5 @@
 """A person at the workbench: looks for words on the page and presses what is labelled."""
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,16 +8,37 @@ import httpx
 from selenium.common.exceptions import (
     ElementClickInterceptedException,
     ElementNotInteractableException,
+    JavascriptException,
     StaleElementReferenceException,
 )
 from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
-from tests.web.serving import Served
+from tests.waiting import GUARD, until, until_at_rest
+from tests.web.serving import Served, cancel_all, finished
 
 ARTEFACTS = Path(__file__).parents[2] / "artefacts" / "browser"
 _BUSY = (StaleElementReferenceException, ElementClickInterceptedException, ElementNotInteractableException)
+# Two ways to the server and back, after what was sent before: the first ends when the server has dealt with it, the
+# second brings what it changed on the page. Then one picture more.
+_SETTLE = """
+const done = arguments[0];
+const there = {client_id: "nobody", next_message_id: 0};
+const picture = () => requestAnimationFrame(() => done(true));
+window.socket ? window.socket.emit("ack", there, () => window.socket.emit("ack", there, picture)) : picture();
+"""
+# Whether the press reaches what it is meant for, and not only what has taken its place.
+_LISTEN = """
+const item = arguments[0];
+item.scrollIntoView({block: "center"});
+window.pressed = false;
+const seen = (event) => { window.pressed ||= item.contains(event.target) || event.target.contains(item); };
+window.addEventListener("click", seen, {capture: true, once: true});
+const names = [...item.querySelectorAll("[id]")].map((one) => one.id);
+for (let one = item; one; one = one.parentElement) names.push(one.id);
+return names;
+"""
 
 
 class Visitor:
@@ -63,48 +83,79 @@ class Visitor:
         return [f"{page_of(kind)}?run={run}" for kind, run in latest.items() if page_of(kind) != "/reports"]
 
     def _api(self) -> httpx.Client:
-        return httpx.Client(base_url=self.served.root, headers=self.served.headers, timeout=90)
+        return httpx.Client(base_url=self.served.root, headers=self.served.headers, timeout=GUARD)
 
     def _ended(self, api: httpx.Client, run: str) -> None:
-        for _ in range(4):
-            view = api.get(f"/api/jobs/{run}", params={"wait": 60}).json()
-            if view["state"] not in ("waiting", "running"):
-                break
+        view = finished(api, run)
         assert view["state"] == "done", view
 
-    def until(self, condition: Callable[[], Any], seconds: float = 20, what: str = "") -> Any:
-        """Wait for something to come true."""
-        end = time.monotonic() + seconds
-        while True:
+    def leave(self) -> None:
+        """End the runs that are left, so that the next visitor finds the workbench free."""
+        with self._api() as api:
+            cancel_all(api)
+
+    def workers(self) -> list[int]:
+        """The processes of the workbench that run, or wait for a run."""
+        found = []
+        for status in Path("/proc").glob("[0-9]*/stat"):
             try:
-                if found := condition():
-                    return found
+                parent = int(status.read_text().rpartition(")")[2].split()[1])
+                if (
+                    parent == self.served.process.pid
+                    and "spawn_main" in (status.parent / "cmdline").read_text()
+                ):
+                    found.append(int(status.parent.name))
+            except OSError:
+                continue
+        return found
+
+    def at_rest(self) -> str:
+        """Wait until a paused run stands still; what the page says of it."""
+        return until_at_rest(lambda: self.one("[data-test=progress]").text, *self.workers())
+
+    def until(self, condition: Callable[[], Any], what: str = "") -> Any:
+        """Wait for something to come true."""
+
+        def look() -> Any:
+            try:
+                return condition()
             except StaleElementReferenceException:
-                pass
-            if time.monotonic() > end:
-                self.shot("failure")
-                raise AssertionError(
-                    f"waited in vain for {what or condition}; the page says:\n{self.text[:3000]}"
-                )
-            time.sleep(0.05)
+                return None
+
+        def otherwise() -> str:
+            self.shot("failure")
+            return f"; the page says:\n{self.text[:3000]}"
+
+        return until(look, what, otherwise=otherwise)
+
+    def settle(self) -> None:
+        """Wait until the server has dealt with what was sent to it and the page shows what came back."""
+
+        def settled() -> bool:
+            try:
+                return bool(self.driver.execute_async_script(_SETTLE))
+            except JavascriptException:  # the page is just being loaded
+                return False
+
+        self.until(settled, "the page to settle")
 
     @property
     def text(self) -> str:
         """All words on the page."""
         return self.driver.find_element(By.TAG_NAME, "body").text
 
-    def see(self, *words: str, seconds: float = 20) -> None:
+    def see(self, *words: str) -> None:
         """Wait until all these words are on the page."""
         for word in words:
-            self.until(lambda word=word: word in self.text, seconds, f"the words {word!r}")
+            self.until(lambda word=word: word in self.text, f"the words {word!r}")
 
     def all(self, selector: str) -> list[WebElement]:
         return [item for item in self.driver.find_elements(By.CSS_SELECTOR, selector) if item.is_displayed()]
 
-    def one(self, selector: str, seconds: float = 20) -> WebElement:
-        return self.until(lambda: self.all(selector), seconds, selector)[0]
+    def one(self, selector: str) -> WebElement:
+        return self.until(lambda: self.all(selector), selector)[0]
 
-    def labelled(self, tag: str, name: str, seconds: float = 20) -> WebElement:
+    def labelled(self, tag: str, name: str) -> WebElement:
         """An element of a kind by its visible words or its spoken label."""
         path = (
             f"//{tag}[contains(normalize-space(.), {name!r}) or contains(@aria-label, {name!r})"
@@ -115,21 +166,25 @@ class Visitor:
             found = [item for item in self.driver.find_elements(By.XPATH, path) if item.is_displayed()]
             return found[-1] if found else None
 
-        return self.until(look, seconds, f"{tag} {name!r}")
+        return self.until(look, f"{tag} {name!r}")
 
-    def click(self, element: WebElement | Callable[[], WebElement], seconds: float = 10) -> None:
-        """Press, as soon as it can be pressed."""
+    def click(self, element: WebElement | Callable[[], WebElement]) -> None:
+        """Press, as soon as it can be pressed; again, if the page was just drawing it anew and it was in vain."""
 
         def press() -> bool:
             item = element() if callable(element) else element
+            before = len(self.served.lost)
             try:
-                self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", item)
+                names = self.driver.execute_script(_LISTEN, item)
                 item.click()
             except _BUSY:
                 return False
-            return True
+            if not self.driver.execute_script("return window.pressed !== false"):
+                return False
+            self.settle()
+            return not set(names) & set(self.served.lost[before:])
 
-        self.until(press, seconds, "something that can be pressed")
+        self.until(press, "something that can be pressed")
 
     def press(self, name: str) -> None:
         """Press a button by its words."""
@@ -138,7 +193,13 @@ class Visitor:
             f" (normalize-space(.)={name!r} or contains(@aria-label, {name!r})"
             f" or .//span[normalize-space(.)={name!r}])]"
         )
+        self.settle()
         self.click(lambda: self._enabled(path, name))
+
+    def remove(self, name: str) -> None:
+        """Remove data."""
+        self.click(lambda: self.one(f"[aria-label='Remove {name}']"))
+        self.until(lambda: not self.all(f"[data-dataset='{name}']"), f"the removal of {name!r}")
 
     def _enabled(self, path: str, name: str) -> WebElement:
         def look() -> WebElement | None:
@@ -150,7 +211,7 @@ class Visitor:
             ]
             return able[0] if able else None
 
-        return self.until(look, 20, f"the button {name!r}")
+        return self.until(look, f"the button {name!r}")
 
     def tab(self, name: str) -> None:
         self.click(lambda: self.labelled("div[@role='tab']", name))
@@ -161,22 +222,38 @@ class Visitor:
 
     def fill(self, label: str, value: str) -> None:
         """Write into a field."""
-        box = self.field(label).find_element(By.CSS_SELECTOR, "input, textarea")
-        self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", box)
-        box.send_keys(Keys.CONTROL, "a")
-        box.send_keys(Keys.DELETE)
-        box.send_keys(value)
-        box.send_keys(Keys.TAB)
-        time.sleep(0.15)
+
+        def write() -> bool:
+            try:
+                box = self.field(label).find_element(By.CSS_SELECTOR, "input, textarea")
+                self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", box)
+                box.send_keys(Keys.CONTROL, "a")
+                box.send_keys(Keys.DELETE)
+                box.send_keys(value)
+                box.send_keys(Keys.TAB)
+            except _BUSY:
+                return False
+            return True
+
+        self.settle()
+        self.until(write, f"the field {label!r}")
+        self.settle()
 
     def choose(self, label: str, *options: str) -> None:
         """Choose from a list; in a list of several, each option is switched."""
         self.click(lambda: self.field(label).find_element(By.CSS_SELECTOR, ".q-field__append"))
         for option in options:
             self.click(lambda option=option: self._option(option))
-            time.sleep(0.15)
+            self.settle()
         self.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
-        self.until(lambda: not self.all(".q-menu"), 5, "the list to close")
+        self.until(lambda: not self.all(".q-menu"), "the list to close")
+
+    def unfold(self, words: str) -> None:
+        """Open a part of the form that is folded away."""
+        item = "div[contains(@class, 'q-expansion-item')]"
+        self.click(lambda: self.labelled(f"{item}//div[@role='button']", words))
+        self.labelled(f"{item}[contains(@class, '--expanded')]", words)
+        self.settle()
 
     def _option(self, name: str) -> WebElement:
         item = "//div[contains(@class, 'q-menu')]//div[contains(@class, 'q-item') and {}]"
@@ -187,20 +264,22 @@ class Visitor:
             found = self.driver.find_elements(By.XPATH, path) or self.driver.find_elements(By.XPATH, begins)
             return found[0] if found else None
 
-        return self.until(look, 10, f"the option {name!r}")
+        return self.until(look, f"the option {name!r}")
 
     def upload(self, *files: Path) -> None:
         """Give files to the page."""
         box = self.driver.find_element(By.CSS_SELECTOR, ".q-uploader input[type=file]")
         box.send_keys("\n".join(str(file) for file in files))
 
-    def state(self, wanted: str, seconds: float = 60) -> None:
-        """Wait until the run on the page is in a state."""
-        self.until(
-            lambda: [item for item in self.all("[data-test=state]") if item.text.lower() == wanted],
-            seconds,
-            f"the state {wanted!r}",
-        )
+    def state(self, wanted: str) -> None:
+        """Wait until the run on the page is in a state; one that has failed will not be in another."""
+
+        def reached() -> bool:
+            shown = [item.text.lower() for item in self.all("[data-test=state]")]
+            assert "failed" not in shown or wanted == "failed", self.text[:3000]
+            return wanted in shown
+
+        self.until(reached, f"the state {wanted!r}")
 
     def shot(self, name: str) -> Path:
         """Keep a picture of the page."""
@@ -214,7 +293,7 @@ class Visitor:
         height = self.driver.execute_script("return document.body.scrollHeight")
         width = self.driver.get_window_size()["width"]
         self.driver.set_window_size(width, min(4000, max(720, height + 150)))
-        time.sleep(0.4)
+        self.settle()
         path = self.shot(name)
         self.driver.set_window_size(width, 800)
         return path

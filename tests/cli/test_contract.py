@@ -51,21 +51,16 @@ def test_every_command_has_help_with_an_example(command):
 
 
 def test_help_and_import_are_quick():
-    # Processor time, best of three: what else the machine does must not decide.
-    def best(arguments: list[str]) -> float:
-        spent = []
-        for _ in range(3):
-            before = os.times()
-            subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
-            after = os.times()
-            spent.append(
-                after.children_user - before.children_user + after.children_system - before.children_system
-            )
-        return min(spent)
+    # Counted in modules, since seconds would say more about the machine; the command line is allowed half of
+    # what its library needs once more.
+    def loaded(statement: str) -> int:
+        code = f"import sys; {statement}; print(len(sys.modules))"
+        done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+        return int(done.stdout)
 
-    bare = best(["-c", "pass"])
-    assert best(["-c", "import shoal"]) - bare < 0.5
-    assert best(["-m", "shoal", "--help"]) - bare < 0.5
+    library = loaded("import typer")
+    assert loaded("import shoal") < library
+    assert loaded("import shoal.cli.main") < 1.5 * library
 
 
 def test_importing_shoal_loads_nothing_heavy():
@@ -210,7 +205,7 @@ def test_broken_pipe_is_no_error(people):
     assert done.returncode == 0 and "Traceback" not in done.stderr
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(content=st.binary(max_size=400), quasi=st.text("abc,;\"'\n ", max_size=6))
 def test_broken_bytes_never_give_a_traceback(tmp_path, content, quasi):
     path = tmp_path / "broken.csv"
@@ -221,7 +216,7 @@ def test_broken_bytes_never_give_a_traceback(tmp_path, content, quasi):
         assert outcome.json["kind"] == "input"
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     rows=st.lists(
         st.tuples(st.integers(-5, 5), st.sampled_from(["x", "y", "é", ""]), st.booleans()),

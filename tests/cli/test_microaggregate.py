@@ -4,13 +4,13 @@ import signal
 import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from tests.cli.running import shoal
+from tests.waiting import GUARD
 
 
 @pytest.fixture
@@ -231,14 +231,35 @@ def test_methods_are_listed():
     )
 
 
+# The command, which says when its search is under way. A shell that starts the tests in the background lets its
+# children ignore Ctrl-C; the command must not inherit that.
+SEARCHING = """
+import signal, sys
+from shoal.cli.main import main
+from shoal.search.budget import Run
+
+spend = Run.spend
+
+def telling(run, *arguments):
+    spend(run, *arguments)
+    if run.work > 100 and Run.spend is not spend:
+        Run.spend = spend
+        print("searching", file=sys.stderr, flush=True)
+
+Run.spend = telling
+signal.signal(signal.SIGINT, signal.default_int_handler)
+main()
+"""
+
+
 def test_interrupting_keeps_the_best_found(tmp_path):
     draw = np.random.default_rng(2)
     path, out = tmp_path / "large.csv", tmp_path / "safe.csv"
     pl.DataFrame({f"x{i}": draw.normal(size=3000) for i in range(6)}).write_csv(path)
     command = [
         sys.executable,
-        "-m",
-        "shoal",
+        "-c",
+        SEARCHING,
         "microaggregate",
         str(path),
         "-k",
@@ -252,9 +273,15 @@ def test_interrupting_keeps_the_best_found(tmp_path):
     process = subprocess.Popen(
         [*command, "--iterations", "100000000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    time.sleep(8)
-    process.send_signal(signal.SIGINT)
-    told, err = process.communicate(timeout=60)
+    try:
+        assert process.stderr is not None
+        while process.stderr.readline() not in ("searching\n", ""):
+            pass
+        process.send_signal(signal.SIGINT)
+        told, err = process.communicate(timeout=GUARD)
+    finally:
+        process.kill()
+        process.communicate()
     assert process.returncode == 130, err
     assert '"stopped_by": "interrupt"' in told
     assert pl.read_csv(out).group_by(pl.all()).len()["len"].min() >= 4

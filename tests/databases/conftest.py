@@ -58,22 +58,15 @@ def _url(server: servers.Server, database: str) -> str:
     return f"{server.kind}://{servers.USER}:{password}@127.0.0.1:{server.port}/{database}"
 
 
-def _engine(server: servers.Server, database: str) -> sa.Engine:
-    driver = "postgresql+psycopg" if server.kind == "postgresql" else "mysql+pymysql"
-    url = sa.URL.create(driver, servers.USER, None, "127.0.0.1", server.port, database)
-    password = servers.PASSWORD if server.kind == "postgresql" else servers.PASSWORD.encode()
-    return sa.create_engine(url, connect_args={"password": password}, poolclass=sa.NullPool)
-
-
 _counter = iter(range(10**9))
 
 
 def _on_server(server: servers.Server) -> Iterator[Database]:
     name = f"clinic{next(_counter)}"
-    home = _engine(server, "postgres" if server.kind == "postgresql" else "mysql")
+    home = servers.home(server)
     with home.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.exec_driver_sql(f"CREATE DATABASE {name}")
-    engine = _engine(server, name)
+    engine = servers.engine(server, name)
     yield Database(server.kind, _url(server, name), engine.connect)
     with home.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         force = " WITH (FORCE)" if server.kind == "postgresql" else ""

@@ -6,11 +6,13 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+import sqlalchemy as sa
+from tests.waiting import GUARD, until
 
 USER = "shoal_tester"
 PASSWORD = "s3cret:p@ss/wörd%"
@@ -79,29 +81,50 @@ def account_of(*names: str) -> str:
 
 
 @contextmanager
-def running(command: list[str], port: int, log: Path) -> Iterator[None]:
-    """Start a server, wait until it listens, and stop it in the end."""
+def running(command: list[str], server: Server) -> Iterator[Server]:
+    """Start a server, wait until it answers a query, and stop it in the end."""
+    log = server.folder / "server.log"
     with log.open("wb") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=log.parent)
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, cwd=server.folder)
         try:
-            deadline = time.monotonic() + 60
-            while True:
-                with socket.socket() as probe:
-                    if probe.connect_ex(("127.0.0.1", port)) == 0:
-                        break
-                if process.poll() is not None or time.monotonic() > deadline:
-                    raise RuntimeError(
-                        f"the server did not start:\n{log.read_text(errors='replace')[-2000:]}"
-                    )
-                time.sleep(0.05)
-            yield
+            until(
+                lambda: process.poll() is not None or answers(server),
+                "the server to answer",
+                otherwise=lambda: f":\n{log.read_text(errors='replace')[-2000:]}",
+            )
+            if process.poll() is not None:
+                raise RuntimeError(f"the server did not start:\n{log.read_text(errors='replace')[-2000:]}")
+            yield server
         finally:
             process.terminate()
             try:
-                process.wait(30)
+                process.wait(GUARD)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def engine(server: Server, database: str) -> sa.Engine:
+    """A way into a database of a server for the tests themselves, without pooled connections."""
+    driver = "postgresql+psycopg" if server.kind == "postgresql" else "mysql+pymysql"
+    url = sa.URL.create(driver, USER, None, "127.0.0.1", server.port, database)
+    # PyMySQL sends a text as Latin-1; the server has it as UTF-8.
+    password = PASSWORD if server.kind == "postgresql" else PASSWORD.encode()
+    return sa.create_engine(url, connect_args={"password": password}, poolclass=sa.NullPool)
+
+
+def home(server: Server) -> sa.Engine:
+    """A way into the database that every server has."""
+    return engine(server, "postgres" if server.kind == "postgresql" else "mysql")
+
+
+def answers(server: Server) -> bool:
+    """Whether a query gets an answer: a server listens before it is ready."""
+    try:
+        with home(server).connect() as connection:
+            return bool(connection.exec_driver_sql("SELECT 1").scalar() == 1)
+    except sa.exc.OperationalError:
+        return False
 
 
 @contextmanager
@@ -126,8 +149,8 @@ def postgresql() -> Iterator[Server]:
         command = [*before, postgres, "-D", f"{folder}/data", "-p", str(port)]
         for setting in settings:
             command += ["-c", setting]
-        with running(command, port, folder / "server.log"):
-            yield Server("postgresql", port, folder)
+        with running(command, Server("postgresql", port, folder)) as server:
+            yield server
 
 
 @contextmanager
@@ -158,5 +181,5 @@ def mariadb() -> Iterator[Server]:
         command += [f"--socket={folder}/s", "--bind-address=127.0.0.1", f"--pid-file={folder}/pid"]
         command += [f"--init-file={start}", "--innodb-flush-log-at-trx-commit=0", "--skip-name-resolve"]
         command += ["--character-set-server=utf8mb4"]
-        with running(command, port, folder / "server.log"):
-            yield Server("mariadb", port, folder)
+        with running(command, Server("mariadb", port, folder)) as server:
+            yield server

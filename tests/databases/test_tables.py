@@ -268,7 +268,7 @@ frames = st.lists(st.tuples(*cells.values()), max_size=6).map(
 )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(frame=frames)
 def test_any_frame_comes_back_as_it_went(database, frame):
     sources.write(frame, database("anything"), force=True)

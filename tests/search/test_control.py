@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.waiting import GUARD, naps, until
 
 from shoal.search import Budget, Control, StopReason
 
@@ -79,13 +80,6 @@ def test_only_a_shared_control_travels(tmp_path):
         pickle.dumps(Control())
 
 
-def _eventually(holds, seconds=20.0):
-    until = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < until, "waited in vain"
-        time.sleep(0.01)
-
-
 def _count(path: Path) -> int:
     return int(path.read_text()) if path.exists() else 0
 
@@ -97,17 +91,21 @@ def test_a_search_in_another_process_is_paused_resumed_and_cancelled(tmp_path):
         search = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         try:
             began = time.monotonic()
-            _eventually(lambda: _count(count) > 5)
+            until(lambda: _count(count) > 5)
             control.pause()
-            halted = _count(count)
-            time.sleep(1.0)
+            halted, slept = _count(count), naps(search.pid)
+            # Every step sleeps once, and so does every look at the switches during a pause.
+            until(lambda: naps(search.pid) > slept + 3)
+            paused = time.monotonic()
+            until(lambda: naps(search.pid) > slept + 20)
             # The step that was under way when the pause came may still have been finished.
             assert _count(count) <= halted + 1
             assert search.poll() is None
+            paused = time.monotonic() - paused
             control.resume()
-            _eventually(lambda: _count(count) > halted + 5)
+            until(lambda: _count(count) > halted + 5)
             control.cancel()
-            out, _ = search.communicate(timeout=20)
+            out, _ = search.communicate(timeout=GUARD)
         finally:
             search.kill()
             search.wait()
@@ -115,12 +113,12 @@ def test_a_search_in_another_process_is_paused_resumed_and_cancelled(tmp_path):
     ended = json.loads(out)
     assert ended["stopped_by"] == "interrupt"
     assert ended["work"] == _count(count)
-    assert ended["seconds"] < lasted - 0.9
+    assert ended["seconds"] <= lasted - paused
 
 
 @pytest.mark.parametrize("deed", ["pause", "cancel"])
 def test_another_process_reaches_the_search_of_this_one(deed, tmp_path):
     with Control.shared(tmp_path) as control:
         code = f"from shoal.search import Control; Control.at({str(control.path)!r}).{deed}()"
-        subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=GUARD)
         assert (control.paused, control.cancelled) == (deed == "pause", deed == "cancel")

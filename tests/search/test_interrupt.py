@@ -8,6 +8,7 @@ import threading
 from contextlib import contextmanager
 
 import pytest
+from tests.waiting import GUARD
 
 from shoal.search import Budget, Control
 from shoal.search.interrupt import keep_best_on_interrupt
@@ -21,7 +22,7 @@ def tell():
     print("stopping", file=sys.stderr, flush=True)
 
 with keep_best_on_interrupt(Control(), tell) as control:
-    run = Budget(seconds=60.0, control=control).start()
+    run = Budget(seconds=600.0, control=control).start()
     print("running", flush=True)
     while {going_on}:
         time.sleep(0.005)
@@ -53,7 +54,7 @@ def _started(going_on="run.chunk(1)", after=0):
 def test_the_first_ctrl_c_keeps_the_best():
     with _started() as program:
         program.send_signal(signal.SIGINT)
-        out, err = program.communicate(timeout=30)
+        out, err = program.communicate(timeout=GUARD)
     assert program.returncode == 0
     stopped_by, value, work = json.loads(out.splitlines()[0])
     assert stopped_by == "interrupt"
@@ -66,18 +67,18 @@ def test_the_second_ctrl_c_ends_a_search_that_does_not_listen():
         program.send_signal(signal.SIGINT)
         assert program.stderr.readline() == "stopping\n"
         program.send_signal(signal.SIGINT)
-        _, err = program.communicate(timeout=30)
+        _, err = program.communicate(timeout=GUARD)
     assert program.returncode not in (0, None)
     assert "KeyboardInterrupt" in err
 
 
 def test_afterwards_ctrl_c_is_what_it_was():
-    with _started(after=60) as program:
+    with _started(after=600) as program:
         program.send_signal(signal.SIGINT)
         while program.stdout.readline() != "after\n":
             pass
         program.send_signal(signal.SIGINT)
-        _, err = program.communicate(timeout=30)
+        _, err = program.communicate(timeout=GUARD)
     assert "KeyboardInterrupt" in err
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.waiting import GUARD
 
 LOW = """
 from shoal.search.kernels import kernel
@@ -52,7 +53,7 @@ def program(tmp_path):
             env=environment,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=GUARD,
             check=True,
         )
         return done.stdout.split("\n")[:-1]
@@ -77,6 +78,6 @@ def test_importing_the_contract_imports_nothing_heavy(module):
     heavy = "{'numpy', 'numba', 'scipy', 'polars', 'pydantic', 'ortools', 'highspy', 'sqlalchemy', 'altair'}"
     code = f"import sys, {module}; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=GUARD
     )
     assert done.stdout == "[]\n"

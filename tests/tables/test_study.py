@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.waiting import GUARD
 
 from shoal.generate.table import SETS, DataSet, table
 from shoal.search import Seeds
@@ -123,7 +124,8 @@ PLANS = [
     Plan("hypercube", "hypercube", runs=3),
     Plan("heurgene", "heurgene", {"patience": 5}, 3),
     Plan("gensup", "gensup", {"patience": 3}, 2),
-    Plan("auto, 5 s", "auto", seconds=5.0),
+    # It ends with its proof, long before the guard.
+    Plan("auto, 5 s", "auto", seconds=GUARD),
     *(
         Plan(name, "heurgene", {"configuration": key, "patience": 5}, 2)
         for name, key in [*CONFIGURATIONS.items()][:5]

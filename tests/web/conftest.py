@@ -2,7 +2,8 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from tests.web.serving import Served, served
+from tests.waiting import GUARD
+from tests.web.serving import Served, cancel_all, served
 
 
 @pytest.fixture(scope="session")
@@ -13,5 +14,8 @@ def workbench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture
 def api(workbench: Served) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=workbench.root, headers=workbench.headers, timeout=60) as client:
-        yield client
+    with httpx.Client(base_url=workbench.root, headers=workbench.headers, timeout=GUARD) as client:
+        try:
+            yield client
+        finally:
+            cancel_all(client)

@@ -6,12 +6,33 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
-# Until it says where it can be opened.
-_SECONDS = 60
+import httpx
+from tests.waiting import GUARD, until
 
-_COMMAND = "import sys, typer; from shoal.cli import serve; app = typer.Typer(); serve.register(app); app(sys.argv[1:])"
+# The command, which also notes in a file when something was pressed that the page had replaced in the meantime.
+_COMMAND = """
+import sys
+from pathlib import Path
+import typer
+from nicegui import Client
+from shoal.cli import serve
+
+lost, handle_event = Path(sys.argv.pop(1)), Client.handle_event
+
+def noting(client, message):
+    if message["id"] not in client.elements:
+        with lost.open("a") as file:
+            file.write(f"c{message['id']}\\n")
+    handle_event(client, message)
+
+Client.handle_event = noting
+app = typer.Typer()
+serve.register(app)
+app(sys.argv[1:])
+"""
 
 
 @dataclass(frozen=True)
@@ -33,8 +54,35 @@ class Served:
         return urlsplit(self.address).netloc
 
     @property
+    def lost(self) -> list[str]:
+        """What was pressed in vain so far, since it had just been drawn anew: the numbers elements have on the page."""
+        noted = _lost(self.folder)
+        return noted.read_text().split() if noted.exists() else []
+
+    @property
     def headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self.token}"}
+
+
+def _lost(folder: Path) -> Path:
+    return folder.parent / f"{folder.name}.lost"
+
+
+def finished(api: httpx.Client, run: str) -> dict[str, Any]:
+    """Wait until a run is over; how it stands then."""
+
+    def over() -> dict[str, Any] | None:
+        view: dict[str, Any] = api.get(f"/api/jobs/{run}", params={"wait": 30}).json()
+        return None if view["state"] in ("waiting", "running", "paused") else view
+
+    return until(over, f"the end of run {run}") or {}
+
+
+def cancel_all(api: httpx.Client) -> None:
+    """End the runs that a test has left, so that the next one finds the workbench free."""
+    for job in api.get("/api/jobs").json():
+        if job["state"] in ("waiting", "running", "paused"):
+            api.delete(f"/api/jobs/{job['run']}")
 
 
 @contextmanager
@@ -43,7 +91,16 @@ def served(folder: Path, *options: str) -> Iterator[Served]:
     log = folder.parent / f"{folder.name}.log"
     with log.open("w") as errors:
         process = subprocess.Popen(
-            [sys.executable, "-c", _COMMAND, "--no-browser", "--workspace", str(folder), *options],
+            [
+                sys.executable,
+                "-c",
+                _COMMAND,
+                str(_lost(folder)),
+                "--no-browser",
+                "--workspace",
+                str(folder),
+                *options,
+            ],
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
@@ -56,7 +113,7 @@ def served(folder: Path, *options: str) -> Iterator[Served]:
         finally:
             process.terminate()
             try:
-                process.wait(15)
+                process.wait(GUARD)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

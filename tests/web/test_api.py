@@ -3,7 +3,6 @@
 import os
 import sqlite3
 import subprocess
-import time
 from pathlib import Path
 
 import httpx
@@ -11,7 +10,8 @@ import polars as pl
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
-from tests.web.serving import Served
+from tests.waiting import GUARD, until
+from tests.web.serving import Served, finished
 
 import shoal
 
@@ -19,30 +19,22 @@ pytestmark = pytest.mark.xdist_group("web")
 MANUAL = Path(__file__).parents[2] / "docs" / "workbench.md"
 
 
-def _finished(api: httpx.Client, run: str) -> dict[str, object]:
-    for _ in range(4):
-        view = api.get(f"/api/jobs/{run}", params={"wait": 30}).json()
-        if view["state"] not in ("waiting", "running"):
-            return view
-    raise AssertionError("the run does not end")
-
-
 def test_the_way_of_a_job(api: httpx.Client) -> None:
     frame = pl.DataFrame({"zip": ["a", "a", "b", "b", "b"] * 8, "income": [float(n) for n in range(40)]})
     sent = api.post("/api/data", files={"file": ("town.csv", frame.write_csv().encode())})
     assert sent.status_code == 202
-    assert _finished(api, sent.json()["run"])["state"] == "done"
+    assert finished(api, sent.json()["run"])["state"] == "done"
     assert api.get("/api/data/town").json()["records"] == 40
     assert api.put("/api/data/town/roles", json={"zip": "other"}).json()["roles"]["zip"] == "other"
     measured = api.post("/api/jobs/anonymity", json={"data": ["town"], "quasi": ["zip"]}).json()["run"]
-    assert _finished(api, measured)["state"] == "done"
+    assert finished(api, measured)["state"] == "done"
     assert (
         api.get(f"/api/jobs/{measured}/result").json()["tables"][0]["k"] == shoal.anonymity(frame, ["zip"]).k
     )
     run = api.post("/api/jobs/microaggregate", json={"data": "town", "k": 4, "columns": ["income"]}).json()[
         "run"
     ]
-    view = _finished(api, run)
+    view = finished(api, run)
     assert view["state"] == "done"
     result = api.get(f"/api/jobs/{run}/result").json()
     direct = shoal.microaggregate(frame, 4, columns=["income"])
@@ -58,7 +50,7 @@ def test_the_way_of_a_job(api: httpx.Client) -> None:
 
 
 def test_progress_pause_and_cancel(api: httpx.Client) -> None:
-    _finished(api, api.post("/api/data/samples/firms").json()["run"])
+    finished(api, api.post("/api/data/samples/firms").json()["run"])
     request = {
         "data": "firms",
         "k": 3,
@@ -67,17 +59,13 @@ def test_progress_pause_and_cancel(api: httpx.Client) -> None:
         "iterations": 10**9,
     }
     run = api.post("/api/jobs/microaggregate", json=request).json()["run"]
-    end = time.monotonic() + 60
-    while not api.get(f"/api/jobs/{run}").json()["progress"].get("work"):
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    until(lambda: api.get(f"/api/jobs/{run}").json()["progress"].get("work"), "the first glimpse")
     assert api.get(f"/api/jobs/{run}/result").status_code == 409
     assert api.post(f"/api/jobs/{run}/pause").json()["state"] == "paused"
     assert api.post(f"/api/jobs/{run}/resume").json()["state"] == "running"
     assert api.get(f"/api/jobs/{run}/curve").json()
-    since = time.monotonic()
     assert api.delete(f"/api/jobs/{run}").json()["state"] == "cancelled"
-    assert time.monotonic() - since < 1
+    assert finished(api, run)["state"] == "cancelled"
 
 
 def test_the_example_of_the_manual(workbench: Served, tmp_path: Path) -> None:
@@ -89,7 +77,7 @@ def test_the_example_of_the_manual(workbench: Served, tmp_path: Path) -> None:
     frame = pl.DataFrame({"turnover": random, "wages": [number // 3 for number in random]})
     frame.write_csv(tmp_path / "firms.csv")
     # The workspace is shared by tests; here the data is called what the manual calls it.
-    httpx.delete(f"{workbench.root}/api/data/firms", headers=workbench.headers)
+    httpx.delete(f"{workbench.root}/api/data/firms", headers=workbench.headers, timeout=GUARD)
     script = "\n".join(["set -e -o pipefail", "shopt -s expand_aliases", *lines[1:]])
     found = subprocess.run(
         ["bash", "-c", script],
@@ -97,12 +85,12 @@ def test_the_example_of_the_manual(workbench: Served, tmp_path: Path) -> None:
         env={**os.environ, "ADDRESS": workbench.root, "TOKEN": workbench.token},
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=GUARD,
     )
     assert found.returncode == 0, found.stdout + found.stderr
     assert shoal.anonymity(pl.read_csv(tmp_path / "release.csv"), ["turnover", "wages"]).k >= 5
     assert "<h1>" in (tmp_path / "report.html").read_text()
-    httpx.delete(f"{workbench.root}/api/data/firms", headers=workbench.headers)
+    httpx.delete(f"{workbench.root}/api/data/firms", headers=workbench.headers, timeout=GUARD)
 
 
 def test_a_database_from_connecting_to_writing_back(api: httpx.Client, workbench: Served) -> None:
@@ -128,7 +116,7 @@ def test_a_database_from_connecting_to_writing_back(api: httpx.Client, workbench
         api.post("/api/data/generate", json={**generate, "what": what}).json()["run"]
         for what in ("people", "slots")
     ]
-    assert [_finished(api, run)["state"] for run in runs] == ["failed", "done", "done"]
+    assert [finished(api, run)["state"] for run in runs] == ["failed", "done", "done"]
     for name in ("cohort0", "cohort1"):
         # Generated data goes to the database by the page; here each table is written as a release would be.
         frame = pl.read_parquet(workbench.folder / "data" / f"{name}.parquet")
@@ -136,14 +124,14 @@ def test_a_database_from_connecting_to_writing_back(api: httpx.Client, workbench
     assert api.get("/api/connection").json()["tables"] == ["cohort0", "cohort1", "staff"]
     asked = {"people": ["cohort0", "cohort1"], "quasi": ["CP", "SEX"], "time_limit": 20}
     run = api.post("/api/jobs/assign", json=asked).json()["run"]
-    assert _finished(api, run)["state"] == "done"
+    assert finished(api, run)["state"] == "done"
     figures = api.get(f"/api/jobs/{run}/result").json()["tables"]
     wrong = api.post(f"/api/jobs/{run}/update", json={"tables": ["cohort0", "cohort7"]}).json()["run"]
-    assert _finished(api, wrong)["message"] == "table 'cohort7' is not in the database; nothing was written"
+    assert finished(api, wrong)["message"] == "table 'cohort7' is not in the database; nothing was written"
     right = api.post(f"/api/jobs/{run}/update", json={"tables": ["cohort0", "cohort1"]}).json()["run"]
-    assert _finished(api, right)["state"] == "done"
+    assert finished(api, right)["state"] == "done"
     one = {"table": "plan", "release": "release-1.parquet"}
-    written = _finished(api, api.post(f"/api/jobs/{run}/write", json=one).json()["run"])
+    written = finished(api, api.post(f"/api/jobs/{run}/write", json=one).json()["run"])
     assert written["state"] == "done"
     with sqlite3.connect(file) as database:
         assert database.execute("SELECT count(*) FROM plan").fetchone() == (40,)
@@ -176,6 +164,7 @@ def test_every_activity_is_in_the_schema(api: httpx.Client) -> None:
         assert (f"/api/jobs/{kind}" in paths) is not activity.internal
 
 
+@pytest.mark.usefixtures("api")  # which ends the runs that are left
 def test_schemathesis(workbench: Served) -> None:
     """No request that the schema allows, nor one it does not, ends in an error of the server or an answer unforeseen."""
     schema = schemathesis.openapi.from_url(f"{workbench.root}/api/openapi.json", headers=workbench.headers)
@@ -201,7 +190,7 @@ def test_schemathesis(workbench: Served) -> None:
             # Names that nobody has are looked up for long; a port where nothing listens is as good.
             if case.path == "/api/connection" and isinstance(case.body, dict) and "host" in case.body:
                 case.body |= {"host": "127.0.0.1", "port": 1}
-            case.call_and_validate(headers=workbench.headers, timeout=30)
+            case.call_and_validate(headers=workbench.headers, timeout=GUARD)
 
         given(case=endpoint.as_strategy())(run)()
     assert tried > 100

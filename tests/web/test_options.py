@@ -2,6 +2,7 @@
 
 import httpx
 import pytest
+from tests.web.serving import finished
 
 from shoal.appointments.methods import METHODS as APPOINTMENTS
 from shoal.errors import InputError
@@ -78,14 +79,14 @@ def test_wrong_options_are_refused_before_a_run(kind: str, request_: dict[str, o
 @pytest.mark.xdist_group("web")
 def test_the_api_takes_the_same_options(api: httpx.Client) -> None:
     sent = api.post("/api/data", files={"file": ("small.csv", b"a,b\n" + b"1,2\n3,5\n4,1\n9,9\n" * 6)}).json()
-    api.get(f"/api/jobs/{sent['run']}", params={"wait": 30})
+    finished(api, sent["run"])
     request = {"data": "small", "k": 3, "columns": ["a", "b"], "method": "v-mdav", "options": {"gamma": 1.1}}
     run = api.post("/api/jobs/microaggregate", json=request).json()["run"]
-    assert api.get(f"/api/jobs/{run}", params={"wait": 60}).json()["state"] == "done"
+    assert finished(api, run)["state"] == "done"
     wrong = api.post("/api/jobs/microaggregate", json={**request, "options": {"gamma": -1}})
     assert wrong.status_code == 400
     assert "option 'gamma' of method 'v-mdav'" in wrong.json()["error"]
     high = api.post("/api/jobs/microaggregate", json={**request, "require_k": 20}).json()["run"]
-    view = api.get(f"/api/jobs/{high}", params={"wait": 60}).json()
+    view = finished(api, high)
     assert (view["state"], view["error"], view["files"]) == ("failed", "infeasible", [])
     assert "below the required 20" in view["message"]

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.web.serving import Served, served
+from tests.waiting import GUARD
+from tests.web.serving import Served, finished, served
 
 from shoal.errors import InputError
 from shoal.web.connections import Connections
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.xdist_group("web")
 
 
 def _paths(workbench: Served) -> list[str]:
-    page = httpx.get(workbench.root + "/", headers=workbench.headers).text
+    page = httpx.get(workbench.root + "/", headers=workbench.headers, timeout=GUARD).text
     static = re.findall(r'(?:src|href)="(/_nicegui/[^"]+)"', page)
     assert static, "the page names no static file"
     return ["/", "/data", "/records", "/reports", "/api/data", "/api/jobs", "/api/openapi.json", static[0]]
@@ -30,27 +31,29 @@ def _paths(workbench: Served) -> list[str]:
 def test_no_request_without_the_token(workbench: Served) -> None:
     for path in _paths(workbench):
         for headers in ({}, {"Authorization": "Bearer wrong"}, {"Cookie": "shoal-1=wrong"}):
-            answer = httpx.get(workbench.root + path, headers=headers)
+            answer = httpx.get(workbench.root + path, headers=headers, timeout=GUARD)
             assert answer.status_code == 401, path
             assert workbench.token not in answer.text
-        assert httpx.get(workbench.root + path, headers=workbench.headers).status_code == 200, path
-    assert httpx.get(workbench.root + "/?token=wrong").status_code == 401
-    assert httpx.get(workbench.root + "/?token=").status_code == 401
+        assert (
+            httpx.get(workbench.root + path, headers=workbench.headers, timeout=GUARD).status_code == 200
+        ), path
+    assert httpx.get(workbench.root + "/?token=wrong", timeout=GUARD).status_code == 401
+    assert httpx.get(workbench.root + "/?token=", timeout=GUARD).status_code == 401
 
 
 def test_the_token_leaves_the_address_for_a_cookie(workbench: Served) -> None:
-    answer = httpx.get(workbench.address)
+    answer = httpx.get(workbench.address, timeout=GUARD)
     assert answer.status_code == 303
     assert answer.headers["location"] == "/"
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=Strict" in cookie
-    with httpx.Client(base_url=workbench.root) as browser:
+    with httpx.Client(base_url=workbench.root, timeout=GUARD) as browser:
         browser.get(f"/data?token={workbench.token}&name=x", follow_redirects=False)
         assert browser.get("/data").status_code == 200
         assert workbench.token not in browser.get("/data").text
     # No open redirect: what looks like another host stays a path here.
-    strange = httpx.get(f"{workbench.root}//example.org/?token={workbench.token}")
+    strange = httpx.get(f"{workbench.root}//example.org/?token={workbench.token}", timeout=GUARD)
     assert strange.headers["location"].startswith("/example.org")
 
 
@@ -67,17 +70,26 @@ def test_a_foreign_name_for_this_machine_is_refused(workbench: Served) -> None:
     # DNS rebinding: the browser believes it speaks to evil.example, which now points here.
     port = workbench.root.rpartition(":")[2]
     for host in ("evil.example", f"evil.example:{port}", "127.0.0.1", f"127.0.0.1:{port}.evil.example"):
-        answer = httpx.get(workbench.root + "/api/data", headers={**workbench.headers, "Host": host})
+        answer = httpx.get(
+            workbench.root + "/api/data", headers={**workbench.headers, "Host": host}, timeout=GUARD
+        )
         assert answer.status_code == 400, host
     assert httpx.get(
-        workbench.root + "/api/data", headers={**workbench.headers, "Host": f"localhost:{port}"}
+        workbench.root + "/api/data",
+        headers={**workbench.headers, "Host": f"localhost:{port}"},
+        timeout=GUARD,
     ).is_success
 
 
 def test_another_page_cannot_change_anything(workbench: Served) -> None:
     headers = {**workbench.headers, "Origin": "http://evil.example"}
-    assert httpx.post(workbench.root + "/api/data/samples/people", headers=headers).status_code == 403
-    assert httpx.delete(workbench.root + "/api/data/people", headers=headers).status_code == 403
+    assert (
+        httpx.post(workbench.root + "/api/data/samples/people", headers=headers, timeout=GUARD).status_code
+        == 403
+    )
+    assert (
+        httpx.delete(workbench.root + "/api/data/people", headers=headers, timeout=GUARD).status_code == 403
+    )
 
 
 def _handshake(workbench: Served, **headers: str) -> int:
@@ -93,7 +105,7 @@ def _handshake(workbench: Served, **headers: str) -> int:
     }
     text = "GET /_nicegui_ws/socket.io/?EIO=4&transport=websocket HTTP/1.1\r\n"
     text += "".join(f"{key}: {value}\r\n" for key, value in lines.items() if value) + "\r\n"
-    with socket.create_connection((host, int(port)), timeout=10) as line:
+    with socket.create_connection((host, int(port)), timeout=GUARD) as line:
         line.sendall(text.encode())
         answer = line.recv(200).decode("latin-1")
     return int(answer.split()[1])
@@ -146,7 +158,7 @@ def test_no_path_outside_through_the_api(api: httpx.Client, workbench: Served) -
         assert api.get(f"/runs/0123456789ab/{name}").status_code in (404, 422), name
     before = {path for path in workbench.folder.parent.rglob("*") if path.is_file()}
     answer = api.post("/api/data", files={"file": ("../../../evil.csv", b"a,b\n1,2\n")})
-    run = api.get(f"/api/jobs/{answer.json()['run']}", params={"wait": 30}).json()
+    run = finished(api, answer.json()["run"])
     assert run["state"] == "done"
     made = {path for path in workbench.folder.parent.rglob("*") if path.is_file()} - before
     assert all(path.is_relative_to(workbench.folder) for path in made)
@@ -155,7 +167,7 @@ def test_no_path_outside_through_the_api(api: httpx.Client, workbench: Served) -
 
 def test_only_files_that_a_run_offers(api: httpx.Client) -> None:
     run = api.post("/api/data/samples/people").json()["run"]
-    api.get(f"/api/jobs/{run}", params={"wait": 30})
+    finished(api, run)
     assert api.get(f"/api/jobs/{run}/files/run.json").status_code == 404
     assert api.get(f"/runs/{run}/run.json").status_code == 404
 
@@ -211,12 +223,12 @@ def test_confidential_values_stay_out_of_messages_and_run_files(api: httpx.Clien
         + "\n31,SECRETVALUE\n"
     )
     run = api.post("/api/data", files={"file": ("wages.csv", text.encode())}).json()["run"]
-    api.get(f"/api/jobs/{run}", params={"wait": 30})
+    finished(api, run)
     name = api.get(f"/api/jobs/{run}/result").json()["data"]
     sent = api.post(
         "/api/jobs/microaggregate", json={"data": name, "columns": ["income"], "k": 3, "method": "mdav"}
     )
-    view = api.get(f"/api/jobs/{sent.json()['run']}", params={"wait": 60}).json()
+    view = finished(api, sent.json()["run"])
     assert view["state"] == "failed"
     assert view["message"]
     assert "SECRETVALUE" not in json.dumps(view)
@@ -272,13 +284,17 @@ def test_a_temporary_workspace_is_private_and_goes_away(tmp_path: Path) -> None:
         text=True,
         env=environment,
     )
-    assert process.stdout is not None
-    address = process.stdout.readline()
-    assert address.startswith("http://127.0.0.1:")
-    (folder,) = tmp_path.glob("shoal-workbench-*")
-    assert folder.stat().st_mode & 0o077 == 0
-    process.send_signal(2)
-    out, errors = process.communicate(timeout=20)
+    try:
+        assert process.stdout is not None
+        address = process.stdout.readline()
+        assert address.startswith("http://127.0.0.1:")
+        (folder,) = tmp_path.glob("shoal-workbench-*")
+        assert folder.stat().st_mode & 0o077 == 0
+        process.send_signal(2)
+        out, errors = process.communicate(timeout=GUARD)
+    finally:
+        process.kill()
+        process.communicate()
     assert not folder.exists()
     assert "Traceback" not in errors + out
 
@@ -293,4 +309,6 @@ def test_a_taken_port_is_told(workbench: Served, tmp_path: Path) -> None:
 def test_two_workbenches_do_not_share_a_key(workbench: Served, tmp_path: Path) -> None:
     with served(tmp_path / "other") as other:
         assert other.token != workbench.token
-        assert httpx.get(other.root + "/api/data", headers=workbench.headers).status_code == 401
+        assert (
+            httpx.get(other.root + "/api/data", headers=workbench.headers, timeout=GUARD).status_code == 401
+        )

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.web.serving import finished
 
 import shoal
 from shoal.errors import InputError
@@ -274,7 +275,7 @@ def test_hand_made_patterns_are_judged_alike_here_and_apart(
 
 def _send(api: httpx.Client, name: str, content: bytes) -> str:
     run = api.post("/api/data", files={"file": (name, content)}).json()["run"]
-    assert api.get(f"/api/jobs/{run}", params={"wait": 60}).json()["state"] == "done"
+    assert finished(api, run)["state"] == "done"
     found: str = api.get(f"/api/jobs/{run}/result").json()["data"]
     return found
 
@@ -283,7 +284,7 @@ def _result(api: httpx.Client, kind: str, request: dict[str, Any]) -> tuple[str,
     sent = api.post(f"/api/jobs/{kind}", json=request)
     assert sent.status_code == 202, sent.text
     run = sent.json()["run"]
-    view = api.get(f"/api/jobs/{run}", params={"wait": 60}).json()
+    view = finished(api, run)
     assert view["state"] == "done", view
     return run, api.get(f"/api/jobs/{run}/result").json()
 

@@ -5,7 +5,6 @@ a group are in a room. Fitter is: fewer rooms too full, then fewer groups that a
 smallest positive cell.
 """
 
-import time
 from itertools import product
 
 import numpy as np
@@ -163,19 +162,17 @@ def test_compiled_and_slow_agree_in_every_member(seed):
     assert [tuple(key) for key in keys.tolist()] == slow_keys
 
 
-def test_750_000_generations_take_seconds_and_find_the_best():
+def test_750_000_generations_are_compiled_and_find_the_best():
     groups, rooms = np.array([3, 5, 2, 4]), np.array([5, 4, 5])
     state, members, keys = _start(1, groups, rooms, 500)
     generations(state, members.copy(), keys.copy(), groups, rooms, 1)
     state = Seeds(1).child("search").state()
     run = Budget(iterations=750_000).start()
-    began = time.perf_counter()
     while chunk := run.chunk(20_000):
         generations(state, members, keys, groups, rooms, chunk)
         run.spend(chunk)
         run.report(tuple(keys[fittest(keys)].tolist()))
-    # About a second and a half; the limit allows for a busy machine, not for an algorithm that is not compiled.
-    assert time.perf_counter() - began < 30
+    assert generations.nopython_signatures
     assert (run.work, run.closing()["stopped_by"]) == (750_000, StopReason.ITERATIONS)
     assert run.value == (0, 0, -_best_possible(groups.tolist(), rooms.tolist()))
 
