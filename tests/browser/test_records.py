@@ -94,11 +94,11 @@ def test_roles_are_suggested_and_changeable(visitor: Visitor) -> None:
     visitor.open("/data?name=survey")
     visitor.see("Columns of survey")
     assert "identifier" in visitor.field("Role of firm_id").text
-    assert "confidential" in visitor.field("Role of turnover").text
+    assert "measurement" in visitor.field("Role of turnover").text
     visitor.choose("Role of staff", "quasi-identifier")
     visitor.open("/data?name=survey")
     visitor.until(lambda: "quasi-identifier" in visitor.field("Role of staff").text, what="the role kept")
-    visitor.choose("Role of staff", "confidential")
+    visitor.choose("Role of staff", "measurement")
 
 
 def test_risk(visitor: Visitor, survey: pl.DataFrame) -> None:

@@ -36,7 +36,9 @@ def test_the_contract_fields_are_there_and_true(survey, tmp_path):
     assert told.code == 0, told.err
     found = told.json
     figures = "sse sst loss_percent bound_percent iterations seconds clusters min_cluster max_cluster"
-    assert set(f"method k k_release records stopped_by {figures}".split()) <= set(found)
+    assert set(
+        f"method k k_release k_protected quasi quasi_guessed records stopped_by {figures}".split()
+    ) <= set(found)
     before, after = pl.read_csv(survey), pl.read_csv(out)
     assert after.columns == ["income", "rent", "region"]
     sizes = after.group_by("income", "rent").len()["len"]
@@ -45,7 +47,9 @@ def test_the_contract_fields_are_there_and_true(survey, tmp_path):
         sizes.min(),
         sizes.max(),
     )
-    assert found["k_release"] == sizes.min() >= 4
+    assert found["k_protected"] == sizes.min() >= 4
+    assert found["quasi"] == ["income", "rent", "region"] and found["quasi_guessed"]
+    assert found["k_release"] == after.group_by(found["quasi"]).len()["len"].min() < 4
     loss = sum(
         float((((before[name] - after[name]) / before[name].std()) ** 2).sum()) for name in ("income", "rent")
     )

@@ -52,7 +52,7 @@ def test_every_released_record_equals_at_least_k_minus_1_others():
     result = protect(before, 4, columns=["income", "age"])
     sizes = result.frame.group_by("income", "age").len()["len"]
     assert sizes.min() >= 4
-    assert result.k_release == sizes.min()
+    assert result.k_protected == sizes.min()
     assert result.loss == pytest.approx(plain_loss(before, result.frame, ["income", "age"]), rel=1e-9)
     assert result.bound <= result.loss
     assert result.frame.drop("income", "age").equals(before.drop("income", "age"))
@@ -272,7 +272,7 @@ def test_attribute_groups_are_protected_one_by_one_and_k_of_the_release_is_told(
 def test_k_of_the_release_counts_units_and_declared_quasi_identifiers():
     by_record = protect(columns=["income", "age"], k=4)
     by_person = protect(columns=["income", "age"], k=4, unit="person")
-    assert by_person.k_release <= by_record.k_release
+    assert by_person.k_protected <= by_record.k_protected
     counted = (
         survey()
         .with_columns(income=by_person.frame["income"], age=by_person.frame["age"])
@@ -280,12 +280,15 @@ def test_k_of_the_release_counts_units_and_declared_quasi_identifiers():
         .agg(pl.col("person").n_unique())["person"]
         .min()
     )
-    assert by_person.k_release == counted
+    assert by_person.k_protected == counted
+    assert (
+        protect(columns=["income", "age"], k=4, unit="person", quasi=["income", "age"]).k_release == counted
+    )
     finer = protect(columns=["income", "age"], k=4, quasi=["income", "age", "region"])
     assert finer.k_release == finer.frame.group_by("income", "age", "region").len()["len"].min()
     dropped = protect(columns=["income", "age"], k=4, unit="person", drop=["person"])
     assert "person" not in dropped.frame.columns
-    assert dropped.k_release == by_person.k_release
+    assert (dropped.k_release, dropped.k_protected) == (by_person.k_release, by_person.k_protected)
 
 
 def test_the_choice_of_columns_leaves_out_what_measures_nothing_and_says_so():
@@ -323,7 +326,7 @@ def test_kept_units_weights_and_unique_texts_are_pointed_out():
     )
     told = " ".join(protect(frame, columns=["income"], unit="person", sample_weights="factor").warnings)
     assert "'person' is released as it is and says whose record" in told
-    assert "'factor' is released as it is, and sample weights" in told
+    assert "'factor' is released as it is and holds sample weights, which may be known" in told
     assert "'email' is released as it is and looks like an identifier" in told
     quiet = protect(
         frame,
@@ -332,7 +335,8 @@ def test_kept_units_weights_and_unique_texts_are_pointed_out():
         quasi=["income", "factor"],
         drop=["email", "person"],
     )
-    assert not any("'factor'" in line or "'email'" in line or "'person'" in line for line in quiet.warnings)
+    told = [line for line in quiet.warnings if "below k" not in line]
+    assert not any("'factor'" in line or "'email'" in line or "'person'" in line for line in told)
 
 
 @pytest.mark.parametrize(("by", "easy"), [([], 2.0), (["region"], 4.0)])
@@ -408,7 +412,7 @@ def test_skew_and_constants_are_remarked():
 def test_start_labels_are_used_and_checked():
     start = np.arange(60) // 3
     result = protect(columns=["income"], start=start)
-    assert result.k_release >= 3
+    assert result.k_protected >= 3
     with pytest.raises(InputError, match="59 labels"):
         protect(columns=["income"], start=start[:-1])
     with pytest.raises(InputError, match="several --groups"):
@@ -540,7 +544,7 @@ def test_dates_and_nearly_unique_texts_that_are_kept_are_pointed_out():
     frame = survey().with_columns(
         text=pl.Series(texts), wave=pl.when(pl.col("age") > 50).then(dt.date(2020, 1, 1))
     )
-    result = protect(frame)
+    result = protect(frame, drop=["person"])
     told = " ".join(result.warnings)
     assert "'born' is released as it is and holds dates that few people share" in told
     assert "'text' is released as it is and looks like an identifier (nearly every text is unique)" in told
@@ -565,7 +569,9 @@ def test_a_text_alone_is_the_name_of_one_column():
 
 def test_a_result_shows_itself_in_one_line():
     text = repr(protect(columns=["income"]))
-    assert text.startswith("Microaggregation(records=60, columns=('income',), k=3, k_release=3, loss=")
+    assert text.startswith(
+        "Microaggregation(records=60, columns=('income',), k=3, k_release=1, k_protected=3, loss="
+    )
     assert "\n" not in text and len(text) < 200
 
 
@@ -587,8 +593,88 @@ def test_amounts_without_repeats_are_protected_and_numbers_given_out_are_not():
     )
     result = protect(frame)
     assert result.columns == ("amount",)
-    assert "folder (a unique integer)" in result.notes[0] and "passport (a unique integer)" in result.notes[0]
+    assert "folder (a running number)" in result.notes[0] and "passport (a number given" in result.notes[0]
+    renamed = protect(frame.rename({"passport": "x", "folder": "y"}))
+    assert renamed.columns == ("amount",)
+    assert "x (a unique integer)" in renamed.notes[0]
     kept = protect(frame.with_columns(x=draw.normal(size=60)), columns=["x"])
     assert any(
-        "'amount' is released as it is and looks like a unique integer" in text for text in kept.warnings
+        "'amount' is released as it is and holds exact numbers that few people share" in text
+        for text in kept.warnings
     )
+
+
+def test_k_of_the_release_counts_all_that_could_be_known_and_says_so():
+    frame = survey(400).drop("born")
+    result = protect(frame, k=5, drop=["person"])
+    assert result.columns == ("income", "age")
+    assert result.quasi == ("income", "age", "region", "education") and result.quasi_guessed
+    classes = result.frame.group_by("income", "age", "region", "education").len()["len"]
+    assert result.k_release == classes.min() < 5 <= result.k_protected
+    alone = int(classes.filter(classes < 5).sum())
+    line = next(text for text in result.warnings if "below k = 5" in text)
+    assert f"is {classes.min()}, below k = 5: {alone} of 400 are in classes smaller than k" in line
+    assert f"over the protected columns alone K is {result.k_protected}" in line
+    assert "'region' and 'education' may be known, too" in line
+    named = protect(frame, k=5, drop=["person"], quasi=["income", "age"])
+    assert named.k_release == named.k_protected == result.k_protected and not named.quasi_guessed
+    assert not any("below k" in text for text in named.warnings)
+
+
+def test_what_somebody_says_of_columns_corrects_the_guess():
+    frame = survey(200).drop("born", "person")
+    told = protect(frame, k=5, roles={"region": "confidential", "education": "other"})
+    assert told.quasi == ("income", "age") and told.k_release == told.k_protected
+    assert protect(frame, roles={"age": "identifier"}).columns == ("income",)
+    with pytest.raises(InputError, match="role 'quasi' is unknown; there are: identifier"):
+        protect(frame, roles={"age": "quasi"})
+    with pytest.raises(InputError, match="did you mean 'age'"):
+        protect(frame, roles={"agee": "other"})
+
+
+def test_identifiers_lead_the_warnings_and_each_kind_is_one_line():
+    frame = survey(100).with_columns(
+        name=pl.format("Ode {}", pl.int_range(pl.len())),
+        email=pl.format("{}@example.org", pl.int_range(pl.len())),
+        seen=pl.col("born").dt.offset_by("1y"),
+        rent=pl.col("age") * 1.37 + pl.int_range(pl.len()) * 0.01,
+        household=pl.int_range(pl.len()) // 3,
+        w=pl.int_range(pl.len()) * 1.5,
+        w2=pl.int_range(pl.len()) * 2.5,
+    )
+    warnings = protect(frame, columns=["income"]).warnings
+    assert warnings[0] == (
+        "columns 'person', 'name' and 'email' are released as they are and look like identifiers; "
+        "drop them unless they are meant to be public"
+    )
+    assert warnings[1].startswith(
+        "K of the release over income, person, age, region, born, education, name, email and 4 more columns is 1"
+    )
+    for words in (
+        "dates that few people share",
+        "exact numbers that few",
+        "records of one household",
+        "sample weights",
+    ):
+        assert sum(words in line for line in warnings) == 1, words
+    assert any("'born' and 'seen' are released as they are and hold dates" in line for line in warnings)
+    assert any("'w' and 'w2' are released as they are and hold sample weights" in line for line in warnings)
+
+
+def test_a_release_in_which_k_is_lower_than_stated_is_not_verified():
+    frame = survey(60).drop("born", "education", "person")
+    result = protect(frame, by=["region"], columns=["income", "age"])
+    result.verify()
+    assert result.k_release == 3
+    changed = result.frame.with_columns(
+        region=pl.when(pl.int_range(pl.len()) == 7).then(pl.lit("west")).otherwise("region")
+    )
+    with pytest.raises(AssertionError, match="K over income, age, region is 1, not 3"):
+        result.verify(changed)
+    people = survey(60).drop("born", "education")
+    by_person = protect(
+        people, columns=["income", "age"], unit="person", quasi=["income", "age"], order="sorted"
+    )
+    by_person.verify()
+    with pytest.raises(AssertionError, match="K over income, age is"):
+        replace(by_person, k_release=by_person.k_release + 1).verify()

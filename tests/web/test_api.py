@@ -37,9 +37,15 @@ def test_the_way_of_a_job(api: httpx.Client) -> None:
     view = finished(api, run)
     assert view["state"] == "done"
     result = api.get(f"/api/jobs/{run}/result").json()
-    direct = shoal.microaggregate(frame, 4, columns=["income"])
+    direct = shoal.microaggregate(frame, 4, columns=["income"], roles={"zip": "other"})
     assert result["loss_percent"] == pytest.approx(direct.loss)
-    assert result["k_release"] == direct.k_release
+    assert (result["k_release"], result["quasi"]) == (direct.k_release, ["income"])
+    assert (
+        direct.k_release
+        == direct.k_protected
+        >= 4
+        > shoal.microaggregate(frame, 4, columns=["income"]).k_release
+    )
     released = api.get(f"/api/jobs/{run}/files/release.csv")
     assert pl.read_csv(released.content)["income"].to_list() == direct.frame["income"].to_list()
     assert "<h1>" in api.get(f"/api/jobs/{run}/files/report.html").text

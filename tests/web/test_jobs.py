@@ -66,7 +66,7 @@ def test_pause_resume_and_stop_with_the_best(board: Board, workspace: Workspace)
     board.wait(job.run, GUARD)
     assert job.state is State.DONE
     assert job.summary["stopped_by"] == "interrupt"
-    assert job.summary["k_release"] >= 5
+    assert job.summary["k_protected"] >= 5
     assert {"report.html", "release.csv"} <= set(job.file_names)
     values = [point["value"] for point in job.points if point["value"] is not None]
     assert values == sorted(values, reverse=True)

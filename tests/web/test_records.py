@@ -14,7 +14,7 @@ from shoal.search.control import Control
 from shoal.web.activities import compare, microaggregate
 from shoal.web.jobs.context import Context
 from shoal.web.jobs.task import Task
-from shoal.web.pages.records import k_fact
+from shoal.web.pages.records import k_facts
 from shoal.web.workspace import Workspace
 
 RUN = "0123456789ab"
@@ -60,29 +60,35 @@ def test_roles_decide_what_k_is_counted_over_and_what_is_removed(context: Contex
     released = pl.read_parquet(context.folder / "release.parquet")
     assert released.columns == ["zip", "sex", "income"]
     assert found["dropped"] == ["person_id"]
-    assert found["quasi"] == ["zip", "sex"]
-    assert found["k_release"] == shoal.anonymity(released, ["zip", "sex"]).k == 1
-    name, value, tone = k_fact(found)
-    assert name.endswith("over zip, sex")
+    assert found["quasi"] == ["income", "zip", "sex"] and found["quasi_guessed"]
+    assert found["k_release"] == shoal.anonymity(released, ["income", "zip", "sex"]).k == 1
+    assert found["k_protected"] == shoal.anonymity(released, ["income"]).k >= 4
+    (name, value, tone), (alone, protected, fine) = k_facts(found)
+    assert name.endswith("over income, zip, sex, all that could be known")
     assert (value, tone) == (1, "bad")
+    assert alone == "K over the protected columns" and (protected, fine) == (found["k_protected"], "good")
 
 
 def test_a_role_declared_later_counts(context: Context) -> None:
     context.datasets.set_role("town", "zip", "identifier")
     found = _run(context)
     assert found["dropped"] == ["person_id", "zip"]
-    assert found["quasi"] == ["sex"]
-    assert k_fact(found)[2] == "good"
+    assert found["quasi"] == ["income", "sex"]
+    context.datasets.set_role("town", "sex", "confidential")
+    assert k_facts(_run(context))[0][2] == "good"
 
 
 def test_a_request_can_keep_identifiers_and_count_otherwise(context: Context) -> None:
     found = _run(context, drop=[], quasi=[])
     released = pl.read_parquet(context.folder / "release.parquet")
     assert released["person_id"].to_list() == list(range(40))
-    assert found["quasi"] == ["income"]
-    assert found["k_release"] >= 4
+    assert found["quasi"] == ["income"] and not found["quasi_guessed"]
+    assert found["k_release"] == found["k_protected"] >= 4
+    kept = _run(context, drop=[])
+    assert kept["quasi"] == ["income", "person_id", "zip", "sex"] and kept["k_release"] == 1
+    assert "'person_id' is released as it is and looks like an identifier" in kept["warnings"][0]
     assert _run(context, columns=["income", "person_id"])["dropped"] == []
-    assert _run(context, unit="sex")["quasi"] == ["zip"]
+    assert _run(context, unit="sex")["quasi"] == ["income", "zip"]
 
 
 def test_texts_get_the_order_that_is_stated(context: Context) -> None:

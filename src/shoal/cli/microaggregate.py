@@ -104,8 +104,8 @@ def microaggregate(
         typer.Option(
             "--quasi",
             metavar="a,b",
-            help="Columns over which K is counted.",
-            show_default="the protected ones",
+            help="Columns over which K of the release is counted.",
+            show_default="all released ones that could be known; the choice is printed",
         ),
     ] = None,
     unit: Annotated[
@@ -115,7 +115,10 @@ def microaggregate(
     require_k: Annotated[
         int | None,
         typer.Option(
-            "--require-k", min=1, help="Write nothing and exit with 3 if K is below this.", show_default=False
+            "--require-k",
+            min=1,
+            help="Write nothing and exit with 3 if K of the release is below this.",
+            show_default=False,
         ),
     ] = None,
     start: Annotated[
@@ -252,8 +255,8 @@ def microaggregate(
         if json:
             raise typer.Exit(3)
         raise Infeasible(
-            f"K of the release is {result.k_release}, below the required {require_k}; nothing was written"
-            + (" but the report" if report is not None else "")
+            f"K of the release over {', '.join(result.quasi)} is {result.k_release}, below the required {require_k}; "
+            "nothing was written" + (" but the report" if report is not None else "")
         )
     if result.stopped_by == "interrupt":
         raise typer.Exit(130)
@@ -342,6 +345,7 @@ def _payload(result: "Microaggregation") -> dict[str, Any]:
         "method": result.method,
         "k": result.k,
         "k_release": result.k_release,
+        "k_protected": result.k_protected,
         "records": result.records,
         "set_aside": result.set_aside,
         "columns": list(result.columns),
@@ -359,6 +363,7 @@ def _payload(result: "Microaggregation") -> dict[str, Any]:
         "seconds": sum(part.seconds for part in result.parts),
         "verified": True,
         "quasi": list(result.quasi),
+        "quasi_guessed": result.quasi_guessed,
         "null": result.anonymity.null,
         **_grouping(result),
         "notes": list(result.notes),
@@ -397,7 +402,7 @@ def _print(result: "Microaggregation", written: str | None) -> None:
         ),
         ("groups", f"{len(sizes):,} of {min(sizes)} to {max(sizes)} records"),
         ("information loss", f"{result.loss:.4f} %{_quality(result)}"),
-        ("K of the release", f"{result.k_release} over {', '.join(result.quasi)} (k asked for: {result.k})"),
+        ("K of the release", _k_in_words(result)),
         (
             "search",
             f"{result.method}, {sum(part.iterations for part in result.parts):,} iterations, stopped by {result.stopped_by}",
@@ -423,6 +428,15 @@ def _print(result: "Microaggregation", written: str | None) -> None:
     )
     if len(result.changes.columns) > 1:
         typer.echo(f"largest change of a correlation: {result.changes.largest_correlation_change:.4f}")
+
+
+def _k_in_words(result: "Microaggregation") -> str:
+    """K over what could be known, and beside it K over the protected columns where that is another figure."""
+    guessed = ", all that could be known (--quasi names others)" if result.quasi_guessed else ""
+    text = f"{result.k_release} over {', '.join(result.quasi)}{guessed} (k asked for: {result.k})"
+    if result.k_protected != result.k_release:
+        text += f"; {result.k_protected} over the protected columns alone"
+    return text
 
 
 def _quality(result: "Microaggregation") -> str:

@@ -1,24 +1,48 @@
-"""What a careful colleague would point out: columns that give a protected one away, skew, codes and weights kept."""
+"""What a careful colleague would point out: who is singled out, columns that give a protected one away, skew."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import narwhals as nw
 import numpy as np
 
+from shoal.anonymity.measure import Anonymity
 from shoal.microdata.attributes import Attribute
-from shoal.microdata.choice import is_moment, is_unique_integer, suspicion
+from shoal.microdata.columns.roles import Guess
 
 # Above this share of explained variance a kept column (or several together) all but repeats the protected one.
 _DETERMINES = 0.98
 _SKEWED = 2.0
-# From this share of different texts on a column tells nearly everybody apart.
-_NEARLY_ALL = 0.9
-# Dates that fewer records share on average single people out.
-_SHARE_A_DATE = 10
+# Dates and amounts that fewer records share on average single people out.
+_SHARED_BY = 10
+# A sentence that names more columns is not read.
+_NAMED = 8
+
+
+def warnings_on_identity(guesses: Sequence[Guess], kept: Sequence[str], unit: str | None = None) -> list[str]:
+    """The worst that can be released as it is: who somebody is."""
+    found = []
+    if unit in kept:
+        found.append(f"column '{unit}' is released as it is and says whose record each is; drop it")
+    told = {
+        guess.column: guess.kind
+        if guess.kind.startswith("an identifier")
+        else f"an identifier ({guess.kind})"
+        for guess in guesses
+        if guess.column in kept and guess.column != unit and guess.role == "identifier"
+    }
+    found += _one_line(
+        list(told),
+        lambda name: f"looks like {told[name]}",
+        "look like identifiers",
+        "drop it unless it is meant to be public",
+        "drop them unless they are meant to be public",
+    )
+    return found
 
 
 def warnings_on_kept(
     frame: nw.DataFrame,
+    guesses: Sequence[Guess],
     protected: Sequence[Attribute],
     kept: Sequence[str],
     *,
@@ -26,55 +50,115 @@ def warnings_on_kept(
     weights: str | None = None,
     quasi: Sequence[str] = (),
 ) -> list[str]:
-    """Warnings on columns that are released as they are beside the protected ones."""
-    found = []
-    for name in kept:
-        if name == unit:
-            found.append(f"column '{name}' is released as it is and says whose record each is; drop it")
-        elif name == weights and name not in quasi:
-            found.append(
-                f"column '{name}' is released as it is, and sample weights may be known of somebody; "
-                "count them among the quasi-identifiers or drop them"
-            )
-        elif _singles_out_by_date(frame, name):
-            found.append(
-                f"column '{name}' is released as it is and holds dates that few people share; "
-                "protect it with --columns, or drop it unless it is meant to be public"
-            )
-        elif why := _suspicion(frame, name):
-            found.append(
-                f"column '{name}' is released as it is and looks like {why}; drop it unless it is meant to be public"
-            )
+    """Warnings on columns that are released as they are beside the protected ones, one line for each kind.
+
+    ``quasi`` are the columns that somebody has named as known; nobody needs to be told of them.
+    """
+    open_to = [guess for guess in guesses if guess.column in kept and guess.column != unit]
+    rare = [guess for guess in open_to if guess.column not in quasi and _hardly_shared(frame, guess.column)]
+    return [
+        *_warnings_on_determined(frame, protected, [guess.column for guess in open_to]),
+        *_one_line(
+            [guess.column for guess in rare if guess.kind == "a date"],
+            lambda _: "holds dates that few people share",
+            "hold dates that few people share",
+            "protect it with --columns, or drop it unless it is meant to be public",
+            "protect them with --columns, or drop them unless they are meant to be public",
+        ),
+        *_one_line(
+            [guess.column for guess in rare if guess.role == "measurement"],
+            lambda _: "holds exact numbers that few people share",
+            "hold exact numbers that few people share",
+            "protect it with --columns, or drop it unless it is meant to be public",
+            "protect them with --columns, or drop them unless they are meant to be public",
+        ),
+        *_one_line(
+            [guess.column for guess in open_to if guess.role == "household"],
+            lambda _: "joins the records of one household, so that who is recognised gives away the others",
+            "join the records of one household, so that who is recognised gives away the others",
+            "drop it or give out new numbers",
+            "drop them or give out new numbers",
+        ),
+        *_one_line(
+            [
+                guess.column
+                for guess in open_to
+                if guess.column not in quasi and (guess.column == weights or guess.role == "weight")
+            ],
+            lambda _: "holds sample weights, which may be known of somebody",
+            "hold sample weights, which may be known of somebody",
+            "count it among the quasi-identifiers or drop it",
+            "count them among the quasi-identifiers or drop them",
+        ),
+    ]
+
+
+def warnings_on_k(known: Anonymity, k: int, k_protected: int, kept: Sequence[str]) -> list[str]:
+    """That K of the release is below k, how many people that concerns, and which columns make it so."""
+    if known.k >= k:
+        return []
+    by_unit = f" by distinct {known.unit}" if known.unit else ""
+    told = (
+        f"K of the release over {', '.join(known.quasi[:_NAMED])}"
+        + (f" and {len(known.quasi) - _NAMED} more columns" if len(known.quasi) > _NAMED else "")
+        + f"{by_unit} is {known.k}, below k = {k}: {known.below(k):,} of {known.units:,} are in classes smaller than k"
+    )
+    if k_protected > known.k:
+        told += f"; over the protected columns alone K is {k_protected}"
+        beside = [name for name in known.quasi if name in kept]
+        if beside:
+            told += f", but {listed(beside)} may be known, too"
+    return [told]
+
+
+def _one_line(
+    names: Sequence[str], of_one: Callable[[str], str], of_many: str, do_with_one: str, do_with_many: str
+) -> list[str]:
+    """One sentence for all columns of which the same is to be said; none for none."""
+    if not names:
+        return []
+    if len(names) == 1:
+        return [f"column '{names[0]}' is released as it is and {of_one(names[0])}; {do_with_one}"]
+    return [f"columns {listed(names)} are released as they are and {of_many}; {do_with_many}"]
+
+
+def listed(names: Sequence[str], most: int = _NAMED) -> str:
+    """Names of columns in a sentence; of many the first.
+
+    >>> listed(["a", "b", "c"]), listed(list("abcd"), most=2)
+    ("'a', 'b' and 'c'", "'a', 'b' and 2 more")
+    """
+    shown = [f"'{name}'" for name in names[:most]]
+    if len(names) > most:
+        return f"{', '.join(shown)} and {len(names) - most} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def _hardly_shared(frame: nw.DataFrame, name: str) -> bool:
+    present = frame[name].drop_nulls()
+    return len(present) > 0 and _SHARED_BY * present.n_unique() > len(present)
+
+
+def _warnings_on_determined(
+    frame: nw.DataFrame, protected: Sequence[Attribute], kept: Sequence[str]
+) -> list[str]:
     numeric = [name for name in kept if frame.schema[name].is_numeric()]
-    for attribute in protected:
-        giving = _determined_by(frame, attribute, numeric)
-        if giving:
-            names = " and ".join(f"'{name}'" for name in giving)
-            found.append(
-                f"column '{attribute.name}' is protected, but {names}, released as it is, nearly determines it; "
-                "protect both together or drop it"
-            )
-    return found
-
-
-def _suspicion(frame: nw.DataFrame, name: str) -> str | None:
-    kind = frame.schema[name]
-    if kind.is_numeric():
-        return suspicion(frame, name) or ("a unique integer" if is_unique_integer(frame, name) else None)
-    if not isinstance(kind, nw.String | nw.Categorical):
-        return None
-    present = frame[name].drop_nulls()
-    distinct = present.n_unique() if len(present) > 1 else 0
-    if distinct and distinct >= _NEARLY_ALL * len(present):
-        return f"an identifier ({'' if distinct == len(present) else 'nearly '}every text is unique)"
-    return suspicion(frame, name)
-
-
-def _singles_out_by_date(frame: nw.DataFrame, name: str) -> bool:
-    if not is_moment(frame.schema[name]):
-        return False
-    present = frame[name].drop_nulls()
-    return len(present) > 0 and _SHARE_A_DATE * present.n_unique() > len(present)
+    given_away = [(attribute.name, _determined_by(frame, attribute, numeric)) for attribute in protected]
+    given_away = [(name, by) for name, by in given_away if by]
+    if not given_away:
+        return []
+    if len(given_away) == 1:
+        name, by = given_away[0]
+        return [
+            f"column '{name}' is protected, but {listed(by)}, released as it is, nearly determines it; "
+            "protect both together or drop it"
+        ]
+    told = [f"'{name}' by {listed(by)}" for name, by in given_away]
+    more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
+    return [
+        f"{len(told)} protected columns are nearly determined by others that are released as they are: "
+        f"{', '.join(told[:_NAMED])}{more}; protect them together or drop the others"
+    ]
 
 
 def _determined_by(frame: nw.DataFrame, attribute: Attribute, numeric: Sequence[str]) -> list[str]:

@@ -9,11 +9,18 @@ import numpy as np
 
 from shoal.anonymity.measure import anonymity
 from shoal.errors import InputError
-from shoal.microdata.advice import remarks_on_constants, remarks_on_skew, warnings_on_kept
+from shoal.microdata.advice import (
+    remarks_on_constants,
+    remarks_on_skew,
+    warnings_on_identity,
+    warnings_on_k,
+    warnings_on_kept,
+)
 from shoal.microdata.aggregate import Aggregate
 from shoal.microdata.attributes import Attribute, read_attribute, write_attribute
 from shoal.microdata.changes import measure_changes
 from shoal.microdata.choice import choose_columns
+from shoal.microdata.columns.roles import Guess, guess_roles, knowable, with_roles
 from shoal.microdata.contributors import Contributions, check_contributors, join_short_groups
 from shoal.microdata.grouping.automatic import choose_groups, release_fitness
 from shoal.microdata.inputs import (
@@ -67,6 +74,7 @@ def microaggregate(
     drop: Sequence[str] = (),
     order: Order = "keep",
     quasi: Sequence[str] | None = None,
+    roles: Mapping[str, str] | None = None,
     unit: str | None = None,
     start: Any = None,
     budget: Budget | None = None,
@@ -77,15 +85,19 @@ def microaggregate(
     """Replace records by the mean of groups of at least k, with the least loss found, and prove how good that is.
 
     ``groups`` protects columns group by group; ``"auto"`` looks for the groups that balance loss and risk best.
-    ``ordinal`` are columns whose order counts: names, or for texts each with its values, lowest first.
+    ``ordinal`` are columns whose order counts: names, or for texts each with its values, lowest first. K of the release
+    is counted over ``quasi``, by default all released columns that an intruder could know of somebody: the protected ones
+    and those that look like it, corrected by ``roles`` (column → role).
 
     >>> import polars as pl, shoal
     >>> data = pl.DataFrame({"turnover": [1.0, 2.0, 3.0, 40.0, 41.0, 45.0], "region": list("aabbba")})
     >>> safe = shoal.microaggregate(data, k=3, columns=["turnover"])
     >>> safe.frame["turnover"].to_list()
     [2.0, 2.0, 2.0, 42.0, 42.0, 42.0]
-    >>> safe.k_release, round(safe.loss, 2), safe.optimal
+    >>> safe.k_protected, round(safe.loss, 2), safe.optimal
     (3, 0.66, True)
+    >>> safe.quasi, safe.k_release
+    (('turnover', 'region'), 1)
     """
     check_choice("aggregate", aggregate, get_args(Aggregate))
     check_choice("missing", missing, get_args(Missing))
@@ -103,8 +115,14 @@ def microaggregate(
     threads = threads or available_cores()
     notes: list[str] = []
 
+    guesses = with_roles(guess_roles(data), roles or {})
     names, column_groups, remark = _columns(
-        data, columns, None if groups == "auto" else groups, list(orders), [*by, *drop, unit, sample_weights]
+        data,
+        guesses,
+        columns,
+        None if groups == "auto" else groups,
+        list(orders),
+        [*by, *drop, unit, sample_weights],
     )
     notes += remark
     for role, others in (("strata", by), ("columns to drop", drop)):
@@ -203,14 +221,27 @@ def microaggregate(
             for name in names
         ]
     )
-    quasi_names = tuple(quasi) if quasi else tuple(names)
+    known = [name for name in knowable(guesses) if name not in names and name not in drop and name != unit]
+    quasi_names = tuple(names) + tuple(known) if quasi is None else tuple(quasi) or tuple(names)
     measured = anonymity(protected.to_native(), list(quasi_names), unit=unit)
+    k_protected = anonymity(protected.to_native(), names, unit=unit).k
+    units = None if unit is None else protected[unit]
     if drop:
         protected = protected.drop(*drop)
-    kept = [name for name in protected.columns if name not in names and name not in by]
-    warnings = warnings_on_kept(
-        data, list(attributes.values()), kept, unit=unit, weights=sample_weights, quasi=quasi_names
-    )
+    kept = [name for name in protected.columns if name not in names]
+    warnings = [
+        *warnings_on_identity(guesses, kept, unit),
+        *warnings_on_k(measured, k, k_protected, kept),
+        *warnings_on_kept(
+            data,
+            guesses,
+            list(attributes.values()),
+            [name for name in kept if name not in by],
+            unit=unit,
+            weights=sample_weights,
+            quasi=quasi or (),
+        ),
+    ]
     if len(column_groups) > 1:
         warnings.append(
             f"columns are protected in {len(column_groups)} separate groups: k = {k} holds for the columns of each "
@@ -223,11 +254,6 @@ def microaggregate(
     gaps = sum(int(np.isnan(values).sum()) for values in released.values())
     if gaps:
         notes.append(f"{gaps} values stay missing, because nobody in their group has one")
-    if measured.k < k:
-        counted = f" by distinct {unit}" if unit else ""
-        warnings.append(
-            f"K of the release over {', '.join(quasi_names)}{counted} is {measured.k}, below k = {k}"
-        )
     permutation = np.arange(n)
     if order == "sorted":
         protected, permutation = _sorted(protected, names)
@@ -241,8 +267,10 @@ def microaggregate(
         parts=tuple(parts),
         k=k,
         k_release=measured.k,
+        k_protected=k_protected,
         anonymity=measured,
         quasi=quasi_names,
+        quasi_guessed=quasi is None,
         method=method,
         records=n,
         set_aside=set_aside,
@@ -272,6 +300,10 @@ def microaggregate(
             ("missing values", missing),
             ("strata", ", ".join(by) or None),
             ("columns dropped", ", ".join(drop) or None),
+            (
+                "K of the release counted over",
+                "all that could be known" if quasi is None else "the columns named",
+            ),
             ("unit counted in K", unit or "record"),
             ("a missing value in K", "is a value of its own"),
             ("order", order),
@@ -289,6 +321,7 @@ def microaggregate(
             permutation=permutation,
             aggregate=aggregate,
             weights=weights,
+            units=units,
         ),
     )
     result.verify()
@@ -307,6 +340,7 @@ def _read_attributes(data: nw.DataFrame, names: Sequence[str], orders: Orders) -
 
 def _columns(
     data: nw.DataFrame,
+    guesses: Sequence[Guess],
     columns: Sequence[str] | None,
     groups: Sequence[Sequence[str]] | None,
     ordinal: Sequence[str],
@@ -324,7 +358,7 @@ def _columns(
         return names, together, []
     if columns is None and ordinal and not has_numeric(data, elsewhere):
         return list(ordinal), [list(ordinal)], []
-    choice = choose_columns(data, columns, not_these=elsewhere)
+    choice = choose_columns(data, columns, not_these=elsewhere, guesses=guesses)
     names = [*choice.columns, *(name for name in ordinal if name not in choice.columns)]
     remark = (
         []

@@ -65,8 +65,10 @@ class Microaggregation:
     """A protected frame with everything that is known of it.
 
     ``frame`` is of the kind that came in. ``k`` is what was asked for, ``k_release`` what the released frame has over
-    the declared quasi-identifiers; it is the one that counts. Where columns were protected in several groups, ``fitness``
-    says what the release itself loses and discloses, and ``grouping`` how the groups were found, if nobody named them.
+    ``quasi``, all that an intruder could know of somebody (named, or else guessed: ``quasi_guessed``); it is the one that
+    counts. ``k_protected`` is what it has over the protected columns alone. Where columns were protected in several
+    groups, ``fitness`` says what the release itself loses and discloses, and ``grouping`` how the groups were found, if
+    nobody named them.
     ``record_links`` say which released record stands for which original one, for ``shoal.compare``; they are internal.
     """
 
@@ -74,8 +76,10 @@ class Microaggregation:
     parts: tuple[Part, ...]
     k: int
     k_release: int
+    k_protected: int
     anonymity: Anonymity
     quasi: tuple[str, ...]
+    quasi_guessed: bool
     method: str
     records: int
     set_aside: int
@@ -92,8 +96,9 @@ class Microaggregation:
         """One line for a notebook: the frame and the labels would fill pages."""
         bound = "" if self.bound is None else f", bound={self.bound:.4f}"
         return (
-            f"Microaggregation(records={self.records}, columns={self.columns}, k={self.k}, k_release={self.k_release}, "
-            f"loss={self.loss:.4f}{bound}, optimal={self.optimal}, method={self.method!r})"
+            f"Microaggregation(records={self.records}, columns={self.columns}, k={self.k}, "
+            f"k_release={self.k_release}, k_protected={self.k_protected}, loss={self.loss:.4f}{bound}, "
+            f"optimal={self.optimal}, method={self.method!r})"
         )
 
     @property
@@ -145,7 +150,7 @@ class Microaggregation:
         return most_telling(part.stopped_by for part in self.parts)
 
     def verify(self, released: Any = None) -> None:
-        """Recompute sizes, released values and loss from a frame (by default the one held here); raise if they differ."""
+        """Recompute sizes, values, loss and K from a frame (by default the one held here); raise if they differ."""
         self._check(self, self.frame if released is None else released)
 
     def released_columns(self) -> "Iterator[tuple[Attribute, np.ndarray]]":

@@ -1,6 +1,6 @@
-"""The independent check of a release: sizes, values and loss computed again from the frame. Imports no solver."""
+"""The independent check of a release: sizes, values, loss and K computed again from the frame. Imports no solver."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ class ReleaseCheck:
     permutation: np.ndarray
     aggregate: Aggregate
     weights: np.ndarray | None = field(repr=False)
+    units: nw.Series | None = field(default=None, repr=False)
 
     def __call__(self, result: "Microaggregation", released: Any) -> None:
         """Raise ``AssertionError`` unless the frame holds what the result says."""
@@ -56,6 +57,14 @@ class ReleaseCheck:
             assert abs(total - part.sse) <= 1e-7 * max(part.sst, 1e-300), (
                 f"the loss is {total}, not {part.sse}"
             )
+        self._expect_k(data, result.columns, result.k_protected)
+        self._expect_k(data, result.quasi, result.k_release)
+
+    def _expect_k(self, data: nw.DataFrame, columns: Sequence[str], stated: int) -> None:
+        # A file may know no difference between an empty text and none: then K of the file is the larger one.
+        members = None if self.units is None else _codes(self.units)[self.permutation]
+        counted = smallest_class([_codes(data[name]) for name in columns], members)
+        assert counted >= stated, f"K over {', '.join(columns)} is {counted}, not {stated}"
 
     def released_values(self, data: nw.DataFrame, attribute: Attribute) -> np.ndarray:
         """A column of the released frame as numbers, in the order of the original records."""
@@ -120,3 +129,38 @@ class ReleaseCheck:
 def _is_middle(positions: np.ndarray, released: float) -> bool:
     ranked = sorted(position for position in positions.tolist() if position >= 0)
     return ranked[(len(ranked) - 1) // 2] == released if ranked else bool(np.isnan(released))
+
+
+def smallest_class(columns: Sequence[np.ndarray], units: np.ndarray | None = None) -> int:
+    """The size of the smallest class of records that agree in all columns; with units, distinct ones are counted.
+
+    >>> smallest_class([np.array([0, 0, 1, 1]), np.array([0, 0, 0, 0])], np.array([5, 5, 6, 7]))
+    1
+    """
+    classes = np.zeros(columns[0].size, dtype=np.int64)
+    for codes in columns:
+        _, classes = np.unique(classes * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
+    if units is not None:
+        classes = np.unique(np.column_stack([classes, units]), axis=0)[:, 0]
+    return int(np.bincount(classes).min())
+
+
+def _codes(column: nw.Series) -> np.ndarray:
+    """Whole numbers, the same where values are the same; all that is missing is one value."""
+    gone = np.array(column.is_null().to_numpy(), dtype=bool)
+    if column.dtype.is_integer():
+        _, codes = np.unique(column.fill_null(0).to_numpy(), return_inverse=True)
+        return np.where(gone, 0, codes + 1)
+    if column.dtype.is_numeric():
+        values = np.array(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+        gone |= np.isnan(values)
+        _, codes = np.unique(np.where(gone, 0.0, values), return_inverse=True)
+        return np.where(gone, 0, codes + 1)
+    numbers: dict[Any, int] = {}
+    return np.array(
+        [
+            0 if none else numbers.setdefault(value, len(numbers) + 1)
+            for value, none in zip(column.to_list(), gone, strict=True)
+        ],
+        dtype=np.int64,
+    )

@@ -26,7 +26,16 @@ def page(result: "Microaggregation") -> Page:
         [
             ("records released", result.records),
             ("records set aside, not released", result.set_aside),
-            ("K of the release", f"{result.k_release}, over {', '.join(result.quasi)}"),
+            (
+                "K of the release",
+                f"{result.k_release}, over {', '.join(result.quasi)} "
+                + (
+                    "(all that could be known, by the look of the columns)"
+                    if result.quasi_guessed
+                    else "(named)"
+                ),
+            ),
+            ("K over the protected columns alone", result.k_protected),
             ("k asked for", result.k),
             (
                 "units in classes below 3, 5, 10",
@@ -64,7 +73,7 @@ def page(result: "Microaggregation") -> Page:
     _columns(out, result)
     out.provenance(
         result.settings,
-        "sizes, group values and loss recomputed from the released frame by a check that shares no code with the search",
+        "sizes, group values, loss and K recomputed from the released frame by a check that shares no code with the search",
     )
     return out
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from shoal._version import __version__
 from shoal.errors import InputError, ShoalError
+from shoal.microdata.columns.roles import Role
 from shoal.web import methods_api
 from shoal.web.activities import ACTIVITIES
 from shoal.web.activities.activity import Activity
@@ -55,6 +56,7 @@ class DataView(BaseModel):
     columns: list[str]
     types: list[str]
     roles: dict[str, str]
+    reasons: dict[str, str] = Field(default_factory=dict, description="why each role was guessed")
     notes: list[str] = Field(default_factory=list)
 
 
@@ -217,9 +219,7 @@ def _router(workbench: Workbench) -> APIRouter:
     @router.put("/data/{name}/roles", tags=["data"], summary="Say what columns are")
     def set_roles(
         name: Name,
-        roles: Annotated[
-            dict[str, Literal["identifier", "quasi-identifier", "confidential", "other"]], Body()
-        ],
+        roles: Annotated[dict[str, Role], Body()],
     ) -> DataView:
         data_or_404(name)
         for column in roles:
@@ -438,5 +438,6 @@ def _data_view(dataset: Dataset) -> DataView:
         columns=list(dataset.columns),
         types=list(dataset.types),
         roles=dataset.roles,
+        reasons=dataset.reasons,
         notes=list(dataset.notes),
     )

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, unknown
+from shoal.microdata.columns.roles import KNOWABLE, ROLES
 from shoal.sources import atomically
-from shoal.web.roles import ROLES
 from shoal.web.workspace import Workspace, plain_name
 
 if TYPE_CHECKING:
@@ -19,7 +19,10 @@ _ENDINGS = ("jj",)
 
 @dataclass(frozen=True)
 class Dataset:
-    """What is known of one table: where it came from, its columns and their roles. It holds no value."""
+    """What is known of one table: where it came from, its columns and their roles. It holds no value.
+
+    ``reasons`` say why a role was guessed, and ``averaged`` are the columns whose means mean something.
+    """
 
     name: str
     origin: str
@@ -27,6 +30,8 @@ class Dataset:
     columns: tuple[str, ...]
     types: tuple[str, ...]
     roles: dict[str, str] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    averaged: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     table: str | None = None
     connection: str | None = None
@@ -39,6 +44,19 @@ class Dataset:
     def quasi(self) -> list[str]:
         """The quasi-identifiers."""
         return self.with_role("quasi-identifier")
+
+    @property
+    def knowable(self) -> list[str]:
+        """What could be known of somebody, and is no identifier, which a release leaves out."""
+        known = [role for role in KNOWABLE if role != "identifier"]
+        return [name for name in self.columns if self.roles.get(name) in known]
+
+    @property
+    def measured(self) -> list[str]:
+        """The columns to protect if nobody names others: numbers that measure something, and ages."""
+        fits = [name for name in self.numeric if self.roles.get(name) == "measurement"]
+        ages = [name for name in self.averaged if self.roles.get(name) == "quasi-identifier"]
+        return [name for name in self.columns if name in fits or name in ages]
 
     @property
     def numeric(self) -> list[str]:
@@ -71,8 +89,8 @@ class Datasets:
         if name not in self.names():
             raise unknown("data", name, self.names(), where="in the workspace")
         content = json.loads(self._description(name).read_text(encoding="utf-8"))
-        for key in ("columns", "types", "notes"):
-            content[key] = tuple(content[key])
+        for key in ("columns", "types", "notes", "averaged"):
+            content[key] = tuple(content.get(key, ()))
         return Dataset(**content)
 
     def path(self, name: str) -> Path:
@@ -104,17 +122,20 @@ class Datasets:
         connection: str | None = None,
     ) -> Dataset:
         """Put a frame on the shelf under a free name like the one asked for."""
-        from shoal.web.roles import suggest_roles
+        from shoal.microdata.columns.roles import guess_roles
 
         if frame.width == 0:
             raise InputError(f"'{origin}' has no columns")
+        guesses = guess_roles(frame)
         described = Dataset(
             name="",
             origin=origin,
             records=frame.height,
             columns=tuple(frame.columns),
             types=tuple(type_in_words(kind) for kind in frame.dtypes),
-            roles=suggest_roles(frame),
+            roles={guess.column: guess.role for guess in guesses},
+            reasons={guess.column: guess.reason for guess in guesses},
+            averaged=tuple(guess.column for guess in guesses if guess.averaged),
             notes=notes,
             table=table,
             connection=connection,
@@ -165,7 +186,11 @@ class Datasets:
             raise unknown("column", column, found.columns, where=f"in '{name}'")
         if role not in ROLES:
             raise unknown("role", role, ROLES)
-        changed = replace(found, roles={**found.roles, column: role})
+        changed = replace(
+            found,
+            roles={**found.roles, column: role},
+            reasons={**found.reasons, column: "somebody has said so"},
+        )
         self._write(changed)
         return changed
 

@@ -74,6 +74,7 @@ def run(request: Load, context: Context) -> dict[str, Any]:
         "columns": list(found.columns),
         "types": list(found.types),
         "roles": found.roles,
+        "reasons": found.reasons,
         "notes": list(found.notes),
     }
 

@@ -55,7 +55,8 @@ class Microaggregate(Request):
     order: Literal["keep", "sorted"] = "keep"
     quasi: list[str] | None = Field(
         None,
-        description="columns over which K is counted; the data's quasi-identifiers if not given, the protected ones if empty",
+        description="columns over which K of the release is counted; all released ones that could be known, by the roles of "
+        "the data, if not given; the protected ones if empty",
     )
     unit: str | None = Field(None, description="the column of whose record it is; K counts distinct units")
     require_k: int | None = Field(None, ge=1, le=10**9, description="release nothing if K is below this")
@@ -77,13 +78,6 @@ class Microaggregate(Request):
         groups = self.groups if isinstance(self.groups, list) else []
         wanted = {*(self.columns or ()), *self.ordinal, *(self.quasi or ())}.union(*groups)
         return [name for name in dataset.with_role("identifier") if name not in wanted]
-
-    def counted(self, dataset: Dataset) -> list[str]:
-        """The columns over which K is counted: those named, or else the quasi-identifiers that are released."""
-        if self.quasi is not None:
-            return self.quasi
-        hidden = {*self.removed(dataset), self.unit}
-        return [name for name in dataset.quasi if name not in hidden]
 
 
 def run(request: Microaggregate, context: Context) -> dict[str, Any]:
@@ -109,7 +103,8 @@ def run(request: Microaggregate, context: Context) -> dict[str, Any]:
         largest=request.largest,
         drop=request.removed(dataset),
         order=request.order,
-        quasi=request.counted(dataset) or None,
+        quasi=request.quasi,
+        roles=dataset.roles,
         unit=request.unit,
         budget=context.budget(request.iterations, request.time_limit, request.target),
         seed=request.seed,
@@ -119,7 +114,8 @@ def run(request: Microaggregate, context: Context) -> dict[str, Any]:
     context.flush()
     if request.require_k is not None and result.k_release < request.require_k:
         raise Infeasible(
-            f"K of the release is {result.k_release}, below the required {request.require_k}; nothing was released"
+            f"K of the release over {', '.join(result.quasi)} is {result.k_release}, below the required "
+            f"{request.require_k}; nothing was released"
         )
     context.say("writing")
     _write(result.frame, context)
@@ -137,6 +133,7 @@ def summary(result: "Microaggregation", frame: "pl.DataFrame") -> dict[str, Any]
         "method": result.method,
         "k": result.k,
         "k_release": result.k_release,
+        "k_protected": result.k_protected,
         "records": result.records,
         "set_aside": result.set_aside,
         "clusters": int(sum(size.size for size in sizes)),
@@ -152,6 +149,7 @@ def summary(result: "Microaggregation", frame: "pl.DataFrame") -> dict[str, Any]
         "seconds": sum(part.seconds for part in result.parts),
         "columns": list(result.columns),
         "quasi": list(result.quasi),
+        "quasi_guessed": result.quasi_guessed,
         "below": {str(limit): result.anonymity.below(limit) for limit in (3, 5, 10)},
         "maximum_risk": result.anonymity.maximum_risk,
         "average_risk": result.anonymity.average_risk,

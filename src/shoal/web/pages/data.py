@@ -5,24 +5,18 @@ from typing import Any
 from nicegui import background_tasks, events, run, ui
 
 from shoal.errors import InputError, ShoalError
+from shoal.microdata.columns.roles import ROLES, ROLES_IN_WORDS
 from shoal.web.activities.load import SAMPLES
 from shoal.web.connections import KINDS
 from shoal.web.datasets import Dataset
 from shoal.web.jobs.job import State
 from shoal.web.pages import layout, parts
 from shoal.web.pages.release import write_line
-from shoal.web.roles import ROLES
 from shoal.web.workbench import Workbench
 from shoal.web.workspace import plain_name
 
 _PREVIEW = 20
 _WIDEST = 40
-_MEANING = {
-    "identifier": "names a person directly; remove it before release",
-    "quasi-identifier": "can be known from elsewhere",
-    "confidential": "what must not be learnt",
-    "other": "neither",
-}
 
 
 def register(workbench: Workbench) -> None:
@@ -490,7 +484,7 @@ class DataPage:
                     on_change=lambda event, name=name: self._set_role(dataset.name, name, event.value),
                 )
                 role.props(f'dense options-dense outlined aria-label="Role of {name}"').tooltip(
-                    _MEANING[dataset.roles.get(name, "other")]
+                    _why(dataset, name)
                 )
 
     def _set_role(self, dataset: str, column: str, role: str) -> None:
@@ -498,6 +492,13 @@ class DataPage:
             self._workbench.datasets.set_role(dataset, column, role)
         except ShoalError as problem:
             parts.tell(problem)
+
+
+def _why(dataset: Dataset, name: str) -> str:
+    """What the role of a column means, and why it has it."""
+    role = dataset.roles.get(name, "other")
+    reason = dataset.reasons.get(name)
+    return f"{role}: {ROLES_IN_WORDS[role]}" + (f" (because {reason})" if reason else "")
 
 
 def _arrived(summary: dict[str, Any]) -> str:

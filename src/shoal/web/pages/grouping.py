@@ -71,7 +71,7 @@ class GroupingPage:
             return
         dataset = self._workbench.datasets[self._data.value]
         asked = self._asked if self._asked.get("data") == dataset.name else {}
-        default = [name for name in dataset.numeric if dataset.roles.get(name) == "confidential"]
+        default = dataset.measured
         self._chosen = parts.column_picker(
             dataset.numeric, "Columns to group", asked.get("columns") or default
         )

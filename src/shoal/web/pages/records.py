@@ -71,9 +71,7 @@ class RecordsPage:
         dataset = self._workbench.datasets[self._data.value]
         asked = self._asked if self._asked.get("data") == dataset.name else {}
         numeric = dataset.numeric
-        default = [name for name in numeric if dataset.roles.get(name) == "confidential"] or [
-            name for name in numeric if dataset.roles.get(name) == "quasi-identifier"
-        ]
+        default = dataset.measured
         self._chosen = parts.column_picker(numeric, "Columns to protect", asked.get("columns") or default)
         self._groups = asked.get("groups")
         ways = {"together": "all together", "auto": "in groups that Shoal looks for (auto)"}
@@ -89,8 +87,8 @@ class RecordsPage:
                 self._quasi = parts.column_picker(
                     dataset.columns,
                     "Quasi-identifiers",
-                    dataset.quasi if asked.get("quasi") is None else asked["quasi"],
-                    hint="K is counted over them; over the protected columns if none is chosen",
+                    dataset.knowable if asked.get("quasi") is None else asked["quasi"],
+                    hint="K of the release is counted over them; over the protected columns if none is chosen",
                 )
                 nobody = {"": "every record is one", **{name: name for name in dataset.columns}}
                 self._unit = ui.select(nobody, label="Unit", value=asked.get("unit") or "")
@@ -196,7 +194,7 @@ class RecordsPage:
             "columns": [name for name in self._chosen.value if name not in ordinal] or None,
             "ordinal": ordinal,
             "method": self._method.method,
-            "quasi": [name for name in self._quasi.value if name != self._unit.value],
+            "quasi": self._counted(),
             "unit": self._unit.value or None,
             "require_k": parts.whole(self._required),
             "by": self._by.value,
@@ -224,6 +222,12 @@ class RecordsPage:
             return
         self._choose(job.run)
 
+    def _counted(self) -> list[str] | None:
+        """The columns over which K is to be counted; none if nobody has changed what the roles say."""
+        if self._quasi.value == self._workbench.datasets[self._data.value].knowable:
+            return None
+        return [name for name in self._quasi.value if name != self._unit.value]
+
     def _choose(self, run: str) -> None:
         self._run = run
         ui.navigate.history.replace(f"/records?run={run}")
@@ -247,7 +251,7 @@ class RecordsPage:
         bound = found["bound_percent"]
         parts.facts(
             [
-                k_fact(found),
+                *k_facts(found),
                 ("k asked for", found["k"]),
                 ("information loss", f"{found['loss_percent']:.4g} %"),
                 ("no grouping loses less than", "not known" if bound is None else f"{bound:.4g} %"),
@@ -265,15 +269,21 @@ class RecordsPage:
         write_back(self._workbench, job)
 
 
-def k_fact(found: dict[str, Any]) -> tuple[str, int, str]:
-    """K of a release with the columns it is counted over; good only if it is what was asked for, and nobody is alone.
+def k_facts(found: dict[str, Any]) -> list[tuple[str, int, str]]:
+    """K of a release with the columns it is counted over, and that of the protected columns alone if it is another.
 
-    >>> k_fact({"k": 5, "k_release": 1, "quasi": ["age", "zip"]})
-    ('K of the release over age, zip', 1, 'bad')
+    Good is only what was asked for, and nobody alone.
+
+    >>> k_facts({"k": 5, "k_release": 1, "k_protected": 5, "quasi": ["income", "age", "zip"], "quasi_guessed": True})
+    [('K of the release over income, age, zip, all that could be known', 1, 'bad'), ('K over the protected columns', 5, 'good')]
     """
-    over = ", ".join(found["quasi"])
-    return (
-        f"K of the release over {over}",
-        found["k_release"],
-        "good" if found["k_release"] >= max(2, found["k"]) else "bad",
-    )
+    over = ", ".join(found["quasi"]) + (", all that could be known" if found.get("quasi_guessed") else "")
+    facts = [(f"K of the release over {over}", found["k_release"], _tone(found["k_release"], found["k"]))]
+    alone = found.get("k_protected", found["k_release"])
+    if alone != found["k_release"]:
+        facts.append(("K over the protected columns", alone, _tone(alone, found["k"])))
+    return facts
+
+
+def _tone(reached: int, asked: int) -> str:
+    return "good" if reached >= max(2, asked) else "bad"

@@ -147,7 +147,7 @@ class TableForm:
             dataset.columns, "Dimensions", asked.get("dimensions") or guess
         )
         numeric = {"": "count the records", **{name: name for name in dataset.numeric}}
-        likely = [name for name in dataset.numeric if dataset.roles.get(name) == "confidential"]
+        likely = [name for name in dataset.numeric if dataset.roles.get(name) == "measurement"]
         value = asked.get("value", likely[0] if likely else "") or ""
         self._value = _choice("Sum of", numeric, value)
         nobody = {"": "every record is one", **{name: name for name in dataset.columns}}

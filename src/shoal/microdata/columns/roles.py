@@ -1,0 +1,270 @@
+"""What each column is to an intruder: one guess with its reason, shared by every front end, for a person to correct."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import narwhals as nw
+
+from shoal.errors import unknown
+from shoal.microdata.columns.names import Meaning, meanings, only_says, words_of
+from shoal.microdata.columns.shapes import Shape
+
+Role = Literal[
+    "identifier", "quasi-identifier", "measurement", "weight", "household", "confidential", "other"
+]
+
+#: The roles of a column, in the words of those who use sdcMicro.
+ROLES: tuple[str, ...] = get_args(Role)
+
+#: What the roles mean, for a page or a manual.
+ROLES_IN_WORDS: dict[str, str] = {
+    "identifier": "says who somebody is, alone: a name, an e-mail, a number given out; removed from a release",
+    "quasi-identifier": "could be known of somebody, and singles people out together with others: age, place, job (a key)",
+    "measurement": "a number that measures something: income, turnover, blood pressure; averaged",
+    "weight": "how many people a record stands for; never averaged, and known to who knows the sample",
+    "household": "the number of a household or another group that joins records; never averaged",
+    "confidential": "what an intruder wants to learn and does not know: a diagnosis, a verdict",
+    "other": "says nothing of anybody: empty, the same for all, or technical",
+}
+
+#: Roles that an intruder could know of somebody when the column is released as it is.
+KNOWABLE: tuple[Role, ...] = ("identifier", "quasi-identifier", "measurement", "weight")
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a column seems to be.
+
+    ``kind`` says it in a few words ("a postcode"), ``reason`` in a sentence; neither holds a value. ``averaged`` says
+    whether a mean of its numbers means something, so that it is protected when nobody names columns.
+    """
+
+    column: str
+    role: Role
+    kind: str
+    reason: str
+    averaged: bool = False
+
+
+def guess_roles(frame: Any) -> tuple[Guess, ...]:
+    """A guess for each column of a frame, by its name and by its values.
+
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"Nachname": ["Ode", "Rim", "Sol"], "Alter": [31, 40, 31], "Einkommen": [1500, 2500, 900]})
+    >>> [(guess.column, guess.role) for guess in guess_roles(people)]
+    [('Nachname', 'identifier'), ('Alter', 'quasi-identifier'), ('Einkommen', 'measurement')]
+    >>> guess_roles(people)[0].reason
+    'the name of the column says that it is a name'
+    """
+    data = nw.from_native(frame, eager_only=True)
+    names = data.columns
+    of_bodies = any(_HEIGHT.search(words_of(name)) for name in names)
+    return tuple(
+        _guess(name, Shape(column), of_bodies)
+        for name, column in zip(names, data.iter_columns(), strict=True)
+    )
+
+
+def _guess(name: str, shape: Shape, of_bodies: bool) -> Guess:
+    """The guess for one column; ``of_bodies`` if heights stand beside it, so that a weight may be one of a body."""
+    if shape.count == 0:
+        return Guess(name, "other", "empty", "it is empty")
+    said = meanings(name)
+    return (
+        _by_clear_name(name, said, shape, of_bodies)
+        or _by_clear_shape(name, shape)
+        or _by_name(name, said, shape)
+        or _by_shape(name, shape)
+    )
+
+
+def with_roles(guesses: Sequence[Guess], roles: Mapping[str, str]) -> tuple[Guess, ...]:
+    """The guesses, corrected by what somebody has said; an ``InputError`` for a column or a role that does not exist.
+
+    >>> with_roles([Guess("water", "measurement", "", "", averaged=True)], {"water": "other"})[0].averaged
+    False
+    """
+    known = [guess.column for guess in guesses]
+    for column, role in roles.items():
+        if column not in known:
+            raise unknown("column", column, known, where="in the data")
+        if role not in ROLES:
+            raise unknown("role", role, ROLES)
+    return tuple(_corrected(guess, roles.get(guess.column)) for guess in guesses)
+
+
+def _corrected(guess: Guess, role: Any) -> Guess:
+    if role is None or role == guess.role:
+        return guess
+    return Guess(
+        guess.column,
+        role,
+        f"said to be {'an' if role[0] in 'aeio' else 'a'} {role}",
+        "somebody has said so",
+        averaged=role == "measurement" or (role == "quasi-identifier" and guess.averaged),
+    )
+
+
+def knowable(guesses: Sequence[Guess]) -> list[str]:
+    """The columns an intruder could know of somebody: over them K of a release is counted when nobody says otherwise.
+
+    >>> knowable([Guess("sex", "quasi-identifier", "", ""), Guess("hid", "household", "", "")])
+    ['sex']
+    """
+    return [guess.column for guess in guesses if guess.role in KNOWABLE]
+
+
+def _named(name: str, role: Role, kind: str, *, averaged: bool = False) -> Guess:
+    return Guess(name, role, kind, f"the name of the column says that it is {kind}", averaged)
+
+
+def _by_clear_name(name: str, said: frozenset[Meaning], shape: Shape, of_bodies: bool) -> Guess | None:
+    """Names that leave no doubt, whatever the values are."""
+    if Meaning.CONTACT in said and not shape.is_few:
+        return _named(name, "identifier", str(Meaning.CONTACT))
+    if Meaning.NUMBER in said and not shape.is_few:
+        return _named(name, "identifier", str(Meaning.NUMBER))
+    numbered = (Meaning.HOUSEHOLD, Meaning.NUMBERED, Meaning.IDENTIFIER, Meaning.CODE)
+    if (
+        Meaning.HOUSEHOLD in said
+        and only_says(name, *numbered)
+        and (shape.is_whole or shape.is_text)
+        and not shape.is_few
+    ):
+        return _named(name, "household", "the number of a household")
+    if Meaning.WEIGHT in said and shape.is_number:
+        if Meaning.BODY in said or (of_bodies and _EITHER_WEIGHT.search(words_of(name))):
+            return _named(name, "measurement", str(Meaning.BODY), averaged=True)
+        return _named(name, "weight", str(Meaning.WEIGHT))
+    return None
+
+
+# Words for the weight of a body as well as for that of a record: what stands beside them decides.
+_EITHER_WEIGHT = re.compile(r"^(body )?(weight|peso|pes|poids|gewicht|vekt|vikt|vaegt|paino|waga)( \d+)?$")
+_HEIGHT = re.compile(r"\b(height|talla|altura|alcada|estatura|altezza|korpergrosse|hoyde|langd|bmi|imc)\b")
+
+
+def _by_clear_shape(name: str, shape: Shape) -> Guess | None:
+    """Values that leave no doubt, whatever the name is."""
+    if shape.is_email:
+        return Guess(name, "identifier", "an e-mail address", "its texts look like addresses of e-mail")
+    if shape.is_moment:
+        return Guess(name, "quasi-identifier", "a date", "it holds dates")
+    if shape.is_date_text:
+        return Guess(name, "quasi-identifier", "a date", "its texts look like dates")
+    return None
+
+
+def _by_name(name: str, said: frozenset[Meaning], shape: Shape) -> Guess | None:
+    """Names, as far as the values do not speak against them."""
+    found = next(_said_in_order(said, shape), None)
+    if found is None:
+        return None
+    role, meaning = found
+    an_age = meaning is Meaning.AGE and shape.is_number and not shape.is_few
+    return _named(name, role, str(meaning), averaged=role == "measurement" or an_age)
+
+
+def _said_in_order(said: frozenset[Meaning], shape: Shape) -> Iterator[tuple[Role, Meaning]]:
+    """What a name may say, the more telling first, if the values can be that."""
+    amount = shape.is_number and not shape.is_class_number
+    whole_or_text = not shape.is_number or shape.is_whole
+    if Meaning.CONFIDENTIAL in said and not (shape.is_number and not shape.is_few):
+        yield "confidential", Meaning.CONFIDENTIAL
+    if Meaning.BIRTH in said and whole_or_text:
+        yield "quasi-identifier", Meaning.BIRTH
+    if Meaning.AGE in said:
+        yield "quasi-identifier", Meaning.AGE
+    if Meaning.AMOUNT in said:
+        yield ("measurement", Meaning.AMOUNT) if amount else ("confidential", Meaning.AMOUNT)
+    for meaning in (Meaning.POSTCODE, Meaning.PLACE, Meaning.PERSONAL, Meaning.BUSINESS):
+        # A place may be a pair of coordinates; the others are never broken numbers.
+        if meaning in said and (whole_or_text or meaning is Meaning.PLACE):
+            yield "quasi-identifier", meaning
+    if Meaning.BODY in said and amount and not shape.is_few:
+        yield "measurement", Meaning.BODY
+    if Meaning.COUNT in said and amount and not shape.is_few:
+        yield "measurement", Meaning.COUNT
+    if Meaning.FREE_TEXT in said and shape.is_text and shape.is_nearly_unique:
+        yield "identifier", Meaning.FREE_TEXT
+    if Meaning.IDENTIFIER in said and whole_or_text:
+        yield "identifier", Meaning.IDENTIFIER
+    if Meaning.NAME in said and shape.is_text:
+        yield "identifier", Meaning.NAME
+    if Meaning.FIRM in said and whole_or_text:
+        yield "identifier", Meaning.FIRM
+    if Meaning.PERSON in said and whole_or_text and not shape.is_few:
+        yield "identifier", Meaning.PERSON
+    if Meaning.NUMBERED in said and (
+        shape.is_given_out or shape.is_running or (shape.is_text and shape.is_nearly_unique)
+    ):
+        yield "identifier", Meaning.IDENTIFIER
+    if (Meaning.CODE in said or (Meaning.NUMBERED in said and shape.is_class_number)) and whole_or_text:
+        yield "quasi-identifier", Meaning.CODE
+    for meaning in (Meaning.YEAR, Meaning.TIME):
+        if meaning in said and whole_or_text:
+            yield "quasi-identifier", meaning
+    if Meaning.CLASS in said and whole_or_text and not shape.is_nearly_unique:
+        yield "quasi-identifier", Meaning.CLASS
+    if Meaning.TECHNICAL in said and not shape.is_nearly_unique:
+        yield "other", Meaning.TECHNICAL
+
+
+def _by_shape(name: str, shape: Shape) -> Guess:
+    """Values alone, where the name says nothing."""
+    if shape.distinct == 1:
+        return Guess(name, "other", "constant", "it has the same value everywhere")
+    if shape.is_text:
+        return _by_texts(name, shape)
+    if not shape.is_number:
+        return Guess(name, "quasi-identifier", "a class", "it may be known, and it measures nothing")
+    if not shape.is_whole:
+        return Guess(name, "measurement", "a measurement", "its numbers are not whole", averaged=True)
+    if shape.is_year:
+        return Guess(name, "quasi-identifier", "a year", "its numbers lie where years do")
+    if shape.is_running and shape.is_unique:
+        return Guess(name, "identifier", "a running number", "its numbers are all different and count on")
+    if shape.is_given_out:
+        return Guess(
+            name,
+            "identifier",
+            "a unique integer",
+            "its numbers are all different and evenly spread, as numbers given out are and amounts are not",
+        )
+    if shape.joins_records:
+        return Guess(
+            name, "household", "the number of a group", "its numbers count on, each on a few records in a row"
+        )
+    if shape.is_few:
+        return Guess(
+            name, "quasi-identifier", "a code with few values", "a few whole numbers come again and again"
+        )
+    if shape.is_code_of_one_length:
+        return Guess(
+            name,
+            "quasi-identifier",
+            "a code",
+            "its numbers have one length, come again and again and are not rounded",
+        )
+    return Guess(
+        name, "measurement", "a measurement", "its numbers look like amounts or counts", averaged=True
+    )
+
+
+def _by_texts(name: str, shape: Shape) -> Guess:
+    if shape.is_phone:
+        return Guess(name, "identifier", "a telephone number", "its texts look like numbers of telephones")
+    if shape.is_firm:
+        return Guess(name, "identifier", str(Meaning.FIRM), "many of its texts end in a form of company")
+    if shape.is_nearly_unique:
+        how = "every" if shape.is_unique else "nearly every"
+        return Guess(name, "identifier", f"an identifier ({how} text is unique)", f"{how} text is different")
+    if shape.is_person:
+        return Guess(name, "identifier", str(Meaning.NAME), "its texts look like names of people")
+    if shape.is_postcode_text:
+        return Guess(
+            name, "quasi-identifier", "a postcode", "its texts have one length and the shape of postcodes"
+        )
+    return Guess(name, "quasi-identifier", "a class", "its texts come again, and may be known of somebody")

@@ -1,0 +1,128 @@
+"""One guess of what columns are, held against roles that were written down by hand."""
+
+import io
+
+import polars as pl
+import pytest
+from tests.benchmark_data import benchmark_file
+from tests.microdata.columns import expected_roles as expected
+from tests.microdata.columns.surveys import SURVEYS, survey
+
+from shoal import sources
+from shoal.generate.people import people
+from shoal.microdata.columns.roles import ROLES, ROLES_IN_WORDS, guess_roles
+from shoal.search import Seeds
+
+
+def guessed(frame) -> dict[str, str]:
+    return {guess.column: guess.role for guess in guess_roles(frame)}
+
+
+def wrong(frame, roles: dict[str, str]) -> dict[str, tuple[str, str, str]]:
+    """Column → expected, guessed and why, where they differ."""
+    assert set(frame.columns) == set(roles), "every column has a role written down"
+    return {
+        guess.column: (roles[guess.column], guess.role, guess.reason)
+        for guess in guess_roles(frame)
+        if guess.role != roles[guess.column]
+    }
+
+
+@pytest.mark.parametrize("file", expected.FILES)
+def test_known_files(file):
+    frame = sources.read(benchmark_file(file)).frame
+    assert wrong(frame, expected.by_column(expected.FILES[file])) == {}
+
+
+@pytest.mark.parametrize("file", expected.FIXED_WIDTH)
+def test_known_files_of_fixed_width(file):
+    roles, columns = expected.FIXED_WIDTH[file]
+    lines = benchmark_file(file).read_text().splitlines()
+    rows = [
+        [line[first - 1 : first - 1 + length].strip() for first, length in columns.values()] for line in lines
+    ]
+    text = "\n".join(",".join(row) for row in [list(columns), *rows])
+    frame = pl.read_csv(io.StringIO(text), infer_schema_length=None)
+    assert wrong(frame, expected.by_column(roles)) == {}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("language", SURVEYS)
+def test_surveys_in_many_languages(language, seed):
+    frame, roles = survey(language, seed)
+    assert wrong(frame, roles) == {}
+
+
+def test_amounts_that_are_all_different_are_no_identifiers():
+    frame = sources.read(benchmark_file("casc/census.csv")).frame
+    all_different = [name for name in frame.columns if frame[name].n_unique() == frame.height]
+    assert len(all_different) == 7
+    assert "identifier" not in {guessed(frame)[name] for name in all_different}
+
+
+def test_generated_people():
+    invented = people(400, distribution="spain", min_age=16, max_age=74, postcodes=6, seeds=Seeds(1))
+    roles = {
+        "ID": "identifier",
+        **dict.fromkeys(("AGE", "CP", "SEX", "REC_RAND", "REC_INTELLIGENT"), "quasi-identifier"),
+    }
+    assert wrong(invented, roles) == {}
+    booked = invented.with_columns(
+        REC_RAND=pl.int_range(pl.len()) % 5, REC_INTELLIGENT=pl.int_range(pl.len()) // 80
+    )
+    assert wrong(booked, roles) == {}
+
+
+def test_only_amounts_and_ages_are_averaged():
+    frame, _ = survey("spanish", 0)
+    averaged = [guess.column for guess in guess_roles(frame) if guess.averaged]
+    assert averaged == ["edad", "ingresos", "gasto_mensual"]
+    frame, _ = survey("nameless", 0)
+    assert [guess.column for guess in guess_roles(frame) if guess.averaged] == ["x19", "x20", "x21"]
+
+
+@pytest.mark.parametrize("language", SURVEYS)
+def test_guesses_hold_no_value_and_a_word_for_every_role(language):
+    frame, _ = survey(language, 7)
+    values = {str(value) for name in frame.columns for value in frame[name].to_list() if len(str(value)) > 3}
+    for guess in guess_roles(frame):
+        assert guess.role in ROLES and ROLES_IN_WORDS[guess.role]
+        assert guess.kind and guess.reason
+        said = set(f"{guess.kind} {guess.reason}".replace(",", "").split())
+        assert not said & values, guess
+
+
+@pytest.mark.parametrize("kind", ["pandas", "arrow"])
+@pytest.mark.parametrize("language", ["spanish", "nameless"])
+def test_the_kind_of_frame_makes_no_difference(language, kind):
+    frame, roles = survey(language, 3)
+    other = frame.to_pandas() if kind == "pandas" else frame.to_arrow()
+    assert {guess.column: guess.role for guess in guess_roles(other)} == roles
+
+
+def test_whole_numbers_with_gaps_are_judged_like_whole_numbers():
+    frame, _ = survey("nameless", 5)
+    gaps = frame.select(pl.when(pl.int_range(pl.len()) % 50 > 0).then(pl.col("x2", "x10", "x17", "x20")))
+    as_floats = gaps.to_pandas()
+    assert set(as_floats.dtypes.astype(str)) == {"float64"}
+    assert guessed(as_floats) == guessed(gaps) == guessed(frame.select("x2", "x10", "x17", "x20"))
+
+
+@pytest.mark.parametrize(
+    ("name", "beside", "role"),
+    [
+        ("weight", "income", "weight"),
+        ("weight", "height", "measurement"),
+        ("peso", "talla", "measurement"),
+        ("birth_weight_kg", "income", "measurement"),
+        ("sampling_weight", "height", "weight"),
+    ],
+)
+def test_a_weight_is_that_of_a_body_beside_a_height(name, beside, role):
+    frame = pl.DataFrame({name: [70.5, 81.25, 66.0] * 10, beside: [170.5, 181.0, 166.0] * 10})
+    assert guessed(frame)[name] == role
+
+
+def test_numbers_too_long_for_floats_stay_different():
+    frame = pl.DataFrame({"x": [9_007_199_254_740_993 + n for n in range(60)]})
+    assert guessed(frame) == {"x": "identifier"}
