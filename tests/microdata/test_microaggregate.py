@@ -548,9 +548,10 @@ def test_dates_and_nearly_unique_texts_that_are_kept_are_pointed_out():
     told = " ".join(result.warnings)
     assert "'born' is released as it is and holds dates that few people share" in told
     assert "'text' is released as it is and looks like an identifier (nearly every text is unique)" in told
-    assert "'wave'" not in told
+    assert not any("'wave'" in line for line in result.warnings if "below k" not in line)
     assert "born (a date)" in result.notes[0]
-    assert "'born'" not in " ".join(protect(frame, columns=["income", "born"]).warnings)
+    both = protect(frame, columns=["income", "born"])
+    assert not any("'born'" in line for line in both.warnings)
 
 
 @pytest.mark.parametrize("columns", [["income", "age"], ["*"]])

@@ -38,7 +38,10 @@ def compare(
     quasi: Annotated[
         str | None,
         typer.Option(
-            "--quasi", metavar="a,b", help="Columns over which K is counted.", show_default="those compared"
+            "--quasi",
+            metavar="a,b",
+            help="Columns over which K is counted.",
+            show_default="all in the protected data that could be known",
         ),
     ] = None,
     key: Annotated[
@@ -260,10 +263,18 @@ def _print(found: "list[Comparison]") -> None:
                 f"{result.fitness.value:.2f} (IL {result.fitness.il:.2f}, ID {result.fitness.id:.2f}, "
                 f"DLD {result.fitness.dld:.2f})",
             ),
-            ("K", f"{result.k} over {', '.join(result.quasi)}"),
+            ("K", _k_in_words(result)),
         ]
     )
     output.rows(
         ["column", "IL1", "IL1s", "mean", "variance", "sse %", "interval %", "by sd %"],
         [(a.column, a.il1, a.il1s, a.il2, a.il4, a.sse_percent, a.id, a.id_sd) for a in result.attributes],
     )
+
+
+def _k_in_words(result: "Comparison") -> str:
+    guessed = ", all that could be known (--quasi names others)" if result.quasi_guessed else ""
+    text = f"{result.k} over {', '.join(result.quasi)}{guessed}"
+    if result.k_compared != result.k:
+        text += f"; {result.k_compared} over the columns compared alone"
+    return text

@@ -70,11 +70,6 @@ def check_names(data: nw.DataFrame, names: Sequence[str | None]) -> None:
             raise unknown("column", name, data.columns, where="in the data")
 
 
-def has_numeric(data: nw.DataFrame, but: Sequence[str]) -> bool:
-    """Whether there is a numeric column beside those named."""
-    return any(kind.is_numeric() for name, kind in data.schema.items() if name not in but)
-
-
 def records_to_keep(attributes: Mapping[str, Attribute], missing: Missing) -> tuple[np.ndarray, list[str]]:
     """Which records take part, and what to say about missing values."""
     gaps = {name: attribute.missing for name, attribute in attributes.items() if attribute.missing.any()}

@@ -30,7 +30,6 @@ from shoal.microdata.inputs import (
     check_k,
     check_names,
     check_quasi,
-    has_numeric,
     read_attribute_weights,
     read_frame,
     read_sample_weights,
@@ -356,7 +355,8 @@ def _columns(
         together += [[name] for name in ordinal if all(name not in group for group in together)]
         names = list(choose_columns(data, [name for group in together for name in group]).columns)
         return names, together, []
-    if columns is None and ordinal and not has_numeric(data, elsewhere):
+    measured = any(guess.averaged and guess.column not in elsewhere for guess in guesses)
+    if columns is None and ordinal and not measured:
         return list(ordinal), [list(ordinal)], []
     choice = choose_columns(data, columns, not_these=elsewhere, guesses=guesses)
     names = [*choice.columns, *(name for name in ordinal if name not in choice.columns)]

@@ -36,6 +36,7 @@ def page(found: "Sequence[Comparison]") -> Page:
                 ("disclosure risk DR", f"{result.dr:.2f}"),
                 ("score", f"{result.score:.2f}"),
                 ("K of the release", f"{result.k}, over {', '.join(result.quasi)}"),
+                ("K over the columns compared alone", result.k_compared),
             ]
         )
     out.note("The worst risk comes first: a mean of several measures can hide it.")

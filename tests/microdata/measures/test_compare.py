@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import shoal
 from shoal.cli.main import main
 from shoal.errors import InputError
 from shoal.microdata.measures.compare import compare as compare_tables
@@ -170,3 +171,34 @@ def test_a_bad_width_is_one_line(files, capsys):
     arguments = ["compare", files / "before.csv", files / "after.csv", POSITION, "--widths", "wide"]
     code, printed = run(arguments, capsys)
     assert code == 2 and printed.err.startswith("shoal: --widths needs percentages")
+
+
+def test_k_is_counted_over_all_that_could_be_known():
+    draw = np.random.default_rng(2)
+    before = pl.DataFrame(
+        {
+            "id": np.arange(80),
+            "income": draw.lognormal(8, 0.4, 80),
+            "age": draw.integers(18, 90, 80),
+            "town": draw.choice(["a", "b", "c"], 80),
+            "diagnosis": draw.choice(["x", "y"], 80),
+        }
+    )
+    safe = shoal.microaggregate(before, 5, columns=["income"], method="mdav", drop=["id"])
+    found = compare_tables(before, safe.frame, columns=["income"], record_links=safe.record_links)
+    assert found.quasi == safe.quasi == ("income", "age", "town") and found.quasi_guessed
+    assert found.k == safe.k_release == safe.frame.group_by(found.quasi).len()["len"].min()
+    assert found.k_compared == safe.k_protected >= 5 > found.k
+    named = compare_tables(
+        before, safe.frame, columns=["income"], quasi=["income"], record_links=safe.record_links
+    )
+    assert named.k == named.k_compared == found.k_compared and not named.quasi_guessed
+    corrected = compare_tables(
+        before,
+        safe.frame,
+        columns=["income"],
+        roles={"age": "other", "town": "confidential"},
+        record_links=safe.record_links,
+    )
+    assert corrected.quasi == ("income",)
+    assert {"k_compared": found.k_compared, "quasi_guessed": True}.items() <= found.to_dict().items()

@@ -168,14 +168,10 @@ class Shape:
 
     @cached_property
     def _texts(self) -> list[str]:
-        if not self.is_text:
+        if not self.is_text or not self.count:
             return []
-        places = (
-            np.unique(np.linspace(0, self.count - 1, min(_LOOKED_AT, self.count)).astype(int))
-            if self.count
-            else []
-        )
-        return [str(text).strip() for text in self.present[[int(place) for place in places]].to_list()]
+        places = np.unique(np.linspace(0, self.count - 1, min(_LOOKED_AT, self.count)).astype(int))
+        return [str(text).strip() for text in self.present[places.tolist()].to_list()]
 
     def _most(self, pattern: re.Pattern[str]) -> bool:
         texts = self._texts

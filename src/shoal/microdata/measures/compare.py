@@ -1,6 +1,6 @@
 """``shoal.compare``: every loss and risk measure of a protected table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -10,6 +10,7 @@ from shoal.anonymity.measure import anonymity
 from shoal.errors import InputError, unknown
 from shoal.microdata.attributes import read_attribute
 from shoal.microdata.choice import choose_columns
+from shoal.microdata.columns.roles import guess_roles, knowable, with_roles
 from shoal.microdata.measures.comparison import AttributeComparison, Comparison
 from shoal.microdata.measures.measured import Definitions, Measured, measure
 from shoal.microdata.measures.pairing import Pairing, key_values
@@ -33,6 +34,7 @@ def compare(
     *,
     columns: Sequence[str] | None = None,
     quasi: Sequence[str] | None = None,
+    roles: Mapping[str, str] | None = None,
     key: str | None = None,
     record_links: "RecordLinks | str | PathLike[str] | None" = None,
     paired_by_position: bool = False,
@@ -49,9 +51,10 @@ def compare(
     Both tables hold the same records. They are paired by ``key``, a column (or a named pandas index) that both have; by
     ``record_links``, the links of ``shoal.microaggregate`` or the file of them; or, said explicitly, by position, which is
     refused when columns that protection left alone disagree. ``columns`` are compared (numbers only; by default those that
-    measure something); K is counted over ``quasi``, by default the same columns, and by distinct ``unit``. ``known`` are
-    sets of columns an intruder may know, by default all of them. ``references`` adds what plain microaggregation would
-    give, for the risk–utility map.
+    measure something). K is counted over ``quasi`` and by distinct ``unit``; by default over all columns of the protected
+    data that could be known of somebody, as ``shoal.microaggregate`` does (``roles`` corrects the guess). ``known`` are
+    sets of columns an intruder may know, by default all that are compared. ``references`` adds what plain
+    microaggregation would give, for the risk–utility map.
 
     >>> import polars as pl
     >>> before = pl.DataFrame({"turnover": [1.0, 2.0, 8.0, 9.0], "staff": [10, 20, 60, 70]})
@@ -68,6 +71,7 @@ def compare(
     for column in [*(quasi or ()), *([unit] if unit else [])]:
         if column not in after.columns:
             raise unknown("column", column, after.columns, where="in the protected data")
+    counted = tuple(quasi) if quasi else _knowable(before, after, names, roles or {}, (key, unit))
     released = after
     rows_before, rows_after, remark = pairing.pair(before, after, names)
     before, after = before[rows_before.tolist()], after[rows_after.tolist()]
@@ -91,14 +95,15 @@ def compare(
         threads=threads,
     )
     notes += _remarks(measured, x.shape[0], using)
-    quasi_names = tuple(quasi) if quasi else tuple(names)
     return Comparison(
         name=name,
         records=int(x.shape[0]),
         left_out=left_out,
         columns=tuple(names),
-        quasi=quasi_names,
-        k=anonymity(released.to_native(), list(quasi_names), unit=unit).k,
+        quasi=counted,
+        quasi_guessed=not quasi,
+        k=anonymity(released.to_native(), list(counted), unit=unit).k,
+        k_compared=anonymity(released.to_native(), names, unit=unit).k,
         pairing=pairing.way,
         measured=measured,
         attributes=_by_attribute(names, measured),
@@ -148,6 +153,23 @@ def _columns(
                     f"column '{column}' of the {which} data is not numeric ({kind}); the measures are for numbers"
                 )
     return names, [] if asked is not None else ["comparing " + ", ".join(names)]
+
+
+def _knowable(
+    before: nw.DataFrame,
+    after: nw.DataFrame,
+    names: Sequence[str],
+    roles: Mapping[str, str],
+    but: Sequence[str | None],
+) -> tuple[str, ...]:
+    """The columns compared, and those beside them that could be known of somebody.
+
+    What a column was before protection says more of it than what it has become.
+    """
+    new = [column for column in after.columns if column not in before.columns]
+    guesses = [*with_roles(guess_roles(before), roles), *guess_roles(after.select(*new))]
+    known = [column for column in knowable(guesses) if column in after.columns and column not in but]
+    return (*names, *(column for column in known if column not in names))
 
 
 def _numbers(frame: nw.DataFrame, column: str) -> np.ndarray:

@@ -35,7 +35,8 @@ class AttributeComparison:
 class Comparison:
     """Every loss and risk measure of a protected table, over all columns and for each.
 
-    ``k`` is K of the protected table over ``quasi``. ``links_expected`` counts a true match among t nearest records 1/t,
+    ``k`` is K of the protected table over ``quasi`` (named, or else all that could be known: ``quasi_guessed``), and
+    ``k_compared`` that over the columns compared alone. ``links_expected`` counts a true match among t nearest records 1/t,
     ``links_strict`` only sole nearest ones. ``records`` were compared; ``left_out`` have a missing value. ``pairing`` says
     how the records of the two tables were paired.
     """
@@ -45,7 +46,9 @@ class Comparison:
     left_out: int
     columns: tuple[str, ...]
     quasi: tuple[str, ...]
+    quasi_guessed: bool
     k: int
+    k_compared: int
     pairing: Way
     measured: Measured
     attributes: tuple[AttributeComparison, ...]
@@ -173,7 +176,9 @@ class Comparison:
             "fitness_parts": {"il": self.fitness.il, "id": self.fitness.id, "dld": self.fitness.dld},
             "sse_percent": self.sse_percent,
             "k": self.k,
+            "k_compared": self.k_compared,
             "quasi": list(self.quasi),
+            "quasi_guessed": self.quasi_guessed,
             "worst_risk": {"measure": name, "percent": risk},
             "links_expected": self.links_expected,
             "links_strict": self.links_strict,

@@ -21,7 +21,9 @@ class Compare(Request):
     columns: list[str] | None = Field(
         None, description="columns compared; those protected by all runs if not given"
     )
-    quasi: list[str] | None = Field(None, description="columns over which K is counted")
+    quasi: list[str] | None = Field(
+        None, description="columns over which K is counted; all that could be known if not given"
+    )
     seed: int = Field(0, ge=0, le=2**53 - 1)
 
 
@@ -56,6 +58,7 @@ def run(request: Compare, context: Context) -> dict[str, Any]:
                 columns=columns,
                 record_links=links,
                 quasi=request.quasi,
+                roles=context.datasets[request.data].roles,
                 references=not found,
                 name=f"{asked['method']}, k = {asked['k']}"
                 + (f" ({run[:4]})" if len(request.runs) > 1 else ""),
