@@ -57,10 +57,21 @@ def expected(frame: pl.DataFrame, ending: str) -> pl.DataFrame:
     return frame
 
 
-@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize("ending", [ending for ending in FORMATS if ending != ".xlsx"])
 @settings(max_examples=40, deadline=None)
 @given(frame=frames())
 def test_any_frame_comes_back(ending, frame):
+    comes_back(ending, frame)
+
+
+@settings(max_examples=12, deadline=None)
+@given(frame=frames())
+def test_any_frame_comes_back_from_excel(frame):
+    """Each workbook is parsed in a process of its own, so fewer must do."""
+    comes_back(".xlsx", frame)
+
+
+def comes_back(ending: str, frame: pl.DataFrame) -> None:
     if ending == ".xlsx":
         # Excel cuts records without any value at the end and has sixteen digits.
         assume(frame.height and any(value is not None for value in frame.row(-1)))

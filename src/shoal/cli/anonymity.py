@@ -73,6 +73,7 @@ def anonymity(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    header_row: options.HeaderRow = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
@@ -100,13 +101,15 @@ def anonymity(
     found: list[tuple[Data, Anonymity]] = []
     names = options.split_names(quasi)
     for address in addresses:
-        source = sources.read(address, separator=separator, decimal=decimal, encoding=encoding)
+        source = sources.read(
+            address, separator=separator, decimal=decimal, encoding=encoding, header_row=header_row
+        )
         for note in source.notes:
             output.remark(note, quiet=quiet or json)
         if source.frame.is_empty():
             raise InputError(f"there are no records in '{source.address}'")
         result = measure(
-            source.frame,
+            source.as_written,
             names,
             unit=unit,
             null=null,  # type: ignore[arg-type]

@@ -158,6 +158,7 @@ def assign(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    header_row: options.HeaderRow = None,
     safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
@@ -242,10 +243,10 @@ def assign(
     unwritten = output.unwritten(outputs, "the appointments") if ordered.nothing_kept else None
     column, number = _diverse(diverse)
     plans: list[tuple[Any, Appointments, Any]] = []
-    reading = {"separator": separator, "decimal": decimal, "encoding": encoding}
+    reading: dict[str, Any] = {"separator": separator, "decimal": decimal, "encoding": encoding}
     with watched("assigning", budget, quiet=quieter, show=_glimpse, announce=unwritten) as observer:
         for address in addresses:
-            source = sources.read(address, **reading)
+            source = sources.read(address, header_row=header_row, **reading)
             for note in source.notes:
                 output.remark(note, quiet=quieter)
             room = _read_slots(slots, address, tables, reading)

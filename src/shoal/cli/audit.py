@@ -57,6 +57,7 @@ def audit(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    header_row: options.HeaderRow = None,
     safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
@@ -80,7 +81,14 @@ def audit(
     inputs = [table, pattern, sensitive, *(linked or ())]
     outputs = sources.Outputs(force=force, inputs=inputs, safe_csv=safe_csv)
     intervals = outputs.data("-o", output_to, internal=True)
-    loaded = load(table, rounding=rounding, separator=separator, decimal=decimal, encoding=encoding)
+    loaded = load(
+        table,
+        rounding=rounding,
+        separator=separator,
+        decimal=decimal,
+        encoding=encoding,
+        header_row=header_row,
+    )
     for note in loaded.notes:
         output.remark(note, quiet=quiet or json)
     whole, warnings = linked_together(loaded, linked)
@@ -92,8 +100,8 @@ def audit(
             raise InputError("name the pattern: a file with the hidden cells")
         cells = _marked(whole, marked)
     else:
-        cells = sources.read(pattern).frame
-    named_cells = None if sensitive is None else sources.read(sensitive).frame
+        cells = sources.read(pattern).as_written
+    named_cells = None if sensitive is None else sources.read(sensitive).as_written
     remark_on_levels(whole, named_cells, quiet=quiet or json)
     found = attack(
         whole,

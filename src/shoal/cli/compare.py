@@ -116,6 +116,7 @@ def compare(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    header_row: options.HeaderRow = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
@@ -144,10 +145,12 @@ def compare(
     _links(record_links, len(protected))
     using = _definitions(scaling, around, widths, ties, within)
     quieter = quiet or json
-    before = sources.read(original, separator=separator, decimal=decimal, encoding=encoding)
+    before = sources.read(
+        original, separator=separator, decimal=decimal, encoding=encoding, header_row=header_row
+    )
     found: list[Comparison] = []
     for address, links in zip(protected, _links(record_links, len(protected)), strict=True):
-        after = sources.read(address, separator=separator, decimal=decimal, encoding=encoding)
+        after = sources.read(address, like=before, separator=separator, decimal=decimal, encoding=encoding)
         for note in [*(before.notes if not found else ()), *after.notes]:
             output.remark(note, quiet=quieter)
         found.append(

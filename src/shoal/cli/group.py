@@ -76,6 +76,7 @@ def group(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    header_row: options.HeaderRow = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
@@ -108,7 +109,9 @@ def group(
     METHODS[method]
     outputs = sources.Outputs(force=force, inputs=[data])
     page = outputs.file("--report", report, internal=True)
-    source = sources.read(data, separator=separator, decimal=decimal, encoding=encoding)
+    source = sources.read(
+        data, separator=separator, decimal=decimal, encoding=encoding, header_row=header_row
+    )
     quieter = quiet or json
     for note in source.notes:
         output.remark(note, quiet=quieter)

@@ -150,6 +150,7 @@ def microaggregate(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    header_row: options.HeaderRow = None,
     safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
@@ -194,7 +195,9 @@ def microaggregate(
         raise InputError("--labels holds one partition; it cannot be used with several --groups")
     if require_k is not None and output_to is None:
         raise InputError("--require-k is a gate before writing; name an output with -o")
-    source = sources.read(data, separator=separator, decimal=decimal, encoding=encoding)
+    source = sources.read(
+        data, separator=separator, decimal=decimal, encoding=encoding, header_row=header_row
+    )
     quieter = quiet or json
     for note in source.notes:
         output.remark(note, quiet=quieter)

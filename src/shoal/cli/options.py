@@ -6,7 +6,10 @@ from typing import Annotated
 import typer
 
 Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="A file, or URL::table of a database.", show_default=False)
+    str,
+    typer.Argument(
+        metavar="DATA", help="A file (or FILE.xlsx::SHEET), or URL::table of a database.", show_default=False
+    ),
 ]
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")
@@ -51,6 +54,16 @@ Decimal = Annotated[
 ]
 Encoding = Annotated[
     str | None, typer.Option("--encoding", help="The encoding of a text file.", show_default="guessed")
+]
+HeaderRow = Annotated[
+    int | None,
+    typer.Option(
+        "--header-row",
+        metavar="N",
+        min=1,
+        help="Line of a text file, or row of a sheet, with the column names.",
+        show_default="the first, or the first below titles of a sheet",
+    ),
 ]
 
 SafeCsv = Annotated[

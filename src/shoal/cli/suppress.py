@@ -154,6 +154,7 @@ def suppress(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    header_row: options.HeaderRow = None,
     safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
@@ -205,7 +206,14 @@ def suppress(
     public = outputs.data("--published", published)
     page = outputs.file("--report", report, internal=True)
     quieter = quiet or json
-    loaded = load(table, rounding=rounding, separator=separator, decimal=decimal, encoding=encoding)
+    loaded = load(
+        table,
+        rounding=rounding,
+        separator=separator,
+        decimal=decimal,
+        encoding=encoding,
+        header_row=header_row,
+    )
     for note in loaded.notes:
         output.remark(note, quiet=quieter)
     whole, warnings = linked_together(loaded, linked)
@@ -307,20 +315,20 @@ def _problem(
     named = cost in COSTS
     if not named and not Path(cost).suffix and "::" not in cost:
         raise unknown("cost", cost, COSTS, where="a cost or a file")
-    named_cells = None if sensitive is None else sources.read(sensitive).frame
+    named_cells = None if sensitive is None else sources.read(sensitive).as_written
     remark_on_levels(table, named_cells, quiet=quiet)
     problem = as_problem(
         table,
         sensitive=named_cells,
         protection=share_of(table, named_cells, protection),
-        cost=cost if named else sources.read(cost).frame,
+        cost=cost if named else sources.read(cost).as_written,
         sliding=sliding,
         low=low,
         high=high,
         insiders=insiders,
         zeros=zeros,  # type: ignore[arg-type]
     )
-    return problem if previous is None else _cheaper(problem, sources.read(previous).frame, quiet=quiet)
+    return problem if previous is None else _cheaper(problem, sources.read(previous).as_written, quiet=quiet)
 
 
 def remark_on_levels(table: Any, sensitive: Any, *, quiet: bool) -> None:

@@ -93,6 +93,7 @@ def tabulate(
     separator: options.Separator = None,
     decimal: options.Decimal = None,
     encoding: options.Encoding = None,
+    header_row: options.HeaderRow = None,
     safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     quiet: options.Quiet = False,
@@ -127,11 +128,13 @@ def tabulate(
         if not equals:
             raise InputError(f"--hierarchy needs DIMENSION=FILE, not '{text}'")
         hierarchies[name.strip()] = read_hierarchy(path.strip())
-    source = sources.read(data, separator=separator, decimal=decimal, encoding=encoding)
+    source = sources.read(
+        data, separator=separator, decimal=decimal, encoding=encoding, header_row=header_row
+    )
     for note in source.notes:
         output.remark(note, quiet=quiet or json)
     made = build(
-        source.frame,
+        source.as_written,
         options.split_names(dimensions),
         value=value,
         contributor=contributor,
@@ -140,7 +143,7 @@ def tabulate(
         weights_public=weights_public,
         hierarchies=hierarchies,
         rules=rule,
-        apriori=None if apriori is None else sources.read(apriori).frame,
+        apriori=None if apriori is None else sources.read(apriori).as_written,
         zeros=zeros,  # type: ignore[arg-type]
         cost=cost,
     )

@@ -1,4 +1,4 @@
-"""Addresses of data: a file with a known ending, or ``URL::table`` for a table of a database."""
+"""Addresses of data: a file with a known ending, ``file.xlsx::sheet``, or ``URL::table`` for a table of a database."""
 
 import re
 from dataclasses import dataclass, field, replace
@@ -34,6 +34,8 @@ _SCHEMES = {
     "mariadb+pymysql": "mariadb",
 }
 
+# The name of a sheet holds no colon and no slash.
+_SHEET = re.compile(rf"(?si)(?P<path>.*[^/\\:](?:{'|'.join(map(re.escape, FORMATS))}))::(?P<sheet>[^:/\\]*)")
 # The password may hold any character, an unescaped @ included: the last @ ends it.
 _URL = re.compile(r"(?s)(?P<scheme>[^:/]+)://(?:(?P<user>[^:/@]*)(?::(?P<password>.*))?@)?(?P<place>[^@]*)")
 _PLACE = re.compile(
@@ -72,9 +74,10 @@ class Database:
 
 @dataclass(frozen=True)
 class FileAddress:
-    """A file; its ending says the format."""
+    """A file; its ending says the format. Of a workbook ``sheet`` names one sheet."""
 
     path: Path
+    sheet: str | None = None
 
     @property
     def format(self) -> str:
@@ -83,10 +86,10 @@ class FileAddress:
 
     def with_suffix_number(self, index: int) -> "FileAddress":
         """``tabla.csv`` becomes ``tabla3.csv``."""
-        return FileAddress(self.path.with_stem(f"{self.path.stem}{index}"))
+        return replace(self, path=self.path.with_stem(f"{self.path.stem}{index}"))
 
     def __str__(self) -> str:
-        return str(self.path)
+        return str(self.path) if self.sheet is None else f"{self.path}::{self.sheet}"
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,8 @@ def parse(address: "str | PathLike[str] | Address") -> Address:
 
     >>> parse("people.csv").format
     'csv'
+    >>> parse("survey.xlsx::answers").sheet
+    'answers'
     >>> print(parse("mysql://ann:secret@localhost/clinic::people"))
     mariadb://ann:***@localhost/clinic::people
     """
@@ -120,6 +125,8 @@ def parse(address: "str | PathLike[str] | Address") -> Address:
     text = fspath(address)
     if isinstance(address, str) and "://" in text:
         return _parse_table(text)
+    if isinstance(address, str) and (parts := _SHEET.fullmatch(text)):
+        return _parse_sheet(Path(parts["path"]), parts["sheet"])
     path = Path(text)
     if path.suffix.lower() not in FORMATS:
         known = " ".join(FORMATS)
@@ -129,6 +136,25 @@ def parse(address: "str | PathLike[str] | Address") -> Address:
         ending = f"ending '{path.suffix}'" if path.suffix else "no ending"
         raise InputError(f"'{path.name}' has {ending}; known are {known}, or URL::table for a database")
     return FileAddress(path)
+
+
+def names_sheet(text: str) -> bool:
+    """Whether a text is a file with a sheet.
+
+    >>> names_sheet("survey.xlsx::answers"), names_sheet("survey.xlsx")
+    (True, False)
+    """
+    return _SHEET.fullmatch(text) is not None
+
+
+def _parse_sheet(path: Path, sheet: str) -> FileAddress:
+    if FORMATS[path.suffix.lower()] != "excel":
+        raise InputError(f"'{path.name}' has no sheets: only a workbook (.xlsx) is addressed as FILE::SHEET")
+    if not sheet.strip():
+        raise InputError(
+            f"'{path.name}::' names no sheet; write {path.name}::SHEET, or {path.name} for the first"
+        )
+    return FileAddress(path, sheet)
 
 
 def parse_database(url: str) -> Database:

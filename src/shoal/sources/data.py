@@ -12,12 +12,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is written."""
+    """How a text file is written; ``dates`` are the columns of dates in another form than ISO (``%d/%m/%Y``)."""
 
     separator: str = ","
     decimal: str = "."
     encoding: str = "utf-8"
     newline: str = "\n"
+    dates: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,16 @@ class Data:
     notes: tuple[str, ...] = ()
     labels: Labels | None = None
     dialect: Dialect | None = None
+
+    @property
+    def as_written(self) -> "pl.DataFrame":
+        """The frame with its dates as the file wrote them, for those who use them as names and codes."""
+        forms = {} if self.dialect is None else self.dialect.dates
+        import polars as pl
+
+        return self.frame.with_columns(
+            pl.col(name).dt.to_string(form) for name, form in forms.items() if name in self.frame.columns
+        )
 
     def __repr__(self) -> str:
         """The size and the place; never the records, which may be confidential."""

@@ -61,18 +61,39 @@ def first_records(sample: str, separator: str, count: int = 200) -> list[list[st
     return records
 
 
-def check_header(names: list[str], name: str) -> None:
-    """Refuse a first line that cannot hold column names. Its fields are not shown: they may be a person's."""
+def check_header(names: list[str], name: str, unit: str = "line", number: int = 1) -> None:
+    """Refuse a header that cannot hold column names. Its fields are not shown: they may be a person's."""
+    where = f"{'the first ' + unit if number == 1 else f'{unit} {number}'} of '{name}'"
     if not any(field.strip() for field in names):
-        raise InputError(f"the first line of '{name}' is empty; it must hold the column names")
-    if all(_NUMBER.fullmatch(field.strip()) for field in names) and not _counting(names):
-        raise InputError(f"the first line of '{name}' holds only numbers; it must hold the column names")
+        raise InputError(f"{where} is empty; it must hold the column names (or say --header-row)")
+    if all(is_number(field) for field in names) and not _counting(names):
+        raise InputError(f"{where} holds only numbers; it must hold the column names (or say --header-row)")
     first: dict[str, int] = {}
     for position, field in enumerate(names, start=1):
         if field in first:
-            what = "have the same name" if field else "have no name"
-            raise InputError(f"columns {first[field]} and {position} of '{name}' {what}")
+            if field:
+                raise InputError(f"columns {first[field]} and {position} of '{name}' have the same name")
+            raise InputError(
+                f"columns {first[field]} and {position} of '{name}' have no name; "
+                f"--header-row says which {unit} holds the names, if not {number}"
+            )
         first[field] = position
+
+
+def looks_like_names(fields: list[str]) -> bool:
+    """Whether a row reads like a header: all of it filled, no name twice, numbers only if they count (2019, 2020).
+
+    >>> looks_like_names(["region", "2019", "2020"]), looks_like_names(["Ann", "34"])
+    (True, False)
+    """
+    numbers = [field for field in fields if is_number(field)]
+    distinct = len(set(fields)) == len(fields) and all(field.strip() for field in fields)
+    return distinct and len(numbers) < len(fields) and (not numbers or _counting(numbers))
+
+
+def is_number(field: str) -> bool:
+    """Whether a field is a number and nothing else, with a point or a comma."""
+    return _NUMBER.fullmatch(field.strip()) is not None
 
 
 def _counting(names: list[str]) -> bool:

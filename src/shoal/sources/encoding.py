@@ -41,7 +41,7 @@ def guess_encoding(data: Bytes, name: str) -> str:
     for mark, encoding in _MARKS:
         if start.startswith(mark):
             return encoding
-    zero = _find(data, 0)
+    zero = find(data, 0)
     if zero is not None:
         raise InputError(
             f"line {_line(data, zero)} of '{name}' holds a NUL byte: not a text file, or --encoding is needed"
@@ -96,7 +96,8 @@ def _first_broken(data: Bytes) -> int | None:
     return len(data) - pending if pending else None
 
 
-def _find(data: Bytes, byte: int) -> int | None:
+def find(data: Bytes, byte: int) -> int | None:
+    """Where a byte first stands."""
     for start in range(0, len(data), _CHUNK):
         found = np.flatnonzero(data[start : start + _CHUNK] == byte)
         if found.size:

@@ -1,60 +1,21 @@
-"""Excel workbooks: one sheet with a header, read by fastexcel and written cell by cell."""
+"""Excel workbooks, written cell by cell: one sheet with a header."""
 
 import datetime
 import io
-import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from shoal.errors import InputError, unknown
+from shoal.errors import InputError
 from shoal.sources.atomic import workshop
-from shoal.sources.dialect import check_header
 
 _ROWS, _COLUMNS, _TEXT = 1_048_576, 16_384, 32_767
 _EXACT = 2**53
 _MADE = datetime.datetime(1980, 1, 1)
 _FIRST_DAY = datetime.date(1900, 3, 1)
-
-
-def read_excel(path: Path, columns: Sequence[str] | None) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The first sheet, and a note when there are more."""
-    import fastexcel
-
-    # It reports columns whose type it cannot tell; empty columns are text here, without further words.
-    logging.getLogger("fastexcel").setLevel(logging.ERROR)
-    book = fastexcel.read_excel(path)
-    if not book.sheet_names:
-        raise InputError(f"'{path.name}' has no sheet")
-    first = book.load_sheet(0, header_row=None, n_rows=1, dtypes="string").to_polars()
-    if not first.height:
-        raise InputError(f"the first sheet of '{path.name}' is empty")
-    names = ["" if field is None else str(field) for field in first.row(0)]
-    check_header(names, path.name)
-    frame = book.load_sheet(0, schema_sample_rows=None).to_polars()
-    if frame.width != len(names):
-        raise InputError(f"the first sheet of '{path.name}' has cells outside the columns of its header")
-    frame.columns = names
-    for column in columns or ():
-        if column not in names:
-            raise unknown("column", column, names, where=f"in '{path.name}'")
-    chosen = names if columns is None else list(dict.fromkeys(columns))
-    notes = (f"first of {len(book.sheet_names)} sheets read",) if len(book.sheet_names) > 1 else ()
-    return frame.select(_whole(frame[name]) for name in chosen), notes
-
-
-def _whole(values: pl.Series) -> pl.Series:
-    """Excel has one kind of number and one of time: whole numbers are taken for integers, midnights for dates."""
-    there = values.drop_nulls()
-    if isinstance(values.dtype, pl.Datetime):
-        return values.cast(pl.Date) if (there.dt.time() == datetime.time()).all() else values
-    if values.dtype != pl.Float64:
-        return values
-    whole = bool((there == there.floor()).all()) and bool((there.abs() <= _EXACT).all())
-    return values.cast(pl.Int64) if whole and len(there) else values
 
 
 def write_excel(frame: pl.DataFrame, path: Path) -> None:

@@ -21,10 +21,15 @@ def read(
     separator: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    header_row: int | None = None,
+    like: Data | None = None,
 ) -> Data:
     """Read a file or a database table; ``columns`` are the ones wanted, in that order.
 
     ``separator``, ``decimal`` and ``encoding`` are of text files; what is not given is guessed and said in the notes.
+    ``header_row`` is the line of a text file or the row of a sheet that holds the column names, counted from 1.
+    ``like`` is the data that the file was made from: where the order of day and month cannot be told from the dates
+    themselves, it is taken to be the same.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "firms.csv"
@@ -37,7 +42,17 @@ def read(
     if isinstance(place, FileAddress):
         from shoal.sources.files import read_file
 
-        return read_file(place, columns=columns, separator=separator, decimal=decimal, encoding=encoding)
+        return read_file(
+            place,
+            columns=columns,
+            separator=separator,
+            decimal=decimal,
+            encoding=encoding,
+            header_row=header_row,
+            like=like,
+        )
+    if header_row is not None:
+        raise InputError("a table of a database has its own column names; --header-row is for files")
     from shoal.sources.databases import read_table
 
     return read_table(place, columns=columns)

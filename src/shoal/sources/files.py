@@ -34,17 +34,33 @@ def read_file(
     separator: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    header_row: int | None = None,
+    like: Data | None = None,
 ) -> Data:
     """Read a file of any known format."""
     path, kind = address.path, address.format
     _check_readable(path)
+    if header_row is not None:
+        if kind not in (*DEFAULTS, "excel"):
+            raise InputError(
+                f"{_TITLES[kind]} files carry their column names; --header-row is for text and Excel"
+            )
+        if header_row < 1:
+            raise InputError(f"--header-row counts from 1, so it cannot be {header_row}")
     labels: Labels | None = None
     dialect: Dialect | None = None
     notes: tuple[str, ...] = ()
     with _one_line(path, kind):
         if kind in DEFAULTS:
             frame, dialect, notes = read_text(
-                path, DEFAULTS[kind], columns=columns, separator=separator, decimal=decimal, encoding=encoding
+                path,
+                DEFAULTS[kind],
+                columns=columns,
+                separator=separator,
+                decimal=decimal,
+                encoding=encoding,
+                header_row=header_row or 1,
+                dates=like.dialect.dates if like is not None and like.dialect is not None else None,
             )
         elif kind in ("parquet", "arrow"):
             scan = (
@@ -54,9 +70,9 @@ def read_file(
             )
             frame = _collect(scan, columns, path)
         elif kind == "excel":
-            from shoal.sources.excel import read_excel
+            from shoal.sources.workbooks import read_excel
 
-            frame, notes = read_excel(path, columns)
+            frame, notes = read_excel(path, columns, address.sheet, header_row)
         else:
             from shoal.sources.statistical import read_statistical
 
@@ -134,6 +150,10 @@ def _dialect(
 
 def check_file(address: FileAddress, force: bool) -> None:
     """Refuse a file that cannot be written, before any work is done."""
+    if address.sheet is not None:
+        raise InputError(
+            f"'{address.path.name}' is written whole, with one sheet; leave out ::{address.sheet}"
+        )
     if address.format in ("spss", "stata", "sas"):
         from shoal.sources.statistical import check_writable_format
 
@@ -166,8 +186,9 @@ def _check_readable(path: Path) -> None:
 
 def _collect(scan: pl.LazyFrame, columns: Sequence[str] | None, path: Path) -> pl.DataFrame:
     names = scan.collect_schema().names()
+    known = set(names)
     for column in columns or ():
-        if column not in names:
+        if column not in known:
             raise unknown("column", column, names, where=f"in '{path.name}'")
     if columns is not None:
         scan = scan.select(list(dict.fromkeys(columns)))

@@ -2,131 +2,168 @@
 
 A column becomes a number or a date only when nothing is lost by it: codes with leading zeros (``02139``), with a plus
 sign, or too long for an integer stay text, and so do dates that would be written back differently.
+
+Columns are taken one by one, and the first value of each says what is worth trying, so that a file of ten thousand
+columns costs a hundred times one of a hundred.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import polars as pl
+
+from shoal.sources.dates import ISO_DAY, ISO_EXACT, ISO_MOMENT, has_date_shape, possible_dates
 
 #: What stands for a missing number in files of other programs; in a column of text they are ordinary words.
 MISSING_MARKS = ("NA", "N/A", "NULL", "null", ".")
 
 _SAMPLE = 1000
-_NUMBERS = ("integer", "point", "comma")
+_GLANCE = 20
 # A plus sign, a leading zero or a minus before zero would be lost in a number, digits beyond the sixteenth in a float.
 _SPOILT = {
     "integer": r"^(?:\+|-?0[0-9]|-0$)",
     "point": r"^(?:\+|-?0[0-9]|-?[0-9]{16,}$)",
     "comma": r"^(?:\+|-?0[0-9]|-?[0-9]{16,}$)|\.",
 }
-_DATES: dict[str, tuple[Any, str]] = {
-    "date": (pl.Date, "%Y-%m-%d"),
-    "moment": (pl.Datetime("us"), "%Y-%m-%dT%H:%M:%S"),
-    "exact moment": (pl.Datetime("us"), "%Y-%m-%dT%H:%M:%S%.6f"),
-}
-_KINDS = (*_NUMBERS, "boolean", *_DATES)
+# How numbers begin, and the signs that numbers of a kind never hold.
+_BEGINS = frozenset("0123456789.,")
+_FOREIGN = {"integer": ".,e", "point": ",", "comma": "."}
+_NO_DIGITS = ("inf", "infinity", "nan")
 
 
 @dataclass(frozen=True)
 class Types:
-    """The kind of each column that is not text, the decimal sign that follows, and where marks stand for nulls."""
+    """The columns with their types, the decimal sign that follows, and what was taken for what.
 
-    kinds: dict[str, str]
+    ``marked`` are the columns where marks stand for nulls, ``dates`` the forms of those written in another way than
+    ISO, ``unclear`` the columns of dates in which day and month cannot be told apart.
+    """
+
+    frame: pl.DataFrame = field(repr=False)
     decimal: str
     marked: tuple[str, ...]
-
-    def expressions(self) -> list[pl.Expr]:
-        """How to turn the columns of text into what they hold."""
-        return [_value(name, kind) for name, kind in self.kinds.items()]
+    dates: Mapping[str, str]
+    unclear: tuple[str, ...]
 
 
-def infer(text: pl.LazyFrame, names: Sequence[str], separator: str, decimal: str | None) -> Types:
-    """Decide the type of every column; ``decimal`` is the sign the user gave, or nothing to guess it."""
-    sample = text.head(_SAMPLE).collect()
-    kinds = [kind for kind in _KINDS if decimal is None or kind != _other(decimal)]
-    counts = _count(sample.lazy(), [(name, kind) for name in names for kind in kinds])
-    # What the first records rule out need not be looked for in all the others.
-    likely = {name: [kind for kind in kinds if not counts[name, kind]["failing"]] for name in names}
-    whole = text if sample.height == _SAMPLE else sample.lazy()
-    found = _first_fitting(whole, likely)
+@dataclass(frozen=True)
+class _Typed:
+    """What was made of one column."""
+
+    values: pl.Series
+    kind: str = "text"
+    marks: int = 0
+    form: str | None = None
+
+
+def infer(text: pl.DataFrame, separator: str, decimal: str | None, dates: Mapping[str, str]) -> Types:
+    """Decide the type of every column of a frame of text.
+
+    ``decimal`` is the sign the user gave, or nothing to guess it; ``dates`` are forms to prefer where the order of
+    day and month is open.
+    """
+    signs = {",": ("comma",), ".": ("point",), None: ("point",) if separator == "," else ("point", "comma")}
+    numbers = ("integer", *signs[decimal])
+    typed = [_typed(values, numbers, dates.get(values.name)) for values in text.get_columns()]
     if decimal is None:
-        commas = separator != "," and any(kind == "comma" for kind, _ in found.values())
-        decimal = "," if commas else "."
-        if commas:
+        decimal = "," if any(column.kind == "comma" for column in typed) else "."
+        if decimal == ",":
             # Numbers that need neither sign (1e5, NaN) fit both; the rest of the columns with points stay text.
-            points = {name: ["comma"] for name, (kind, _) in found.items() if kind == "point"}
-            found = {name: pair for name, pair in found.items() if name not in points}
-            found |= _first_fitting(whole, points)
-        else:
-            found = {name: pair for name, pair in found.items() if pair[0] != "comma"}
+            typed = [
+                (_number(text[column.values.name], "comma") or _Typed(text[column.values.name]))
+                if column.kind == "point"
+                else column
+                for column in typed
+            ]
+    frame = pl.DataFrame([column.values for column in typed])
+    frame.columns = text.columns
     return Types(
-        kinds={name: found[name][0] for name in names if name in found},
+        frame=frame,
         decimal=decimal,
-        marked=tuple(name for name in names if name in found and found[name][1]),
+        marked=tuple(column.values.name for column in typed if column.marks),
+        dates={
+            column.values.name: column.form
+            for column in typed
+            if column.form is not None and column.form not in (ISO_DAY, ISO_MOMENT, ISO_EXACT)
+        },
+        unclear=tuple(column.values.name for column in typed if column.kind == "unclear"),
     )
 
 
-def _other(decimal: str) -> str:
-    return "point" if decimal == "," else "comma"
+def _typed(values: pl.Series, numbers: Sequence[str], form: str | None) -> _Typed:
+    """The first kind that all values fit; what the first value and then the first thousand rule out is not tried."""
+    example = _example(values)
+    if example is None:
+        return _Typed(values)
+    if has_date_shape(example):
+        return _dates(values, example, form)
+    if example in ("true", "false"):
+        return _boolean(values) or _Typed(values)
+    for kind in _kinds(example, numbers):
+        if len(values) > _SAMPLE and _number(values.head(_SAMPLE), kind, may_be_empty=True) is None:
+            continue
+        if (found := _number(values, kind)) is not None:
+            return found
+    return _Typed(values)
 
 
-def _first_fitting(text: pl.LazyFrame, likely: dict[str, list[str]]) -> dict[str, tuple[str, int]]:
-    """For each column the first kind that all its values fit, with the number of marks for missing among them."""
-    found: dict[str, tuple[str, int]] = {}
-    left = {name: list(kinds) for name, kinds in likely.items() if kinds}
-    while left:
-        for (name, kind), count in _count(
-            text, [(name, kinds.pop(0)) for name, kinds in left.items()]
-        ).items():
-            if not count["values"]:
-                left[name] = []  # an empty column stays text
-            elif not count["failing"]:
-                left[name] = []
-                found[name] = (kind, count["marks"])
-        left = {name: kinds for name, kinds in left.items() if kinds}
-    return found
+def _example(values: pl.Series) -> str | None:
+    """The first value that is neither empty nor a mark for missing."""
+    for value in values.head(_GLANCE).to_list():
+        if value is not None and value.strip() and value.strip() not in MISSING_MARKS:
+            return str(value)
+    if len(values) <= _GLANCE:
+        return None
+    bare = values.str.strip_chars()
+    left = values.filter((bare != "") & ~bare.is_in(MISSING_MARKS))
+    return str(left[0]) if len(left) else None
 
 
-def _count(text: pl.LazyFrame, keys: list[tuple[str, str]]) -> dict[tuple[str, str], dict[str, int]]:
-    """For each column and kind: the values, those of them that do not fit, and the marks for missing."""
-    if not keys:
-        return {}
-    wanted = [_counts(name, kind).alias(str(position)) for position, (name, kind) in enumerate(keys)]
-    return dict(zip(keys, text.select(wanted).collect(engine="streaming").row(0)))
+def _kinds(example: str, numbers: Sequence[str]) -> list[str]:
+    """The kinds of numbers that one value leaves possible."""
+    bare = example.strip().lower()
+    if bare.lstrip("+-") in _NO_DIGITS:
+        return [kind for kind in numbers if kind != "integer"]
+    if not bare or bare.lstrip("+-")[:1] not in _BEGINS:
+        return []
+    return [kind for kind in numbers if not any(sign in bare for sign in _FOREIGN[kind])]
 
 
-def _counts(name: str, kind: str) -> pl.Expr:
-    column = pl.col(name)
-    value = _value(name, kind)
-    empty = (column == "").sum()
-    marks: pl.Expr = pl.lit(0)
-    if kind in _NUMBERS:
-        bare = column.str.strip_chars()
-        empty = (bare == "").sum()
-        marks = bare.is_in(MISSING_MARKS).sum()
-        # What could not be converted is null now; of what could, some would be spoilt by it.
-        failing = value.null_count() - column.null_count() - empty - marks
-        failing += bare.str.contains(_SPOILT[kind]).sum()
-    elif kind == "boolean":
-        failing = column.count() - empty - column.is_in(["true", "false"]).sum()
-    else:
-        failing = column.count() - empty - (value.dt.to_string(_DATES[kind][1]) == column).sum()
-    values = column.count() - empty - marks
-    return pl.struct(failing=failing.cast(pl.Int64), values=values.cast(pl.Int64), marks=marks.cast(pl.Int64))
+def _number(values: pl.Series, kind: str, *, may_be_empty: bool = False) -> _Typed | None:
+    found = _cast(values, kind)
+    marks = 0
+    if lost := found.null_count() - values.null_count():
+        bare = values.str.strip_chars()
+        found = _cast(bare, kind)
+        marks = int(bare.is_in(MISSING_MARKS).sum())
+        lost = found.null_count() - values.null_count() - marks - int((bare == "").sum())
+        values = bare
+    if lost or values.str.contains(_SPOILT[kind]).any():
+        return None
+    if found.null_count() == len(found) and not may_be_empty:
+        return None
+    return _Typed(found, kind, marks)
 
 
-def _value(name: str, kind: str) -> pl.Expr:
-    column = pl.col(name)
-    bare = column.str.strip_chars()
-    if kind == "integer":
-        return bare.cast(pl.Int64, strict=False).alias(name)
-    if kind == "point":
-        return bare.cast(pl.Float64, strict=False).alias(name)
+def _cast(values: pl.Series, kind: str) -> pl.Series:
     if kind == "comma":
-        return bare.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False).alias(name)
-    if kind == "boolean":
-        return pl.when(column != "").then(column == "true").alias(name)
-    dtype, form = _DATES[kind]
-    return column.str.strptime(dtype, form, strict=False).alias(name)
+        values = values.str.replace(",", ".", literal=True)
+    return values.cast(pl.Int64 if kind == "integer" else pl.Float64, strict=False)
+
+
+def _boolean(values: pl.Series) -> _Typed | None:
+    yes, no, empty = values == "true", values == "false", values == ""
+    if not (yes | no | empty).all():
+        return None
+    return _Typed(yes.set(empty.fill_null(value=False), None).alias(values.name), "boolean")
+
+
+def _dates(values: pl.Series, example: str, known: str | None) -> _Typed:
+    if len(values) > _SAMPLE and not possible_dates(values.head(_SAMPLE), example):
+        return _Typed(values)
+    found = possible_dates(values, example)
+    if len(found) > 1:
+        found = [dates for dates in found if dates.form == known]
+        if not found:
+            return _Typed(values, "unclear")
+    return _Typed(found[0].values, "date", form=found[0].form) if found else _Typed(values)

@@ -1,7 +1,8 @@
-"""Reading with pyreadstat in a process of its own.
+"""Reading in a process of its own, for libraries that a damaged or hostile file can bring down.
 
-The C library behind it crashes on some damaged files, or asks for memory without end. That must be an error message,
-not the end of a workbench, so the file is parsed by a child with limits, which hands back an Arrow stream.
+The library behind SPSS, Stata and SAS crashes on some damaged files, that of Excel asks for as much memory as a
+sheet seems to span. That must be an error message, not the end of a workbench, so such a file is parsed by a child
+with limits, which hands back an Arrow stream.
 """
 
 import io
@@ -9,77 +10,67 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-_READERS = {"spss": "read_sav", "stata": "read_dta", "sas": "read_sas7bdat"}
+from shoal.errors import InputError
+
 _PROGRAM = "from shoal.sources.isolated import main; main()"
 #: What a child may use beyond what its libraries need: bytes of memory and seconds of work per byte of the file.
 _MEMORY, _MEMORY_PER_BYTE = 4 << 30, 100
 _SECONDS, _SECONDS_PER_BYTE = 120, 1e-5
+_OUT_OF_MEMORY = b"memory allocation of"
 
 
-def read_isolated(
-    path: Path, kind: str, columns: Sequence[str] | None, encoding: str | None
-) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """The frame as pyreadstat gives it, and what it says about the variables.
+class OutOfMemory(ValueError):
+    """The child asked for more memory than a file of its size may need."""
 
-    Columns that the file lacks are left out; the names of all are in the second part.
+
+def read_isolated(parser: str, path: Path, request: Mapping[str, Any]) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """What the parser (``module:function``) makes of the file: a frame, and what else it says, as JSON holds it.
+
+    The parser is called in the child with the path and the request. Its ``InputError`` is raised here too; any other
+    end of it is a ``ValueError``.
     """
-    request = json.dumps({"path": str(path), "kind": kind, "columns": columns, "encoding": encoding})
+    question = json.dumps({"parser": parser, "path": str(path), "request": dict(request)})
     child = subprocess.run(
         [sys.executable, "-c", _PROGRAM],
-        input=request.encode(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        input=question.encode(),
+        capture_output=True,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         check=False,
     )
     if child.returncode != 0:
         # The one who asked knows what kind of file it should have been.
-        raise ValueError(f"the reader ended with {child.returncode}")
+        kind = OutOfMemory if _OUT_OF_MEMORY in child.stderr or b"MemoryError" in child.stderr else ValueError
+        raise kind(f"the reader ended with {child.returncode}")
     head, _, body = child.stdout.partition(b"\n")
-    frame = pl.read_ipc_stream(io.BytesIO(body))
-    return frame, json.loads(head)
+    answer = json.loads(head)
+    if "refused" in answer:
+        raise InputError(answer["refused"])
+    return pl.read_ipc_stream(io.BytesIO(body)), answer
 
 
 def main() -> None:
-    """The child: a request on standard input, the answer on standard output."""
-    request = json.loads(sys.stdin.buffer.read())
-    path, kind = Path(request["path"]), request["kind"]
+    """The child: a question on standard input, the answer on standard output."""
+    question = json.loads(sys.stdin.buffer.read())
+    path = Path(question["path"])
     _limit(path.stat().st_size)
-    import pyreadstat
-
-    reader = getattr(pyreadstat, _READERS[kind])
-    options: dict[str, Any] = {"encoding": request["encoding"]} if request["encoding"] else {}
-    names = None
-    if request["columns"] is not None:
-        _, head = reader(str(path), metadataonly=True, output_format="polars", **options)
-        names = head.column_names
-        options["usecols"] = [name for name in dict.fromkeys(request["columns"]) if name in names]
-    if kind == "spss":
-        # The codes declared missing are asked for, since only then are their ranges told.
-        options["user_missing"] = True
-    frame, meta = reader(str(path), output_format="polars", **options)
-    answer = {
-        "names": names or meta.column_names,
-        "file": meta.file_label or "",
-        "notes": list(meta.notes or ()),
-        "variables": meta.column_names_to_labels,
-        "values": {name: list(values.items()) for name, values in (meta.variable_value_labels or {}).items()},
-        "missing": meta.missing_ranges,
-        "formats": meta.original_variable_types,
-        "storage": meta.readstat_variable_types,
-        "measures": meta.variable_measure,
-        "widths": meta.variable_display_width,
-    }
-    sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n")
-    frame.write_ipc_stream(sys.stdout.buffer)
-    sys.stdout.buffer.flush()
+    module, _, function = question["parser"].partition(":")
+    output = sys.stdout.buffer
+    try:
+        frame, answer = getattr(import_module(module), function)(path, **question["request"])
+    except InputError as error:
+        output.write(json.dumps({"refused": str(error)}).encode() + b"\n")
+    else:
+        output.write(json.dumps(answer).encode() + b"\n")
+        frame.write_ipc_stream(output)
+    output.flush()
 
 
 def _limit(size: int) -> None:

@@ -27,10 +27,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shoal.errors import Infeasible, InputError
-from shoal.sources.address import Address, Database, FileAddress, TableAddress, parse
+from shoal.sources.address import Address, Database, FileAddress, TableAddress, names_sheet, parse
 from shoal.sources.atomic import Beside, check_target, unwritable
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ class Writing:
             beside = self._beside(place.path, output.internal)
             with unwritable(beside.target):
                 write_frame(frame, beside.path, place.format, like=like, safe=self._safe_csv, **dialect)
-            back = partial(self._read_back, FileAddress(beside.path), **dialect)
+            back = partial(self._read_back, FileAddress(beside.path), like, **dialect)
         if verify is not None:
             _check_read_back(output, back, verify)
         self._names.append(str(output))
@@ -300,11 +300,11 @@ class Writing:
             self._databases[database] = TableWriter(database).__enter__()
         return self._databases[database]
 
-    def _read_back(self, place: FileAddress, **dialect: str | None) -> "pl.DataFrame":
+    def _read_back(self, place: FileAddress, like: "Data | None", **dialect: Any) -> "pl.DataFrame":
         from shoal.sources.files import read_file
         from shoal.sources.spreadsheet_cells import restored
 
-        frame = read_file(place, **dialect).frame
+        frame = read_file(place, like=like, **dialect).frame
         return restored(frame) if self._safe_csv and place.format in ("csv", "tsv") else frame
 
 
@@ -361,7 +361,7 @@ def _same(one: _Identity, other: _Identity) -> bool:
 
 
 def _identity(place: "Place") -> _Identity:
-    if isinstance(place, str) and "://" in place:
+    if isinstance(place, str) and ("://" in place or names_sheet(place)):
         place = parse(place)
     if isinstance(place, TableAddress):
         return _table_identity(place)

@@ -66,24 +66,30 @@ def _returns_in_place(data: Bytes, start: int, returns: np.ndarray) -> bool:
     return bool((after < len(data)).all() and (data[after] == _NEWLINE).all())
 
 
-def regularise(text: str, separator: str, width: int, name: str) -> bytes:
-    """The same records, written regularly; an ``InputError`` names the line of the first that cannot be."""
+def regularise(text: str, separator: str, width: int, name: str, first_line: int = 1) -> bytes:
+    """The same records, written regularly; an ``InputError`` names the line of the first that cannot be.
+
+    ``first_line`` is the number of the line in the file that the text begins with.
+    """
     output = io.StringIO(newline="")
     # With this end of line, and only then, the writer puts fields that hold a carriage return in quotes.
     writer = csv.writer(output, delimiter=separator, lineterminator="\r\n")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    line = 1
+    line = first_line
     try:
         for row in reader:
             if width > 1 and not "".join(row).strip() and len(row) <= 1:
                 pass  # an empty line
             elif len(row) > width or len(row) < width != 1:
-                raise InputError(f"line {line} of '{name}' has {len(row)} fields, its header has {width}")
+                hint = "; --header-row says which line is the header" if width < len(row) else ""
+                raise InputError(
+                    f"line {line} of '{name}' has {len(row)} fields, its header has {width}{hint}"
+                )
             elif row:
                 writer.writerow(row)
             else:
                 output.write("\r\n")
-            line = reader.line_num + 1
+            line = reader.line_num + first_line
     except csv.Error:
         raise InputError(f"line {line} of '{name}' has a quote out of place or a field without end") from None
     return output.getvalue().encode("utf-8")

@@ -12,6 +12,7 @@ from shoal.errors import InputError, unknown
 from shoal.sources.data import Labels
 from shoal.sources.isolated import read_isolated
 
+_READERS = {"spss": "read_sav", "stata": "read_dta", "sas": "read_sas7bdat"}
 _TITLES = {"spss": "SPSS", "stata": "Stata", "sas": "SAS"}
 _NAMES = {
     "spss": re.compile(r"[^\W\d_][\w.@#$]{0,63}|[@#$][\w.@#$]{0,63}"),
@@ -30,10 +31,12 @@ def read_statistical(
 ) -> tuple[pl.DataFrame, Labels, tuple[str, ...]]:
     """The frame, the labels, and a note when codes declared missing became nulls."""
     _pyreadstat()
-    frame, meta = read_isolated(path, kind, columns, encoding)
+    request = {"kind": kind, "columns": columns, "encoding": encoding}
+    frame, meta = read_isolated("shoal.sources.statistical:parse", path, request)
     if columns is not None:
+        known = set(meta["names"])
         for column in columns:
-            if column not in meta["names"]:
+            if column not in known:
                 raise unknown("column", column, meta["names"], where=f"in '{path.name}'")
         frame = frame.select(list(dict.fromkeys(columns)))
     labels = _labels(meta, kind, frame.columns)
@@ -41,6 +44,39 @@ def read_statistical(
     changed = [name for name in labels.missing if plain[name].null_count() > _nulls(frame[name])]
     notes = (f"codes declared missing read as missing in {len(changed)} column(s)",) if changed else ()
     return plain, labels, notes
+
+
+def parse(
+    path: Path, kind: str, columns: Sequence[str] | None, encoding: str | None
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """The frame as pyreadstat gives it, and what it says about the variables; called in a process of its own.
+
+    Columns that the file lacks are left out; the names of all are in the second part.
+    """
+    reader = getattr(_pyreadstat(), _READERS[kind])
+    options: dict[str, Any] = {"encoding": encoding} if encoding else {}
+    names = None
+    if columns is not None:
+        _, head = reader(str(path), metadataonly=True, output_format="polars", **options)
+        names = head.column_names
+        known = set(names)
+        options["usecols"] = [name for name in dict.fromkeys(columns) if name in known]
+    if kind == "spss":
+        # The codes declared missing are asked for, since only then are their ranges told.
+        options["user_missing"] = True
+    frame, meta = reader(str(path), output_format="polars", **options)
+    return frame, {
+        "names": names or meta.column_names,
+        "file": meta.file_label or "",
+        "notes": list(meta.notes or ()),
+        "variables": meta.column_names_to_labels,
+        "values": {name: list(values.items()) for name, values in (meta.variable_value_labels or {}).items()},
+        "missing": meta.missing_ranges,
+        "formats": meta.original_variable_types,
+        "storage": meta.readstat_variable_types,
+        "measures": meta.variable_measure,
+        "widths": meta.variable_display_width,
+    }
 
 
 def write_statistical(frame: pl.DataFrame, path: Path, kind: str, labels: Labels | None) -> None:

@@ -1,7 +1,7 @@
 """Text files with separators (CSV, TSV), read by Polars once their shape is known to be sound."""
 
 import codecs
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -10,16 +10,21 @@ import polars as pl
 
 from shoal.errors import InputError, unknown
 from shoal.sources.data import Dialect
+from shoal.sources.dates import in_words
 from shoal.sources.dialect import check_header, first_records, guess_separator, known_decimal, known_separator
-from shoal.sources.encoding import Bytes, decode, guess_encoding, known_encoding
-from shoal.sources.inference import infer
+from shoal.sources.encoding import Bytes, decode, find, guess_encoding, known_encoding
+from shoal.sources.inference import Types, infer
 from shoal.sources.records import regular, regularise
 from shoal.sources.spreadsheet_cells import neutralised
 
 #: What an ending promises; anything else is said in a note.
 DEFAULTS = {"csv": Dialect(), "tsv": Dialect(separator="\t")}
 
-_SAMPLE = 1 << 17
+#: The most columns of a text file. Beyond it the frame itself, not the data in it, takes the time and the memory.
+WIDEST = 200_000
+
+_SAMPLE, _SAMPLE_LINES = 1 << 17, 3
+_NEWLINE = 10
 _UTF8 = ("utf-8", "utf-8-sig", "ascii")
 
 
@@ -31,8 +36,14 @@ def read_text(
     separator: str | None,
     decimal: str | None,
     encoding: str | None,
+    header_row: int = 1,
+    dates: Mapping[str, str] | None = None,
 ) -> tuple[pl.DataFrame, Dialect, tuple[str, ...]]:
-    """The frame, how the file is written, and notes on what was guessed."""
+    """The frame, how the file is written, and notes on what was guessed.
+
+    ``header_row`` is the line with the column names; what stands above is passed over. ``dates`` are the forms to
+    prefer where day and month cannot be told apart.
+    """
     if separator is not None:
         separator = known_separator(separator)
     if decimal is not None:
@@ -49,23 +60,28 @@ def read_text(
     else:
         source = decode(data, real_encoding, name).encode("utf-8")
         body = np.frombuffer(source, dtype=np.uint8)
+    start = _start_of_line(body, header_row, name)
+    body = body[start:]
     sample = _sample(body)
     real_separator = separator or guess_separator(sample, default.separator)
     names = _header(sample, real_separator, name)
-    check_header(names, name)
+    check_header(names, name, "line", header_row)
+    if len(names) > WIDEST:
+        raise InputError(f"'{name}' has {len(names):,} columns; Shoal reads at most {WIDEST:,}")
     if not regular(body, real_separator, len(names)):
-        source = regularise(body.tobytes().decode("utf-8"), real_separator, len(names), name)
-    text = pl.scan_csv(source, separator=real_separator, infer_schema=False, glob=False, new_columns=names)
-    if text.collect_schema().names() != names:
-        raise InputError(f"the header of '{name}' cannot be read with separator '{real_separator}'")
+        source = regularise(body.tobytes().decode("utf-8"), real_separator, len(names), name, header_row)
+    elif start:
+        source = body.tobytes()
     chosen = _choose(names, columns, name)
-    types = infer(text.select(chosen), chosen, real_separator, decimal)
-    frame = text.select(chosen).with_columns(types.expressions()).collect(engine="streaming")
-    dialect = Dialect(real_separator, types.decimal, real_encoding, "\r\n" if "\r\n" in sample else "\n")
+    text = _read_as_text(source, real_separator, names, name).select(chosen)
+    types = infer(text, real_separator, decimal, dates or {})
+    dialect = Dialect(
+        real_separator, types.decimal, real_encoding, "\r\n" if "\r\n" in sample else "\n", types.dates
+    )
     notes = _notes(dialect, default, separator, decimal, encoding)
     if types.marked:
         notes += (f"NA and the like read as missing in {_listed(types.marked)}",)
-    return frame, dialect, notes
+    return types.frame, dialect, notes + _notes_on_dates(types)
 
 
 def write_text(frame: pl.DataFrame, path: Path, dialect: Dialect, *, safe: bool = False) -> None:
@@ -75,7 +91,7 @@ def write_text(frame: pl.DataFrame, path: Path, dialect: Dialect, *, safe: bool 
     """
     if dialect.separator == dialect.decimal:
         raise InputError(f"separator and decimal sign cannot both be '{dialect.decimal}'")
-    plain = frame.with_columns(_plain(frame))
+    plain = frame.with_columns(_plain(frame, dialect.dates))
     plain = neutralised(plain) if safe else plain
     if dialect.encoding in _UTF8:
         _write_csv(plain, path, dialect, bom=dialect.encoding == "utf-8-sig")
@@ -97,11 +113,38 @@ def _check_utf8(data: Bytes, name: str) -> None:
         raise InputError(f"'{name}' is not utf-8; it looks like {guessed}")
 
 
+def _read_as_text(source: Path | bytes, separator: str, names: list[str], name: str) -> pl.DataFrame:
+    """All fields as they stand."""
+    text = pl.scan_csv(source, separator=separator, infer_schema=False, glob=False, new_columns=names)
+    if text.collect_schema().names() != names:
+        raise InputError(f"the header of '{name}' cannot be read with separator '{separator}'")
+    return text.collect(engine="streaming")
+
+
+def _start_of_line(body: Bytes, number: int, name: str) -> int:
+    """Where a line begins, counted from 1."""
+    start = 0
+    for _ in range(number - 1):
+        end = find(body[start:], _NEWLINE)
+        if end is None:
+            raise InputError(f"'{name}' has no line {number}")
+        start += end + 1
+    if start >= len(body):
+        raise InputError(f"'{name}' has no line {number}")
+    return start
+
+
 def _sample(body: Bytes) -> str:
-    """The first lines, the last of them whole unless there is but one."""
-    start = body[:_SAMPLE].tobytes()
-    if len(body) > _SAMPLE and (cut := start.rfind(b"\n")) > 0:
-        start = start[: cut + 1]
+    """The first lines, a few at least and all of them whole: a wide file has a long header."""
+    size = _SAMPLE
+    while True:
+        start = body[:size].tobytes()
+        if size >= len(body):
+            break
+        if start.count(b"\n") >= _SAMPLE_LINES:
+            start = start[: start.rfind(b"\n") + 1]
+            break
+        size *= 4
     return start.decode("utf-8", errors="ignore")
 
 
@@ -115,8 +158,9 @@ def _header(sample: str, separator: str, name: str) -> list[str]:
 def _choose(names: list[str], columns: Sequence[str] | None, name: str) -> list[str]:
     if columns is None:
         return names
+    known = set(names)
     for column in columns:
-        if column not in names:
+        if column not in known:
             raise unknown("column", column, names, where=f"in '{name}'")
     return list(dict.fromkeys(columns))
 
@@ -135,24 +179,50 @@ def _notes(
     return tuple(notes)
 
 
+def _notes_on_dates(types: Types) -> tuple[str, ...]:
+    columns: dict[str, list[str]] = {}
+    for name, form in types.dates.items():
+        columns.setdefault(in_words(form), []).append(name)
+    notes = [f"dates read as {words} in {_listed(names)}" for words, names in columns.items()]
+    if types.unclear:
+        notes.append(
+            f"dates kept as text in {_listed(types.unclear)}: no value tells whether day or month comes first"
+        )
+    return tuple(notes)
+
+
 def _listed(names: Sequence[str]) -> str:
     shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     return f"column{'s' if len(names) > 1 else ''} {shown}"
 
 
-def _plain(frame: pl.DataFrame) -> list[pl.Expr]:
-    """Dates and times as the reader knows them again; an ``InputError`` for what text cannot hold."""
+def _plain(frame: pl.DataFrame, dates: Mapping[str, str]) -> list[pl.Expr]:
+    """Dates and times as the reader knows them again; an ``InputError`` for what text cannot hold.
+
+    ``dates`` are the forms that columns came in; one that cannot hold what they are now (means of dates have a time of
+    day) gives way to the usual one.
+    """
     changes = []
     for name, dtype in frame.schema.items():
         if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
             raise InputError(f"column '{name}' holds {dtype}, which a text file cannot")
         if dtype == pl.String and frame[name].str.contains("\0", literal=True).any():
             raise InputError(f"column '{name}' holds NUL characters, which a text file cannot")
-        if isinstance(dtype, pl.Datetime):
+        if name in dates and _holds(frame[name], dates[name]):
+            changes.append(pl.col(name).dt.to_string(dates[name]))
+        elif isinstance(dtype, pl.Datetime):
             fraction = (frame[name].dt.nanosecond() != 0).any()
             form = "%Y-%m-%dT%H:%M:%S" + ("%.6f" if fraction else "") + ("%:z" if dtype.time_zone else "")
             changes.append(pl.col(name).dt.to_string(form))
     return changes
+
+
+def _holds(values: pl.Series, form: str) -> bool:
+    """Whether a form gives the dates back as they are."""
+    dtype = values.dtype
+    if dtype != (pl.Datetime("us") if "%H" in form or "%-H" in form else pl.Date):
+        return False
+    return values.dt.to_string(form).str.strptime(dtype, form, strict=False).equals(values)  # type: ignore[arg-type]
 
 
 def _write_csv(

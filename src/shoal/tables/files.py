@@ -42,6 +42,7 @@ def load(
     separator: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
+    header_row: int | None = None,
 ) -> Loaded:
     """Read a table from a ``jj`` file, a list of cells or a matrix."""
     if is_jj(path):
@@ -50,14 +51,14 @@ def load(
         return Loaded(contents.problem, hidden=contents.hidden)
     from shoal import sources
 
-    data = sources.read(path, separator=separator, decimal=decimal, encoding=encoding)
+    data = sources.read(path, separator=separator, decimal=decimal, encoding=encoding, header_row=header_row)
     if {"value", "status"} <= set(data.frame.columns):
-        made = read_cells(data.frame, path, rounding=rounding)
+        made = read_cells(data.as_written, path, rounding=rounding)
         lost = beside(path, "contributions.csv").name
         unknown = f"{lost} is not there: contributors are unknown, so insiders are not protected against"
         warnings = (unknown,) if made.rules and made.contributions is None else ()
         return Loaded(made, data.notes, warnings=warnings)
-    return Loaded(as_table(data.frame, rounding=rounding), data.notes)
+    return Loaded(as_table(data.as_written, rounding=rounding), data.notes)
 
 
 def beside(path: str, what: str) -> Path:
@@ -176,7 +177,7 @@ def _read_contributions(
         return None
     from shoal import sources
 
-    frame = sources.read(str(path)).frame
+    frame = sources.read(str(path)).as_written
     stale = f"{path.name} does not fit the list of cells (was one of them sorted or cut?); run tabulate again"
     if not {"cell", "contributor", "amount"} <= set(frame.columns):
         raise InputError(stale)
@@ -198,7 +199,7 @@ def read_hierarchy(path: str) -> dict[str, str]:
         return _read_hrc(Path(path))
     from shoal import sources
 
-    frame = sources.read(path).frame
+    frame = sources.read(path).as_written
     if not {"code", "parent"} <= set(frame.columns):
         if len(frame.columns) != 2:
             raise InputError(f"the hierarchy {Path(path).name} needs the columns 'code' and 'parent'")

@@ -19,7 +19,7 @@ def as_frame(data: Any, what: str) -> "nw.DataFrame[Any]":
     if isinstance(data, str | Path):
         from shoal import sources
 
-        data = sources.read(str(data)).frame
+        data = sources.read(str(data)).as_written
     try:
         return nw.from_native(data, eager_only=True)
     except TypeError:

@@ -5,7 +5,6 @@ status lower-bound upper-bound LPL UPL SPL`` (status s safe, u sensitive, m hidd
 relations, and per relation ``rhs count : cell (coefficient) …``.
 """
 
-import gzip
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.sources.compressed import read_gz
 from shoal.tables.problem import Problem
 from shoal.tables.table import Table
 
@@ -30,8 +30,8 @@ class Contents:
 def read(path: Path) -> Contents:
     """Read a ``.jj`` or ``.jj.gz`` file."""
     try:
-        raw = path.read_bytes()
-        text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("utf-8", errors="replace")
+        raw = read_gz(path) if path.suffix == ".gz" else path.read_bytes()
+        text = raw.decode("utf-8", errors="replace")
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
     return parse(text, path.name)

@@ -7,6 +7,8 @@ from functools import cached_property
 import narwhals as nw
 import numpy as np
 
+from shoal.sources.dates import hold_dates
+
 # Texts that are looked at one by one; the shape of a column shows in these.
 _LOOKED_AT = 200
 # Shapes that so many of the values have are those of the column.
@@ -18,9 +20,6 @@ _TELLING = 20
 
 _EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[a-z]{2,}$", re.IGNORECASE)
 _PHONE = re.compile(r"^(\+|00)?([ ()./-]*\d){8,15}$")
-_DATE = re.compile(
-    r"^(([0-3]?\d)[./-]([0-3]?\d)[./-](\d{4}|\d{2})|\d{4}[./-][01]?\d[./-][0-3]?\d)([ T]\d{1,2}:\d{2}(:\d{2})?)?$"
-)
 _DIGITS = re.compile(r"^\d{4,6}$")
 _LETTERED_POSTCODE = re.compile(
     r"^(\d{4} ?[A-Z]{2}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d|\d{2}-\d{3})$"
@@ -190,7 +189,7 @@ class Shape:
     @cached_property
     def is_date_text(self) -> bool:
         """Whether the texts are dates, like dd/mm/yyyy."""
-        return self._most(_DATE)
+        return hold_dates(self._texts)
 
     @cached_property
     def is_postcode_text(self) -> bool:
