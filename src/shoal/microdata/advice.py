@@ -161,16 +161,23 @@ def _warnings_on_determined(
     ]
 
 
+def _within_one(values: np.ndarray) -> np.ndarray:
+    """The values divided by the largest, so that none is too large or too small to be squared."""
+    largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
+    return values / largest if largest > 0 else values
+
+
 def _determined_by(frame: nw.DataFrame, attribute: Attribute, numeric: Sequence[str]) -> list[str]:
     known = np.isfinite(attribute.values)
+    own = _within_one(attribute.values)
     columns, names = [], []
     for name in numeric:
-        values = np.array(frame[name].cast(nw.Float64).to_numpy(), dtype=float)
+        values = _within_one(np.array(frame[name].cast(nw.Float64).to_numpy(), dtype=float))
         pair = np.isfinite(values) & known
-        if pair.sum() <= 10 or np.std(values[pair]) == 0 or np.std(attribute.values[pair]) == 0:
+        if pair.sum() <= 10 or np.std(values[pair]) == 0 or np.std(own[pair]) == 0:
             continue
         # Alone, a column is judged by all records that have it, so that gaps in another hide nothing.
-        if np.corrcoef(values[pair], attribute.values[pair])[0, 1] ** 2 >= _DETERMINES:
+        if np.corrcoef(values[pair], own[pair])[0, 1] ** 2 >= _DETERMINES:
             return [name]
         if 2 * pair.sum() >= known.sum():
             columns.append(values)
@@ -179,9 +186,9 @@ def _determined_by(frame: nw.DataFrame, attribute: Attribute, numeric: Sequence[
         return []
     table = np.column_stack(columns)
     whole = np.isfinite(table).all(axis=1) & known
-    if whole.sum() < table.shape[1] + 10 or np.std(attribute.values[whole]) == 0:
+    if whole.sum() < table.shape[1] + 10 or np.std(own[whole]) == 0:
         return []
-    table, target = table[whole], attribute.values[whole]
+    table, target = table[whole], own[whole]
     table = (table - table.mean(axis=0)) / np.where(table.std(axis=0) > 0, table.std(axis=0), 1.0)
     target = (target - target.mean()) / target.std()
     coefficients, *_ = np.linalg.lstsq(table, target, rcond=None)

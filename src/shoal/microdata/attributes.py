@@ -56,6 +56,7 @@ def read_attribute(
             raise InputError(
                 f"column '{name}' holds {int(np.isinf(values).sum())} infinite values; remove or recode them"
             )
+        _check_size(name, values)
         whole: Kind = "integer" if kind.is_integer() else "number"
         return Attribute(name, whole, values, kind)
     if kind == nw.Date or kind == nw.Datetime or isinstance(kind, nw.Datetime):
@@ -67,6 +68,16 @@ def read_attribute(
     raise InputError(
         f"column '{name}' is not numeric ({kind}); leave it out of --columns, or name it in --ordinal if its values have an order"
     )
+
+
+def _check_size(name: str, values: np.ndarray) -> None:
+    """Refuse values so large that their sum, or twice their difference, would be no number any more."""
+    most = np.finfo(float).max / (8.0 * max(1, values.size))
+    beyond = int((np.abs(values) > most).sum())
+    if beyond:
+        raise InputError(
+            f"column '{name}' holds {beyond} values beyond {most:.0e}, too large to be added up; give it another unit"
+        )
 
 
 def _floats(column: nw.Series) -> np.ndarray:

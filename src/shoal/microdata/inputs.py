@@ -96,7 +96,9 @@ def read_sample_weights(data: nw.DataFrame, name: str | None) -> np.ndarray | No
     attribute = read_attribute(data, name)
     if attribute.missing.any() or (attribute.values < 0).any():
         raise InputError(f"the sample weights in '{name}' must be numbers of 0 or more, without gaps")
-    return attribute.values
+    # Only their ratios count. Divided by a power of two they keep every digit, and no product with a value overflows.
+    exponent = np.frexp(attribute.values.max(initial=0.0))[1]
+    return np.ldexp(attribute.values, -exponent)
 
 
 def read_attribute_weights(names: Sequence[str], given: Mapping[str, float] | None) -> dict[str, float]:

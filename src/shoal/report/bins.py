@@ -51,7 +51,8 @@ def histogram(values: np.ndarray, *, bins: int = 24, smallest: int = SMALLEST_BI
         return []
     low, high = np.quantile(values, [0.01, 0.99])
     inside = values[(values >= low) & (values <= high)]
-    if not high > low:
+    # Neighbouring numbers leave no room for bins between them.
+    if not (np.diff(np.linspace(low, high, bins + 1)) > 0).all():
         return merge_small([Bin(float(low), float(high), int(inside.size))], smallest)
     counts, edges = np.histogram(inside, bins=bins, range=(low, high))
     return merge_small(

@@ -108,3 +108,27 @@ def test_huge_and_tiny_values_stay_finite():
     before = np.array([[1e300, 1e-300], [-1e300, 2e-300], [5e299, 0.0]])
     measured = information_loss(before, before * 1.5)
     assert measured.il1.value == pytest.approx(0.5) and np.isfinite(measured.il)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.1, 1e6])
+@pytest.mark.parametrize("scale", [1.0, 0.1, 1e-200, 1e200])
+def test_a_covariance_or_mean_that_is_zero_up_to_rounding_is_no_denominator(shift, scale):
+    # A full factorial: the columns do not vary together, and without a shift their means are 0.
+    levels = np.array([-0.7, -0.3, 0.1, 0.9])
+    levels = levels - levels.mean()
+    before = np.array([(a, b) for a in levels for b in levels for _ in range(25)])
+    before = (before + shift) * scale
+    after = before + 0.01 * scale * np.random.default_rng(1).normal(size=before.shape)
+    loss = information_loss(before, after)
+    assert loss.il3.value < 1 and loss.il3.skipped == 1 and loss.il3.terms == 2
+    assert loss.il2.value < 1 and loss.il2.skipped == (2 if shift == 0 else 0)
+    assert loss.il < 100
+
+
+def test_a_covariance_that_is_small_but_known_counts():
+    draw = np.random.default_rng(5)
+    x = draw.normal(size=2000)
+    before = np.column_stack([x, 1e-6 * x + draw.normal(size=2000)])
+    before[:, 1] -= before[:, 1].mean()
+    loss = information_loss(before, before * [1.0, 1.1])
+    assert (loss.il3.terms, loss.il3.skipped) == (3, 0)

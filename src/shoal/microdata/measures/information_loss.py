@@ -1,7 +1,8 @@
 """How much the statistics of a table changed: IL1 to IL5 and IL1s, and the squared error.
 
 Domingo-Ferrer and Torra, A quantitative comparison of disclosure control methods for microdata (2001), and the Handbook
-on Statistical Disclosure Control (2nd edition, 2024). Ratios whose denominator is 0 are skipped, and counted.
+on Statistical Disclosure Control (2nd edition, 2024). Ratios whose denominator is 0, or a mean or covariance that is 0 up to
+rounding, are skipped, and counted.
 """
 
 from dataclasses import dataclass
@@ -79,10 +80,11 @@ def information_loss(original: np.ndarray, protected: np.ndarray) -> Information
     usable = (defined[:, None] & defined[None, :])[pairs]
     changes = np.abs(correlation - correlation_after)[pairs][usable]
     spread = np.sqrt(2.0) * deviations(before)
+    means, covariance = _without_noise(before, covariance)
     return InformationLoss(
         il1=_relative(before, after),
         il1s=_ratio(np.abs(before - after), np.broadcast_to(spread, before.shape)),
-        il2=_relative(before.mean(axis=0), after.mean(axis=0)),
+        il2=_relative(means, after.mean(axis=0)),
         il3=_relative(covariance[upper], covariance_after[upper]),
         il4=_relative(np.diag(covariance), np.diag(covariance_after)),
         il5=Mean(float(changes.mean()) if changes.size else 0.0, int(changes.size), int((~usable).sum())),
@@ -91,13 +93,28 @@ def information_loss(original: np.ndarray, protected: np.ndarray) -> Information
             ColumnLoss(
                 il1=_relative(before[:, j], after[:, j]).value,
                 il1s=_ratio(np.abs(before[:, j] - after[:, j]), np.full(len(before), spread[j])).value,
-                il2=_relative(before[:, j].mean(keepdims=True), after[:, j].mean(keepdims=True)).value,
+                il2=_relative(means[j : j + 1], after[:, j].mean(keepdims=True)).value,
                 il4=_relative(covariance[j : j + 1, j], covariance_after[j : j + 1, j]).value,
                 sse_percent=squared_error_percent(original[:, j : j + 1], protected[:, j : j + 1]),
             )
             for j in range(n)
         ),
     )
+
+
+def _without_noise(table: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means and covariances of a table, with 0 where rounding alone explains what was computed.
+
+    A sum of n terms is wrong by some √n roundings of their size; what is below that is 0 for all one can know.
+    """
+    noise = 4.0 * np.finfo(float).eps * np.sqrt(table.shape[0])
+    means = table.mean(axis=0)
+    size = np.abs(table).mean(axis=0)
+    spread = np.sqrt(np.diag(covariance))
+    # Centred values carry the rounding of the values themselves.
+    of_pair = np.outer(spread, spread + size)
+    known = np.abs(covariance) > noise * np.maximum(of_pair, of_pair.T)
+    return np.where(np.abs(means) > noise * size, means, 0.0), np.where(known, covariance, 0.0)
 
 
 def squared_error_percent(original: np.ndarray, protected: np.ndarray) -> float:

@@ -18,7 +18,10 @@ def on_common_scale(
     [[0.5], [0.5]]
     """
     if scaling == "none":
-        return original, protected
+        # One divisor for all columns changes no ratio of distances.
+        largest = float(np.abs(original).max(initial=0.0))
+        odd = largest > 1e150 or 0 < largest < 1e-150
+        return (original / largest, protected / largest) if odd else (original, protected)
     # Dividing first keeps huge values finite, but costs a digit that can matter at the edge of an interval.
     size = np.where(magnitude(original) > 1e150, magnitude(original), 1.0)
     before, after = original / size, protected / size
@@ -48,4 +51,7 @@ def deviations(table: np.ndarray) -> np.ndarray:
     """The sample standard deviation of each column; exactly 0 for a constant one."""
     if table.shape[0] < 2:
         return np.zeros(table.shape[1])
-    return np.where(constant(table), 0.0, table.std(axis=0, ddof=1))
+    # The squares of very large or very small values are no numbers; ordinary ones keep all their digits.
+    largest = magnitude(table)
+    size = np.where((largest > 1e150) | (largest < 1e-150), largest, 1.0)
+    return np.where(constant(table), 0.0, size * (table / size).std(axis=0, ddof=1))
