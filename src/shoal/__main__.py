@@ -1,6 +1,6 @@
 """``python -m shoal`` is the command ``shoal``."""
 
-from shoal.cli.main import main
+from shoal.cli.start import main
 
 if __name__ == "__main__":
     main()

@@ -80,7 +80,9 @@ def test_readers_who_began_before_a_replacement_do_not_find_the_table_empty(post
     database.run("CREATE TABLE other (a integer)")
     with database.connect() as connection:
         connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        connection.exec_driver_sql("SELECT count(*) FROM other").all()  # the view is taken, without a lock on people
+        connection.exec_driver_sql(
+            "SELECT count(*) FROM other"
+        ).all()  # the view is taken, without a lock on people
         sources.write(OLD.with_columns(x=pl.lit("new")), database("people"), force=True)
         rows = connection.exec_driver_sql("SELECT x, count(*) FROM people GROUP BY x").all()
         assert [tuple(row) for row in rows] == [("old", 3_000)]

@@ -25,6 +25,7 @@ from shoal.cli import (
     suppress,
     tabulate,
 )
+from shoal.cli.interrupts import interrupts
 from shoal.errors import Infeasible, InputError
 
 app = typer.Typer(
@@ -75,14 +76,20 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run a command and leave with the right exit code; no traceback ever reaches a user."""
     given = sys.argv[1:] if arguments is None else arguments
     as_json = "--json" in given
+    interrupts.reset()
+    before = _written()
     try:
         result = typer.main.get_command(app).main(args=given, prog_name="shoal", standalone_mode=False)
         code = result if isinstance(result, int) else 0
         sys.stdout.flush()
+        # A search that was asked to stop ends well; what asked for it is told by the exit code.
+        code = 130 if interrupts.asked and code == 0 else code
+        if code == 130 and not interrupts.said:  # the command-line library keeps the exception to itself
+            code = _interrupted(before, as_json)
     except typer.Exit as done:
         code = done.exit_code
     except (KeyboardInterrupt, typer.Abort):
-        code = _fail("interrupted; nothing was written", "interrupt", 130, as_json)
+        code = _interrupted(before, as_json)
     except InputError as error:
         code = _fail(str(error), "input", 2, as_json)
     except Infeasible as error:
@@ -92,8 +99,22 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except Exception as error:
-        code = _unexpected(error, as_json)
+        # Some libraries turn an interruption into an error of their own.
+        code = _interrupted(before, as_json) if interrupts.asked else _unexpected(error, as_json)
     sys.exit(code)
+
+
+def _written() -> int:
+    """How many outputs are in their places, asked only of a command that came so far as to have any."""
+    outputs = sys.modules.get("shoal.sources.outputs")
+    return len(outputs.written()) if outputs is not None else 0
+
+
+def _interrupted(before: int, as_json: bool) -> int:
+    finished = _written() > before
+    text = "interrupted after the results were written" if finished else "interrupted; nothing was written"
+    # One JSON object is all that standard output may hold.
+    return _fail(text, "interrupt", 130, as_json and not interrupts.told)
 
 
 def _unexpected(error: Exception, as_json: bool) -> int:

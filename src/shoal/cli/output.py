@@ -5,6 +5,8 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from shoal.cli.interrupts import interrupts
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -14,7 +16,9 @@ if TYPE_CHECKING:
 def emit(payload: dict[str, Any], text: Callable[[], None], *, as_json: bool) -> None:
     """Print the result: the payload as one JSON object, or whatever ``text`` prints."""
     if as_json:
-        sys.stdout.write(json.dumps(payload, ensure_ascii=False, allow_nan=False, default=_plain) + "\n")
+        line = json.dumps(payload, ensure_ascii=False, allow_nan=False, default=_plain) + "\n"
+        interrupts.told = True
+        sys.stdout.write(line)
         sys.stdout.flush()
     else:
         text()

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from shoal.cli.interrupts import interrupts
 from shoal.cli.output import remark
 from shoal.search.budget import Budget
 from shoal.search.compilation import on_first_compilation
@@ -29,9 +30,10 @@ def watched(
         on_first_compilation(_say_compiling)
 
     def tell() -> None:
+        interrupts.asked = interrupts.said = True
         sys.stderr.write("\nstopping; the best found is kept (Ctrl-C again to give up)\n")
 
-    with keep_best_on_interrupt(budget.control, tell):
+    with _given_up(), keep_best_on_interrupt(budget.control, tell):
         if quiet:
             yield silent
         elif not sys.stderr.isatty():
@@ -39,6 +41,16 @@ def watched(
         else:
             with _bar(title, budget.control, show) as observe:
                 yield _announcing(announce, observe)
+
+
+@contextmanager
+def _given_up() -> Iterator[None]:
+    """After a second Ctrl-C nothing is kept, so what was said after the first is no longer true."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        interrupts.said = False
+        raise
 
 
 def _announcing(text: str | None, observe: Observer) -> Observer:

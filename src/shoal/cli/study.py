@@ -37,6 +37,7 @@ def study(
 
     from shoal import studies
     from shoal.cli import output
+    from shoal.cli.interrupts import interrupts
 
     if name is None:
         found = [(key, studies.load(key)) for key in studies.STUDIES]
@@ -59,6 +60,7 @@ def study(
         kept = (
             f"interrupted; steps that were done are kept in {folder}, and the same command goes on from there"
         )
+        interrupts.said = True
         output.emit({"error": kept, "kind": "interrupt"}, lambda: output.remark(kept), as_json=json)
         raise typer.Exit(130) from None
 
