@@ -10,6 +10,7 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.microdata.changes import Scale
 from shoal.microdata.orders import ordered_values
+from shoal.sources.not_numbers import why_not_numeric
 
 Kind = Literal["number", "integer", "moment", "ordinal"]
 
@@ -66,7 +67,8 @@ def read_attribute(
         values = np.where(missing, np.nan, micros)
         return Attribute(name, "moment", values, kind)
     raise InputError(
-        f"column '{name}' is not numeric ({kind}); leave it out of --columns, or name it in --ordinal if its values have an order"
+        f"column '{name}' is not numeric: {why_not_numeric(column)}; "
+        "leave it out of --columns, or name it in --ordinal if its values have an order"
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.microdata.aggregate import Aggregate
 from shoal.microdata.attributes import Attribute, read_attribute
+from shoal.microdata.columns.integers import whole_numbers
 from shoal.microdata.release import column_error
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def _codes(column: nw.Series) -> np.ndarray:
     """Whole numbers, the same where values are the same; all that is missing is one value."""
     gone = np.array(column.is_null().to_numpy(), dtype=bool)
     if column.dtype.is_integer():
-        _, codes = np.unique(column.fill_null(0).to_numpy(), return_inverse=True)
+        _, codes = np.unique(whole_numbers(column.fill_null(0)), return_inverse=True)
         return np.where(gone, 0, codes + 1)
     if column.dtype.is_numeric():
         values = np.array(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
@@ -157,9 +158,11 @@ def _codes(column: nw.Series) -> np.ndarray:
         _, codes = np.unique(np.where(gone, 0.0, values), return_inverse=True)
         return np.where(gone, 0, codes + 1)
     numbers: dict[Any, int] = {}
+    nested = column.dtype.is_nested()
     return np.array(
         [
-            0 if none else numbers.setdefault(value, len(numbers) + 1)
+            # Lists and records within records have no hash; written out they are the same when their values are.
+            0 if none else numbers.setdefault(repr(value) if nested else value, len(numbers) + 1)
             for value, none in zip(column.to_list(), gone, strict=True)
         ],
         dtype=np.int64,

@@ -113,7 +113,7 @@ def _plain(values: pl.Series) -> pl.Series:
         return values
     if dtype == pl.Null:
         return values.cast(pl.String)
-    text = values.cast(pl.String)
+    text = values.dt.to_string("iso") if dtype == pl.Duration else values.cast(pl.String)
     if text.str.contains("[\ufffe\uffff]").any():
         raise InputError(f"column '{name}' holds characters that an Excel cell cannot")
     if (text.str.len_chars().max() or 0) > _TEXT:  # type: ignore[operator]

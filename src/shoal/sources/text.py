@@ -210,6 +210,8 @@ def _plain(frame: pl.DataFrame, dates: Mapping[str, str]) -> list[pl.Expr]:
             raise InputError(f"column '{name}' holds NUL characters, which a text file cannot")
         if name in dates and _holds(frame[name], dates[name]):
             changes.append(pl.col(name).dt.to_string(dates[name]))
+        elif dtype == pl.Duration:
+            changes.append(pl.col(name).dt.to_string("iso"))
         elif isinstance(dtype, pl.Datetime):
             fraction = (frame[name].dt.nanosecond() != 0).any()
             form = "%Y-%m-%dT%H:%M:%S" + ("%.6f" if fraction else "") + ("%:z" if dtype.time_zone else "")

@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.errors import Infeasible, InputError
 from shoal.search import Budget, Observer, Seeds, silent
+from shoal.sources.not_numbers import why_not_numeric
 from shoal.tables.audit import Audit, without
 from shoal.tables.audit import audit as audit_pattern
 from shoal.tables.decimals import exact_sums
@@ -505,7 +506,9 @@ def as_table(data: Any, *, rounding: float | None = None) -> Table:
         try:
             body[:, place] = np.array(frame[name].to_list(), dtype=np.float64)
         except (TypeError, ValueError):
-            raise InputError(f"column '{name}' of the table is not numeric") from None
+            raise InputError(
+                f"column '{name}' of the table is not numeric: {why_not_numeric(frame[name])}"
+            ) from None
         gaps = np.flatnonzero(~np.isfinite(body[:, place]))
         if gaps.size:
             raise InputError(f"the cell row '{rows[gaps[0]]}', column '{name}' has no value")

@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError, unknown
+from shoal.sources.not_numbers import why_not_numeric
 from shoal.tables.decimals import significant, units
 from shoal.tables.frames import as_frame, with_coordinates
 from shoal.tables.problem import Problem
@@ -328,10 +329,13 @@ def _code(
 
 
 def _numbers(data: "nw.DataFrame[Any]", name: str) -> np.ndarray:
+    column = data[name]
     try:
-        values = np.array(data[name].to_list(), dtype=np.float64)
+        if column.dtype.is_nested():
+            raise TypeError
+        values = np.array(column.to_list(), dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"column '{name}' must be numeric") from None
+        raise InputError(f"column '{name}' is not numeric: {why_not_numeric(column)}") from None
     if not np.isfinite(values).all():
         raise InputError(f"column '{name}' has missing values")
     return values

@@ -7,6 +7,7 @@ from functools import cached_property
 import narwhals as nw
 import numpy as np
 
+from shoal.microdata.columns.integers import whole_numbers
 from shoal.sources.dates import hold_dates
 
 # Texts that are looked at one by one; the shape of a column shows in these.
@@ -85,8 +86,9 @@ class Shape:
     @cached_property
     def _sorted(self) -> np.ndarray:
         # Whole numbers stay what they are: long ones would fall together as floats.
-        whole = self.column.dtype.is_integer()
-        return np.sort(np.asarray((self.present if whole else self.present.cast(nw.Float64)).to_numpy()))
+        if self.column.dtype.is_integer():
+            return np.sort(whole_numbers(self.present))
+        return np.sort(np.asarray(self.present.cast(nw.Float64).to_numpy()))
 
     @property
     def _span(self) -> float:

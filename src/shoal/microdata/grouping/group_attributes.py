@@ -17,6 +17,7 @@ from shoal.microdata.grouping.problem import GroupingProblem, Scoring, Variant, 
 from shoal.microdata.inputs import check_choice
 from shoal.microdata.mdav import Bounds
 from shoal.search import Budget, Observer, Seeds, silent
+from shoal.sources.not_numbers import why_not_numeric
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -118,9 +119,10 @@ def group_attributes(
 def _columns(data: nw.DataFrame, asked: Sequence[str] | None) -> tuple[list[str], list[str]]:
     choice = choose_columns(data, asked)
     for name in choice.columns:
-        kind = data.schema[name]
-        if not kind.is_numeric():
-            raise InputError(f"column '{name}' is not numeric ({kind}); only numbers can be grouped")
+        if not data.schema[name].is_numeric():
+            raise InputError(
+                f"column '{name}' is not numeric: {why_not_numeric(data[name])}; only numbers can be grouped"
+            )
     ours = asked is None or list(asked) == ["*"]
     return list(choice.columns), [choice.sentence().replace("protecting", "grouping", 1)] if ours else []
 

@@ -16,6 +16,7 @@ from shoal.microdata.measures.measured import Definitions, Measured, measure
 from shoal.microdata.measures.pairing import Pairing, key_values
 from shoal.microdata.measures.probabilistic import LARGEST
 from shoal.search import Seeds
+from shoal.sources.not_numbers import why_not_numeric
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -147,10 +148,10 @@ def _columns(
         names = list(choose_columns(shared, asked, not_these=[key] if key else []).columns)
     for frame, which in ((before, "original"), (after, "protected")):
         for column in names:
-            kind = frame.schema[column]
-            if not kind.is_numeric():
+            if not frame.schema[column].is_numeric():
                 raise InputError(
-                    f"column '{column}' of the {which} data is not numeric ({kind}); the measures are for numbers"
+                    f"column '{column}' of the {which} data is not numeric: {why_not_numeric(frame[column])}; "
+                    "the measures are for numbers"
                 )
     return names, [] if asked is not None else ["comparing " + ", ".join(names)]
 

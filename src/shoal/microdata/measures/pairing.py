@@ -106,6 +106,8 @@ def _by_key(before: nw.DataFrame, after: nw.DataFrame, key: str) -> tuple[np.nda
 def key_values(frame: nw.DataFrame, key: str, which: str) -> list[Any]:
     """The values of a key: a column, or an index of pandas that has this name."""
     if key in frame.columns:
+        if frame.schema[key].is_nested():
+            raise InputError(f"column '{key}' of the {which} data holds lists or records; it cannot be a key")
         return frame[key].to_list()
     if frame.implementation.is_pandas_like() and key in frame.to_native().index.names:
         return list(frame.to_native().index.get_level_values(key).tolist())
