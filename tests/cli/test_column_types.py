@@ -52,7 +52,7 @@ COMMANDS = [
     "compare IN IN --columns x --key c",
     "tabulate IN --dimensions g,c --value x -o OUT.csv",
     "tabulate IN --dimensions g,h --value c -o OUT.csv",
-    "tabulate IN --dimensions g,h --value x --contributor c --rule p%(10) -o OUT.csv",
+    "tabulate IN --dimensions g,h --value x --contributor c --rule p-percent(10) -o OUT.csv",
     "assign IN SLOTS --quasi c -o OUT.csv --iterations 9",
     "assign IN SLOTS --quasi g --diverse c -o OUT.csv --iterations 9",
     "assign IN IN --quasi g -o OUT.csv --iterations 9",
