@@ -22,6 +22,7 @@ from shoal.errors import Infeasible, InputError, ShoalError
 
 if TYPE_CHECKING:
     from shoal.appointments.assign import assign, assign_sizes
+    from shoal.microdata.columns.roles import guess_roles
     from shoal.microdata.grouping.group_attributes import group_attributes
     from shoal.microdata.measures.compare import compare
     from shoal.microdata.microaggregate import microaggregate
@@ -34,6 +35,7 @@ _LAZY = {
     "assign_sizes": "shoal.appointments.assign",
     "compare": "shoal.microdata.measures.compare",
     "group_attributes": "shoal.microdata.grouping.group_attributes",
+    "guess_roles": "shoal.microdata.columns.roles",
     "microaggregate": "shoal.microdata.microaggregate",
     "suppress": "shoal.tables.suppression",
     "tabulate": "shoal.tables.tabulation",
@@ -51,6 +53,7 @@ __all__ = [
     "audit",
     "compare",
     "group_attributes",
+    "guess_roles",
     "microaggregate",
     "suppress",
     "tabulate",

@@ -318,3 +318,31 @@ def test_strata_of_every_small_size_are_grouped(tmp_path):
     )
     assert told.code == 0, told.out + told.err
     assert told.json["min_cluster"] >= 5 and told.json["records"] == sum(sizes)
+
+
+def test_k_of_what_could_be_known_is_said_beside_that_of_the_protected_columns(survey, tmp_path):
+    out = tmp_path / "safe.csv"
+    asked = ["microaggregate", survey, "-k", 4, "--method", "mdav", "--drop", "name"]
+    told = shoal(*asked, "-o", out)
+    assert told.code == 0, told.err
+    after = pl.read_csv(out)
+    low = after.group_by("income", "rent", "region").len()["len"].min()
+    text = " ".join(told.out.split())
+    assert f"K of the release {low} over income, rent, region, all that could be known" in text
+    assert "K of the protected 4 over the protected columns alone" in text
+    assert f"is {low}, below k = 4" in told.err
+    # The gate judges the K that counts, and says over which columns.
+    refused = shoal(*asked, "-o", tmp_path / "no.csv", "--require-k", 4)
+    assert refused.code == 3 and "over income, rent, region is" in refused.err
+    assert not (tmp_path / "no.csv").exists()
+    named = shoal(*asked, "-o", tmp_path / "yes.csv", "--require-k", 4, "--quasi", "income,rent", "--json")
+    assert named.code == 0
+    assert (named.json["k_release"], named.json["quasi_guessed"]) == (4, False)
+
+
+def test_identifiers_that_are_released_lead_the_warnings(survey):
+    told = shoal("microaggregate", survey, "-k", 4, "--method", "mdav", "--json")
+    assert told.json["k_release"] == 1 and "name" in told.json["quasi"]
+    assert told.json["warnings"][0].startswith(
+        "column 'name' is released as it is and looks like an identifier"
+    )

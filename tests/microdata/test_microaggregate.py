@@ -614,7 +614,7 @@ def test_k_of_the_release_counts_all_that_could_be_known_and_says_so():
     assert result.k_release == classes.min() < 5 <= result.k_protected
     alone = int(classes.filter(classes < 5).sum())
     line = next(text for text in result.warnings if "below k = 5" in text)
-    assert f"is {classes.min()}, below k = 5: {alone} of 400 are in classes smaller than k" in line
+    assert f"is {classes.min()}, below k = 5: {alone} of 400 records are in smaller classes" in line
     assert f"over the protected columns alone K is {result.k_protected}" in line
     assert "'region' and 'education' may be known, too" in line
     named = protect(frame, k=5, drop=["person"], quasi=["income", "age"])

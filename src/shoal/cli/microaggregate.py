@@ -405,7 +405,7 @@ def _print(result: "Microaggregation", written: str | None) -> None:
         ),
         ("groups", f"{len(sizes):,} of {min(sizes)} to {max(sizes)} records"),
         ("information loss", f"{result.loss:.4f} %{_quality(result)}"),
-        ("K of the release", _k_in_words(result)),
+        *_k_in_words(result),
         (
             "search",
             f"{result.method}, {sum(part.iterations for part in result.parts):,} iterations, stopped by {result.stopped_by}",
@@ -433,13 +433,12 @@ def _print(result: "Microaggregation", written: str | None) -> None:
         typer.echo(f"largest change of a correlation: {result.changes.largest_correlation_change:.4f}")
 
 
-def _k_in_words(result: "Microaggregation") -> str:
+def _k_in_words(result: "Microaggregation") -> list[tuple[str, str]]:
     """K over what could be known, and beside it K over the protected columns where that is another figure."""
     guessed = ", all that could be known (--quasi names others)" if result.quasi_guessed else ""
-    text = f"{result.k_release} over {', '.join(result.quasi)}{guessed} (k asked for: {result.k})"
-    if result.k_protected != result.k_release:
-        text += f"; {result.k_protected} over the protected columns alone"
-    return text
+    over = f"{result.k_release} over {', '.join(result.quasi)}{guessed} (k asked for: {result.k})"
+    alone = [("K of the protected", f"{result.k_protected} over the protected columns alone")]
+    return [("K of the release", over), *(alone if result.k_protected != result.k_release else [])]
 
 
 def _quality(result: "Microaggregation") -> str:

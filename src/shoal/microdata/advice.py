@@ -23,12 +23,13 @@ def warnings_on_identity(guesses: Sequence[Guess], kept: Sequence[str], unit: st
     found = []
     if unit in kept:
         found.append(f"column '{unit}' is released as it is and says whose record each is; drop it")
+    released = set(kept)
     told = {
         guess.column: guess.kind
         if guess.kind.startswith("an identifier")
         else f"an identifier ({guess.kind})"
         for guess in guesses
-        if guess.column in kept and guess.column != unit and guess.role == "identifier"
+        if guess.column in released and guess.column != unit and guess.role == "identifier"
     }
     found += _one_line(
         list(told),
@@ -54,7 +55,8 @@ def warnings_on_kept(
 
     ``quasi`` are the columns that somebody has named as known; nobody needs to be told of them.
     """
-    open_to = [guess for guess in guesses if guess.column in kept and guess.column != unit]
+    released = set(kept)
+    open_to = [guess for guess in guesses if guess.column in released and guess.column != unit]
     rare = [guess for guess in open_to if guess.column not in quasi and _hardly_shared(frame, guess.column)]
     return [
         *_warnings_on_determined(frame, protected, [guess.column for guess in open_to]),
@@ -87,8 +89,8 @@ def warnings_on_kept(
             ],
             lambda _: "holds sample weights, which may be known of somebody",
             "hold sample weights, which may be known of somebody",
-            "count it among the quasi-identifiers or drop it",
-            "count them among the quasi-identifiers or drop them",
+            "drop it unless it is needed",
+            "drop them unless they are needed",
         ),
     ]
 
@@ -98,14 +100,16 @@ def warnings_on_k(known: Anonymity, k: int, k_protected: int, kept: Sequence[str
     if known.k >= k:
         return []
     by_unit = f" by distinct {known.unit}" if known.unit else ""
+    counted = f"distinct {known.unit}" if known.unit else "records"
     told = (
         f"K of the release over {', '.join(known.quasi[:_NAMED])}"
         + (f" and {len(known.quasi) - _NAMED} more columns" if len(known.quasi) > _NAMED else "")
-        + f"{by_unit} is {known.k}, below k = {k}: {known.below(k):,} of {known.units:,} are in classes smaller than k"
+        + f"{by_unit} is {known.k}, below k = {k}: {known.below(k):,} of {known.units:,} {counted} are in smaller classes"
     )
     if k_protected > known.k:
         told += f"; over the protected columns alone K is {k_protected}"
-        beside = [name for name in known.quasi if name in kept]
+        released = set(kept)
+        beside = [name for name in known.quasi if name in released]
         if beside:
             told += f", but {listed(beside)} may be known, too"
     return [told]

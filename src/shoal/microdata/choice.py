@@ -60,17 +60,18 @@ def choose_columns(
     if asked is not None:
         return Choice(tuple(numeric))
     found = [guess for guess in guesses or guess_roles(frame) if guess.column not in not_these]
-    chosen = tuple(guess.column for guess in found if guess.averaged and guess.column in numeric)
+    numbers = set(numeric)
+    chosen = tuple(guess.column for guess in found if guess.averaged and guess.column in numbers)
     if not chosen:
         raise InputError(
             "every numeric column looks like an identifier, code, year or weight; name those to protect with --columns"
         )
-    dates = [guess.column for guess in found if guess.kind == "a date"]
+    taken = set(chosen)
     return Choice(
         chosen,
         tuple(
             (guess.column, guess.kind)
             for guess in found
-            if guess.column not in chosen and (guess.column in numeric or guess.column in dates)
+            if guess.column not in taken and (guess.column in numbers or guess.kind == "a date")
         ),
     )

@@ -220,14 +220,15 @@ def microaggregate(
             for name in names
         ]
     )
-    known = [name for name in knowable(guesses) if name not in names and name not in drop and name != unit]
+    elsewhere = {*names, *drop, unit}
+    known = [name for name in knowable(guesses) if name not in elsewhere]
     quasi_names = tuple(names) + tuple(known) if quasi is None else tuple(quasi) or tuple(names)
     measured = anonymity(protected.to_native(), list(quasi_names), unit=unit)
     k_protected = anonymity(protected.to_native(), names, unit=unit).k
     units = None if unit is None else protected[unit]
     if drop:
         protected = protected.drop(*drop)
-    kept = [name for name in protected.columns if name not in names]
+    kept = [name for name in protected.columns if name not in elsewhere or name == unit]
     warnings = [
         *warnings_on_identity(guesses, kept, unit),
         *warnings_on_k(measured, k, k_protected, kept),

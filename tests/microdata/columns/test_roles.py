@@ -8,6 +8,7 @@ from tests.benchmark_data import benchmark_file
 from tests.microdata.columns import expected_roles as expected
 from tests.microdata.columns.surveys import SURVEYS, survey
 
+import shoal
 from shoal import sources
 from shoal.generate.people import people
 from shoal.microdata.columns.roles import ROLES, ROLES_IN_WORDS, guess_roles
@@ -121,6 +122,13 @@ def test_whole_numbers_with_gaps_are_judged_like_whole_numbers():
 def test_a_weight_is_that_of_a_body_beside_a_height(name, beside, role):
     frame = pl.DataFrame({name: [70.5, 81.25, 66.0] * 10, beside: [170.5, 181.0, 166.0] * 10})
     assert guessed(frame)[name] == role
+
+
+def test_the_guess_is_public_and_reads_any_frame():
+    frame, roles = survey("german", 0)
+    assert {guess.column: guess.role for guess in shoal.guess_roles(frame.to_pandas())} == roles
+    with pytest.raises(shoal.InputError, match="must be a pandas, Polars or Arrow frame"):
+        shoal.guess_roles([1, 2])
 
 
 def test_numbers_too_long_for_floats_stay_different():

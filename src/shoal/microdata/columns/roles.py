@@ -5,11 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-import narwhals as nw
-
 from shoal.errors import unknown
 from shoal.microdata.columns.names import Meaning, meanings, only_says, words_of
 from shoal.microdata.columns.shapes import Shape
+from shoal.microdata.inputs import read_frame
 
 Role = Literal[
     "identifier", "quasi-identifier", "measurement", "weight", "household", "confidential", "other"
@@ -51,14 +50,14 @@ class Guess:
 def guess_roles(frame: Any) -> tuple[Guess, ...]:
     """A guess for each column of a frame, by its name and by its values.
 
-    >>> import polars as pl
+    >>> import polars as pl, shoal
     >>> people = pl.DataFrame({"Nachname": ["Ode", "Rim", "Sol"], "Alter": [31, 40, 31], "Einkommen": [1500, 2500, 900]})
-    >>> [(guess.column, guess.role) for guess in guess_roles(people)]
+    >>> [(guess.column, guess.role) for guess in shoal.guess_roles(people)]
     [('Nachname', 'identifier'), ('Alter', 'quasi-identifier'), ('Einkommen', 'measurement')]
-    >>> guess_roles(people)[0].reason
+    >>> shoal.guess_roles(people)[0].reason
     'the name of the column says that it is a name'
     """
-    data = nw.from_native(frame, eager_only=True)
+    data = read_frame(frame)
     names = data.columns
     of_bodies = any(_HEIGHT.search(words_of(name)) for name in names)
     return tuple(
