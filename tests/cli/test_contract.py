@@ -247,3 +247,21 @@ def test_the_tour_runs(tmp_path):
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "tour" / "people.csv").exists()
     assert "proved optimal" in done.stdout and "K: mean" in done.stdout
+
+
+def test_postcodes_years_and_codes_have_no_separators_of_thousands(tmp_path):
+    path, slots = tmp_path / "people.csv", tmp_path / "slots.csv"
+    lines = [f"{28013 + number % 2},{1995 + number % 2},{9000 + number}" for number in range(1200)]
+    path.write_text("postcode,year,income\n" + "\n".join(lines) + "\n")
+    told = shoal("anonymity", path, "--quasi", "postcode,year", "--show-values").out
+    assert "28013" in told and "1995" in told
+    assert "28,013" not in told and "1,995" not in told
+    assert "1,200" in told  # people are counted
+    means = shoal(
+        "microaggregate", path, "-k", "600", "--columns", "year,income,postcode", "--iterations", "5"
+    ).out
+    assert "1995.5" in means and "28013.5" in means and "9599.5" in means
+    assert "1,200" in means
+    slots.write_text("slot,capacity\n2024,700\n10001,700\n")
+    plan = shoal("assign", path, slots, "--quasi", "year", "--iterations", "5").out
+    assert "10001" in plan and "10,001" not in plan

@@ -234,7 +234,13 @@ def _print(result: "Anonymity", payload: dict[str, Any], show_values: bool) -> N
     if show_values:
         smallest = result.smallest(10)
         output.rows(
-            [*smallest.columns], [list(row) for row in smallest.iter_rows()], title="the smallest classes"
+            [*smallest.columns],
+            # Values as the data have them: a postcode or a year is no count.
+            [
+                [*("" if value is None else str(value) for value in values), size]
+                for *values, size in smallest.iter_rows()
+            ],
+            title="the smallest classes",
         )
 
 

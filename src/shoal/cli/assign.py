@@ -651,7 +651,7 @@ def _print(plan: "Appointments", payload: dict[str, Any], written: str | None) -
     output.facts(pairs)
     shown = payload["slots"][:30]
     output.rows(
-        ["slot", "capacity", "load"], [(item["slot"], item["capacity"], item["load"]) for item in shown]
+        ["slot", "capacity", "load"], [(str(item["slot"]), item["capacity"], item["load"]) for item in shown]
     )
     if len(payload["slots"]) > len(shown):
         typer.echo(f"… and {len(payload['slots']) - len(shown)} more slots")

@@ -90,7 +90,10 @@ def facts(pairs: Iterable[tuple[str, Any]]) -> None:
 
 
 def rows(header: Sequence[str], body: Iterable[Sequence[Any]], *, title: str | None = None) -> None:
-    """Print a table; numbers are aligned to the right."""
+    """Print a table; numbers are aligned to the right.
+
+    Whole numbers are counts and get separators of thousands; values of the data (postcodes, years, codes) come as text.
+    """
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -121,5 +124,6 @@ def _cell(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"
+        # Means of years and codes are among these: 1995.3, not 1,995.3.
+        return f"{value:.4g}" if abs(value) < 1000 else f"{value:.1f}"
     return str(value)

@@ -108,8 +108,8 @@ class Page:
 def shown(value: Any) -> str:
     """A value as a person would write it.
 
-    >>> shown(1234567), shown(0.0312345), shown(True), shown(None)
-    ('1,234,567', '0.03123', 'yes', '–')
+    >>> shown(1234567), shown(0.0312345), shown(1995.34), shown(True), shown(None)
+    ('1,234,567', '0.03123', '1995.3', 'yes', '–')
     """
     if value is None:
         return "–"
@@ -118,5 +118,8 @@ def shown(value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.1f}"
+        if abs(value) < 1000:
+            return f"{value:.4g}"
+        # Means of years and postcodes are among these: 1995.3, not 1,995.3.
+        return f"{value:.1f}" if abs(value) < 100_000 else f"{value:,.1f}"
     return str(value)
