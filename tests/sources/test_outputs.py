@@ -114,6 +114,12 @@ def test_an_input_is_replaced_by_data_with_force_only(tmp_path):
     assert sorted(content(tmp_path)) == ["link.csv", "people.csv"]
 
 
+def test_a_sheet_of_a_workbook_is_its_file(tmp_path):
+    sources.write(FRAME, tmp_path / "people.xlsx")
+    with pytest.raises(InputError, match="-o names the input"):
+        Outputs(inputs=[f"{tmp_path}/people.xlsx::data"]).data("-o", tmp_path / "people.xlsx")
+
+
 def test_what_cannot_be_written_is_refused_before_any_work(tmp_path):
     (tmp_path / "file").write_text("x")
     for declare, message in (

@@ -18,6 +18,7 @@ from typing import Any
 from shoal._version import __version__
 from shoal.errors import InputError, unknown
 from shoal.search import Seeds
+from shoal.sources.atomic import atomically
 
 # name -> where its ``STUDY`` is; loaded when it is run.
 STUDIES: dict[str, str] = {
@@ -196,10 +197,8 @@ def _keep(folder: Path, step: Step, scope: Scope, found: Findings) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    # Results of a study are made again by running it, so a plain replace is enough.
-    partial = path.with_suffix(path.suffix + ".partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
+    with atomically(path, force=True) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
 
 
 def to_csv(rows: Iterable[Row]) -> str:

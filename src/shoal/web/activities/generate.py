@@ -48,13 +48,12 @@ def run(request: Generate, context: Context) -> dict[str, Any]:
             f"the smallest capacity ({request.min_capacity}) is above the largest ({request.max_capacity})"
         )
     names = _names(request)
-    places = []
+    outputs = sources.Outputs(force=request.force)
     if request.connection is not None:
         url = context.secret(request.connection)
-        places = [f"{url}::{name}" for name in names]
-        for place in places:
-            sources.check_writable(place, request.force)
-    made = []
+        for name in names:
+            outputs.data("the table", f"{url}::{name}")
+    frames = []
     for index, name in enumerate(names):
         context.say(f"inventing {name}")
         seeds = Seeds(request.seed).child("table", index)
@@ -76,14 +75,19 @@ def run(request: Generate, context: Context) -> dict[str, Any]:
                 max_capacity=request.max_capacity,
                 seeds=seeds,
             )
-        if places:
-            sources.write(frame, places[index], force=request.force)
-        made.append(context.datasets.add(frame, name, f"generated, seed {request.seed}", table=name))
+        frames.append(frame)
+    with outputs.together() as writing:
+        for output, frame in zip(outputs, frames):
+            writing.data(output, frame)
+    made = [
+        context.datasets.add(frame, name, f"generated, seed {request.seed}", table=name)
+        for name, frame in zip(names, frames, strict=True)
+    ]
     return {
         "data": made[0].name,
         "records": sum(item.records for item in made),
         "tables": [item.name for item in made],
-        "written": names if places else [],
+        "written": names if outputs else [],
     }
 
 

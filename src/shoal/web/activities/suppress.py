@@ -100,19 +100,21 @@ def _search(
 def write(published: Any, pattern: Any, intervals: Any, context: Context) -> None:
     """The public edition, and what is for internal use."""
     from shoal import sources
+    from shoal.sources.internal import marked
 
     sources.write(published, context.file("published.csv", "Published table (CSV)"), force=True)
     sources.write(published, context.file("published.xlsx", "Published table (Excel)"), force=True)
-    sources.write(pattern, context.file("pattern.csv", "Pattern, internal (CSV)"), force=True)
-    sources.write(intervals, context.file("intervals.csv", "Intervals, internal (CSV)"), force=True)
+    sources.write(marked(pattern), context.file("pattern.csv", "Pattern, internal (CSV)"), force=True)
+    sources.write(marked(intervals), context.file("intervals.csv", "Intervals, internal (CSV)"), force=True)
 
 
 def write_jj(problem: Any, complementary: Any, context: Context) -> None:
     """The whole problem with its pattern, for τ-ARGUS and its kin."""
+    from shoal.sources.internal import marked_text
     from shoal.tables import jj
 
     place = context.file("table.jj", "Table and pattern, internal (jj)")
-    place.write_text(jj.write(problem, complementary), encoding="utf-8")
+    place.write_text(marked_text(jj.write(problem, complementary)), encoding="utf-8")
 
 
 def fitting(problem: Any) -> list[str]:

@@ -21,6 +21,7 @@ class Tabulate(TableRequest):
 def run(request: Tabulate, context: Context) -> dict[str, Any]:
     """Build it, find the sensitive cells, and write the list of cells with what belongs beside it."""
     from shoal import sources
+    from shoal.sources.internal import marked
     from shoal.tables.files import contributions_frame, structure
 
     if request.source not in ("records", "cells"):
@@ -28,12 +29,12 @@ def run(request: Tabulate, context: Context) -> dict[str, Any]:
     context.say("building the table")
     made = tabulate(request, context.datasets, request.cost)
     problem = made.problem(insiders=False)
-    sources.write(made.frame, context.file("cells.csv", "List of cells, internal (CSV)"), force=True)
+    sources.write(marked(made.frame), context.file("cells.csv", "List of cells, internal (CSV)"), force=True)
     place = context.file("cells.structure.json", "Its hierarchies and rules, internal")
     place.write_text(structure(made), encoding="utf-8")
     if made.contributions is not None:
         sources.write(
-            contributions_frame(made),
+            marked(contributions_frame(made)),
             context.file("cells.contributions.csv", "Its contributions, internal (CSV)"),
             force=True,
         )

@@ -39,16 +39,13 @@ def run(request: Update, context: Context) -> dict[str, Any]:
     for table in request.tables:
         if table not in existing:
             raise InputError(f"table '{table}' is not in the database; nothing was written")
-    done: list[str] = []
-    for table, frame in zip(request.tables, frames, strict=True):
-        context.say(f"writing {table}")
-        try:
-            sources.update_columns(f"{url}::{table}", frame.columns[0], frame)
-        except InputError as problem:
-            before = f"; written before it: {', '.join(done)}" if done else ""
-            raise InputError(f"{problem}{before}") from None
-        done.append(table)
-    return {"tables": done, "records": sum(frame.height for frame in frames)}
+    outputs = sources.Outputs()
+    columns = [outputs.columns("the table", sources.parse(f"{url}::{table}")) for table in request.tables]
+    with outputs.together() as writing:
+        for table, output, frame in zip(request.tables, columns, frames, strict=True):
+            context.say(f"writing {table}")
+            writing.columns(output, frame.columns[0], frame)
+    return {"tables": list(request.tables), "records": sum(frame.height for frame in frames)}
 
 
 def _title(request: Update) -> str:
