@@ -2,7 +2,8 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +54,16 @@ class Served:
     def host(self) -> str:
         return urlsplit(self.address).netloc
 
+    def fresh(self) -> str:
+        """An address that no browser has used."""
+        answer = httpx.post(f"{self.root}/api/address", headers=self.headers, timeout=GUARD)
+        address: str = answer.json()["address"]
+        return address
+
+    def cookie(self) -> str:
+        """What a browser that used an address sends from then on."""
+        return httpx.get(self.fresh(), timeout=GUARD).headers["set-cookie"].partition(";")[0]
+
     @property
     def lost(self) -> list[str]:
         """What was pressed in vain so far, since it had just been drawn anew: the numbers elements have on the page."""
@@ -86,7 +97,9 @@ def cancel_all(api: httpx.Client) -> None:
 
 
 @contextmanager
-def served(folder: Path, *options: str) -> Iterator[Served]:
+def served(
+    folder: Path, *options: str, browser: bool = False, environment: dict[str, str] | None = None
+) -> Iterator[Served]:
     """Start a workbench on a folder and end it afterwards."""
     log = folder.parent / f"{folder.name}.log"
     with log.open("w") as errors:
@@ -96,7 +109,7 @@ def served(folder: Path, *options: str) -> Iterator[Served]:
                 "-c",
                 _COMMAND,
                 str(_lost(folder)),
-                "--no-browser",
+                *([] if browser else ["--no-browser"]),
                 "--workspace",
                 str(folder),
                 *options,
@@ -104,12 +117,14 @@ def served(folder: Path, *options: str) -> Iterator[Served]:
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
+            env=environment,
         )
         try:
             assert process.stdout is not None
             address = process.stdout.readline().strip()
             assert address.startswith("http://127.0.0.1:"), log.read_text()
-            yield Served(address, address.partition("token=")[2], folder, process)
+            key = (folder / "authorization").read_text()
+            yield Served(address, key.rpartition(" ")[2].strip(), folder, process)
         finally:
             process.terminate()
             try:

@@ -1,6 +1,7 @@
 """Who gets in, from where, and what never leaves: one test for each promise."""
 
 import base64
+import contextlib
 import json
 import os
 import re
@@ -8,14 +9,16 @@ import socket
 import sqlite3
 import subprocess
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from tests.waiting import GUARD
+from tests.waiting import GUARD, until
 from tests.web.serving import Served, finished, served
 
 from shoal.errors import InputError
 from shoal.web.connections import Connections
+from shoal.web.entry import SECONDS, Entry
 from shoal.web.workspace import Workspace, plain_name
 
 pytestmark = pytest.mark.xdist_group("web")
@@ -34,27 +37,108 @@ def test_no_request_without_the_token(workbench: Served) -> None:
             answer = httpx.get(workbench.root + path, headers=headers, timeout=GUARD)
             assert answer.status_code == 401, path
             assert workbench.token not in answer.text
-        assert (
-            httpx.get(workbench.root + path, headers=workbench.headers, timeout=GUARD).status_code == 200
-        ), path
-    assert httpx.get(workbench.root + "/?token=wrong", timeout=GUARD).status_code == 401
-    assert httpx.get(workbench.root + "/?token=", timeout=GUARD).status_code == 401
+        answer = httpx.get(workbench.root + path, headers=workbench.headers, timeout=GUARD)
+        assert answer.status_code == 200, path
+    for code in ("wrong", "", workbench.token):
+        assert httpx.get(f"{workbench.root}/?code={code}", timeout=GUARD).status_code == 401
+    # A cookie is another secret than the token, and each stays in its place.
+    name, _, session = workbench.cookie().partition("=")
+    assert session != workbench.token
+    for wrong in ({"Cookie": f"{name}={workbench.token}"}, {"Authorization": f"Bearer {session}"}):
+        assert httpx.get(workbench.root, headers=wrong, timeout=GUARD).status_code == 401
 
 
-def test_the_token_leaves_the_address_for_a_cookie(workbench: Served) -> None:
-    answer = httpx.get(workbench.address, timeout=GUARD)
-    assert answer.status_code == 303
-    assert answer.headers["location"] == "/"
-    cookie = answer.headers["set-cookie"]
-    assert "HttpOnly" in cookie
-    assert "SameSite=Strict" in cookie
-    with httpx.Client(base_url=workbench.root, timeout=GUARD) as browser:
-        browser.get(f"/data?token={workbench.token}&name=x", follow_redirects=False)
-        assert browser.get("/data").status_code == 200
-        assert workbench.token not in browser.get("/data").text
-    # No open redirect: what looks like another host stays a path here.
-    strange = httpx.get(f"{workbench.root}//example.org/?token={workbench.token}", timeout=GUARD)
-    assert strange.headers["location"].startswith("/example.org")
+def test_a_code_works_once_and_becomes_a_cookie(workbench: Served) -> None:
+    address = workbench.fresh()
+    with httpx.Client(timeout=GUARD) as browser, httpx.Client(timeout=GUARD) as other:
+        answer = browser.get(address.replace("/?", "/data?name=x&amp=1&"))
+        assert answer.status_code == 200
+        assert 'content="0; url=/data?name=x&amp;amp=1"' in answer.text
+        cookie = answer.headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=Strict" in cookie
+        assert browser.get(workbench.root + "/data").status_code == 200
+        # Whoever reads the address later, in a history or a log, has nothing; who came in by it is not locked out.
+        used = other.get(address)
+        assert used.status_code == 401
+        assert "was used already" in used.text
+        assert "set-cookie" not in used.headers
+        assert other.get(workbench.root + "/data").status_code == 401
+        again = browser.get(address)
+        assert again.status_code == 200
+        assert "set-cookie" not in again.headers
+        for text in (answer.text, browser.get(workbench.root + "/data").text):
+            assert workbench.token not in text
+            assert cookie.partition(";")[0].partition("=")[2] not in text
+
+
+def test_a_code_is_short_lived() -> None:
+    now = [100.0]
+    entry = Entry(clock=lambda: now[0])
+    first, second = entry.code(), entry.code()
+    now[0] += SECONDS
+    session = entry.redeem(first)
+    assert session is not None
+    assert entry.knows(session)
+    now[0] += 1
+    assert entry.redeem(second) is None
+
+
+def test_a_code_leads_nowhere_else(workbench: Served) -> None:
+    code = workbench.fresh().partition("=")[2]
+    answer = httpx.get(f"{workbench.root}//example.org/%22%3E%3Cscript%3E?code={code}", timeout=GUARD)
+    assert 'content="0; url=/example.org/%22%3E%3Cscript%3E"' in answer.text
+
+
+def test_the_token_is_refused_in_an_address_and_never_logged(api: httpx.Client, workbench: Served) -> None:
+    for path in ("/", "/api/data", "/api/unknown", "/unknown"):
+        for headers in ({}, workbench.headers):
+            answer = httpx.get(
+                f"{workbench.root}{path}?token={workbench.token}", headers=headers, timeout=GUARD
+            )
+            assert answer.status_code == 400
+            assert "does not belong in an address" in answer.text
+    for verb in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+        answer = api.request(verb, "/api/unknown/path", params={"secret": "planted-secret"})
+        assert answer.status_code == 404
+        assert answer.json()["kind"] == "missing"
+    log = (workbench.folder.parent / f"{workbench.folder.name}.log").read_text()
+    assert workbench.token not in log
+    assert "planted-secret" not in log
+
+
+def test_the_token_is_in_a_file_for_its_owner_alone(tmp_path: Path) -> None:
+    with served(tmp_path / "bench") as bench:
+        file = bench.folder / "authorization"
+        assert file.stat().st_mode & 0o777 == 0o600
+        assert file.read_text() == f"Authorization: Bearer {bench.token}\n"
+        assert bench.token not in bench.address
+    assert not file.exists()
+
+
+def test_no_key_is_on_a_command_line(tmp_path: Path) -> None:
+    """A browser is started with the name of a file; code and token are on no command line and in no output but one line."""
+    script = tmp_path / "browser"
+    script.write_text(
+        f'#!/bin/sh\necho "$@" > "{tmp_path}/asked.part"; mv "{tmp_path}/asked.part" "{tmp_path}/asked"\n'
+    )
+    script.chmod(0o700)
+    environment = {**os.environ, "BROWSER": f"{script} %s"}
+    with served(tmp_path / "bench", browser=True, environment=environment) as bench:
+        until((tmp_path / "asked").exists, "the browser to be started")
+        address = (tmp_path / "asked").read_text().strip()
+        door = Path(urlsplit(address).path)
+        assert address == (bench.folder / "open.html").as_uri()
+        assert door.stat().st_mode & 0o777 == 0o600
+        lead = re.search(r"url=(http[^\"]+)", door.read_text())
+        assert lead is not None
+        assert httpx.get(lead[1], timeout=GUARD).status_code == 200
+        assert httpx.get(lead[1], timeout=GUARD).status_code == 401
+        for words in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                assert bench.token.encode() not in words.read_bytes()
+                assert lead[1].partition("code=")[2].encode() not in words.read_bytes()
+    assert not door.exists()
 
 
 def test_only_this_machine_listens(workbench: Served) -> None:
@@ -112,7 +196,7 @@ def _handshake(workbench: Served, **headers: str) -> int:
 
 
 def test_the_web_socket_wants_token_origin_and_host(workbench: Served) -> None:
-    cookie = f"shoal-{workbench.root.rpartition(':')[2]}={workbench.token}"
+    cookie = workbench.cookie()
     assert _handshake(workbench, Origin=workbench.root, Cookie=cookie) == 101
     assert _handshake(workbench, Origin=workbench.root) == 403
     assert _handshake(workbench, Origin="http://evil.example", Cookie=cookie) == 403
@@ -265,10 +349,16 @@ def test_an_upload_over_the_limit_is_refused(api: httpx.Client, workbench: Serve
 
 def test_headers_keep_the_page_to_itself(api: httpx.Client) -> None:
     headers = api.get("/").headers
-    assert "default-src 'self'" in headers["content-security-policy"]
+    policy = headers["content-security-policy"]
+    assert "default-src 'self'" in policy
+    scripts = policy.partition("script-src ")[2].partition(";")[0]
+    assert re.fullmatch(r"'self' 'nonce-[\w-]{24}' 'unsafe-eval'", scripts)
+    # The word is another one for every answer, and is not given to scripts of anybody else.
+    assert api.get("/").headers["content-security-policy"] != policy
+    assert "'nonce-" not in policy.replace(scripts, "")
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "no-referrer"
-    assert headers["x-frame-options"] == "SAMEORIGIN"
+    assert headers["x-frame-options"] == "DENY"
     assert "server" not in headers
 
 

@@ -1,5 +1,7 @@
 """``shoal serve``: the workbench in the browser, on this machine only."""
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -38,7 +40,6 @@ def serve(
 
     Example: shoal serve --workspace ~/release-2026
     """
-    import sys
     import threading
     import webbrowser
     from importlib.util import find_spec
@@ -50,17 +51,31 @@ def serve(
     if workspace is not None and workspace.exists() and not workspace.is_dir():
         raise InputError(f"'{workspace}' is not a folder")
 
+    from shoal.web.server import Address
     from shoal.web.server import serve as run
 
-    def announce(address: str) -> None:
-        sys.stdout.write(f"{address}\n")
+    def announce(address: Address) -> None:
+        sys.stdout.write(f"{address.fresh()}\n")
         sys.stdout.flush()
+        asks = sys.stdin is not None and sys.stdin.isatty()
         if not quiet:
+            again = " Enter prints another," if asks else ""
             sys.stderr.write(
-                "The workbench is open; Ctrl-C closes it. The address is a key: do not pass it on.\n"
+                f"The workbench is open. The address works once, within ten minutes;{again} Ctrl-C closes the workbench.\n"
+                f"Programs: curl --header @'{address.header}' (a key, readable by you alone).\n"
             )
             sys.stderr.flush()
+        if asks:
+            threading.Thread(target=_print_more, args=(address.fresh,), daemon=True).start()
         if not no_browser:
-            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+            # The code stands in a file: everybody on this machine can read the browser's command line.
+            threading.Thread(target=webbrowser.open, args=(address.door().as_uri(),), daemon=True).start()
 
     run(port=port, workspace=workspace, max_upload_mb=max_upload, announce=announce)
+
+
+def _print_more(fresh: Callable[[], str]) -> None:
+    """An address for every line that is entered."""
+    for _ in sys.stdin:
+        sys.stdout.write(f"{fresh()}\n")
+        sys.stdout.flush()

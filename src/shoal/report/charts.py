@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shoal.report.markup import Markup
+
 _ACCENT = "#1f6f8b"
 _PALETTE = ["#1f6f8b", "#d1793b", "#5a8f3c", "#8a5aa8", "#b23a48", "#777777"]
 
@@ -227,8 +229,8 @@ def _colour(alt: Any, names: list[str]) -> Any:
     )
 
 
-def _svg(chart: Any) -> str:
+def _svg(chart: Any) -> Markup:
     import vl_convert
 
     drawn = vl_convert.vegalite_to_svg(chart.configure_view(strokeWidth=0).to_dict())
-    return _SPOKEN.sub("", drawn)
+    return Markup(_SPOKEN.sub("", drawn))

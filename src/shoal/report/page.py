@@ -1,14 +1,18 @@
 """A self-contained, printable HTML page: headings, facts, tables, charts and warnings, everything escaped."""
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
+
+from shoal.report.markup import Markup, element, joined
 
 #: What every report says of itself, for readers at its top and for programs in its head.
 INTERNAL = "Internal: for those who decide about the release, not for publication."
 
 _STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
+
+#: What a report may do: nothing but look as it does. Wherever it is opened, no script runs in it and nothing is fetched.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 class Page:
@@ -22,34 +26,34 @@ class Page:
 
     def __init__(self, title: str, lead: str = "") -> None:
         self.title = title
-        self._parts: list[str] = [
-            f'<p class="internal" role="note">{escape(INTERNAL)}</p>',
-            f"<h1>{escape(title)}</h1>",
+        self._parts: list[Markup] = [
+            element("p", INTERNAL, class_="internal", role="note"),
+            element("h1", title),
         ]
         if lead:
-            self._parts.append(f'<p class="lead">{escape(lead)}</p>')
+            self._parts.append(element("p", lead, class_="lead"))
         self._footer = ""
 
     def section(self, title: str) -> None:
         """Begin a section."""
-        self._parts.append(f"<h2>{escape(title)}</h2>")
+        self._parts.append(element("h2", title))
 
     def text(self, text: str) -> None:
         """Add a paragraph."""
-        self._parts.append(f"<p>{escape(text)}</p>")
+        self._parts.append(element("p", text))
 
     def note(self, text: str) -> None:
         """Add a paragraph in a quieter voice."""
-        self._parts.append(f'<p class="note">{escape(text)}</p>')
+        self._parts.append(element("p", text, class_="note"))
 
     def warning(self, text: str) -> None:
         """Add a paragraph nobody should overlook."""
-        self._parts.append(f'<p class="warning" role="alert">{escape(text)}</p>')
+        self._parts.append(element("p", text, class_="warning", role="alert"))
 
     def facts(self, pairs: Iterable[tuple[str, Any]]) -> None:
         """Add names with their values."""
-        inner = "".join(f"<dt>{escape(name)}</dt><dd>{escape(shown(value))}</dd>" for name, value in pairs)
-        self._parts.append(f"<dl>{inner}</dl>")
+        inner = [joined([element("dt", name), element("dd", shown(value))]) for name, value in pairs]
+        self._parts.append(element("dl", *inner))
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Add a table; numbers are aligned to the right."""
@@ -58,23 +62,21 @@ class Page:
             bool(body) and all(isinstance(row[place], int | float) or row[place] is None for row in body)
             for place in range(len(header))
         ]
-        kinds = [' class="number"' if flag else "" for flag in numeric]
-        head = "".join(f"<th{kind}>{escape(name)}</th>" for kind, name in zip(kinds, header, strict=True))
-        lines = "".join(
-            "<tr>"
-            + "".join(
-                f"<td{kind}>{escape(shown(value))}</td>" for kind, value in zip(kinds, row, strict=True)
+        kinds = ["number" if flag else None for flag in numeric]
+        head = [element("th", name, class_=kind) for kind, name in zip(kinds, header, strict=True)]
+        lines = [
+            element(
+                "tr",
+                *(element("td", shown(value), class_=kind) for kind, value in zip(kinds, row, strict=True)),
             )
-            + "</tr>"
             for row in body
-        )
-        self._parts.append(
-            f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
-        )
+        ]
+        table = element("table", element("thead", element("tr", *head)), element("tbody", *lines))
+        self._parts.append(element("div", table, class_="wide"))
 
     def chart(self, svg: str, caption: str) -> None:
         """Add a chart as drawn by ``shoal.report.charts``."""
-        self._parts.append(f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>")
+        self._parts.append(element("figure", svg, element("figcaption", caption)))
 
     def provenance(self, settings: Iterable[tuple[str, Any]], verified: str) -> None:
         """Say with what software and settings this was made, and how it was checked."""
@@ -87,9 +89,11 @@ class Page:
         """The whole page."""
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+            '<meta name="referrer" content="no-referrer">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             '<meta name="classification" content="internal">'
-            f"<title>{escape(self.title)}</title><style>{_STYLE}</style></head>\n<body>\n"
+            f"{element('title', self.title)}<style>{_STYLE}</style></head>\n<body>\n"
             + "\n".join(self._parts)
             + "\n</body></html>\n"
         )

@@ -21,6 +21,7 @@ from shoal.web.jobs.job import Job
 from shoal.web.workbench import Workbench
 
 _CHUNK = 2**20
+_VERBS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 Run = Annotated[str, InPath(pattern=r"^[0-9a-f]{12}$", description="the run, as given when it was submitted")]
 Name = Annotated[str, InPath(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
 
@@ -58,6 +59,12 @@ class DataView(BaseModel):
     roles: dict[str, str]
     reasons: dict[str, str] = Field(default_factory=dict, description="why each role was guessed")
     notes: list[str] = Field(default_factory=list)
+
+
+class Address(BaseModel):
+    """Where a browser can open the workbench, once and soon."""
+
+    address: str
 
 
 class Connect(BaseModel):
@@ -131,6 +138,12 @@ def application(workbench: Workbench) -> FastAPI:
     _errors(app)
     app.include_router(_router(workbench), prefix="/api")
     app.include_router(_databases(workbench), prefix="/api")
+
+    # Left to the pages, an unknown address of the API would be answered with a page, and logged with all it carries.
+    @app.api_route("/api/{rest:path}", methods=_VERBS, include_in_schema=False)
+    def unknown(rest: str) -> None:
+        raise _missing("the API has no such address; /api/openapi.json lists them all")
+
     return app
 
 
@@ -233,6 +246,12 @@ def _router(workbench: Workbench) -> APIRouter:
     def remove_data(name: Name) -> None:
         data_or_404(name)
         datasets.remove(name)
+
+    @router.post(
+        "/address", tags=["workbench"], summary="An address that opens the workbench once in a browser"
+    )
+    def address() -> Address:
+        return Address(address=workbench.address())
 
     @router.get("/jobs", tags=["jobs"], summary="All runs, the latest first")
     def list_jobs() -> list[JobView]:

@@ -1,45 +1,35 @@
-"""Who may speak to the workbench: only the browser that was given the token, from this machine."""
+"""Who may speak to the workbench: only browsers that used a code, and programs with the token, from this machine."""
 
-import hmac
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
+
+from shoal.report.markup import leading_to
+from shoal.web.entry import Entry
+from shoal.web.policy import hardened
+from shoal.web.policy import headers as common_headers
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-# Everything comes from the workbench itself: a page that wanted to load or send something elsewhere could not.
-# Vue compiles templates in the browser, hence 'unsafe-eval'.
-_POLICY = (
-    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; "
-    "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'self'"
-)
-_HEADERS = [
-    (b"content-security-policy", _POLICY.encode()),
-    (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"SAMEORIGIN"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-]
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 class Guard:
     """Stands before the whole application: pages, files, the API and the web socket.
 
-    A request needs the token, as ``?token=…`` (which is exchanged for a cookie, so that it leaves the address), as that
-    cookie, or as ``Authorization: Bearer …``. Its ``Host`` must be this server's, or a foreign name could be pointed at
-    this machine (DNS rebinding); what changes something, and every web socket, must come from a page of this server.
+    A browser comes with a code in the address, which works once and is exchanged for a cookie; a program sends the token
+    as ``Authorization: Bearer …``. The token is refused in an address, where logs and other users could read it. The
+    ``Host`` must be this server's, or a foreign name could be pointed at this machine (DNS rebinding); what changes
+    something, and every web socket, must come from a page of this server.
     """
 
-    def __init__(self, application: Application, *, token: str, port: int, largest: int) -> None:
+    def __init__(self, application: Application, *, entry: Entry, port: int, largest: int) -> None:
         self._application = application
-        self._token = token
+        self._entry = entry
         self._cookie = f"shoal-{port}"
         self._largest = largest
         self._hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
@@ -58,7 +48,7 @@ class Guard:
     async def _socket(self, scope: Scope, receive: Receive, send: Send, headers: dict[str, str]) -> None:
         # Browsers always say where a web socket comes from; whoever does not is no page of ours.
         ours = headers.get("host") in self._hosts and headers.get("origin") == f"http://{headers.get('host')}"
-        if ours and self._has_token(headers):
+        if ours and self._may_enter(headers):
             await self._application(scope, receive, send)
             return
         await receive()
@@ -73,46 +63,43 @@ class Guard:
             await _refuse(send, 403, "this request comes from another page")
             return
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        given = [value for name, value in query if name == "token"]
-        if given and self._is_token(given[-1]):
-            if scope["method"] in _SAFE and not scope["path"].startswith("/api/"):
-                rest = [(name, value) for name, value in query if name != "token"]
-                await self._exchange(send, scope["path"], rest)
-                return
-        elif not self._has_token(headers):
-            await _refuse(send, 401, "open the address that 'shoal serve' printed: it carries the token")
+        if any(name == "token" for name, _ in query):
+            await _refuse(send, 400, "the token does not belong in an address; send it as a header")
+            return
+        codes = [value for name, value in query if name == "code"]
+        if codes and scope["method"] == "GET":
+            rest = [(name, value) for name, value in query if name != "code"]
+            await self._exchange(send, codes[-1], _place(scope["path"], rest), known=self._may_enter(headers))
+            return
+        if not self._may_enter(headers):
+            await _refuse(send, 401, _CLOSED)
             return
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self._largest:
             await _refuse(send, 413, f"this is larger than the limit of {self._largest // 2**20:,} MB")
             return
-        await self._application(scope, self._counted(receive), _hardened(send))
+        await self._application(scope, self._counted(receive), hardened(send))
 
-    def _has_token(self, headers: dict[str, str]) -> bool:
+    def _may_enter(self, headers: dict[str, str]) -> bool:
         scheme, _, value = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and self._is_token(value.strip()):
+        if scheme.lower() == "bearer" and self._entry.is_token(value.strip()):
             return True
         try:
             cookies = SimpleCookie(headers.get("cookie", ""))
         except CookieError:
             return False
-        return self._cookie in cookies and self._is_token(cookies[self._cookie].value)
+        return self._cookie in cookies and self._entry.knows(cookies[self._cookie].value)
 
-    def _is_token(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode(), self._token.encode())
-
-    async def _exchange(self, send: Send, path: str, query: list[tuple[str, str]]) -> None:
-        cookie = f"{self._cookie}={self._token}; Path=/; HttpOnly; SameSite=Strict"
-        # Leading slashes would name another host.
-        place = "/" + path.lstrip("/\\") + (f"?{urlencode(query)}" if query else "")
-        headers = [
-            (b"location", place.encode("ascii", "ignore")),
-            (b"set-cookie", cookie.encode()),
-            (b"cache-control", b"no-store"),
-            *_HEADERS,
-        ]
-        await send({"type": "http.response.start", "status": 303, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
+    async def _exchange(self, send: Send, code: str, place: str, *, known: bool) -> None:
+        """A cookie for a code; a page of our own leads on, since a cookie for this site only is not sent from elsewhere."""
+        session = self._entry.redeem(code)
+        if session is None and not known:
+            await _refuse(send, 401, _USED)
+            return
+        cookie = f"{self._cookie}={session}; Path=/; HttpOnly; SameSite=Strict"
+        added = [] if session is None else [(b"set-cookie", cookie.encode())]
+        body = leading_to(place, "The workbench opens …").encode()
+        await _answer(send, 200, b"text/html; charset=utf-8", body, added)
 
     def _counted(self, receive: Receive) -> Receive:
         """A body without a declared length is counted as it comes."""
@@ -129,22 +116,32 @@ class Guard:
         return counted
 
 
-def _hardened(send: Send) -> Send:
-    async def hardened(message: MutableMapping[str, Any]) -> None:
-        if message["type"] == "http.response.start":
-            message["headers"] = [*message.get("headers", ()), *_HEADERS]
-        await send(message)
+_CLOSED = "open the address that 'shoal serve' printed; a program sends the token as a header"
+_USED = (
+    "this address was used already or is too old; press Enter where 'shoal serve' runs for a fresh one. "
+    "If somebody else used it, end 'shoal serve'"
+)
 
-    return hardened
+
+def _place(path: str, query: list[tuple[str, str]]) -> str:
+    """Where to go with the code taken out; leading slashes would name another host."""
+    # A path has been decoded by now: it is encoded again, so that no sign of it means anything in a page.
+    return "/" + quote(path.lstrip("/\\"), safe="/") + (f"?{urlencode(query)}" if query else "")
 
 
 async def _refuse(send: Send, status: int, why: str) -> None:
-    body = f"Shoal: {why}.\n".encode()
+    await _answer(send, status, b"text/plain; charset=utf-8", f"Shoal: {why}.\n".encode())
+
+
+async def _answer(
+    send: Send, status: int, kind: bytes, body: bytes, added: Sequence[tuple[bytes, bytes]] = ()
+) -> None:
     headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-type", kind),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
-        *_HEADERS,
+        *added,
+        *common_headers(),
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -1,15 +1,35 @@
 """The server: this machine only, one token, one workspace."""
 
-import secrets
 import socket
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
+from shoal.web.ending import ended_by_signals, ending_politely, undisturbed
+from shoal.web.entry import Entry, forget, write_door, write_header
 from shoal.web.guard import Guard
+from shoal.web.occupancy import occupy, remove_left_behind, temporary
 from shoal.web.workbench import LARGEST_UPLOAD_MB, Workbench
+
+
+@dataclass(frozen=True)
+class Address:
+    """How the workbench can be opened: ``fresh`` is an address that works once, ``door`` a page that leads to one."""
+
+    workbench: Workbench
+    header: Path
+
+    def fresh(self) -> str:
+        """An address with a new code in it."""
+        return self.workbench.address()
+
+    def door(self) -> Path:
+        """A file for this user's browser to open, so that the code is on no command line."""
+        return write_door(self.workbench.workspace.folder, self.fresh())
 
 
 def serve(
@@ -17,29 +37,36 @@ def serve(
     port: int = 0,
     workspace: Path | None = None,
     max_upload_mb: int = LARGEST_UPLOAD_MB,
-    announce: Callable[[str], None],
+    announce: Callable[[Address], None],
 ) -> None:
     """Run the workbench until it is interrupted; ``announce`` is told the address when it can be opened.
 
-    Without a workspace, everything is kept in a temporary folder and removed at the end.
+    Without a workspace, everything is kept in a temporary folder, which is removed at the end: on Ctrl-C, when the process
+    is asked to end, when its terminal is closed, and after kill -9 by the next workbench of the same user.
     """
     listening = _listen(port)
     port = listening.getsockname()[1]
-    folder = workspace or Path(tempfile.mkdtemp(prefix="shoal-workbench-"))
-    workbench = Workbench.at(
-        folder, token=secrets.token_urlsafe(24), port=port, largest_upload=max_upload_mb * 2**20
-    )
-    # What is being received is confidential, too: it waits in the workspace, not in a folder all users share.
-    tempfile.tempdir = str(workbench.workspace.shelf("incoming"))
-    try:
-        workbench.board.prepare()
-        _run(workbench, listening, lambda: announce(f"http://127.0.0.1:{port}/?token={workbench.token}"))
-    finally:
-        workbench.board.close()
-        workbench.connections.disconnect()
-        listening.close()
-        if workspace is None:
-            workbench.workspace.remove()
+    with ended_by_signals():
+        remove_left_behind()
+        held = temporary() if workspace is None else occupy(workspace.resolve())
+        workbench = None
+        try:
+            workbench = Workbench.at(
+                held.folder, entry=Entry(), port=port, largest_upload=max_upload_mb * 2**20
+            )
+            address = Address(workbench, write_header(held.folder, workbench.entry.token))
+            # What is being received is confidential, too: it waits in the workspace, not in a folder all users share.
+            tempfile.tempdir = str(workbench.workspace.shelf("incoming"))
+            workbench.board.prepare()
+            _run(workbench, listening, lambda: announce(address))
+        finally:
+            with undisturbed():
+                if workbench is not None:
+                    workbench.board.close()
+                    workbench.connections.disconnect()
+                listening.close()
+                forget(held.folder)
+                held.leave(remove=workspace is None)
 
 
 def application(workbench: Workbench) -> Guard:
@@ -52,9 +79,16 @@ def application(workbench: Workbench) -> Guard:
     downloads.register(app, workbench)
     pages.register(workbench, app.openapi)
     ui.run_with(
-        app, title="Shoal", favicon=_ICON, dark=None, show_welcome_message=False, reconnect_timeout=10
+        app,
+        title="Shoal",
+        favicon=_ICON,
+        dark=None,
+        show_welcome_message=False,
+        reconnect_timeout=10,
+        # Nothing is saved by packing for this machine, and the guard reads pages (policy.py).
+        gzip_middleware_factory=None,
     )
-    return Guard(app, token=workbench.token, port=workbench.port, largest=workbench.largest_upload + 2**20)
+    return Guard(app, entry=workbench.entry, port=workbench.port, largest=workbench.largest_upload + 2**20)
 
 
 _ICON = (
@@ -85,7 +119,13 @@ def _run(workbench: Workbench, listening: socket.socket, ready: Callable[[], Non
             if self.started:
                 ready()
 
-    # No access log: an address can carry the token.
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            # Uvicorn would have the signal kill the process as soon as it has stopped serving, before anything is removed.
+            with ending_politely(self):
+                yield
+
+    # No access log: an address can carry a code.
     config = uvicorn.Config(
         application(workbench),
         log_level="warning",

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from shoal.web.connections import Connections
 from shoal.web.datasets import Datasets
+from shoal.web.entry import Entry
 from shoal.web.jobs.board import Board
 from shoal.web.workspace import Workspace
 
@@ -21,11 +22,15 @@ class Workbench:
     connections: Connections
     board: Board
     largest_upload: int
-    token: str
+    entry: Entry
     port: int
 
+    def address(self) -> str:
+        """An address that opens the workbench once, in a browser of this machine."""
+        return f"http://127.0.0.1:{self.port}/?code={self.entry.code()}"
+
     @classmethod
-    def at(cls, folder: Path, *, token: str, port: int, largest_upload: int) -> "Workbench":
+    def at(cls, folder: Path, *, entry: Entry, port: int, largest_upload: int) -> "Workbench":
         """A workbench on a folder, which is made if it does not exist."""
         workspace = Workspace(folder)
         datasets = Datasets(workspace)
@@ -36,6 +41,6 @@ class Workbench:
             Connections(workspace),
             Board(workspace),
             largest_upload,
-            token,
+            entry,
             port,
         )

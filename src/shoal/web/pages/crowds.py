@@ -83,7 +83,12 @@ def _toggle(choices: dict[str, str]) -> ui.toggle | None:
 def _heat_map(drawing: dict[str, Any], which: str) -> None:
     rows, slots = drawing[which], drawing["slots"]
     crowds = [f"{place + 1} ({size})" for place, size in enumerate(drawing["crowds"])]
-    cells = [[x, y, value] for y, row in enumerate(rows) for x, value in enumerate(row) if value]
+    cells = [
+        {"value": [x, y, value], "name": f"{value} of crowd {y + 1} at {slots[x]}"}
+        for y, row in enumerate(rows)
+        for x, value in enumerate(row)
+        if value
+    ]
     few = len(rows) * len(slots) <= _LABELLED
     tall = 26 if len(rows) <= 12 else 16
     parts.chart(
@@ -115,9 +120,7 @@ def _heat_map(drawing: dict[str, Any], which: str) -> None:
                     "itemStyle": {"borderColor": "rgba(128,128,128,.45)", "borderWidth": 1},
                 }
             ],
-            "tooltip": {
-                ":formatter": "item => `${item.value[2]} of crowd ${item.value[1] + 1} at ${item.name}`"
-            },
+            "tooltip": {"formatter": "{b}"},
         },
         min(720, (110 if _aslant(slots) else 66) + tall * len(rows)),
         "how many people of each crowd go to each slot",

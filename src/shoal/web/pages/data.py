@@ -11,6 +11,7 @@ from shoal.web.connections import KINDS
 from shoal.web.datasets import Dataset
 from shoal.web.jobs.job import State
 from shoal.web.pages import layout, parts
+from shoal.web.pages.attributes import attributes
 from shoal.web.pages.release import write_line
 from shoal.web.workbench import Workbench
 from shoal.web.workspace import plain_name
@@ -403,9 +404,9 @@ class DataPage:
                     self._listed(dataset)
 
     def _listed(self, dataset: Dataset) -> None:
-        chosen = " chosen" if dataset.name == self._chosen else ""
-        row = ui.row().classes(f"shoal-run items-center no-wrap gap-3{chosen}")
-        row.props(f'tabindex=0 role="button" data-dataset="{dataset.name}"')
+        row = ui.row().classes("shoal-run items-center no-wrap gap-3")
+        row.classes("chosen" if dataset.name == self._chosen else "")
+        attributes(row.props("tabindex=0 role=button"), data_dataset=dataset.name)
         row.on("click", lambda: self._choose(dataset.name))
         row.on("keydown.enter", lambda: self._choose(dataset.name))
         words = f"{dataset.records:,} records · {len(dataset.columns)} columns · {dataset.origin}"
@@ -414,9 +415,9 @@ class DataPage:
             with ui.column().classes("gap-0").style("flex: 1; min-width: 0"):
                 ui.label(dataset.name).classes("ellipsis full-width").style("font-weight: 600")
                 ui.label(words).classes("shoal-quiet ellipsis full-width").tooltip(words)
-            ui.button(icon="delete_outline").props(
-                f'flat round dense color=grey-7 aria-label="Remove {dataset.name}"'
-            ).on("click.stop", lambda: self._remove(dataset.name))
+            remove = ui.button(icon="delete_outline").props("flat round dense color=grey-7")
+            attributes(remove, aria_label=f"Remove {dataset.name}")
+            remove.on("click.stop", lambda: self._remove(dataset.name))
 
     def _choose(self, name: str) -> None:
         self._chosen = name
@@ -483,9 +484,8 @@ class DataPage:
                     value=dataset.roles.get(name, "other"),
                     on_change=lambda event, name=name: self._set_role(dataset.name, name, event.value),
                 )
-                role.props(f'dense options-dense outlined aria-label="Role of {name}"').tooltip(
-                    _why(dataset, name)
-                )
+                attributes(role.props("dense options-dense outlined"), aria_label=f"Role of {name}")
+                role.tooltip(_why(dataset, name))
 
     def _set_role(self, dataset: str, column: str, role: str) -> None:
         try:

@@ -5,11 +5,14 @@ from typing import Any
 
 from nicegui import ui
 
+from shoal.report.markup import element
+from shoal.web.entry import HEADER
 from shoal.web.pages import layout, parts
+from shoal.web.pages.attributes import html
 from shoal.web.workbench import Workbench
 
 _EXAMPLE = """\
-alias shoal-api='curl --silent --show-error --fail-with-body --header "Authorization: Bearer TOKEN"'
+alias shoal-api='curl --silent --show-error --fail-with-body --header "@{header}"'
 shoal-api --form file=@people.csv http://127.0.0.1:{port}/api/data
 shoal-api --json '{{"data": ["people"], "quasi": ["age", "sex"]}}' http://127.0.0.1:{port}/api/jobs/anonymity
 shoal-api "http://127.0.0.1:{port}/api/jobs/RUN?wait=60"
@@ -27,10 +30,13 @@ def register(workbench: Workbench, schema: Callable[[], dict[str, Any]]) -> None
             "The same operations for programs: send the token as a header, follow jobs, fetch results.",
         ):
             described = schema()
+            header = workbench.workspace.folder / HEADER
             with parts.card("How to call it"):
-                ui.code(_EXAMPLE.format(port=workbench.port), language="bash").classes("full-width")
+                html(
+                    element("pre", _EXAMPLE.format(port=workbench.port, header=header), class_="shoal-code")
+                ).classes("full-width")
                 with ui.row().classes("items-center gap-1 shoal-links"):
-                    ui.label("TOKEN is the one in the address that 'shoal serve' printed. The whole schema:")
+                    ui.label("The file holds the token as a header; only you can read it. The whole schema:")
                     ui.link("openapi.json", "/api/openapi.json", new_tab=True)
             for path, operations in described["paths"].items():
                 for verb, operation in operations.items():

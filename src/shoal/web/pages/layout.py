@@ -7,6 +7,8 @@ from pathlib import Path
 from nicegui import ui
 
 from shoal._version import __version__
+from shoal.report.markup import element
+from shoal.web.pages.attributes import attributes, html
 from shoal.web.workbench import Workbench
 
 _STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
@@ -41,9 +43,8 @@ def page(workbench: Workbench, title: str, lead: str = "") -> Iterator[None]:
     )
     dark = ui.dark_mode(_dark["value"])
     with ui.header().classes("shoal-header items-center justify-between bg-primary"):
-        ui.html('<a class="shoal-skip" href="#content">Skip to the content</a>', sanitize=False).classes(
-            "shoal-skipbox"
-        )
+        skip = element("a", "Skip to the content", class_="shoal-skip", href="#content")
+        html(skip).classes("shoal-skipbox")
         with ui.row().classes("items-center gap-2 no-wrap"):
             menu = ui.button(icon="menu").props('flat dense round color=white aria-label="Navigation"')
             ui.link("Shoal", "/").classes("shoal-brand")
@@ -66,7 +67,7 @@ def page(workbench: Workbench, title: str, lead: str = "") -> Iterator[None]:
             for address, name, icon in PAGES:
                 item = ui.item(on_click=lambda address=address: ui.navigate.to(address))
                 item.classes("active" if name == title else "")
-                item.props(f'aria-current="{"page" if name == title else "false"}" data-page="{address}"')
+                attributes(item, aria_current="page" if name == title else "false", data_page=address)
                 with item:
                     with ui.item_section().props("avatar").style("min-width: 38px"):
                         ui.icon(icon)
@@ -78,7 +79,7 @@ def page(workbench: Workbench, title: str, lead: str = "") -> Iterator[None]:
             ui.label(f"Shoal {__version__} · on this machine only")
     with ui.column().classes("shoal-page").props('id="content" role="main"'):
         with ui.column().classes("gap-1"):
-            ui.html(f'<h1 class="shoal-title">{title}</h1>', sanitize=False)
+            html(element("h1", title, class_="shoal-title"))
             if lead:
                 ui.label(lead).classes("shoal-lead")
         yield

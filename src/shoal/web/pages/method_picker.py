@@ -9,6 +9,7 @@ from nicegui import ui
 from shoal.errors import InputError
 from shoal.search import Registry
 from shoal.web.option_fields import OptionField, as_command, changed_options, option_fields
+from shoal.web.pages.attributes import attributes
 
 _STYLE = Path(__file__).with_name("forms.css").read_text(encoding="utf-8")
 
@@ -109,8 +110,7 @@ class MethodPicker:
             box.props("step=any" if field.kind == "number" else "")
             if field.may_be_empty:
                 box.props('placeholder="none" stack-label')
-        box.props["hint"] = field.hint
-        box.props["data-option"] = field.name
+        attributes(box, hint=field.hint, data_option=field.name)
         return box.props("outlined dense").classes("full-width")
 
     def _wrong(self, field: OptionField, value: Any) -> str | None:

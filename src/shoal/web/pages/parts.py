@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from html import escape
 from typing import Any
 
 from nicegui import ui
 
 from shoal.errors import ShoalError
+from shoal.report.markup import element
 from shoal.report.page import shown
+from shoal.web.pages.attributes import attributes, html, tall
 from shoal.web.workbench import Workbench
 
 
@@ -17,26 +18,29 @@ def card(heading: str = "", *, quiet: str = "") -> Iterator[ui.card]:
     """A box with a heading."""
     with ui.card().classes("shoal-card") as box:
         if heading:
-            ui.html(f'<h2 class="shoal-heading">{escape(heading)}</h2>', sanitize=False)
+            title(heading)
         if quiet:
             ui.label(quiet).classes("shoal-quiet")
         yield box
+
+
+def title(text: str) -> None:
+    """The name of a card."""
+    html(element("h2", text, class_="shoal-heading"))
 
 
 def facts(pairs: Iterable[tuple[Any, ...]]) -> None:
     """Figures with their names; a third item is ``good`` or ``bad``."""
     cells = []
     for name, value, *tone in pairs:
-        kind = f" {tone[0]}" if tone and tone[0] else ""
-        cells.append(
-            f'<div class="shoal-fact{kind}"><b>{escape(shown(value))}</b><span>{escape(name)}</span></div>'
-        )
-    ui.html(f'<div class="shoal-facts">{"".join(cells)}</div>', sanitize=False).classes("full-width")
+        kind = f"shoal-fact {tone[0]}" if tone and tone[0] else "shoal-fact"
+        cells.append(element("div", element("b", shown(value)), element("span", str(name)), class_=kind))
+    html(element("div", *cells, class_="shoal-facts")).classes("full-width")
 
 
 def subheading(text: str) -> None:
     """The name of a part of a card."""
-    ui.html(f'<h3 class="shoal-subheading">{escape(text)}</h3>', sanitize=False)
+    html(element("h3", text, class_="shoal-subheading"))
 
 
 def note(text: str) -> None:
@@ -67,18 +71,18 @@ def table(
         bool(body) and all(isinstance(row[place], int | float) or row[place] is None for row in body)
         for place in range(len(header))
     ]
-    kinds = [' class="number"' if flag else "" for flag in right]
-    head = "".join(f"<th{kind}>{escape(str(name))}</th>" for kind, name in zip(kinds, header, strict=True))
-    lines = []
-    for place, row in enumerate(body):
-        own = f' class="{classes[place]}"' if classes else ""
-        cells = "".join(
-            f"<td{kind}>{escape(shown(value))}</td>" for kind, value in zip(kinds, row, strict=True)
+    kinds = ["number" if flag else None for flag in right]
+    head = [element("th", str(name), class_=kind) for kind, name in zip(kinds, header, strict=True)]
+    lines = [
+        element(
+            "tr",
+            *(element("td", shown(value), class_=kind) for kind, value in zip(kinds, row, strict=True)),
+            class_=classes[place] or None if classes else None,
         )
-        lines.append(f"<tr{own}>{cells}</tr>")
-    ui.html(
-        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>", sanitize=False
-    ).classes("shoal-table")
+        for place, row in enumerate(body)
+    ]
+    drawn = element("table", element("thead", element("tr", *head)), element("tbody", *lines))
+    html(drawn).classes("shoal-table")
 
 
 def empty(icon: str, text: str, action: str = "", address: str = "") -> None:
@@ -156,8 +160,8 @@ def column_picker(
     picker = ui.select(
         list(columns), label=label, value=[name for name in chosen if name in columns], multiple=True
     )
-    hinted = f'hint="{escape(hint)}"' if hint else ""
-    return picker.props(f"outlined dense options-dense use-chips {hinted}").classes("full-width")
+    picker.props("outlined dense options-dense use-chips").classes("full-width")
+    return attributes(picker, hint=hint or None)
 
 
 def number(label: str, value: float | None, **options: Any) -> ui.number:
@@ -228,18 +232,24 @@ def axis(name: str, kind: str = "value", **more: Any) -> dict[str, Any]:
     }
 
 
-def chart(options: dict[str, Any], height: int = 260, label: str = "") -> ui.echart:
-    """A chart that fits light and dark."""
-    drawn = {
+def chart_options(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a chart with what all charts share; its tooltips are text, never HTML."""
+    return {
         "backgroundColor": "transparent",
         "color": PALETTE,
         "textStyle": {"fontFamily": "inherit"},
         "grid": GRID,
         "animation": False,
         **options,
+        # As HTML, which is usual, a tooltip would take a name for a tag.
+        "tooltip": {**options.get("tooltip", {"show": False}), "renderMode": "richText"},
     }
-    figure = ui.echart(drawn).style(f"height: {height}px; width: 100%")
-    return figure.props(f'role="img" aria-label="{escape(label)}"')
+
+
+def chart(options: dict[str, Any], height: int = 260, label: str = "") -> ui.echart:
+    """A chart that fits light and dark."""
+    figure = tall(ui.echart(chart_options(options)).props("role=img").classes("full-width"), height)
+    return attributes(figure, aria_label=label)
 
 
 def bars(

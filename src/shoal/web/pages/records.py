@@ -9,6 +9,7 @@ from shoal.microdata.methods import METHODS
 from shoal.microdata.orders import orders_in_words, parse_orders
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
+from shoal.web.pages.attributes import attributes
 from shoal.web.pages.before_after import before_and_after
 from shoal.web.pages.method_picker import MethodPicker
 from shoal.web.pages.release import write_back
@@ -144,7 +145,7 @@ class RecordsPage:
                     (self._weights, "people a record stands for"),
                 )
                 for field, hint in hints:
-                    field.props(f'outlined dense options-dense hint="{hint}"').classes("full-width")
+                    attributes(field.props("outlined dense options-dense"), hint=hint).classes("full-width")
                 self._sorted = ui.checkbox("Sort the released records", value=asked.get("order") == "sorted")
                 self._importance(asked.get("attribute_weights") or {})
 

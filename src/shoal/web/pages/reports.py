@@ -7,6 +7,7 @@ from nicegui import ui
 from shoal.errors import ShoalError
 from shoal.web.activities import ACTIVITIES
 from shoal.web.pages import layout, parts
+from shoal.web.pages.attributes import attributes
 from shoal.web.pages.runs import standing
 from shoal.web.workbench import Workbench
 
@@ -36,7 +37,7 @@ def register(workbench: Workbench) -> None:
                 with ui.card().classes("shoal-card").style("padding: 10px 14px"):
                     with ui.row().classes("items-center full-width gap-3"):
                         words, colour = standing(job)
-                        ui.badge(words).props(f"color={colour}")
+                        attributes(ui.badge(words), color=colour)
                         with ui.column().classes("gap-0").style("flex: 1; min-width: 200px"):
                             ui.label(job.title).style("font-weight: 600; overflow-wrap: anywhere")
                             when = time.strftime("%d %b %Y, %H:%M", time.localtime(job.submitted))
@@ -49,13 +50,11 @@ def register(workbench: Workbench) -> None:
                             "no-caps flat"
                         )
                         if "report.html" in job.file_names:
-                            ui.button("Open report", icon="description").props(
-                                f'no-caps unelevated href="/runs/{job.run}/report.html" target="_blank"'
-                            )
-                            ui.button(icon="download").props(
-                                f'no-caps flat round href="/runs/{job.run}/report.html?download=1" '
-                                'aria-label="Download the report"'
-                            )
+                            report = f"/runs/{job.run}/report.html"
+                            look = ui.button("Open report", icon="description")
+                            attributes(look.props("no-caps unelevated target=_blank"), href=report)
+                            save = ui.button(icon="download").props("no-caps flat round")
+                            attributes(save, href=f"{report}?download=1", aria_label="Download the report")
                         if job.state.over:
                             ui.button(icon="delete_outline", on_click=lambda run=job.run: remove(run)).props(
                                 'flat round color=grey-7 aria-label="Remove this run"'

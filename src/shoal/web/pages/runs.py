@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from html import escape
 from typing import Any
 
 from nicegui import ui
@@ -11,6 +10,7 @@ from shoal.report.page import shown
 from shoal.web.activities import ACTIVITIES
 from shoal.web.jobs.job import Job, State
 from shoal.web.pages import parts
+from shoal.web.pages.attributes import attributes, look_at
 from shoal.web.workbench import Workbench
 
 COLOURS = {
@@ -29,12 +29,6 @@ def standing(job: Job) -> tuple[str, str]:
         return "not safe", COLOURS[State.FAILED]
     words = "stopping" if job.stopping and not job.state.over else str(job.state)
     return words, COLOURS[job.state]
-
-
-_LOOK = """
-const panel = getElement({}).$el, top = panel.getBoundingClientRect().top;
-if (top < 52 || top > window.innerHeight - 120) panel.scrollIntoView({{block: "start"}});
-"""
 
 
 class RunPanel:
@@ -59,9 +53,9 @@ class RunPanel:
         with parts.card() as self._card:
             self._card.classes("shoal-panel")
             # Whoever presses a button at the end of a long form wants to see what comes of it.
-            ui.run_javascript(_LOOK.format(self._card.id))
+            look_at(self._card)
             with ui.row().classes("items-center justify-between full-width no-wrap"):
-                ui.html(f'<h2 class="shoal-heading">{escape(job.title)}</h2>', sanitize=False)
+                parts.title(job.title)
                 self._state = ui.badge().props('data-test="state"')
             self._bar = ui.linear_progress(value=0, show_value=False, size="7px").props("rounded")
             self._phase = ui.label().classes("shoal-quiet").props('data-test="progress"')
@@ -108,18 +102,17 @@ class RunPanel:
         job = self._job
         words, colour = standing(job)
         self._state.set_text(words)
-        self._state.props(f"color={colour}")
+        attributes(self._state, color=colour)
         share = job.progress.get("share")
         self._bar.set_value(share or 0)
-        self._bar.props(f"{'indeterminate' if share is None and job.state is State.RUNNING else ''}")
-        if share is not None:
-            self._bar.props(remove="indeterminate")
+        unknown = share is None and job.state is State.RUNNING
+        attributes(self._bar, indeterminate=True if unknown else None)
         words = _in_words(job, self._measure)
         self._phase.set_text(words)
         self._phase.set_visibility(bool(words))
         if ACTIVITIES[job.kind].search:
             self._pause.set_text("Resume" if job.state is State.PAUSED else "Pause")
-            self._pause.props(f"icon={'play_arrow' if job.state is State.PAUSED else 'pause'}")
+            self._pause.props("icon=play_arrow" if job.state is State.PAUSED else "icon=pause")
             self._pause.set_enabled(job.state in (State.RUNNING, State.PAUSED) and not job.stopping)
             self._stop.set_enabled(not job.stopping and not job.state.over)
         self._draw()
@@ -136,7 +129,7 @@ class RunPanel:
             with self._curve:
                 self._chart = parts.chart(options, 230, f"{self._measure} over the search")
         else:
-            self._chart.options.update(options)
+            self._chart.options.update(parts.chart_options(options))
             self._chart.update()
 
     def _finish(self) -> None:
@@ -211,10 +204,11 @@ def files(job: Job) -> None:
             address = f"/runs/{job.run}/{item['name']}"
             if item["name"] == "report.html":
                 button = ui.button("Open report", icon="description")
-                button.props(f'no-caps unelevated href="{address}" target="_blank"')
+                button.props("no-caps unelevated target=_blank")
             else:
                 button = ui.button(item["title"], icon="download")
-                button.props(f'no-caps outline href="{address}" data-file="{item["name"]}"')
+                attributes(button.props("no-caps outline"), data_file=item["name"])
+            attributes(button, href=address)
 
 
 def run_list(
@@ -231,12 +225,12 @@ def run_list(
             row = ui.row().classes(
                 "shoal-run items-center no-wrap gap-2" + (" chosen" if job.run == chosen() else "")
             )
-            row.props(f'tabindex=0 role="button" data-run="{job.run}"')
+            attributes(row.props("tabindex=0 role=button"), data_run=job.run)
             row.on("click", lambda run=job.run: choose(run))
             row.on("keydown.enter", lambda run=job.run: choose(run))
             with row:
                 words, colour = standing(job)
-                ui.badge(words).props(f"color={colour}").style("flex: none")
+                attributes(ui.badge(words), color=colour).style("flex: none")
                 ui.label(job.title).classes("ellipsis").style("min-width: 0; flex: 1").tooltip(job.title)
                 ui.label(time.strftime("%H:%M", time.localtime(job.submitted))).classes("shoal-quiet")
 

@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from html import escape
 from typing import Any
 
-from nicegui import events, ui
+from nicegui import events
 
+from shoal.report.markup import Markup, element, joined
 from shoal.report.page import shown
+from shoal.web.pages.attributes import focus_cell, html, shows
 from shoal.web.pages.tables.drawn import CLASSES, Drawn, View
 
 KINDS = ("primary", "complementary", "failing")
@@ -44,7 +45,7 @@ class Cells:
         self._at = -1
         self._bounds: Mapping[str, Any] = {}
         self._failing: Collection[int] = ()
-        self._html = ui.html("", sanitize=False).classes("shoal-table shoal-cells")
+        self._html = html().classes("shoal-table shoal-cells")
         self._html.on("click", self._pressed, js_handler=_CLICK)
         self._html.on("keydown", self._pressed, js_handler=_KEY)
 
@@ -73,57 +74,54 @@ class Cells:
         view = self._view
         if view is None:
             return
-        self._html.set_content(self._text(view))
+        shows(self._html, self._text(view))
         if self._at in view.cells:
             # The cell that was pressed is a new element now; whoever came by keyboard goes on from it.
-            ui.run_javascript(
-                f"setTimeout(() => {{ const cell = getElement({self._html.id})?.$el.querySelector("
-                f"'td[data-cell=\"{self._at}\"]'); if (cell && (document.activeElement === document.body || "
-                "document.activeElement.closest('.shoal-cells'))) cell.focus({preventScroll: true}); }, 40)"
-            )
+            focus_cell(self._html, self._at)
 
-    def _text(self, view: View) -> str:
+    def _text(self, view: View) -> Markup:
         shown_cells = [int(cell) for cell in view.cells.ravel() if cell >= 0]
         if not shown_cells:
             words = "There are no cells here." if view.cells.size else "Nothing is hidden here."
-            return f'<p class="shoal-quiet">{words}</p>'
+            return element("p", words, class_="shoal-quiet")
         most = max((abs(self._drawn.values[cell]) for cell in shown_cells), default=1.0) or 1.0
         stop = self._at if self._at in view.cells else shown_cells[0]
         lines = []
         deepest = max(view.row_depth, default=1)
-        head = "".join(
-            f'<th scope="col" class="number{" total" if sums else ""}">{escape(name)}</th>'
+        head = [
+            element("th", name, scope="col", class_="number total" if sums else "number")
             for name, sums in zip(view.columns, view.column_sums, strict=True)
-        )
+        ]
         for name, depth, sums, cells in zip(
             view.rows, view.row_depth, view.row_sums, view.cells, strict=True
         ):
-            indent = f' style="padding-left: {8 + 14 * max(0, depth - 1)}px"' if deepest > 1 else ""
-            body = "".join(
+            indent = f"depth-{min(8, max(1, depth))}" if deepest > 1 else ""
+            body = [
                 self._cell(int(cell), name, column, most, stop, total=sums or across)
                 for cell, column, across in zip(cells, view.columns, view.column_sums, strict=True)
-            )
-            kind = "total" if sums else ""
-            lines.append(f'<tr><th scope="row" class="{kind}"{indent}>{escape(name)}</th>{body}</tr>')
-        corner = escape(view.corner)
-        return (
-            f'<table role="grid" aria-label="{corner}"><thead><tr><th>{corner}</th>{head}</tr></thead>'
-            f"<tbody>{''.join(lines)}</tbody></table>"
+            ]
+            kind = f"{'total' if sums else ''} {indent}".strip()
+            lines.append(element("tr", element("th", name, scope="row", class_=kind), *body))
+        return element(
+            "table",
+            element("thead", element("tr", element("th", view.corner), *head)),
+            element("tbody", *lines),
+            role="grid",
+            aria_label=view.corner,
         )
 
-    def _cell(self, cell: int, row: str, column: str, most: float, stop: int, *, total: bool) -> str:
+    def _cell(self, cell: int, row: str, column: str, most: float, stop: int, *, total: bool) -> Markup:
         if cell < 0:
-            return "<td></td>"
+            return element("td")
         drawn = self._drawn
         value, kind = drawn.values[cell], drawn.kinds[cell]
-        shade = 0.35 * math.log1p(abs(value)) / math.log1p(most)
         away = kind in ("p", "c")
-        style = "" if away else f' style="background: rgba(42, 140, 175, {shade:.3f})"'
         classes = " ".join(
             word
             for word in (
                 "cell",
                 CLASSES[kind],
+                "" if away else _shade(value, most),
                 "total" if total else "",
                 "failing" if cell in self._failing else "",
             )
@@ -131,12 +129,17 @@ class Cells:
         )
         where = f"cell {drawn.names[cell]}" if drawn.general else f"{row}, {column}"
         fails = ", not protected" if cell in self._failing else ""
-        label = escape(f"{where}: {_WORDS[kind]}{fails}", quote=True)
-        spelt = f"<small>{escape(drawn.names[cell])}</small> " if self._spell else ""
-        text = spelt + escape(_short(value))
-        return (
-            f'<td class="{classes}"{style} data-cell="{cell}" tabindex="{0 if cell == stop else -1}" role="gridcell" '
-            f'aria-label="{label}" title="{escape(self._hover(cell, away), quote=True)}">{text}</td>'
+        spelt = [element("small", drawn.names[cell]), " "] if self._spell else []
+        return element(
+            "td",
+            *spelt,
+            _short(value),
+            class_=classes,
+            data_cell=cell,
+            tabindex=0 if cell == stop else -1,
+            role="gridcell",
+            aria_label=f"{where}: {_WORDS[kind]}{fails}",
+            title=self._hover(cell, away),
         )
 
     def _hover(self, cell: int, away: bool) -> str:
@@ -159,6 +162,11 @@ def interval(low: float | None, high: float | None) -> str:
     return " … ".join(ends)
 
 
+def _shade(value: float, most: float) -> str:
+    """The class of a cell by its value, from pale to strong in fourteen steps."""
+    return f"shade-{round(14 * math.log1p(abs(value)) / math.log1p(most))}"
+
+
 def _short(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 or value == round(value) else shown(value)
 
@@ -166,8 +174,5 @@ def _short(value: float) -> str:
 def legend(kinds: tuple[str, ...] = KINDS) -> None:
     """What the colours mean."""
     words = {"primary": "sensitive", "complementary": "hidden to protect it", "failing": "not protected"}
-    marks = " ".join(f'<b class="{kind}">{words[kind]}</b>' for kind in kinds)
-    ui.html(
-        f'<span class="shoal-quiet shoal-legend">{marks} other cells are shaded by their value</span>',
-        sanitize=False,
-    )
+    marks = [joined([element("b", words[kind], class_=kind), " "]) for kind in kinds]
+    html(element("span", *marks, "other cells are shaded by their value", class_="shoal-quiet shoal-legend"))

@@ -6,6 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from shoal.web.pages import parts
+from shoal.web.pages.attributes import attributes
 
 
 class LinkedTables:
@@ -32,9 +33,8 @@ class LinkedTables:
                 picker = parts.column_picker(self._columns, f"Dimensions of table {place + 2}", dimensions)
                 picker.classes("shoal-grow")
                 picker.on_value_change(lambda event, place=place: self._set(place, event.value))
-                ui.button(icon="delete", on_click=lambda place=place: self._remove(place)).props(
-                    f'flat dense round aria-label="Remove table {place + 2}"'
-                )
+                remove = ui.button(icon="delete", on_click=lambda place=place: self._remove(place))
+                attributes(remove.props("flat dense round"), aria_label=f"Remove table {place + 2}")
         ui.button("Add a table", icon="add", on_click=self._add).props("no-caps flat dense padding='2px 8px'")
 
     def _set(self, place: int, dimensions: list[str]) -> None:

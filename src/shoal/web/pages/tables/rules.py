@@ -6,6 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from shoal.tables.rules import Dominance, MinimumFrequency, PPercent, parse_rule
+from shoal.web.pages.attributes import attributes
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class RuleList:
         if not self._lines:
             ui.label("No rule yet: only cells named as sensitive are protected.").classes("shoal-quiet")
         for place, (name, numbers) in enumerate(self._lines):
-            with ui.element("div").classes("shoal-rule").props(f'data-rule="{name}"'):
+            with attributes(ui.element("div").classes("shoal-rule"), data_rule=name):
                 choice = ui.select(
                     {key: kind.words for key, kind in KINDS.items()},
                     label=f"Rule {place + 1}",
@@ -56,9 +57,8 @@ class RuleList:
                     field.on_value_change(
                         lambda event, numbers=numbers, number=number: _set(numbers, number, event.value)
                     )
-                ui.button(icon="delete", on_click=lambda place=place: self._remove(place)).props(
-                    f'flat dense round aria-label="Remove rule {place + 1}"'
-                )
+                remove = ui.button(icon="delete", on_click=lambda place=place: self._remove(place))
+                attributes(remove.props("flat dense round"), aria_label=f"Remove rule {place + 1}")
         ui.button("Add a rule", icon="add", on_click=self._add).props("no-caps flat dense padding='2px 8px'")
 
     def _change(self, place: int, name: str) -> None:

@@ -1,7 +1,6 @@
 """Files a table needs besides its data: chosen among those of the workspace, or uploaded in place."""
 
 from collections.abc import Callable, Sequence
-from html import escape
 from typing import Any
 
 from nicegui import events, ui
@@ -9,6 +8,7 @@ from nicegui import events, ui
 from shoal.errors import InputError, ShoalError
 from shoal.web.jobs.job import State
 from shoal.web.pages import parts
+from shoal.web.pages.attributes import attributes, picks_files
 from shoal.web.workbench import Workbench
 
 
@@ -46,11 +46,10 @@ class Slot:
         names = self._names()
         start = chosen if chosen in names else next(iter(names), None) if needed else ""
         with ui.row().classes("full-width no-wrap items-start gap-1 shoal-hinted") as self._row:
-            self._row.props["data-slot"] = label
+            attributes(self._row, data_slot=label)
             self._select = ui.select(names, label=label, value=start, on_change=on_change)
             self._select.props("outlined dense options-dense").classes("shoal-grow")
-            if hint:
-                self._select.props["hint"] = hint
+            attributes(self._select, hint=hint or None)
             upload = ui.upload(
                 auto_upload=True,
                 max_file_size=shelf.workbench.largest_upload,
@@ -58,9 +57,10 @@ class Slot:
                 on_rejected=lambda: parts.tell(InputError("that file is larger than the workbench accepts")),
             ).classes("hidden")
             self._upload = upload
-            button = ui.button(icon="upload_file").props(f'flat dense aria-label="Upload: {escape(label)}"')
+            button = ui.button(icon="upload_file").props("flat dense")
+            attributes(button, aria_label=f"Upload: {label}")
             button.tooltip(f"Upload: {label}").classes("shoal-upload")
-            button.on("click", js_handler=f"() => getElement({upload.id}).pickFiles()")
+            picks_files(button, upload)
         shelf.slots.append(self)
 
     @property
