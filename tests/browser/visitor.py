@@ -49,9 +49,9 @@ class Visitor:
         self.served = served
 
     def open(self, path: str = "/") -> None:
-        """Go to a page; the first time with the address that 'shoal serve' printed."""
+        """Go to a page; the first time with an address that works once."""
         if not self.driver.current_url.startswith(self.served.root):
-            self.driver.get(self.served.address)
+            self.driver.get(self.served.fresh())
         self.driver.get(self.served.root + path)
         self.until(lambda: self.driver.execute_script("return !!window.socket && window.socket.connected"))
 

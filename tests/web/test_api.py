@@ -88,7 +88,7 @@ def test_the_example_of_the_manual(workbench: Served, tmp_path: Path) -> None:
     found = subprocess.run(
         ["bash", "-c", script],
         cwd=tmp_path,
-        env={**os.environ, "ADDRESS": workbench.root, "TOKEN": workbench.token},
+        env={**os.environ, "ADDRESS": workbench.root, "HEADER": str(workbench.folder / "authorization")},
         capture_output=True,
         text=True,
         timeout=GUARD,

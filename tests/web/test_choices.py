@@ -6,13 +6,13 @@ from shoal.errors import InputError
 from shoal.web.activities import ACTIVITIES
 from shoal.web.pages.appointments import no_slots
 from shoal.web.pages.compare import comparable
-from shoal.web.pages.parts import too_small
+from shoal.web.pages.fields import problem
 
 
 @pytest.mark.parametrize("kind", ["microaggregate", "group"])
 def test_k_below_two_is_refused(kind: str) -> None:
-    assert too_small(1, 2) == "should be 2 or more"
-    assert too_small(2, 2) is too_small(None, 2) is None
+    assert problem("1", whole=True, least=2) == "should be 2 or more"
+    assert problem("2", whole=True, least=2) is None
     with pytest.raises(InputError, match=r"^k: should be greater than or equal to 2$"):
         ACTIVITIES[kind].check({"data": "town", "k": 1})
 

@@ -10,10 +10,16 @@ from pathlib import Path
 
 import httpx
 import pytest
-from tests.web.serving import COMMAND, wait_for
+from tests.waiting import GUARD, until
 
 from shoal.errors import InputError
 from shoal.web.occupancy import occupy, remove_left_behind, temporary
+
+_COMMAND = (
+    sys.executable,
+    "-c",
+    "import sys, typer; from shoal.cli import serve; app = typer.Typer(); serve.register(app); app(sys.argv[1:])",
+)
 
 pytestmark = pytest.mark.xdist_group("web")
 
@@ -24,7 +30,7 @@ def _server(folder: Path) -> Iterator[tuple["subprocess.Popen[str]", Path]]:
     before = set(folder.glob("shoal-workbench-*"))
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(
-            [*COMMAND, "--no-browser"],
+            [*_COMMAND, "--no-browser"],
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
@@ -38,9 +44,9 @@ def _server(folder: Path) -> Iterator[tuple["subprocess.Popen[str]", Path]]:
             headers = dict(
                 [(workspace / "authorization").read_text().strip().split(": ", 1)],
             )
-            with httpx.Client(base_url=address.partition("/?")[0], headers=headers, timeout=120) as api:
+            with httpx.Client(base_url=address.partition("/?")[0], headers=headers, timeout=GUARD) as api:
                 run = api.post("/api/data/samples/people").json()["run"]
-                wait_for(
+                until(
                     lambda: api.get(f"/api/jobs/{run}", params={"wait": 30}).json()["state"] == "done",
                     "the sample to be loaded",
                 )
@@ -57,7 +63,7 @@ def _server(folder: Path) -> Iterator[tuple["subprocess.Popen[str]", Path]]:
 def test_a_signal_takes_the_records_along(tmp_path: Path, number: signal.Signals) -> None:
     with _server(tmp_path) as (process, workspace):
         process.send_signal(number)
-        code = process.wait(300)
+        code = process.wait(GUARD)
         assert not workspace.exists()
         assert not list(tmp_path.glob("shoal-*"))
         assert code != 0
@@ -68,16 +74,16 @@ def test_a_signal_takes_the_records_along(tmp_path: Path, number: signal.Signals
 def test_a_signal_before_it_is_open_leaves_nothing(tmp_path: Path) -> None:
     """The folder is there before the server is: it goes also then."""
     process = subprocess.Popen(
-        [*COMMAND, "--no-browser"],
+        [*_COMMAND, "--no-browser"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "TMPDIR": str(tmp_path)},
     )
     try:
-        wait_for(lambda: list(tmp_path.glob("shoal-workbench-*/lock")), "the workspace")
+        until(lambda: list(tmp_path.glob("shoal-workbench-*/lock")), "the workspace")
         process.send_signal(signal.SIGTERM)
-        _, errors = process.communicate(timeout=300)
+        _, errors = process.communicate(timeout=GUARD)
     finally:
         process.kill()
         process.wait()

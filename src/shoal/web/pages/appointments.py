@@ -13,6 +13,7 @@ from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
 from shoal.web.pages.crowds import distribution, matrix, places_used
 from shoal.web.pages.desk import Desk
+from shoal.web.pages.fields import NumberField
 from shoal.web.pages.method_picker import MethodPicker
 from shoal.web.pages.release import update_back, write_back
 from shoal.web.workbench import Workbench
@@ -112,10 +113,8 @@ class AppointmentsPage:
         self._objective.on_value_change(lambda: self._methods.refresh())
         self._methods()
         with ui.row().classes("full-width no-wrap gap-2"):
-            self._time = parts.number("Time limit, s", asked.get("time_limit", 60), min=0.1)
-            self._seed = parts.number("Seed", asked.get("seed"), min=0, precision=0).props(
-                'placeholder="none"'
-            )
+            self._time = NumberField("Time limit, s", asked.get("time_limit", 60), above=0, empty="none")
+            self._seed = NumberField("Seed", asked.get("seed"), whole=True, least=0, empty="none")
         ui.button("Assign", icon="play_arrow", on_click=self._submit).props("no-caps unelevated")
 
     def _people_changed(self) -> None:
@@ -174,7 +173,7 @@ class AppointmentsPage:
         asked = self._desk.asked
         suggested = asked.get("quasi") or (people[0].quasi if people else [])
         self._quasi = parts.column_picker(columns, "Quasi-identifiers", suggested)
-        self._k = parts.threshold("k, crowds below it count as exposed", asked.get("k", 5), 1)
+        self._k = NumberField("k, crowds below it count as exposed", asked.get("k", 5), whole=True, least=1)
         attributes = [
             name for name in _common(slots) if name.lower() not in ("slot", "resource", "capacity", "booked")
         ]
@@ -202,12 +201,15 @@ class AppointmentsPage:
             with ui.column().classes("full-width gap-2"):
                 self._pinned = _one_of(nothing, "Slots given already: column", asked.get("pinned"))
                 self._diverse = _one_of(nothing, "Varied in each crowd: column", asked.get("diverse"))
-                self._diversity = parts.number(
-                    "Different values in each crowd", asked.get("diversity", 2), min=2, precision=0
-                ).bind_visibility_from(self._diverse, "value", bool)
+                self._diversity = NumberField(
+                    "Different values in each crowd", asked.get("diversity", 2), whole=True, least=2
+                )
+                self._diversity.bind_visibility_from(self._diverse, "value", bool)
                 self._key = _one_of(nothing, "Identifies a person: column", asked.get("key"))
                 self._zone = ui.input("Time zone of the slots", value=asked.get("timezone") or "")
-                self._zone.props('outlined dense placeholder="Europe/Madrid"').classes("full-width")
+                self._zone.props(
+                    'outlined dense stack-label placeholder="none; such as Europe/Madrid"'
+                ).classes("full-width")
 
     def _submit(self) -> None:
         people = list(self._people.value or [])
@@ -219,33 +221,34 @@ class AppointmentsPage:
             ui.notify(wrong[0], type="warning", multi_line=True)
             return
         try:
-            options = self._method.options
+            request = self._request(people)
         except ShoalError as problem:
             parts.tell(problem)
             return
-        self._desk.submit(
-            "assign",
-            {
-                "people": people[0] if len(people) == 1 else people,
-                "slots": self._slots_chosen()[0] if len(people) == 1 else self._slots_chosen(),
-                "quasi": self._quasi.value,
-                "objective": self._objective.value,
-                "method": self._method.method,
-                "options": options,
-                "known": self._known.value or None,
-                "eligible": self._eligible.value or None,
-                "eligible_table": self._eligible_table.value or None,
-                "eligibility_known": self._eligibility_known.value,
-                "pinned": self._pinned.value or None,
-                "diverse": self._diverse.value or None,
-                "diversity": parts.whole(self._diversity) or 2,
-                "key": self._key.value or None,
-                "timezone": (self._zone.value or "").strip() or None,
-                "k": 5 if self._k.value is None else parts.whole(self._k),
-                "time_limit": self._time.value,
-                "seed": parts.whole(self._seed),
-            },
-        )
+        self._desk.submit("assign", request)
+
+    def _request(self, people: list[str]) -> dict[str, Any]:
+        return {
+            "people": people[0] if len(people) == 1 else people,
+            "slots": self._slots_chosen()[0] if len(people) == 1 else self._slots_chosen(),
+            "quasi": self._quasi.value,
+            "objective": self._objective.value,
+            "method": self._method.method,
+            "options": self._method.options,
+            "known": self._known.value or None,
+            "eligible": self._eligible.value or None,
+            "eligible_table": self._eligible_table.value or None,
+            "eligibility_known": self._eligibility_known.value,
+            "pinned": self._pinned.value or None,
+            "diverse": self._diverse.value or None,
+            # The field can be seen only where it counts.
+            "diversity": self._diversity.whole if self._diverse.value else 2,
+            "key": self._key.value or None,
+            "timezone": (self._zone.value or "").strip() or None,
+            "k": self._k.whole,
+            "time_limit": self._time.number,
+            "seed": self._seed.whole,
+        }
 
     # --- the result ---------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from shoal.web.datasets import Dataset
 from shoal.web.jobs.job import State
 from shoal.web.pages import layout, parts
 from shoal.web.pages.attributes import attributes
+from shoal.web.pages.fields import NumberField
 from shoal.web.pages.release import write_line
 from shoal.web.workbench import Workbench
 from shoal.web.workspace import plain_name
@@ -147,7 +148,7 @@ class DataPage:
             what = ui.toggle({"people": "People", "slots": "Slots"}, value="people").props("no-caps dense")
             with ui.row().classes("full-width no-wrap gap-2"):
                 name = ui.input("Table name", value="tabla").props("outlined dense").style("flex: 3")
-                tables = parts.number("Tables", 1, min=1, max=50, precision=0).style("flex: 2")
+                tables = NumberField("Tables", 1, whole=True, least=1, most=50).style("flex: 2")
             ui.label().classes("shoal-quiet").bind_text_from(
                 what,
                 "value",
@@ -157,7 +158,7 @@ class DataPage:
                     else "The slots of tabla are tabla_resource; with too few places, places are added."
                 ),
             )
-            population = parts.number("Number of people", 100, min=1, precision=0)
+            population = NumberField("Number of people", 100, whole=True, least=1)
             with ui.column().classes("full-width gap-2").bind_visibility_from(what, "value", value="people"):
                 ages = {"uniform": "every age alike", "spain": "as in Spain"}
                 distribution = (
@@ -168,35 +169,33 @@ class DataPage:
                 sexes = {"": "both", "man": "men", "woman": "women"}
                 sex = ui.select(sexes, label="Sex", value="").props("outlined dense").classes("full-width")
                 with ui.row().classes("full-width no-wrap gap-2"):
-                    youngest = parts.number("Youngest", 0, min=0, precision=0)
-                    oldest = parts.number("Oldest", 100, min=1, precision=0)
-                    postcodes = parts.number("Postcodes", 3, min=1, precision=0)
+                    youngest = NumberField("Youngest", 0, whole=True, least=0, most=150)
+                    oldest = NumberField("Oldest", 100, whole=True, least=1, most=150)
+                    postcodes = NumberField("Postcodes", 3, whole=True, least=1)
             with ui.column().classes("full-width gap-2").bind_visibility_from(what, "value", value="slots"):
                 with ui.row().classes("full-width no-wrap gap-2"):
-                    slots = parts.number("Slots", 5, min=1, precision=0)
-                    smallest = parts.number("Places, least", 10, min=1, precision=0)
-                    largest = parts.number("most", 25, min=1, precision=0)
-            seed = parts.number("Seed", 0, min=0, precision=0)
+                    slots = NumberField("Slots", 5, whole=True, least=1)
+                    smallest = NumberField("Places, least", 10, whole=True, least=1)
+                    largest = NumberField("most", 25, whole=True, least=1)
+            seed = NumberField("Seed", 0, whole=True, least=0)
             self._to_database()
 
             def submit() -> None:
-                request = {
-                    "what": what.value,
-                    "name": name.value or "tabla",
-                    "tables": parts.whole(tables) or 1,
-                    "population": parts.whole(population) or 1,
-                    "distribution": distribution.value,
-                    "sex": sex.value or None,
-                    "min_age": parts.whole(youngest) or 0,
-                    "max_age": parts.whole(oldest) or 100,
-                    "postcodes": parts.whole(postcodes) or 1,
-                    "slots": parts.whole(slots) or 1,
-                    "min_capacity": parts.whole(smallest) or 1,
-                    "max_capacity": parts.whole(largest) or 1,
-                    "seed": parts.whole(seed) or 0,
-                    **self._destination(),
+                own = {
+                    "people": {"min_age": youngest, "max_age": oldest, "postcodes": postcodes},
+                    "slots": {"slots": slots, "min_capacity": smallest, "max_capacity": largest},
                 }
-                self._load(request, "generate")
+                # Only what can be seen counts: the fields of people are none of the slots' business.
+                fields = {"tables": tables, "population": population, "seed": seed, **own[what.value]}
+                try:
+                    request: dict[str, Any] = {key: field.whole for key, field in fields.items()}
+                except ShoalError as problem:
+                    parts.tell(problem)
+                    return
+                if what.value == "people":
+                    request |= {"distribution": distribution.value, "sex": sex.value or None}
+                request |= {"what": what.value, "name": name.value or ""}
+                self._load({**request, **self._destination()}, "generate")
 
             ui.button("Generate", icon="auto_awesome", on_click=submit).props("no-caps unelevated")
 
@@ -307,9 +306,7 @@ class DataPage:
         ):
             with ui.row().classes("full-width no-wrap gap-2"):
                 host = ui.input("Address", value="127.0.0.1").props("outlined dense").style("flex: 3")
-                port = ui.number("Port", min=1, max=65535, format="%d").props(
-                    'outlined dense placeholder="usual"'
-                )
+                port = NumberField("Port", whole=True, least=1, most=65535, empty="usual")
                 port.style("flex: 2")
             database = ui.input("Database").props("outlined dense").classes("full-width")
             user = ui.input("User").props('outlined dense autocomplete="off"').classes("full-width")
@@ -327,7 +324,7 @@ class DataPage:
                     kind.value,
                     database=(embedded.value if kind.value == "sqlite" else database.value) or "",
                     host=host.value or "",
-                    port=parts.whole(port),
+                    port=None if kind.value == "sqlite" else port.whole,
                     user=user.value or "",
                     password=password.value or "",
                 )

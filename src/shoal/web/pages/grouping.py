@@ -4,10 +4,11 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.errors import ShoalError
+from shoal.errors import InputError, ShoalError
 from shoal.microdata.grouping.methods import METHODS
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
+from shoal.web.pages.fields import NumberField
 from shoal.web.pages.method_picker import MethodPicker
 from shoal.web.pages.runs import RunPanel, run_list
 from shoal.web.workbench import Workbench
@@ -45,19 +46,20 @@ class GroupingPage:
                         workbench, "Data", asked.get("data", data), lambda: self._columns.refresh()
                     )
                     self._columns()
-                    self._k = parts.threshold("k, smallest number of equal records", asked.get("k", 25), 2)
+                    self._k = NumberField(
+                        "k, smallest number of equal records", asked.get("k", 25), whole=True, least=2
+                    )
                     self._method = MethodPicker(METHODS, asked.get("method", "d-gomm"), asked.get("options"))
                     with ui.row().classes("full-width no-wrap gap-2"):
-                        self._iterations = parts.number(
-                            "Iterations", asked.get("iterations"), min=0, precision=0
+                        self._iterations = NumberField(
+                            "Iterations", asked.get("iterations"), whole=True, least=0, empty="usual"
                         )
-                        self._iterations.props('placeholder="usual" stack-label')
-                        self._time = parts.number("Time limit, s", asked.get("time_limit"), min=0.1)
-                        self._time.props('placeholder="none" stack-label')
+                        self._time = NumberField(
+                            "Time limit, s", asked.get("time_limit"), above=0, empty="none"
+                        )
                     with ui.row().classes("full-width no-wrap gap-2"):
-                        self._target = parts.number("Target score", asked.get("target"), min=0)
-                        self._target.props('placeholder="none" stack-label')
-                        self._seed = parts.number("Seed", asked.get("seed", 0), min=0, precision=0)
+                        self._target = NumberField("Target score", asked.get("target"), least=0, empty="none")
+                        self._seed = NumberField("Seed", asked.get("seed", 0), whole=True, least=0)
                     self._scoring(asked)
                     ui.button("Group", icon="play_arrow", on_click=self._submit).props("no-caps unelevated")
                 with parts.card("Runs"):
@@ -101,22 +103,24 @@ class GroupingPage:
                 ).props("dense")
 
     def _submit(self) -> None:
-        request: dict[str, Any] = {
-            "data": self._data.value,
-            "k": parts.whole(self._k),
-            "columns": self._chosen.value or None,
-            "method": self._method.method,
-            "iterations": parts.whole(self._iterations),
-            "variant": self._variant.value,
-            "bounds": self._bounds.value,
-            "missing": self._missing.value,
-            "alone": self._alone.value,
-            "time_limit": self._time.value,
-            "target": self._target.value,
-            "seed": parts.whole(self._seed) or 0,
-        }
         try:
-            request["options"] = self._method.options
+            if not self._chosen.value:
+                raise InputError("choose the columns to group")
+            request: dict[str, Any] = {
+                "data": self._data.value,
+                "k": self._k.whole,
+                "columns": self._chosen.value,
+                "method": self._method.method,
+                "iterations": self._iterations.whole,
+                "variant": self._variant.value,
+                "bounds": self._bounds.value,
+                "missing": self._missing.value,
+                "alone": self._alone.value,
+                "time_limit": self._time.number,
+                "target": self._target.number,
+                "seed": self._seed.whole,
+                "options": self._method.options,
+            }
             job = self._workbench.board.submit("group", request)
         except ShoalError as problem:
             parts.tell(problem)

@@ -10,6 +10,7 @@ from shoal.errors import InputError
 from shoal.search import Registry
 from shoal.web.option_fields import OptionField, as_command, changed_options, option_fields
 from shoal.web.pages.attributes import attributes
+from shoal.web.pages.fields import NumberField
 
 _STYLE = Path(__file__).with_name("forms.css").read_text(encoding="utf-8")
 
@@ -47,11 +48,18 @@ class MethodPicker:
     @property
     def written(self) -> dict[str, Any]:
         """The options that were changed, right or wrong."""
-        return changed_options(self._model, {name: field.value for name, field in self._fields.items()})
+        return changed_options(self._model, {name: _value(field) for name, field in self._fields.items()})
 
     @property
     def options(self) -> dict[str, Any]:
         """The options that were changed, checked; an ``InputError`` names the one that is wrong."""
+        for field in option_fields(self._model):
+            box = self._fields[field.name]
+            wrong = box.wrong if isinstance(box, NumberField) else None
+            if field.kind == "text" and field.default and not box.value:
+                wrong = "nothing is written"
+            if wrong is not None:
+                raise InputError(f"option '{field.name}' of method '{self.method}': {wrong.lower()}")
         self._methods[self.method].configure(self.written)
         return self.written
 
@@ -100,22 +108,20 @@ class MethodPicker:
         elif field.kind == "text":
             box = ui.input(field.label, value=value, on_change=self._tell)
         else:
-            box = ui.number(
+            box = NumberField(
                 field.label,
-                value=value,
-                step=1 if field.kind == "whole" else None,
-                validation=lambda given: self._wrong(field, given),
+                value,
+                whole=field.kind == "whole",
+                empty="none" if field.may_be_empty else "",
+                check=lambda given: self._wrong(field, given),
                 on_change=self._tell,
             )
-            box.props("step=any" if field.kind == "number" else "")
-            if field.may_be_empty:
-                box.props('placeholder="none" stack-label')
         attributes(box, hint=field.hint, data_option=field.name)
         return box.props("outlined dense").classes("full-width")
 
     def _wrong(self, field: OptionField, value: Any) -> str | None:
-        if value is None or value == "":
-            return None if field.may_be_empty or field.default is not None else "a number is needed"
+        if value is None:
+            return None
         try:
             self._methods[self.method].configure(changed_options(self._model, {field.name: value}))
         except InputError as problem:
@@ -125,8 +131,19 @@ class MethodPicker:
 
     def _reset(self) -> None:
         for field in option_fields(self._model):
-            self._fields[field.name].set_value(field.default)
+            box = self._fields[field.name]
+            if isinstance(box, NumberField):
+                box.show(field.default)
+            else:
+                box.set_value(field.default)
 
     def _tell(self) -> None:
         options = self.written
         self._words.set_text(f"On the command line: {as_command(options)}" if options else "All as usual.")
+
+
+def _value(box: Any) -> Any:
+    """What stands in a field; of a number that is none, the text, so that the command line below tells it too."""
+    if not isinstance(box, NumberField):
+        return box.value
+    return box.value if box.wrong else box.number

@@ -164,32 +164,6 @@ def column_picker(
     return attributes(picker, hint=hint or None)
 
 
-def number(label: str, value: float | None, **options: Any) -> ui.number:
-    """A field for a number."""
-    return ui.number(label, value=value, **options).props("outlined dense").classes("full-width")
-
-
-def threshold(label: str, value: float | None, least: int) -> ui.number:
-    """A field for a size that matters to safety: what is too small is refused, not changed behind one's back."""
-    field = ui.number(label, value=value, precision=0, validation=lambda given: too_small(given, least))
-    return field.props("outlined dense").classes("full-width")
-
-
-def too_small(value: float | None, least: int) -> str | None:
-    """What to say of a number below the least that makes sense.
-
-    >>> too_small(1, 2)
-    'should be 2 or more'
-    >>> too_small(2, 2)
-    """
-    return f"should be {least} or more" if value is not None and value < least else None
-
-
-def whole(field: ui.number) -> int | None:
-    """The whole number of a field, or nothing."""
-    return None if field.value is None or field.value == "" else int(field.value)
-
-
 #: The colour of words in a chart: a canvas cannot know whether the page is light or dark, and this can be read on both.
 INK = "#76818a"
 AXIS = {"axisLine": {"lineStyle": {"color": INK}}, "axisLabel": {"color": INK}}

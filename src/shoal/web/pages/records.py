@@ -4,13 +4,14 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.errors import ShoalError
+from shoal.errors import InputError, ShoalError
 from shoal.microdata.methods import METHODS
 from shoal.microdata.orders import orders_in_words, parse_orders
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
 from shoal.web.pages.attributes import attributes
 from shoal.web.pages.before_after import before_and_after
+from shoal.web.pages.fields import NumberField, read
 from shoal.web.pages.method_picker import MethodPicker
 from shoal.web.pages.release import write_back
 from shoal.web.pages.runs import RunPanel, run_list
@@ -82,7 +83,7 @@ class RecordsPage:
         way = "given" if "given" in ways else "auto" if self._groups == "auto" else "together"
         self._way = ui.select(ways, label="Protected", value=way)
         self._way.props("outlined dense options-dense").classes("full-width")
-        self._k = parts.threshold("k, smallest number of equal records", asked.get("k", 5), 2)
+        self._k = NumberField("k, smallest number of equal records", asked.get("k", 5), whole=True, least=2)
         with ui.expansion("Quasi-identifiers, strata, gaps, order").props("dense").classes("full-width"):
             with ui.column().classes("full-width gap-3 shoal-hinted"):
                 self._quasi = parts.column_picker(
@@ -93,9 +94,9 @@ class RecordsPage:
                 )
                 nobody = {"": "every record is one", **{name: name for name in dataset.columns}}
                 self._unit = ui.select(nobody, label="Unit", value=asked.get("unit") or "")
-                self._required = parts.number("Required K", asked.get("require_k"), min=1, precision=0).props(
-                    'placeholder="none" stack-label hint="nothing is released below it"'
-                )
+                self._required = NumberField(
+                    "Required K", asked.get("require_k"), whole=True, least=1, empty="none"
+                ).props('hint="nothing is released below it"')
                 self._ordinal = parts.column_picker(
                     dataset.columns,
                     "Columns whose order counts",
@@ -131,9 +132,9 @@ class RecordsPage:
                     value=asked.get("aggregate", "mean"),
                 )
                 self._aggregate.props("outlined dense").classes("full-width")
-                self._largest = parts.number(
-                    "Most records in a group", asked.get("largest"), min=2, precision=0
-                ).props('placeholder="no limit" stack-label')
+                self._largest = NumberField(
+                    "Most records in a group", asked.get("largest"), whole=True, least=2, empty="no limit"
+                )
                 none = {"": "none", **{name: name for name in numeric}}
                 self._weights = ui.select(
                     none,
@@ -151,18 +152,20 @@ class RecordsPage:
 
     def _importance(self, asked: dict[str, float]) -> None:
         """A number for each column that is protected: how much it counts in the distance."""
-        self._factors: dict[str, ui.number] = {}
+        self._factors: dict[str, NumberField] = {}
 
         @ui.refreshable
         def listed() -> None:
-            kept = {name: field.value for name, field in self._factors.items()} or asked
+            kept = {
+                name: read(field.value) for name, field in self._factors.items() if not field.wrong
+            } or asked
             self._factors = {}
             if len(self._chosen.value) < 2:
                 return
             ui.label("Importance of the columns in the distance").classes("shoal-quiet")
             with ui.element("div").classes("shoal-pairs"):
                 for name in self._chosen.value:
-                    self._factors[name] = parts.number(name, kept.get(name, 1), min=0)
+                    self._factors[name] = NumberField(name, kept.get(name, 1), above=0, most=1e6)
 
         listed()
         self._chosen.on_value_change(listed.refresh)
@@ -170,64 +173,70 @@ class RecordsPage:
     def _search_fields(self) -> None:
         self._method = MethodPicker(METHODS, self._asked.get("method", "auto"), self._asked.get("options"))
         with ui.row().classes("full-width no-wrap gap-2"):
-            self._iterations = parts.number("Iterations", self._asked.get("iterations"), min=0, precision=0)
-            self._iterations.props('placeholder="usual" stack-label')
-            self._time = parts.number("Time limit, s", self._asked.get("time_limit"), min=0.1)
-            self._time.props('placeholder="none" stack-label')
+            self._iterations = NumberField(
+                "Iterations", self._asked.get("iterations"), whole=True, least=0, empty="usual"
+            )
+            self._time = NumberField("Time limit, s", self._asked.get("time_limit"), above=0, empty="none")
         with ui.row().classes("full-width no-wrap gap-2"):
-            self._target = parts.number("Target loss, %", self._asked.get("target"), min=0, max=100)
-            self._target.props('placeholder="none" stack-label')
-            self._seed = parts.number("Seed", self._asked.get("seed", 0), min=0, precision=0)
+            self._target = NumberField(
+                "Target loss, %", self._asked.get("target"), least=0, most=100, empty="none"
+            )
+            self._seed = NumberField("Seed", self._asked.get("seed", 0), whole=True, least=0)
 
     def _submit(self) -> None:
-        if self._data.value is None or self._k.value is None:
-            ui.notify("choose data and k first", type="warning")
-            return
-        weights = {name: field.value for name, field in self._factors.items() if field.value != 1}
         try:
-            ordinal = {**dict.fromkeys(self._ordinal.value), **parse_orders(self._orders.value)}
-        except ShoalError as problem:
-            parts.tell(problem)
-            return
-        request: dict[str, Any] = {
-            "data": self._data.value,
-            "k": parts.whole(self._k),
-            "columns": [name for name in self._chosen.value if name not in ordinal] or None,
-            "ordinal": ordinal,
-            "method": self._method.method,
-            "quasi": self._counted(),
-            "unit": self._unit.value or None,
-            "require_k": parts.whole(self._required),
-            "by": self._by.value,
-            "drop": [name for name in self._drop.value if name not in self._chosen.value],
-            "missing": self._missing.value,
-            "aggregate": self._aggregate.value,
-            "largest": parts.whole(self._largest),
-            "attribute_weights": weights or None,
-            "sample_weights": self._weights.value or None,
-            "order": "sorted" if self._sorted.value else "keep",
-            "iterations": parts.whole(self._iterations),
-            "time_limit": self._time.value,
-            "target": self._target.value,
-            "seed": parts.whole(self._seed) or 0,
-        }
-        if self._way.value == "auto":
-            request["groups"] = "auto"
-        elif self._way.value == "given":
-            request |= {"columns": None, "groups": self._groups}
-        try:
-            request["options"] = self._method.options
-            job = self._workbench.board.submit("microaggregate", request)
+            job = self._workbench.board.submit("microaggregate", self._request())
         except ShoalError as problem:
             parts.tell(problem)
             return
         self._choose(job.run)
 
+    def _request(self) -> dict[str, Any]:
+        """What the form shows; where two of its fields contradict each other, an ``InputError`` says so."""
+        ordinal = {**dict.fromkeys(self._ordinal.value), **parse_orders(self._orders.value)}
+        protected = [*self._chosen.value, *(name for name in ordinal if name not in self._chosen.value)]
+        if not protected:
+            raise InputError("choose the columns to protect")
+        _apart(protected, self._drop.value, "both to be protected and to be removed")
+        _apart([self._unit.value], self._quasi.value, "the unit, and K is to be counted over it; choose one")
+        weights = {name: field.number for name, field in self._factors.items()}
+        request: dict[str, Any] = {
+            "data": self._data.value,
+            "k": self._k.whole,
+            "columns": protected,
+            "ordinal": ordinal,
+            "method": self._method.method,
+            "quasi": self._counted(),
+            "unit": self._unit.value or None,
+            "require_k": self._required.whole,
+            "by": self._by.value,
+            "drop": self._drop.value,
+            "missing": self._missing.value,
+            "aggregate": self._aggregate.value,
+            "largest": self._largest.whole,
+            "attribute_weights": {name: weight for name, weight in weights.items() if weight != 1} or None,
+            "sample_weights": self._weights.value or None,
+            "order": "sorted" if self._sorted.value else "keep",
+            "iterations": self._iterations.whole,
+            "time_limit": self._time.number,
+            "target": self._target.number,
+            "seed": self._seed.whole,
+            "options": self._method.options,
+        }
+        if self._way.value == "auto":
+            request["groups"] = "auto"
+        elif self._way.value == "given" and isinstance(self._groups, list):
+            if {name for group in self._groups for name in group} | set(ordinal) != set(protected):
+                raise InputError(
+                    "the groups are not of the columns to protect; choose another way, or those columns"
+                )
+            request |= {"columns": None, "groups": self._groups}
+        return request
+
     def _counted(self) -> list[str] | None:
         """The columns over which K is to be counted; none if nobody has changed what the roles say."""
-        if self._quasi.value == self._workbench.datasets[self._data.value].knowable:
-            return None
-        return [name for name in self._quasi.value if name != self._unit.value]
+        chosen: list[str] = self._quasi.value
+        return None if chosen == self._workbench.datasets[self._data.value].knowable else chosen
 
     def _choose(self, run: str) -> None:
         self._run = run
@@ -288,3 +297,9 @@ def k_facts(found: dict[str, Any]) -> list[tuple[str, int, str]]:
 
 def _tone(reached: int, asked: int) -> str:
     return "good" if reached >= max(2, asked) else "bad"
+
+
+def _apart(some: list[str], others: list[str], what: str) -> None:
+    for name in some:
+        if name and name in others:
+            raise InputError(f"'{name}' is {what}")

@@ -87,8 +87,8 @@ def _rows(runs: list[Job], job: Job) -> None:
                 _name(other),
                 str(other.state) if other.state is not State.FAILED else other.message,
                 found.get("cost", other.progress.get("value")),
-                found.get("bound", other.progress.get("bound")),
-                found.get("gap_percent"),
+                _known(found.get("bound", other.progress.get("bound"))),
+                _known(found.get("gap_percent")),
                 found.get("complementary"),
                 found.get("seconds", other.progress.get("seconds")),
             )
@@ -97,6 +97,10 @@ def _rows(runs: list[Job], job: Job) -> None:
     header = ["method", "state", "cost", "bound", "gap, %", "further cells hidden", "seconds"]
     right = [False, False, True, True, True, True, True]
     parts.table(header, rows, classes=classes, numeric=right)
+
+
+def _known(value: float | None) -> float | str:
+    return "not known" if value is None else value
 
 
 def _curves(runs: list[Job]) -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.errors import ShoalError
+from shoal.errors import InputError, ShoalError
 from shoal.web.pages import parts
+from shoal.web.pages.fields import NumberField
 from shoal.web.pages.tables.linked import LinkedTables
 from shoal.web.pages.tables.marking import Marking
 from shoal.web.pages.tables.rules import RuleList
@@ -26,6 +27,7 @@ _COSTS = {
     "log": "the logarithm of its value",
 }
 _USUAL = ["frequency(3)", "p-percent(10)"]
+_WITHOUT = "No rule of your own, so the usual ones apply: frequency(3), and for sums p-percent(10)."
 
 
 class TableForm:
@@ -80,7 +82,7 @@ class TableForm:
             found |= {
                 "sensitive": sorted(list(cell) for cell in self._marking.marked),
                 "sensitive_data": self._sensitive.value,
-                "protection": (self._protection.value or 0) / 100,
+                "protection": _share(self._protection),
                 "zeros": "suppressible" if self._zeros.value else "published",
             }
         if self.source in ("records", "cells"):
@@ -99,8 +101,16 @@ class TableForm:
         return {
             "cost": self._cost.value or "value",
             "previous": self._previous.value,
-            "symbol": self._symbol.value or "x",
+            "symbol": self._chosen_symbol(),
         }
+
+    def _chosen_symbol(self) -> str:
+        symbol = str(self._symbol.value or "").strip()
+        if not symbol:
+            raise InputError(
+                "a symbol for hidden cells is needed: an empty cell would pass for one that is not there"
+            )
+        return symbol
 
     # --- what it is -----------------------------------------------------------------------------------------------
 
@@ -154,7 +164,7 @@ class TableForm:
         identifiers = dataset.with_role("identifier")
         known = asked["contributor"] if asked else (identifiers[0] if identifiers else "")
         self._contributor = _choice("Contributor", nobody, known or "")
-        self._rules = RuleList(asked.get("rules") or _USUAL)
+        self._rules = RuleList(asked.get("rules") or _USUAL, none=_WITHOUT)
         with _more("Linked tables", value=bool(asked.get("linked"))):
             self._linked = LinkedTables(
                 dataset.columns, asked.get("linked", []), lambda: self._hierarchy_slots.refresh()
@@ -210,8 +220,8 @@ class TableForm:
     # --- tables that are there already ----------------------------------------------------------------------------
 
     def _matrix(self, asked: dict[str, Any]) -> None:
-        self._protection = parts.number(
-            "Protection, % of a cell's value", 100 * asked.get("protection", 0.10), min=0, max=100
+        self._protection = NumberField(
+            "Protection, % of a cell's value", 100 * asked.get("protection", 0.10), least=0, most=100
         )
         self._sensitive = Slot(
             self.shelf,
@@ -258,12 +268,13 @@ class TableForm:
         if self.source != "jj":
             with _more("What an attacker knows"):
                 with ui.row().classes("full-width no-wrap gap-2"):
-                    self._low = parts.number("Cells are at least", asked.get("low", 0))
-                    self._high = parts.number("and at most", asked.get("high")).props(
-                        'placeholder="no limit"'
-                    )
-                self._sliding = parts.number(
-                    "Width of the interval in addition, % of the value", 100 * asked.get("sliding", 0), min=0
+                    self._low = NumberField("Cells are at least", asked.get("low", 0))
+                    self._high = NumberField("and at most", asked.get("high"), empty="no limit")
+                self._sliding = NumberField(
+                    "Width of the interval in addition, % of the value",
+                    100 * asked.get("sliding", 0),
+                    least=0,
+                    most=1000,
                 )
         with _more("Cost, last period, symbol"):
             self._cost = _choice("Hiding a cell costs", self._costs(), asked.get("cost", "value"))
@@ -276,8 +287,9 @@ class TableForm:
             self._symbol = ui.input("Symbol in hidden cells", value=asked.get("symbol", "x"))
             self._symbol.props("outlined dense maxlength=10").classes("full-width")
             if self.source != "records":
-                self._rounding = parts.number("Totals are rounded to", asked.get("rounding"), min=0)
-                self._rounding.props('placeholder="not rounded" stack-label')
+                self._rounding = NumberField(
+                    "Totals are rounded to", asked.get("rounding"), above=0, empty="not rounded"
+                )
                 self._counts = _tick(
                     "The cells are counts: check whole numbers too", asked.get("counts", False)
                 )
@@ -285,11 +297,9 @@ class TableForm:
     def _attacker_values(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
         if self.source != "jj":
-            low, high = self._low.value, self._high.value
-            found |= {"low": 0.0 if low is None else low, "high": high}
-            found["sliding"] = (self._sliding.value or 0) / 100
+            found |= {"low": self._low.number, "high": self._high.number, "sliding": _share(self._sliding)}
         if self.source != "records":
-            found |= {"rounding": self._rounding.value or None, "counts": bool(self._counts.value)}
+            found |= {"rounding": self._rounding.number, "counts": bool(self._counts.value)}
         return found
 
     def _costs(self) -> dict[str, str]:
@@ -304,6 +314,12 @@ class TableForm:
             return found | {name: f"the sum of {name}" for name in datasets[self.data].numeric}
         files = [dataset.name for dataset in datasets.all() if "cost" in dataset.columns]
         return found | {name: f"the column cost of '{name}'" for name in files if name != self.data}
+
+
+def _share(percent: NumberField) -> float:
+    number = percent.number
+    assert number is not None
+    return number / 100
 
 
 def _choice(label: str, options: dict[str, str], value: str | None) -> ui.select:

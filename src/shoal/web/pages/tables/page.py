@@ -12,6 +12,7 @@ from shoal.web.activities.drawing import FILE
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
 from shoal.web.pages.desk import Desk
+from shoal.web.pages.fields import NumberField
 from shoal.web.pages.method_picker import MethodPicker
 from shoal.web.pages.tables.by_hand import ByHand
 from shoal.web.pages.tables.comparison import comparison
@@ -72,10 +73,11 @@ class TablesPage:
             self._table = TableForm(workbench, asked, data, self._mark, self._source_changed)
             self._methods()
             with ui.row().classes("full-width no-wrap gap-2"):
-                self._iterations = parts.number("Iterations", asked.get("iterations"), min=0, precision=0)
-                self._iterations.props('placeholder="usual" stack-label')
-                self._time = parts.number("Time limit, s", asked.get("time_limit", 60), min=0.1)
-            self._seed = parts.number("Seed", asked.get("seed", 0), min=0, precision=0)
+                self._iterations = NumberField(
+                    "Iterations", asked.get("iterations"), whole=True, least=0, empty="usual"
+                )
+                self._time = NumberField("Time limit, s", asked.get("time_limit", 60), above=0, empty="none")
+            self._seed = NumberField("Seed", asked.get("seed", 0), whole=True, least=0)
             self._buttons()
 
     def _source_changed(self) -> None:
@@ -125,9 +127,9 @@ class TablesPage:
                 **self._table.search(),
                 "method": self._method.method,
                 "options": self._method.options,
-                "iterations": parts.whole(self._iterations),
-                "time_limit": self._time.value,
-                "seed": parts.whole(self._seed) or 0,
+                "iterations": self._iterations.whole,
+                "time_limit": self._time.number,
+                "seed": self._seed.whole,
             }
         except ShoalError as problem:
             parts.tell(problem)
@@ -144,13 +146,23 @@ class TablesPage:
         self._desk.submit(kind, request)
 
     def _tabulate(self) -> None:
-        self._submit("tabulate", {**self._table.request(), "cost": self._table.search()["cost"]})
+        try:
+            request = {**self._table.request(), "cost": self._table.search()["cost"]}
+        except ShoalError as problem:
+            parts.tell(problem)
+            return
+        self._submit("tabulate", request)
 
     def _audit(self) -> None:
         if self._pattern.value is None and self._table.source != "jj":
             ui.notify("choose the pattern to audit, or upload it", type="warning")
             return
-        self._submit("audit", {**self._table.request(), "pattern": self._pattern.value})
+        try:
+            request = {**self._table.request(), "pattern": self._pattern.value}
+        except ShoalError as problem:
+            parts.tell(problem)
+            return
+        self._submit("audit", request)
 
     def _mark(self, marking: Marking, data: str) -> None:
         self._desk.result.clear()
@@ -244,7 +256,7 @@ def _suppressed(found: dict[str, Any]) -> None:
             ("cost", _rounded(found["cost"])),
             ("no safe pattern costs less than", "not known" if bound is None else _rounded(bound)),
             ("gap to the best possible", "not known" if gap is None else f"{gap:.2f} %"),
-            ("value hidden besides", f"{found['value_hidden_percent']:.2f} %"),
+            ("value hidden besides, without totals", f"{found['value_hidden_percent']:.2f} %"),
             ("smallest margin", "no limit" if margin is None else f"{margin:.3g} %"),
         ]
     )

@@ -7,6 +7,7 @@ from nicegui import ui
 
 from shoal.tables.rules import Dominance, MinimumFrequency, PPercent, parse_rule
 from shoal.web.pages.attributes import attributes
+from shoal.web.pages.fields import NumberField, written
 
 
 @dataclass(frozen=True)
@@ -14,35 +15,59 @@ class Kind:
     """A rule a user can choose: its name on the command line, in words, and its numbers with their usual values."""
 
     words: str
-    numbers: tuple[tuple[str, float], ...]
+    numbers: tuple["Figure", ...]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number of a rule."""
+
+    label: str
+    usual: float
+    whole: bool = False
 
 
 KINDS = {
-    "frequency": Kind("frequency: too few contributors", (("at least", 3),)),
-    "p-percent": Kind("p-percent: one contributor can estimate another", (("p, %", 10), ("coalition of", 1))),
-    "dominance": Kind("dominance: few contributors make up most", (("n largest", 1), ("over k, %", 75))),
-    "pq": Kind("pq: as p-percent, with prior knowledge", (("p, %", 10), ("q, %", 80))),
+    "frequency": Kind("frequency: too few contributors", (Figure("at least", 3, whole=True),)),
+    "p-percent": Kind(
+        "p-percent: one contributor can estimate another",
+        (Figure("p, %", 10), Figure("coalition of", 1, whole=True)),
+    ),
+    "dominance": Kind(
+        "dominance: few contributors make up most",
+        (Figure("n largest", 1, whole=True), Figure("over k, %", 75)),
+    ),
+    "pq": Kind("pq: as p-percent, with prior knowledge", (Figure("p, %", 10), Figure("q, %", 80))),
 }
 
 
 class RuleList:
     """The lines; a cell is sensitive if one of the rules fires."""
 
-    def __init__(self, rules: list[str]) -> None:
-        self._lines: list[tuple[str, list[float]]] = [read_rule(text) for text in rules]
+    def __init__(
+        self, rules: list[str], *, none: str = "No rule yet: only cells named as sensitive are protected."
+    ) -> None:
+        # What stands in the fields, right or wrong: a line that is removed must not correct the others.
+        self._lines: list[tuple[str, list[str]]] = [_shown(*read_rule(text)) for text in rules]
+        self._fields: list[list[NumberField]] = []
+        self._none = none
         self._show()
 
     @property
     def rules(self) -> list[str]:
-        """The rules as the command line writes them."""
-        return [write_rule(name, numbers) for name, numbers in self._lines]
+        """The rules as the command line writes them; an ``InputError`` if a field of one is empty or wrong."""
+        return [
+            write_rule(name, [float(field.number or 0) for field in fields])
+            for (name, _), fields in zip(self._lines, self._fields, strict=True)
+        ]
 
     @ui.refreshable_method
     def _show(self) -> None:
         ui.label("Rules: a cell is sensitive if one of them fires").classes("shoal-quiet")
         if not self._lines:
-            ui.label("No rule yet: only cells named as sensitive are protected.").classes("shoal-quiet")
-        for place, (name, numbers) in enumerate(self._lines):
+            ui.label(self._none).classes("shoal-quiet")
+        self._fields = []
+        for place, (name, texts) in enumerate(self._lines):
             with attributes(ui.element("div").classes("shoal-rule"), data_rule=name):
                 choice = ui.select(
                     {key: kind.words for key, kind in KINDS.items()},
@@ -51,18 +76,15 @@ class RuleList:
                     on_change=lambda event, place=place: self._change(place, event.value),
                 )
                 choice.props("outlined dense options-dense").classes("shoal-method")
-                for number, (label, _) in enumerate(KINDS[name].numbers):
-                    field = ui.number(label, value=numbers[number], min=0)
-                    field.props("outlined dense")
-                    field.on_value_change(
-                        lambda event, numbers=numbers, number=number: _set(numbers, number, event.value)
-                    )
+                self._fields.append(
+                    [_field(figure, texts, number) for number, figure in enumerate(KINDS[name].numbers)]
+                )
                 remove = ui.button(icon="delete", on_click=lambda place=place: self._remove(place))
                 attributes(remove.props("flat dense round"), aria_label=f"Remove rule {place + 1}")
         ui.button("Add a rule", icon="add", on_click=self._add).props("no-caps flat dense padding='2px 8px'")
 
     def _change(self, place: int, name: str) -> None:
-        self._lines[place] = (name, [value for _, value in KINDS[name].numbers])
+        self._lines[place] = _usual(name)
         self._show.refresh()
 
     def _remove(self, place: int) -> None:
@@ -72,13 +94,27 @@ class RuleList:
     def _add(self) -> None:
         used = {name for name, _ in self._lines}
         name = next((key for key in KINDS if key not in used), "dominance")
-        self._lines.append((name, [value for _, value in KINDS[name].numbers]))
+        self._lines.append(_usual(name))
         self._show.refresh()
 
 
-def _set(numbers: list[float], place: int, value: Any) -> None:
-    if value is not None:
-        numbers[place] = float(value)
+def _usual(name: str) -> tuple[str, list[str]]:
+    return _shown(name, [figure.usual for figure in KINDS[name].numbers])
+
+
+def _shown(name: str, numbers: list[float]) -> tuple[str, list[str]]:
+    return name, [written(number) for number in numbers]
+
+
+def _field(figure: Figure, texts: list[str], place: int) -> NumberField:
+    field = NumberField(figure.label, whole=figure.whole, least=1 if figure.whole else None, above=0)
+    field.set_value(texts[place])
+
+    def keep(event: Any) -> None:
+        texts[place] = event.value or ""
+
+    field.on_value_change(keep)
+    return field
 
 
 def read_rule(text: str) -> tuple[str, list[float]]:
@@ -106,4 +142,4 @@ def write_rule(name: str, numbers: list[float]) -> str:
     """
     if name == "p-percent" and numbers[1] == 1:
         numbers = numbers[:1]
-    return f"{name}({','.join(f'{number:g}' for number in numbers)})"
+    return f"{name}({','.join(written(number) for number in numbers)})"

@@ -1,0 +1,299 @@
+"""Names and values that try to run: in data, files, databases, fields and reports. Chromium is asked whether anything did."""
+
+import csv
+import io
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from selenium.common.exceptions import WebDriverException
+from selenium.webdriver import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from tests.browser.visitor import Visitor
+from tests.waiting import GUARD
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+_DO = "window.__ran=1"
+# Ways out of an attribute, a tag, a script, a template, an address.
+ESCAPES = (
+    f'a" :style="{_DO}" b="',
+    f"a' :style='{_DO}' b='",
+    f"<img src=x onerror={_DO}>",
+    f'"><svg onload={_DO}>',
+    f"</script><script>{_DO}</script>",
+    f"`+({_DO})+`${{{_DO}}}",
+    f"{{{{constructor.constructor('{_DO}')()}}}}",
+    f"javascript:{_DO}",
+    f"');{_DO};//",
+    f"&lt;img src=x onerror={_DO}&gt;",
+)
+NAMES = [f"{place} {text}" for place, text in enumerate(ESCAPES)]
+# Columns of text, and columns of numbers, each with a name of its own.
+CENTRE = f"centre {ESCAPES[2]}"
+TEXTS, NUMBERS = NAMES[:5], [f"n{name}" for name in NAMES[4:9]]
+
+
+def _csv(header: list[str], rows: list[list[Any]]) -> bytes:
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(header)
+    writer.writerows(rows)
+    return file.getvalue().encode()
+
+
+def _people() -> bytes:
+    rows = [
+        [NAMES[(place // (column + 2)) % (2 + column)] for column in range(len(TEXTS))]
+        + [(place * (7 + 2 * column)) % 23 + place / 100 for column in range(len(NUMBERS))]
+        for place in range(60)
+    ]
+    return _csv([*TEXTS, *NUMBERS], rows)
+
+
+def _slots() -> bytes:
+    return _csv(
+        ["slot", "capacity", CENTRE], [[name, 14, NAMES[place % 3]] for place, name in enumerate(NAMES)]
+    )
+
+
+def _matrix() -> bytes:
+    rows = [
+        [name, *((3 + place) * (column + 5) for column in range(4))] for place, name in enumerate(NAMES[:4])
+    ]
+    return _csv([ESCAPES[2], *NAMES[:4]], rows)
+
+
+@pytest.fixture(scope="module")
+def hostile(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
+    """The runs of every kind on hostile data, by their kind."""
+    workbench = request.getfixturevalue("workbench")
+    with httpx.Client(base_url=workbench.root, headers=workbench.headers, timeout=GUARD) as api:
+        yield _prepared(api, workbench.folder)
+        api.delete("/api/connection")
+
+
+def _prepared(api: httpx.Client, folder: Path) -> dict[str, str]:
+    def ended(sent: httpx.Response) -> str:
+        assert sent.is_success, sent.text
+        run: str = sent.json()["run"]
+        while api.get(f"/api/jobs/{run}", params={"wait": 60}).json()["state"] in ("waiting", "running"):
+            pass
+        return run
+
+    def load(file: str, content: bytes) -> str:
+        run = ended(api.post("/api/data", files={"file": (file, content)}))
+        name: str = api.get(f"/api/jobs/{run}/result").json()["data"]
+        return name
+
+    people = load(f"{ESCAPES[2]}.csv", _people())
+    slots = load(f"{ESCAPES[0].replace('/', '')}.csv", _slots())
+    matrix = load(f"{ESCAPES[9]}.csv", _matrix())
+    table = {"data": people, "source": "records", "dimensions": TEXTS[:2], "value": NUMBERS[0]}
+    asked: dict[str, tuple[str, dict[str, Any]]] = {
+        "anonymity": ("anonymity", {"data": [people], "quasi": TEXTS[:3], "confidential": TEXTS[3]}),
+        "microaggregate": (
+            "microaggregate",
+            {"data": people, "columns": NUMBERS[:3], "k": 3, "method": "mdav", "quasi": TEXTS[:2]},
+        ),
+        "group": ("group", {"data": people, "columns": NUMBERS, "k": 3, "iterations": 3}),
+        "tabulate": ("tabulate", {**table, "rules": ["frequency(6)"]}),
+        "suppress": ("suppress", {**table, "rules": ["frequency(6)"], "iterations": 20}),
+        "audit": ("audit", {**table, "rules": ["frequency(6)"], "hidden": [[NAMES[0], NAMES[0]]]}),
+        "matrix": (
+            "suppress",
+            {"data": matrix, "source": "matrix", "sensitive": [[NAMES[0], NAMES[0]]], "iterations": 20},
+        ),
+        "assign": (
+            "assign",
+            {"people": people, "slots": slots, "quasi": TEXTS[:2], "method": "greedy", "known": [CENTRE]},
+        ),
+        "failed": ("anonymity", {"data": [people], "quasi": [f"{NAMES[2]} that is not there"]}),
+    }
+    runs = {name: ended(api.post(f"/api/jobs/{kind}", json=given)) for name, (kind, given) in asked.items()}
+    runs["compare"] = ended(
+        api.post("/api/jobs/compare", json={"data": people, "runs": [runs["microaggregate"]]})
+    )
+    for name, run in runs.items():
+        view = api.get(f"/api/jobs/{run}").json()
+        assert view["state"] == ("failed" if name == "failed" else "done"), f"{name}: {view['message']}"
+    base = folder / "databases" / "hostile.db"
+    with sqlite3.connect(base) as database:
+        columns = ", ".join('"' + name.replace('"', '""') + '" TEXT' for name in NAMES)
+        for name in NAMES[:3]:
+            quoted = name.replace('"', '""')
+            database.execute(f'CREATE TABLE "{quoted}" ({columns})')
+            database.execute(f'INSERT INTO "{quoted}" VALUES ({", ".join("?" * len(NAMES))})', NAMES)
+    database.close()
+    assert api.put("/api/connection", json={"kind": "sqlite", "database": "hostile.db"}).is_success
+    ended(api.post("/api/data/tables", json={"table": NAMES[0]}))
+    return {**runs, "people": people, "slots": slots, "matrix": matrix}
+
+
+@pytest.fixture
+def unprotected(visitor: Visitor) -> Iterator[Visitor]:
+    """A browser that ignores the content policy, so that what slipped into a page would run."""
+    visitor.driver.execute_cdp_cmd("Page.setBypassCSP", {"enabled": True})
+    yield visitor
+    visitor.driver.execute_cdp_cmd("Page.setBypassCSP", {"enabled": False})
+    visitor.driver.get("about:blank")
+
+
+def _nothing_ran(visitor: Visitor, where: str) -> None:
+    found = visitor.driver.execute_script(
+        "return [window.__ran, document.querySelectorAll('img[src=x], svg[onload], [onerror]').length]"
+    )
+    assert found == [None, 0], f"something ran on {where}"
+
+
+def _pages(hostile: dict[str, str]) -> list[str]:
+    people = hostile["people"]
+    return [
+        f"/data?name={people}",
+        "/data?name=" + hostile["slots"],
+        "/data?tab=database",
+        "/data?tab=generate",
+        f"/risk?run={hostile['anonymity']}",
+        f"/risk?run={hostile['failed']}",
+        f"/records?run={hostile['microaggregate']}",
+        f"/grouping?run={hostile['group']}",
+        f"/records?data={people}&grouping={hostile['group']}",
+        f"/compare?run={hostile['compare']}",
+        f"/tables?run={hostile['suppress']}",
+        f"/tables?run={hostile['tabulate']}",
+        f"/tables?run={hostile['audit']}",
+        f"/tables?run={hostile['matrix']}",
+        f"/appointments?run={hostile['assign']}",
+        "/reports",
+        "/",
+        "/api",
+    ]
+
+
+def _look_everywhere(visitor: Visitor) -> None:
+    """Unfold, open every list, and point at every chart and every thing that has a tooltip."""
+    driver = visitor.driver
+    driver.execute_script(
+        "document.querySelectorAll('.q-expansion-item--collapsed > * > .q-item').forEach(item => item.click())"
+    )
+    visitor.until(
+        lambda: driver.execute_script("return !document.querySelector('.q-spinner, .nicegui-unready')"),
+        what="the page to come to rest",
+    )
+    for item in driver.find_elements(By.CSS_SELECTOR, ".q-select"):
+        driver.execute_script("arguments[0].scrollIntoView({block: 'center'}); arguments[0].click()", item)
+        ActionChains(driver).send_keys(Keys.ESCAPE).perform()
+    for chart in visitor.all("[role=img]"):
+        driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", chart)
+        width, height = chart.size["width"], chart.size["height"]
+        chain = ActionChains(driver, duration=0)
+        for x in (-0.3, -0.15, 0.0, 0.15, 0.3):
+            for y in (-0.2, 0.0, 0.2):
+                chain.move_to_element_with_offset(chart, int(x * width), int(y * height))
+        chain.perform()
+    for item in visitor.all(".shoal-run, .q-switch, .q-toggle, .ellipsis, [aria-label^=Role]")[:12]:
+        ActionChains(driver, duration=0).move_to_element(item).perform()
+    for switch in driver.find_elements(By.CSS_SELECTOR, ".q-toggle"):
+        driver.execute_script("arguments[0].click()", switch)
+
+
+def _write_everywhere(visitor: Visitor) -> None:
+    """Something hostile into every field one can write in, and every button that begins something pressed."""
+    driver = visitor.driver
+    for place, box in enumerate(driver.find_elements(By.CSS_SELECTOR, "input:not([type=file]), textarea")):
+        if (
+            box.is_displayed()
+            and box.get_attribute("readonly") is None
+            and box.get_attribute("role") != "combobox"
+        ):
+            box.send_keys(Keys.CONTROL, "a")
+            box.send_keys(ESCAPES[place % len(ESCAPES)], Keys.TAB)
+    words = ("Protect", "Group", "Measure risk", "Assign", "Suppress", "Audit", "Generate", "Compare", "Show")
+    more = ("Connect", "Write to database", "Load tables")
+    for button in driver.find_elements(By.CSS_SELECTOR, "button"):
+        try:
+            if button.is_displayed() and button.text.split("\n")[-1] in (*words, *more):
+                driver.execute_script("arguments[0].click()", button)
+        except WebDriverException:
+            continue  # the page has changed below the hand
+
+
+def test_the_question_can_be_answered_with_yes(unprotected: Visitor) -> None:
+    """Where nothing is escaped and no policy holds, these texts do run: else the other tests would show nothing."""
+    unprotected.open("/")
+    unprotected.driver.execute_script(
+        "document.body.insertAdjacentHTML('beforeend', arguments[0])", ESCAPES[2]
+    )
+    unprotected.until(lambda: unprotected.driver.execute_script("return window.__ran === 1"))
+    with pytest.raises(AssertionError, match="something ran"):
+        _nothing_ran(unprotected, "a page of our own making")
+
+
+def test_nothing_in_data_or_fields_runs_on_any_page(unprotected: Visitor, hostile: dict[str, str]) -> None:
+    for path in _pages(hostile):
+        unprotected.open(path)
+        _look_everywhere(unprotected)
+        _nothing_ran(unprotected, path)
+        _write_everywhere(unprotected)
+        _nothing_ran(unprotected, path)
+    # The names are there, as the text they are.
+    unprotected.open(f"/data?name={hostile['people']}")
+    unprotected.see(*TEXTS)
+    labels = [item.get_attribute("aria-label") for item in unprotected.all("[aria-label^='Role of']")]
+    assert {f"Role of {name}" for name in (*TEXTS, *NUMBERS)} <= set(labels)
+
+
+def test_nothing_in_a_report_runs(unprotected: Visitor, hostile: dict[str, str]) -> None:
+    folder = unprotected.served.folder / "runs"
+    reports = sorted(folder.glob("*/report.html"))
+    assert len(reports) >= 8
+    for report in reports:
+        text = report.read_text(encoding="utf-8")
+        assert "Content-Security-Policy\" content=\"default-src 'none'" in text
+        unprotected.driver.get(report.as_uri())
+        _nothing_ran(unprotected, report.as_uri())
+        assert not unprotected.driver.find_elements(By.CSS_SELECTOR, "script, [href^='javascript:']")
+    unprotected.open("/")
+    for report in reports[:3]:
+        unprotected.driver.get(f"{unprotected.served.root}/runs/{report.parent.name}/report.html")
+        _nothing_ran(unprotected, "a report in the workbench")
+
+
+_WATCH = """
+window.__violations = [];
+document.addEventListener('securitypolicyviolation', event =>
+  window.__violations.push(event.effectiveDirective + ' ' + event.blockedURI));
+"""
+
+
+def test_the_policy_holds_and_no_page_needs_more(visitor: Visitor, hostile: dict[str, str]) -> None:
+    driver = visitor.driver
+    added = driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": _WATCH})
+    try:
+        for path in _pages(hostile):
+            visitor.open(path)
+            _look_everywhere(visitor)
+            assert driver.execute_script("return window.__violations") == [], path
+        # Whatever slips into a page all the same: it does not run, and it reaches nobody.
+        driver.execute_script("document.body.insertAdjacentHTML('beforeend', arguments[0])", ESCAPES[2])
+        driver.execute_script(
+            "const tag = document.createElement('script'); tag.textContent = arguments[0]; document.body.append(tag)",
+            _DO,
+        )
+        reached = driver.execute_async_script(
+            "const done = arguments[0];"
+            "fetch('https://example.org/').then(() => done('reached'), () => done('refused'))"
+        )
+        assert reached == "refused"
+        visitor.until(lambda: len(driver.execute_script("return window.__violations")) >= 3)
+        refused = json.dumps(driver.execute_script("return window.__violations"))
+        assert all(word in refused for word in ("script-src-attr", "script-src-elem", "connect-src"))
+        assert driver.execute_script("return window.__ran") is None
+    finally:
+        driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+        driver.get_log("browser")  # these refusals are no complaint of a page
