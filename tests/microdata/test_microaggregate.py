@@ -439,7 +439,7 @@ def test_start_labels_are_used_and_checked():
         ({"columns": ["income"], "largest": 2}, "below k"),
         ({"columns": ["income"], "sample_weights": "region"}, "not numeric"),
         ({"columns": ["income"], "attribute_weights": {"income": 0}}, "all 0"),
-        ({"columns": ["income"], "attribute_weights": {"income": float("inf")}}, "number of 0 or more"),
+        ({"columns": ["income"], "attribute_weights": {"income": float("inf")}}, "finite number"),
         ({"columns": ["income"], "quasi": ["age", "age"]}, "named twice"),
         ({"columns": ["income"], "quasi": ["income", "age"], "drop": ["age"]}, "'age' is dropped"),
         ({"columns": ["income"], "quasi": ["income", "person"], "unit": "person"}, "unit column at once"),

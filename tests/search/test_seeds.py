@@ -55,5 +55,5 @@ def test_no_seed_means_a_new_one_that_can_be_repeated():
 
 
 def test_negative_seeds_are_refused():
-    with pytest.raises(InputError, match="0 or more"):
+    with pytest.raises(InputError, match="at least 0"):
         Seeds(-1)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.appointments.problem import whole_numbers
 from shoal.errors import InputError, unknown
 
 NAMES, SEATS, TAKEN = ("slot", "resource"), ("capacity",), ("booked",)
@@ -108,9 +109,4 @@ def _column(frame: pl.DataFrame, names: Sequence[str], wanted: str) -> str:
 def _whole(values: pl.Series, what: str) -> np.ndarray:
     if not values.dtype.is_numeric() or values.null_count():
         raise InputError(f"{what} must hold whole numbers")
-    numbers = values.to_numpy()
-    if numbers.dtype.kind == "f" and not (
-        np.isfinite(numbers).all() and (numbers == np.floor(numbers)).all()
-    ):
-        raise InputError(f"{what} must hold whole numbers")
-    return numbers.astype(np.int64)
+    return whole_numbers(values.to_numpy(), what)

@@ -215,10 +215,6 @@ def _definitions(scaling: str, around: str, widths: str, ties: str, within: floa
         shares = tuple(float(part) / 100 for part in options.split_names(widths))
     except ValueError:
         raise InputError(f"--widths needs percentages, like 1,5,10, not '{widths}'") from None
-    if not shares or not all(0 < share < float("inf") for share in shares):
-        raise InputError("--widths needs percentages above 0")
-    if within is not None and not within >= 0:
-        raise InputError("--within must be 0 or more standard deviations")
     return Definitions(shares, around, scaling, ties, within)  # type: ignore[arg-type]
 
 

@@ -25,6 +25,7 @@ from shoal.cli import (
     suppress,
     tabulate,
 )
+from shoal.cli.checked import check_numbers
 from shoal.cli.interrupts import interrupts
 from shoal.errors import Infeasible, InputError
 
@@ -70,6 +71,7 @@ for command in (
     demo,
 ):
     command.register(app)
+check_numbers(app)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

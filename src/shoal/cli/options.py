@@ -95,6 +95,6 @@ def given(value: str, name: str) -> None:
 
 def cores(threads: int | None) -> int:
     """The number of threads to use when none is given: the cores this process may run on."""
-    from shoal.search.threads import available_cores
+    from shoal.search.threads import usable_threads
 
-    return threads if threads is not None else available_cores()
+    return usable_threads(threads)

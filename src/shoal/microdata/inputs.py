@@ -1,8 +1,6 @@
 """Checking what a user asked for, before any work starts."""
 
-import math
 from collections.abc import Mapping, Sequence
-from numbers import Integral
 from typing import Any, Literal
 
 import narwhals as nw
@@ -10,6 +8,7 @@ import numpy as np
 
 from shoal.errors import InputError, unknown
 from shoal.microdata.attributes import Attribute, read_attribute
+from shoal.numbers import number, whole
 
 Missing = Literal["refuse", "aside", "impute"]
 
@@ -25,10 +24,7 @@ def as_names(names: str | Sequence[str]) -> list[str]:
 
 def check_k(k: Any) -> None:
     """An ``InputError`` unless k is a whole number from 2 on."""
-    if not isinstance(k, Integral):
-        raise InputError(f"k must be a whole number, not {type(k).__name__}")
-    if k < 2:
-        raise InputError(f"k must be at least 2, not {k}")
+    whole(k, "k", least=2)
 
 
 def check_choice(name: str, value: str, allowed: Sequence[str]) -> None:
@@ -107,9 +103,7 @@ def read_attribute_weights(names: Sequence[str], given: Mapping[str, float] | No
     for name, weight in (given or {}).items():
         if name not in weights:
             raise unknown("column", name, names, where="among the protected columns")
-        if not 0 <= weight < math.inf:
-            raise InputError(f"the weight of column '{name}' must be a number of 0 or more")
-        weights[name] = float(weight)
+        weights[name] = number(weight, f"the weight of column '{name}'", least=0.0)
     if not any(weights.values()):
         raise InputError("the weights of the columns are all 0, so no distance is left to group by")
     return weights

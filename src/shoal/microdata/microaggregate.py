@@ -47,7 +47,7 @@ from shoal.microdata.record_links import RecordLinks
 from shoal.microdata.release import comparable, loss, released_values, scaled_points
 from shoal.microdata.release_check import ReleaseCheck
 from shoal.search import Budget, Method, Observer, Progress, Seeds, silent
-from shoal.search.threads import available_cores
+from shoal.search.threads import usable_threads
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -111,7 +111,7 @@ def microaggregate(
     if len(data) == 0:
         raise InputError("there are no records")
     check_k(k)
-    threads = threads or available_cores()
+    threads = usable_threads(threads)
     notes: list[str] = []
 
     guesses = with_roles(guess_roles(data), roles or {})
@@ -448,7 +448,7 @@ def _best_bound(problem: Problem, threads: int, budget: Budget) -> float:
         return column_generation_bound(problem, budget=Budget(control=budget.control), threads=threads)
     from shoal.microdata.bounds import lower_bound
 
-    return lower_bound(problem, threads=threads)
+    return lower_bound(problem, budget=Budget(control=budget.control), threads=threads)
 
 
 def _bound(

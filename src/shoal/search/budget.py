@@ -6,11 +6,15 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, TypedDict
 
-from shoal.errors import InputError
+from shoal.numbers import number, whole
 from shoal.search.control import Control
 from shoal.search.direction import Direction, better
 from shoal.search.history import History, Point
 from shoal.search.observer import Observer, Progress, silent
+
+# What no search ever reaches; larger figures would overflow in kernels and solvers.
+MOST_ITERATIONS = 10**15
+MOST_SECONDS = 1e9
 
 
 class StopReason(StrEnum):
@@ -41,10 +45,10 @@ class Budget:
     clock: Callable[[], float] = field(default=time.monotonic, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.iterations is not None and self.iterations < 0:
-            raise InputError(f"iterations must be 0 or more, not {self.iterations}")
-        if self.seconds is not None and not self.seconds > 0:
-            raise InputError(f"the time limit must be above 0 seconds, not {self.seconds}")
+        if self.iterations is not None:
+            whole(self.iterations, "iterations", most=MOST_ITERATIONS)
+        if self.seconds is not None:
+            number(self.seconds, "the time limit in seconds", above=0.0, most=MOST_SECONDS)
 
     def or_iterations(self, default: int) -> "Budget":
         """The same budget, with a number of iterations where neither iterations nor seconds are given.

@@ -4,9 +4,9 @@ from pydantic import BaseModel, ConfigDict
 
 
 class Options(BaseModel):
-    """Options of one method: frozen, and unknown names are refused."""
+    """Options of one method: frozen; unknown names are refused, and numbers that are none or have no end."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=False, allow_inf_nan=False)
 
 
 class NoOptions(Options):

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, unknown
+from shoal.search.threads import usable_threads
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -31,6 +32,8 @@ class Method:
 
     def solve(self, problem: Any, options: Any = None, **keywords: Any) -> Any:
         """Run the solver; ``options`` is its options model, a mapping for it, or nothing for the defaults."""
+        if "threads" in keywords:
+            keywords["threads"] = usable_threads(keywords["threads"])
         return _load(self.solver)(problem, self.configure(options), **keywords)
 
     @property

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from zlib import crc32
 
-from shoal.errors import InputError
+from shoal.numbers import whole
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,8 +31,8 @@ class Seeds:
     def __post_init__(self) -> None:
         if self.seed is None:
             object.__setattr__(self, "seed", secrets.randbits(128))
-        elif self.seed < 0:
-            raise InputError(f"the seed must be 0 or more, not {self.seed}")
+        else:
+            whole(self.seed, "the seed", most=2**1024)
 
     def child(self, *place: str | int) -> "Seeds":
         """The stream at a place below this one."""

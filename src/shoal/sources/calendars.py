@@ -16,6 +16,7 @@ import polars as pl
 
 from shoal._version import __version__
 from shoal.errors import InputError
+from shoal.numbers import whole
 from shoal.search.seeds import Seeds
 from shoal.sources.internal import WORD
 from shoal.sources.timing import spans
@@ -73,8 +74,8 @@ def read_slots(path: Path) -> pl.DataFrame:
         lines.append(
             {
                 "slot": str(event.get(SLOT, number)),
-                "capacity": int(str(event.get(CAPACITY))),
-                "booked": int(str(event.get(BOOKED, 0))),
+                "capacity": _seats(event.get(CAPACITY), path),
+                "booked": _seats(event.get(BOOKED, 0), path),
                 "centre": str(event.get("location", "")),
                 "start": begin.dt.isoformat(),
                 "end": (end.dt if end is not None else begin.dt).isoformat(),
@@ -83,6 +84,13 @@ def read_slots(path: Path) -> pl.DataFrame:
     if not lines:
         raise InputError(f"'{path}' has no events")
     return pl.DataFrame(lines)
+
+
+def _seats(given: Any, path: Path) -> int:
+    try:
+        return whole(int(str(given)), "the number of seats")
+    except ValueError:
+        raise InputError(f"an event of '{path}' does not say how many seats it has") from None
 
 
 def appointment_calendars(

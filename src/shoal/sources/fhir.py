@@ -107,7 +107,9 @@ def read_slots(path: Path) -> pl.DataFrame:
     for slot in resources:
         if type(slot).__name__ != "Slot":
             continue
-        extra = {item.url: item.valueInteger for item in slot.extension or []}
+        extra = {
+            item.url: item.valueInteger for item in slot.extension or [] if item.valueInteger is not None
+        }
         # A slot without the extension is for one person.
         capacity = int(extra.get(CAPACITY, 1))
         lines.append(

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.numbers import first_unusable, number
 from shoal.tables.table import Table
 
 # An interval narrower than this share of the least any cell can move counts as a point …
@@ -99,8 +100,7 @@ class Problem:
         insiders: tuple[np.ndarray, ...] = (),
     ) -> "Problem":
         """The problem with the usual defaults: a share of the value on both sides, value as cost, totals published."""
-        if not 0.0 <= protection <= 1.0:
-            raise InputError(f"the protection must be a share between 0 and 1, not {protection:g}")
+        number(protection, "the protection, a share of the value between 0 and 1,", least=0.0, most=1.0)
         cells = np.asarray(sensitive, dtype=np.int64).reshape(-1)
         if cells.size and (cells.min() < 0 or cells.max() >= table.cells):
             raise InputError("a sensitive cell is not in the table")
@@ -134,11 +134,23 @@ class Problem:
                 )
             if not (levels >= 0).all():
                 bad = int(sensitive[np.flatnonzero(~(levels >= 0))[0]])
-                raise InputError(f"the {name} protection level of the cell {table.name(bad)} is below 0")
+                raise InputError(
+                    f"the {name} protection level of the cell {table.name(bad)} is not a number of at least 0"
+                )
+            if (place := first_unusable(levels)) is not None:
+                raise InputError(
+                    f"the {name} protection level of the cell {table.name(int(sensitive[place]))} is too large"
+                )
             object.__setattr__(self, name, _frozen(levels))
         cost = np.array(self.cost, dtype=np.float64)
-        if cost.shape != (table.cells,) or not (cost >= 0).all() or not np.isfinite(cost).all():
+        if cost.shape != (table.cells,) or not (cost >= 0).all() or first_unusable(cost) is not None:
             raise InputError("the cost of hiding a cell must be a number of at least 0 for every cell")
+        for name in ("low", "high"):
+            place = first_unusable(np.asarray(getattr(self, name), dtype=np.float64), infinite=True)
+            if place is not None:
+                raise InputError(
+                    f"the bound '{name}' of the cell {table.name(place)} is no number to compute with"
+                )
         low = np.minimum(np.array(self.low, dtype=np.float64), np.inf)
         high = np.array(self.high, dtype=np.float64)
         rounding = ROUNDING * np.abs(table.values)

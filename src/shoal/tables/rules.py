@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.errors import InputError, unknown
+from shoal.numbers import number, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,11 +64,17 @@ class Contributions:
         )
 
 
+_MOST_CONTRIBUTORS = 10**9
+
+
 @dataclass(frozen=True)
 class MinimumFrequency:
     """Sensitive if there are fewer contributors than the minimum (but at least one)."""
 
     minimum: int = 3
+
+    def __post_init__(self) -> None:
+        whole(self.minimum, "the minimum of a frequency rule", least=1, most=_MOST_CONTRIBUTORS)
 
     def level(self, cells: Contributions) -> np.ndarray:
         """The upper protection level, NaN for cells that are not sensitive; 0 means "not a point"."""
@@ -84,6 +91,11 @@ class Dominance:
 
     n: int = 1
     k: float = 75.0
+
+    def __post_init__(self) -> None:
+        whole(self.n, "n of a dominance rule", least=1, most=_MOST_CONTRIBUTORS)
+        if not 0.0 < number(self.k, "k of a dominance rule") < 100.0:
+            raise InputError("k of a dominance rule must be above 0 and below 100 percent")
 
     def level(self, cells: Contributions) -> np.ndarray:
         """The upper protection level, NaN for cells that are not sensitive."""
@@ -102,6 +114,11 @@ class PPercent:
     p: float = 10.0
     coalition: int = 1
     q: float = 100.0
+
+    def __post_init__(self) -> None:
+        number(self.p, "p of a p % rule", above=0.0, most=1e6)
+        number(self.q, "q of a (p,q) rule", above=0.0, most=100.0)
+        whole(self.coalition, "the coalition of a p % rule", least=1, most=_MOST_CONTRIBUTORS)
 
     def level(self, cells: Contributions) -> np.ndarray:
         """The upper protection level, NaN for cells that are not sensitive."""
@@ -161,10 +178,10 @@ _EXAMPLES = {
 }
 
 
-def _whole(number: float) -> int:
-    if number < 1 or not number.is_integer():
+def _whole(figure: float) -> int:
+    if not figure.is_integer():
         raise ValueError
-    return int(number)
+    return int(figure)
 
 
 def _make(name: str, numbers: list[float]) -> Rule:
@@ -175,16 +192,14 @@ def _make(name: str, numbers: list[float]) -> Rule:
         return MinimumFrequency(_whole(minimum))
     if name == "dominance":
         n, k = numbers or [1.0, 75.0]
-        if not 0 < k < 100:
-            raise ValueError
         return Dominance(_whole(n), k)
     if name == "pq":
         p, q = numbers
-        if not 0 < p < q <= 100:
+        if not p < q:
             raise ValueError
         return PPercent(p, 1, q)
     p, *more = numbers or [10.0]
-    if p <= 0 or len(more) > 1:
+    if len(more) > 1:
         raise ValueError
     return PPercent(p, _whole(more[0]) if more else 1)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import Infeasible, InputError
+from shoal.numbers import first_unusable, number, why_unusable
 from shoal.search import Budget, Observer, Seeds, silent
 from shoal.sources.not_numbers import why_not_numeric
 from shoal.tables.audit import Audit, without
@@ -22,7 +23,7 @@ from shoal.tables.problem import Problem
 from shoal.tables.publishing import interval_frame, pattern_frame, published_frame
 from shoal.tables.scaling import refuse_lost_levels
 from shoal.tables.table import TOTAL, Table, with_totals
-from shoal.tables.tabulation import Tabulation, Zeros, costs, missing
+from shoal.tables.tabulation import Tabulation, Zeros, costs, figure, missing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -256,11 +257,12 @@ def _solve_whole(
     counts: bool,
 ) -> Pattern:
     """Solve; for counts, ask for more where whole numbers alone give a cell away, and solve again."""
-    asked = problem
+    asked, run = problem, budget.start()
     for _ in range(4):
         solution: Pattern = method.solve(
-            asked, options, budget=budget, seeds=Seeds(seed), threads=threads, observer=observer
+            asked, options, budget=run.remaining(), seeds=Seeds(seed), threads=threads, observer=observer
         )
+        run.spend(solution.work)
         bad = integer_failures(problem, solution.complementary) if counts else ()
         if not bad:
             bound = solution.bound if asked is problem else None
@@ -310,6 +312,7 @@ def audit(
         marked = [cell for cell, kind in zip(cells, kinds, strict=True) if kind == "primary"]
         if not marked:
             raise InputError("say which cells are sensitive: the pattern marks none as primary")
+        _check_settings(share, sliding, low, high)
         problem = Problem.of(whole, marked, protection=share, low=low, high=high)
         problem = problem.against(sliding=sliding * np.abs(base.values[problem.sensitive]))
     else:
@@ -410,10 +413,7 @@ def as_problem(
     the sliding width and the bounds of an attacker come on top. Empty cells of a matrix are published, and so are its
     totals unless one of them is sensitive.
     """
-    if not 0.0 <= protection <= 1.0:
-        raise InputError(f"the protection must be a share between 0 and 1, not {protection:g}")
-    if not sliding >= 0.0:
-        raise InputError(f"the sliding width must be a share of at least 0, not {sliding:g}")
+    _check_settings(protection, sliding, low, high)
     if isinstance(table, Problem | Tabulation):
         problem = (
             table if isinstance(table, Problem) else table.problem(insiders=insiders, low=low, high=high)
@@ -439,6 +439,14 @@ def as_problem(
         low=low,
         high=high,
     )
+
+
+def _check_settings(protection: float, sliding: float, low: float, high: float | None) -> None:
+    number(protection, "the protection, a share of the value between 0 and 1,", least=0.0, most=1.0)
+    number(sliding, "the sliding width, a share of the value,", least=0.0)
+    number(low, "the lower bound an attacker knows", infinite=True)
+    if high is not None:
+        number(high, "the upper bound an attacker knows", infinite=True)
 
 
 def _candidates(table: Table, sensitive: np.ndarray, zeros: Zeros) -> np.ndarray:
@@ -509,9 +517,10 @@ def as_table(data: Any, *, rounding: float | None = None) -> Table:
             raise InputError(
                 f"column '{name}' of the table is not numeric: {why_not_numeric(frame[name])}"
             ) from None
-        gaps = np.flatnonzero(~np.isfinite(body[:, place]))
-        if gaps.size:
-            raise InputError(f"the cell row '{rows[gaps[0]]}', column '{name}' has no value")
+        bad = first_unusable(body[:, place])
+        if bad is not None:
+            what = why_unusable(body[bad, place])
+            raise InputError(f"the cell row '{rows[bad]}', column '{name}' {what}")
     last_row = bool(rows) and rows[-1].strip().lower() == TOTAL
     last_column = columns[-1].strip().lower() == TOTAL
     if not last_row and not last_column:
@@ -604,7 +613,4 @@ def read_costs(
 def _number(row: Mapping[str, Any], name: str, where: str) -> float | None:
     if missing(row.get(name)):
         return None
-    try:
-        return float(row[name])
-    except (TypeError, ValueError):
-        raise InputError(f"column '{name}' of {where} must be numeric") from None
+    return figure(row[name], f"column '{name}' of {where}")

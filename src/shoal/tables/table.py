@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.numbers import first_unusable, number, why_unusable
 from shoal.tables.decimals import units
 
 if TYPE_CHECKING:
@@ -60,6 +61,12 @@ class Table:
         values = np.asarray(matrix, dtype=np.float64)
         if values.ndim != 2:
             raise InputError("a two-dimensional table must be a matrix of numbers")
+        bad = first_unusable(values.ravel())
+        if bad is not None:
+            row, column = divmod(bad, values.shape[1])
+            raise InputError(
+                f"the cell in row {row + 1}, column {column + 1} {why_unusable(values[row, column])}"
+            )
         if not totals:
             values = with_totals(values)
         m, n = values.shape[0] - 1, values.shape[1] - 1
@@ -114,15 +121,21 @@ class Table:
         values = np.array(self.values, dtype=np.float64)
         if values.size == 0:
             raise InputError("the table has no cells")
-        if not np.isfinite(values).all():
-            bad = int(np.flatnonzero(~np.isfinite(values))[0])
-            raise InputError(f"the cell {self.name(bad)} has no value")
+        bad = first_unusable(values)
+        if bad is not None:
+            raise InputError(f"the cell {self.name(bad)} {why_unusable(values[bad])}")
+        signs = np.asarray(self.signs, dtype=np.float64)
+        right = np.zeros(1) if self.rhs is None else np.asarray(self.rhs, dtype=np.float64)
+        if first_unusable(signs) is not None or first_unusable(right) is not None:
+            raise InputError(
+                "a relation has a coefficient or a right-hand side that is no number to compute with"
+            )
         members = np.asarray(self.members, dtype=np.int32)
         if members.size and (members.min() < 0 or members.max() >= values.size):
             raise InputError("a relation names a cell that is not in the table")
         object.__setattr__(self, "values", _frozen(values))
         object.__setattr__(self, "members", _frozen(members))
-        object.__setattr__(self, "signs", _frozen(np.asarray(self.signs, dtype=np.float64)))
+        object.__setattr__(self, "signs", _frozen(signs))
         object.__setattr__(self, "starts", _frozen(np.asarray(self.starts, dtype=np.int64)))
 
     def __repr__(self) -> str:
@@ -204,8 +217,8 @@ class Table:
 
         ``rounding`` is the base to which published figures were rounded; each member may then be off by half of it.
         """
-        if rounding is not None and not rounding > 0:
-            raise InputError(f"the base of rounding must be above 0, not {rounding:g}")
+        if rounding is not None:
+            number(rounding, "the base of rounding", above=0.0)
         size = abs(self.matrix) @ np.abs(self.values)
         allowed = 1e-8 * (size if self.rhs is None else size + np.abs(self.rhs))
         if rounding is not None:

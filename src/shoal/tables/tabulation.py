@@ -11,6 +11,8 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError, unknown
+from shoal.numbers import LARGEST as LARGEST_FIGURE
+from shoal.numbers import first_unusable
 from shoal.sources.not_numbers import why_not_numeric
 from shoal.tables.decimals import significant, units
 from shoal.tables.frames import as_frame, with_coordinates
@@ -336,8 +338,13 @@ def _numbers(data: "nw.DataFrame[Any]", name: str) -> np.ndarray:
         values = np.array(column.to_list(), dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"column '{name}' is not numeric: {why_not_numeric(column)}") from None
-    if not np.isfinite(values).all():
+    if np.isnan(values).any():
         raise InputError(f"column '{name}' has missing values")
+    bad = first_unusable(values)
+    if bad is not None:
+        raise InputError(
+            f"column '{name}' has a figure in record {bad + 1} that is too large to compute with"
+        )
     return values
 
 
@@ -360,6 +367,17 @@ def missing(item: Any) -> bool:
     if isinstance(item, float):
         return bool(np.isnan(item))
     return item is None or type(item).__name__ in ("NaTType", "NAType") or str(item) == ""
+
+
+def figure(item: Any, where: str) -> float:
+    """A level or a cost from a file; the message never quotes it."""
+    try:
+        found = float(item)
+    except (TypeError, ValueError):
+        raise InputError(f"{where} must be numeric") from None
+    if not 0.0 <= found <= LARGEST_FIGURE:
+        raise InputError(f"{where} must have finite numbers of at least 0")
+    return found
 
 
 def _table(dimensions: Sequence[str], trees: Mapping[str, Tree]) -> tuple[Table, tuple[int, ...]]:
@@ -542,10 +560,5 @@ def apply_apriori(made: Tabulation, apriori: "IntoDataFrame") -> Tabulation:
         for name, array in (("lower", lower), ("upper", upper), ("cost", cost)):
             if missing(row.get(name)):
                 continue
-            try:
-                array[cell] = float(row[name])
-            except (TypeError, ValueError):
-                raise InputError(f"column '{name}' of the a-priori file must be numeric") from None
-            if not array[cell] >= 0:
-                raise InputError(f"column '{name}' of the a-priori file must be at least 0")
+            array[cell] = figure(row[name], f"column '{name}' of the a-priori file")
     return replace(made, status=status, lower=lower, upper=upper, cost=cost)

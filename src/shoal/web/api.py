@@ -70,7 +70,7 @@ class Address(BaseModel):
 class Connect(BaseModel):
     """How to reach a database; the password is kept in memory until the connection is closed."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     kind: Literal["sqlite", "postgresql", "mariadb"]
     database: str = Field(
@@ -93,7 +93,7 @@ class ConnectionView(BaseModel):
 class TableOf(BaseModel):
     """A table of the connected database."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     table: str = Field(min_length=1, max_length=200)
 
@@ -110,7 +110,7 @@ class WriteTo(TableOf):
 class UpdateOf(BaseModel):
     """The tables of people that REC_RAND and REC_INTELLIGENT are written into."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     tables: list[str] = Field(min_length=1, max_length=50)
 

@@ -6,12 +6,14 @@ from typing import Literal
 
 import numpy as np
 
+from shoal.errors import InputError
 from shoal.microdata.measures.fitness import Fitness, fitness
 from shoal.microdata.measures.information_loss import InformationLoss, information_loss
 from shoal.microdata.measures.intervals import WIDTHS, Around, deviation_disclosure, interval_disclosure
 from shoal.microdata.measures.linkage import link_by_distance
 from shoal.microdata.measures.probabilistic import LARGEST, ProbabilisticLinks, link_by_agreement
 from shoal.microdata.measures.scaling import Scaling, on_common_scale
+from shoal.numbers import number
 from shoal.search import Seeds
 
 Ties = Literal["expected", "strict"]
@@ -31,6 +33,14 @@ class Definitions:
     scaling: Scaling = "min-max"
     ties: Ties = "expected"
     within: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.widths:
+            raise InputError("the measures need the width of at least one interval")
+        for width in self.widths:
+            number(width, "the width of an interval", above=0.0, most=1e6)
+        if self.within is not None:
+            number(self.within, "the distance within which values agree", least=0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Request(BaseModel):
-    """The base of every request: unknown fields are refused."""
+    """The base of every request: unknown fields are refused, and numbers that are none or have no end."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 # Where a field may be one thing or several, the place of an error names which was tried.

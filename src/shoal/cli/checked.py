@@ -1,0 +1,40 @@
+"""Commands whose numbers are checked before anything else happens, in this one place for every option there is."""
+
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+# Options where infinity has a meaning: a bound that is not there.
+_MAY_BE_INFINITE = frozenset({"low", "high"})
+
+
+class CheckedCommand(TyperCommand):
+    """A command that refuses numbers nobody can compute with."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Check all numbers that were given, then run."""
+        for parameter in self.params:
+            value = ctx.params.get(parameter.name)
+            for item in value if isinstance(value, list | tuple) else (value,):
+                _check(parameter, item)
+        return super().invoke(ctx)
+
+
+def _check(parameter: Any, value: Any) -> None:
+    from shoal.numbers import LARGEST_WHOLE, number, whole
+
+    option = max(parameter.opts, key=len)
+    if isinstance(value, float):
+        number(value, option, infinite=parameter.name in _MAY_BE_INFINITE)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        whole(value, option, least=-LARGEST_WHOLE)
+
+
+def check_numbers(app: typer.Typer) -> None:
+    """Make every command of the application a checked one."""
+    for command in app.registered_commands:
+        command.cls = CheckedCommand
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            check_numbers(group.typer_instance)
