@@ -1,6 +1,7 @@
 """Tables in files: a matrix, a list of cells with its structure beside it, or a ``jj`` file."""
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.numbers import LARGEST, first_unusable
 from shoal.sources.internal import COLUMN, WORD
 from shoal.tables import jj
 from shoal.tables.problem import Problem
@@ -114,12 +116,11 @@ def read_cells(frame: "pl.DataFrame", path: str, *, rounding: float | None = Non
     plan: dict[str, Any] = {}
     place = beside(path, "structure.json")
     if place.exists():
-        try:
-            plan = json.loads(place.read_text(encoding="utf-8"))
-        except ValueError:
-            raise InputError(f"{place.name} is not readable as JSON") from None
+        plan = _read_structure(place)
     names = frame.columns
     dimensions = plan.get("dimensions") or names[: names.index("value")]
+    if not dimensions:
+        raise InputError("the list of cells has no dimension: they stand before the column 'value'")
     for name in dimensions:
         if name not in names:
             raise InputError(f"the list of cells lacks the dimension '{name}'")
@@ -138,15 +139,19 @@ def read_cells(frame: "pl.DataFrame", path: str, *, rounding: float | None = Non
     def spread(name: str, default: float) -> np.ndarray:
         found = np.full(table.cells, default)
         if name in names:
-            found[where] = [default if item is None else float(item) for item in frame[name].to_list()]
+            found[where] = [
+                default if item is None else _figure(item, name, row)
+                for row, item in enumerate(frame[name].to_list(), 1)
+            ]
         return found
 
     values = spread("value", 0.0)
     status = np.full(table.cells, "z", dtype=object)
     status[where] = [str(item) for item in frame["status"].to_list()]
-    odd = sorted(set(status) - {"s", "u", "z", "m"})
-    if odd:
-        raise InputError(f"the list of cells has the status '{odd[0]}'; known are s, u and z")
+    odd = ~np.isin(status[where].astype(str), ["s", "u", "z", "m"])
+    if odd.any():
+        row = int(np.flatnonzero(odd)[0]) + 1
+        raise InputError(f"the list of cells has an unknown status in row {row}; known are s, u and z")
     status[status == "m"] = "s"
     table = _with_values(table, values)
     table.check(rounding=rounding)
@@ -170,6 +175,39 @@ def read_cells(frame: "pl.DataFrame", path: str, *, rounding: float | None = Non
     )
 
 
+def _figure(item: Any, name: str, row: int) -> float:
+    try:
+        found = float(item)
+    except (TypeError, ValueError):
+        found = math.nan
+    most = 2**53 if name == "contributors" else LARGEST
+    if not abs(found) <= most or (found < 0 and name != "value"):
+        least = "" if name == "value" else " of at least 0"
+        raise InputError(f"column '{name}' of the list of cells must be a finite number{least} in row {row}")
+    return found
+
+
+def _read_structure(path: Path) -> dict[str, Any]:
+    """What lies beside a list of cells, if it is what ``structure`` writes."""
+    damaged = f"{path.name} is damaged; run tabulate again"
+    try:
+        plan = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        raise InputError(f"{path.name} is not readable as JSON") from None
+    kinds = {"dimensions": list, "hierarchies": dict, "rules": list, "by_rule": dict, "counts": bool}
+    if not isinstance(plan, dict) or any(
+        not isinstance(plan.get(name, kind()), kind) for name, kind in kinds.items()
+    ):
+        raise InputError(damaged)
+    texts = [*plan.get("dimensions", ()), *plan.get("rules", ())]
+    for tree in plan.get("hierarchies", {}).values():
+        texts += [*tree.values()] if isinstance(tree, dict) else [tree]
+    counts = plan.get("by_rule", {}).values()
+    if not all(isinstance(item, str) for item in texts) or not all(type(count) is int for count in counts):
+        raise InputError(damaged)
+    return plan
+
+
 def _read_contributions(
     path: Path, where: np.ndarray, table: Table, contributors: np.ndarray
 ) -> Contributions | None:
@@ -181,8 +219,16 @@ def _read_contributions(
     stale = f"{path.name} does not fit the list of cells (was one of them sorted or cut?); run tabulate again"
     if not {"cell", "contributor", "amount"} <= set(frame.columns):
         raise InputError(stale)
+    if frame.null_count().sum_horizontal().sum() or not (
+        frame["cell"].dtype.is_integer()
+        and frame["contributor"].dtype.is_integer()
+        and frame["amount"].dtype.is_numeric()
+    ):
+        raise InputError(stale)
     row, contributor = (frame[name].to_numpy().astype(np.int64) for name in ("cell", "contributor"))
     amount = frame["amount"].to_numpy().astype(np.float64)
+    if first_unusable(amount) is not None:
+        raise InputError(stale)
     if row.size and (row.min() < 0 or row.max() >= where.size):
         raise InputError(stale)
     cell = where[row]
@@ -204,10 +250,19 @@ def read_hierarchy(path: str) -> dict[str, str]:
         if len(frame.columns) != 2:
             raise InputError(f"the hierarchy {Path(path).name} needs the columns 'code' and 'parent'")
         frame = frame.rename(dict(zip(frame.columns, ("code", "parent"), strict=True)))
-    return {
-        str(code): "" if parent is None else str(parent)
-        for code, parent in zip(frame["code"].to_list(), frame["parent"].to_list(), strict=True)
-    }
+    return as_hierarchy(frame, Path(path).name)
+
+
+def as_hierarchy(frame: "pl.DataFrame", source: str) -> dict[str, str]:
+    """The parent of each code, from the columns ``code`` and ``parent``; a code has one parent."""
+    found: dict[str, str] = {}
+    for row, (code, parent) in enumerate(frame.select("code", "parent").iter_rows(), 1):
+        if code is None:
+            raise InputError(f"the hierarchy {source} has no code in row {row}")
+        above = "" if parent is None else str(parent)
+        if found.setdefault(str(code), above) != above:
+            raise InputError(f"the hierarchy {source} gives a code a second parent in row {row}")
+    return found
 
 
 def _read_hrc(path: Path) -> dict[str, str]:
@@ -216,13 +271,21 @@ def _read_hrc(path: Path) -> dict[str, str]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise InputError(f"cannot read {path}: {(error.strerror or 'error').lower()}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path.name} is not a text in UTF-8") from None
     parents: list[str] = []
     found: dict[str, str] = {}
-    for line in lines:
+    for number, line in enumerate(lines, 1):
         code = line.strip().lstrip("@")
         if not code:
             continue
         depth = len(line.strip()) - len(code)
+        if depth > len(parents):
+            raise InputError(
+                f"{path.name}, line {number}: the code is more than one level below the one before"
+            )
+        if code in found:
+            raise InputError(f"{path.name}, line {number}: the code was there before")
         parents[depth:] = [code]
         found[code] = parents[depth - 1] if depth else ""
     return found

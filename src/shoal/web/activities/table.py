@@ -245,12 +245,11 @@ def _sensitive(request: TableRequest, datasets: "Datasets", dimensions: tuple[st
 
 
 def _hierarchy(frame: "pl.DataFrame", dimension: str) -> dict[str, str]:
+    from shoal.tables.files import as_hierarchy
+
     names = frame.columns
     if not {"code", "parent"} <= set(names):
         if len(names) != 2:
             raise InputError(f"the hierarchy of '{dimension}' needs the columns 'code' and 'parent'")
         frame = frame.rename(dict(zip(names, ("code", "parent"), strict=True)))
-    return {
-        str(code): "" if parent is None else str(parent)
-        for code, parent in zip(frame["code"].to_list(), frame["parent"].to_list(), strict=True)
-    }
+    return as_hierarchy(frame, f"of '{dimension}'")
