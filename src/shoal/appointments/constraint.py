@@ -246,14 +246,20 @@ def seat_anyhow(problem: Problem, run: Run, seeds: Seeds) -> np.ndarray | None:
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = seeds.integer() % (2**31 - 1)
     solver.parameters.max_deterministic_time = 60.0
-    status = solver.solve(model.model)
+    left = run.remaining().seconds
+    if left is not None:
+        solver.parameters.max_time_in_seconds = left
+    with cp.stopping(solver, run):
+        status = solver.solve(model.model)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return model.matrix(solver)
     if status == cp_model.INFEASIBLE:
         raise Infeasible(f"no plan keeps {problem.diversity} kinds of people in every crowd at every slot")
-    raise Infeasible(
-        f"no plan with {problem.diversity} kinds of people in every crowd was found; ask for fewer"
-    )
+    if run.budget.control.cancelled:
+        # There is no plan yet that could be kept.
+        raise KeyboardInterrupt
+    more = "ask for fewer" if left is None else "ask for fewer, or give it more time"
+    raise Infeasible(f"no plan with {problem.diversity} kinds of people in every crowd was found; {more}")
 
 
 def diverse_enough(problem: Problem, matrix: np.ndarray) -> bool:

@@ -42,7 +42,7 @@ def run_model(
         parameters.max_deterministic_time = budget.iterations * UNIT
     if budget.seconds is not None:
         parameters.max_time_in_seconds = budget.seconds
-    with _stopping(solver, run):
+    with stopping(solver, run):
         status = solver.solve(model)
     spent = max(1, round(solver.response_proto.deterministic_time / UNIT))
     run.spend(spent if budget.iterations is None else min(spent, budget.iterations))
@@ -50,7 +50,7 @@ def run_model(
 
 
 @contextmanager
-def _stopping(solver: cp_model.CpSolver, run: Run) -> Iterator[None]:
+def stopping(solver: cp_model.CpSolver, run: Run) -> Iterator[None]:
     """Within this block a cancellation reaches the solver."""
     over = threading.Event()
 

@@ -13,6 +13,7 @@ partition.
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 
@@ -53,10 +54,12 @@ def column_generation_bound(
     if is_trivial(problem) or problem.d == 1 or problem.n > _LARGEST or run.stopped:
         return best
     turned = turned_points(problem)
-    programme = _Programme(turned.points, problem)
+    programme = _Programme(turned.points, problem, run)
     tree = tree_of(turned.points)
     near = nearest_sums(tree, min(problem.n, 2 * problem.k - 1))
-    centre = _first_prices(tree, problem, threads)
+    centre = _first_prices(tree, problem, threads, run)
+    if centre is None:
+        return best
     # Groups that are nearly worth their cost at prices known to be too low.
     worth = _worth(turned.points, near, 1.1 * centre, problem, run, threads, keep=6)
     if worth is None:
@@ -101,10 +104,15 @@ def nearest_sums(tree: Tree, length: int) -> np.ndarray:
     return sums
 
 
-def _first_prices(tree: Tree, problem: Problem, threads: int) -> np.ndarray:
-    """The matching bound, shared out to the records: prices at which no group is worth more than it costs."""
-    _, doubles = matching_prices(tree, problem, 60, Budget().start(), threads)
-    assert doubles is not None
+def _first_prices(tree: Tree, problem: Problem, threads: int, run: Run) -> np.ndarray | None:
+    """The matching bound, shared out to the records: prices at which no group is worth more than it costs.
+
+    Nothing if the run is over before.
+    """
+    left = replace(run.remaining(), iterations=None)
+    _, doubles = matching_prices(tree, problem, 60, left.start(), threads)
+    if doubles is None:
+        return None
     excess = np.zeros(problem.n)
     overlaps(tree, doubles, 0, problem.n, excess)
     prices = np.empty(problem.n)
@@ -115,7 +123,7 @@ def _first_prices(tree: Tree, problem: Problem, threads: int) -> np.ndarray:
 class _Programme:
     """The linear programme over the groups known so far."""
 
-    def __init__(self, points: np.ndarray, problem: Problem) -> None:
+    def __init__(self, points: np.ndarray, problem: Problem, run: Run) -> None:
         import highspy
 
         self._points = points
@@ -127,7 +135,7 @@ class _Programme:
         for _ in range(problem.n):
             self._solver.addRow(1.0, 1.0, 0, nothing, np.array([]))
         # Some partition makes the programme feasible; a good one makes its first prices sensible.
-        labels = ilsmc(problem, budget=Budget(iterations=500)).labels
+        labels = ilsmc(problem, budget=replace(run.remaining(), iterations=500)).labels
         self.add([tuple(np.flatnonzero(labels == group)) for group in range(int(labels.max()) + 1)])
 
     def add(self, groups: list[tuple[int, ...]]) -> int:

@@ -39,6 +39,9 @@ def max_flow(
     The arcs at node v are ``arcs[first[v] : first[v] + degree[v]]``. Arc ``skip`` and arcs with ``known[e] == scenario``
     stay as they are. ``work`` is scratch: rows level, place, queue, path; at the end ``work[0, v] > 0`` marks the nodes
     that can still be reached from the source.
+
+    Ends whatever the numbers are: where rounding (or a nan) keeps an arc from filling up, its path is left all the same, and
+    a round that sends nothing is the last.
     """
     level = work[0]
     place = work[1]
@@ -47,7 +50,9 @@ def max_flow(
     sent = 0.0
     if source == sink:
         return limit
-    while True:
+    before = -1.0
+    while sent > before:
+        before = sent
         level[:] = 0
         level[source] = 1
         queue[0] = source
@@ -84,17 +89,20 @@ def max_flow(
         while True:
             if v == sink:
                 amount = limit - sent
+                tight, tight_node = 0, source
                 node = source
                 for i in range(depth):
                     e = path[i]
                     if tail[e] == node:
                         room = up[e] - change[e]
-                        node = head[e]
+                        after = head[e]
                     else:
                         room = down[e] + change[e]
-                        node = tail[e]
+                        after = tail[e]
                     if room < amount:
                         amount = room
+                        tight, tight_node = i, node
+                    node = after
                 node = source
                 back = depth
                 back_node = sink
@@ -115,6 +123,9 @@ def max_flow(
                 sent += amount
                 if sent >= limit - tiny:
                     return limit
+                if back == depth:
+                    back, back_node = tight, tight_node
+                    place[back_node] += 1
                 depth = back
                 v = back_node
                 continue
@@ -143,6 +154,10 @@ def max_flow(
             e = path[depth]
             v = tail[e] if head[e] == v else head[e]
             place[v] += 1
+    # The sink is among the nodes that were reached, so they are no cut; the source alone always is one.
+    level[:] = 0
+    level[source] = 1
+    return sent
 
 
 @kernel

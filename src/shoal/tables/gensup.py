@@ -67,10 +67,10 @@ def solve(
     """Evolve; one generation (one pair of parents) is one unit of work."""
     plane = Plane(problem, "gensup", search_of(options.rectangles))
     breeder = Breeder(plane, HeurGeneOptions(population=options.population))
-    founders = [member.hidden for member in breeder.founders(seeds)]
+    run = budget.start(observer)
+    founders = [member.hidden for member in breeder.founders(seeds, run)]
     while len(founders) < 4:
         founders.append(founders[0])
-    run = budget.start(observer)
     tally = _Tally()
 
     def cost(hidden: np.ndarray) -> float:

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from shoal.search import Budget, Observer, Seeds
+from shoal.search import Budget, Observer, Run, Seeds
 from shoal.search.evolution import (
     EliteParents,
     Evolution,
@@ -117,10 +117,12 @@ class Breeder:
         self.options = options
         self.tally = Tally()
 
-    def founders(self, seeds: Seeds) -> list[Chromosome]:
-        """HyperCube patterns; those that fail are counted."""
-        found = []
+    def founders(self, seeds: Seeds, run: Run | None = None) -> list[Chromosome]:
+        """HyperCube patterns, fewer if the run is over before; those that fail are counted."""
+        found: list[Chromosome] = []
         for place in range(self.options.population):
+            if found and run is not None and run.stopped:
+                break
             state = self.plane.hypercube(seeds.child("hypercube", place).state())
             if state is None:
                 self.tally.failures += 1
@@ -184,8 +186,8 @@ def solve(
     """Evolve; one generation (one pair of parents) is one unit of work."""
     plane = Plane(problem, "heurgene", search_of(options.rectangles))
     breeder = Breeder(plane, options)
-    founders = breeder.founders(seeds)
     run = budget.start(observer)
+    founders = breeder.founders(seeds, run)
     search = Evolution(
         founders,
         lambda chromosome: chromosome.cost,

@@ -443,7 +443,10 @@ def protect(
             if amount < smallest or amount <= graph.tiny:
                 possible = False
             continue
-        sent += _follow(graph, state, scratch, sink, goal - sent)
+        more = sent + _follow(graph, state, scratch, sink, goal - sent)
+        # What rounding swallows would be sent for ever.
+        possible = more > sent
+        sent = more
         amount = goal - sent
     _gather(graph, state, scratch, r, _FORGET)
     if scenario >= 0:
@@ -500,6 +503,8 @@ def lay_paths(graph: Graph, state: State, scratch: Scratch, r: int, penalty: np.
             if cost < 0.0:
                 break
             sent = _follow(graph, state, scratch, sink, goal)
+            if not goal - sent < goal:
+                break
             goal -= sent
             left -= sent
         _gather(graph, state, scratch, r, _FORGET)

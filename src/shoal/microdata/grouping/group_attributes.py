@@ -1,6 +1,7 @@
 """``shoal.group_attributes``: which columns to microaggregate together."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import narwhals as nw
@@ -158,14 +159,16 @@ def _warnings(problem: GroupingProblem, found: Grouping) -> list[str]:
 def _each_alone(
     problem: GroupingProblem, budget: Budget, seed: int | None, threads: int, observer: Observer
 ) -> dict[str, Grouping]:
-    """GOMM with one operator only, for each of them."""
+    """GOMM with one operator only, for each of them; together they may take as long as the search itself."""
     from shoal.microdata.grouping.genetic import OPERATOR_NAMES, GommOptions, solve
 
+    seconds = None if budget.seconds is None else budget.seconds / len(OPERATOR_NAMES)
+    share = replace(budget, seconds=seconds, target=None)
     return {
         name: solve(
             problem,
             GommOptions.alone(name),
-            budget=Budget(iterations=budget.iterations, seconds=budget.seconds, control=budget.control),
+            budget=share,
             seeds=Seeds(seed).child("alone", name),
             threads=threads,
             observer=observer,
