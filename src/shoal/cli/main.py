@@ -3,6 +3,7 @@
 Exit codes: 0 done and verified, 2 bad input, 3 infeasible, unsafe or a gate failed, 130 interrupted.
 """
 
+import errno
 import json
 import os
 import sys
@@ -28,6 +29,8 @@ from shoal.cli import (
 from shoal.cli.checked import check_numbers
 from shoal.cli.interrupts import interrupts
 from shoal.errors import Infeasible, InputError
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 app = typer.Typer(
     name="shoal",
@@ -98,12 +101,25 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         code = _fail(str(error), "infeasible", 3, as_json)
     except BrokenPipeError:
         # The reader of a pipe went away (shoal … | head): not our error, and nobody is left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         code = 0
+    except OSError as error:
+        code = _disk_full(before) if error.errno in _FULL else _unexpected(error, as_json)
     except Exception as error:
         # Some libraries turn an interruption into an error of their own.
         code = _interrupted(before, as_json) if interrupts.asked else _unexpected(error, as_json)
     sys.exit(code)
+
+
+def _discard_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _disk_full(before: int) -> int:
+    """Standard output, or a temporary file, found no room; what it holds cannot be trusted, so the words go elsewhere."""
+    _discard_output()
+    rest = "the results were written before" if _written() > before else "nothing was written"
+    return _fail(f"the disk is full; {rest}", "input", 2, as_json=False)
 
 
 def _written() -> int:
