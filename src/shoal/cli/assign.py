@@ -656,7 +656,7 @@ def _print(plan: "Appointments", payload: dict[str, Any], written: str | None) -
     if len(payload["slots"]) > len(shown):
         typer.echo(f"… and {len(payload['slots']) - len(shown)} more slots")
     if written:
-        typer.echo(f"wrote {written}")
+        typer.echo(output.harmless(f"wrote {written}"))
 
 
 def _print_tables(tables: list[dict[str, Any]]) -> None:

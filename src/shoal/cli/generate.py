@@ -171,6 +171,8 @@ def _of_slots(address: "Address") -> "Address":
 
 
 def _tell(written: list[dict[str, object]]) -> None:
+    from shoal.cli.output import harmless
+
     for item in written:
         figures = ", ".join(f"{value} {name}" for name, value in item.items() if isinstance(value, int))
-        typer.echo(f"wrote {item['table']}: {figures}")
+        typer.echo(harmless(f"wrote {item['table']}: {figures}"))

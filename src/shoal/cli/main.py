@@ -28,6 +28,7 @@ from shoal.cli import (
 )
 from shoal.cli.checked import check_numbers
 from shoal.cli.interrupts import interrupts
+from shoal.cli.output import harmless
 from shoal.errors import Infeasible, InputError
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -140,6 +141,10 @@ def _unexpected(error: Exception, as_json: bool) -> int:
         return _fail(str(error.format_message()).replace("\n", " "), "input", 2, as_json)
     if os.environ.get("SHOAL_DEBUG"):
         raise error
+    if (
+        isinstance(error, OSError) and error.filename is not None
+    ):  # a name the system refuses: too long, a loop of links
+        return _fail(f"'{error.filename}' cannot be used: {error.strerror}", "input", 2, as_json)
     if isinstance(error, MemoryError):
         return _fail("not enough memory for this much data", "internal", 1, as_json)
     # The message of an unexpected error may quote data, so only its kind is shown.
@@ -152,7 +157,7 @@ def _fail(text: str, kind: str, code: int, as_json: bool) -> int:
     if as_json:
         sys.stdout.write(json.dumps({"error": line, "kind": kind}, ensure_ascii=False) + "\n")
     else:
-        sys.stderr.write(f"shoal: {line}\n")
+        sys.stderr.write(f"shoal: {harmless(line)}\n")
     return code
 
 

@@ -1,6 +1,7 @@
 """What a command prints: JSON alone on standard output, or text; remarks and progress on standard error."""
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -33,10 +34,23 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
+# What a terminal obeys instead of showing it, or shows in another order than it stands: names come from files.
+_OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def harmless(text: str) -> str:
+    r"""A text that a terminal only shows: other characters than that stand as their escapes.
+
+    >>> print(harmless("column 'red\x1b[31m'"))
+    column 'red\x1b[31m'
+    """
+    return _OBEYED.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+
+
 def remark(text: str, *, quiet: bool = False) -> None:
     """A one-line remark on standard error; ``--quiet`` and ``--json`` do without it."""
     if not quiet:
-        sys.stderr.write(text.rstrip() + "\n")
+        sys.stderr.write(harmless(" ".join(text.splitlines()).rstrip()) + "\n")
         sys.stderr.flush()
 
 
@@ -85,7 +99,7 @@ def facts(pairs: Iterable[tuple[str, Any]]) -> None:
     table.add_column(style="bold")
     table.add_column()
     for name, value in pairs:
-        table.add_row(name, Text(str(value)))
+        table.add_row(Text(harmless(name)), Text(harmless(str(value))))
     console().print(table)
 
 
@@ -100,7 +114,7 @@ def rows(header: Sequence[str], body: Iterable[Sequence[Any]], *, title: str | N
 
     body = [list(row) for row in body]
     table = Table(
-        title=title and Text(title),
+        title=title and Text(harmless(title)),
         title_justify="left",
         title_style="bold",
         box=box.SIMPLE_HEAD,
@@ -110,7 +124,7 @@ def rows(header: Sequence[str], body: Iterable[Sequence[Any]], *, title: str | N
         numeric = (
             all(isinstance(row[place], int | float) or row[place] in ("", None) for row in body) and body
         )
-        table.add_column(Text(name), justify="right" if numeric else "left")
+        table.add_column(Text(harmless(name)), justify="right" if numeric else "left")
     for row in body:
         table.add_row(*[Text(_cell(value)) for value in row])
     console().print(table)
@@ -126,4 +140,4 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         # Means of years and codes are among these: 1995.3, not 1,995.3.
         return f"{value:.4g}" if abs(value) < 1000 else f"{value:.1f}"
-    return str(value)
+    return harmless(str(value))

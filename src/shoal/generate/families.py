@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from shoal.errors import InputError, unknown
+from shoal.generate.limits import check_count
 from shoal.search.seeds import Seeds
 
 
@@ -139,6 +140,5 @@ def family(name: str, size: int = 100, *, seeds: Seeds | None = None) -> Instanc
         return FIXED[name]
     if name not in FAMILIES:
         raise unknown("family", name, [*FAMILIES, *FIXED])
-    if size < 1:
-        raise InputError(f"the size must be at least 1, not {size}")
+    check_count("the size", size)
     return FAMILIES[name](size, seeds or Seeds())

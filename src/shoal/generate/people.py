@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from shoal.errors import InputError, unknown
+from shoal.generate.limits import check_count
 from shoal.search.seeds import Seeds
 
 if TYPE_CHECKING:
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 DISTRIBUTIONS = ("uniform", "spain")
 SEXES = ("man", "woman")
 FIRST_POSTCODE = 28_000
+OLDEST = 200
 MOST_POSTCODES = 100_000 - FIRST_POSTCODE
 
 # Residents of Spain on 1 January 2015 by bands of five years of age, the last one open (INE, press note np917).
@@ -96,8 +98,7 @@ def _draw(weights: "np.ndarray", uniform: "np.ndarray") -> "np.ndarray":
 def _check(
     count: int, distribution: str, sex: str | None, min_age: int, max_age: int, postcodes: int
 ) -> None:
-    if count < 1:
-        raise InputError(f"the number of people must be at least 1, not {count}")
+    check_count("the number of people", count)
     if distribution not in DISTRIBUTIONS:
         raise unknown("distribution", str(distribution), DISTRIBUTIONS)
     if sex is not None and sex not in SEXES:
@@ -106,5 +107,6 @@ def _check(
         raise InputError(f"the youngest age must be 0 or more, not {min_age}")
     if max_age < max(1, min_age):
         raise InputError(f"the oldest age must be at least {max(1, min_age)}, not {max_age}")
+    check_count("the oldest age", max_age, most=OLDEST)
     if not 1 <= postcodes <= MOST_POSTCODES:
         raise InputError(f"the number of postcodes must be 1 to {MOST_POSTCODES:,}, not {postcodes:,}")

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from shoal.errors import InputError
+from shoal.generate.limits import check_count
 from shoal.search.seeds import Seeds
 
 if TYPE_CHECKING:
@@ -31,10 +32,9 @@ def slots(
     import numpy as np
     import polars as pl
 
-    if count < 1:
-        raise InputError(f"the number of slots must be at least 1, not {count}")
-    if persons < 0:
-        raise InputError(f"the number of persons must be 0 or more, not {persons}")
+    check_count("the number of slots", count)
+    check_count("the number of persons", persons, least=0)
+    check_count("the largest capacity", max_capacity)
     if not 1 <= min_capacity <= max_capacity:
         raise InputError(f"capacities must be a range from 1 up, not {min_capacity} to {max_capacity}")
     generator = (seeds or Seeds()).child("capacity").generator()

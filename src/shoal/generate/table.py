@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.generate.limits import MOST_CELLS, check_count
 from shoal.search import Seeds
 from shoal.tables.problem import Problem
 from shoal.tables.table import Table
@@ -46,6 +47,9 @@ def table(
     >>> problem.table.shape, problem.sensitive.size
     ((10, 8), 5)
     """
+    check_count("the number of rows", rows, most=MOST_CELLS)
+    check_count("the number of columns", columns, most=MOST_CELLS)
+    check_count("the number of cells", rows * columns, most=MOST_CELLS)
     if not 0 < sensitive <= rows * columns:
         raise InputError(f"a table of {rows} × {columns} cannot have {sensitive} sensitive cells")
     rng = seeds.generator()

@@ -11,6 +11,9 @@ from shoal.sources.data import Data
 if TYPE_CHECKING:
     import polars as pl
 
+# Each is a file or a table of its own: more are a slip of the finger.
+MOST_TABLES = 10_000
+
 Place: TypeAlias = Union[str, "PathLike[str]", Address]
 
 
@@ -115,7 +118,7 @@ def numbered(address: Place, count: int) -> tuple[Address, ...]:
     >>> [str(address) for address in numbered("tabla.csv", 1)]
     ['tabla.csv']
     """
-    if count < 1:
-        raise InputError(f"the number of tables must be at least 1, not {count}")
+    if not 1 <= count <= MOST_TABLES:
+        raise InputError(f"the number of tables must be 1 to {MOST_TABLES:,}, not {count:,}")
     place = parse(address)
     return (place,) if count == 1 else tuple(place.with_suffix_number(index) for index in range(count))
