@@ -15,6 +15,8 @@ from tests.web.serving import finished
 
 import shoal
 from shoal.errors import InputError
+from shoal.search import Budget
+from shoal.search.control import Control
 from shoal.tables import jj
 from shoal.tables.files import contributions_frame
 from shoal.tables.publishing import pattern_frame
@@ -28,6 +30,7 @@ from shoal.web.datasets import Datasets
 from shoal.web.jobs import auditor
 from shoal.web.jobs.worker import finite
 from shoal.web.pages.tables.drawn import Drawn
+from shoal.web.pages.tables.page import pattern_facts
 from shoal.web.workspace import Workspace
 
 TREE = {"north": "land", "south": "land", "isles": "sea", "land": "", "sea": ""}
@@ -320,3 +323,15 @@ def test_the_way_of_a_table_over_the_api(api: httpx.Client) -> None:
     offered = api.get("/api/methods/suppress").json()
     assert {item["name"] for item in offered} >= {"auto", "heurgene"}
     assert next(item for item in offered if item["name"] == "gensup")["options"]["population"]["minimum"] == 4
+
+
+def test_the_page_tells_an_unknown_bound_and_the_hidden_value_as_the_report_does() -> None:
+    control = Control()
+    control.cancel()
+    found = shoal.suppress(MATRIX, sensitive=[("e", "b")], budget=Budget(control=control))
+    told = dict(fact[:2] for fact in pattern_facts(found.to_dict()))
+    assert found.cost > 0
+    assert told["no safe pattern costs less than"] == told["gap to the best possible"] == "unknown"
+    report = found.report().html()
+    assert "<dt>no safe pattern costs less than</dt><dd>unknown</dd>" in report
+    assert f"<dd>{told['value hidden besides, without totals']}</dd>" in report

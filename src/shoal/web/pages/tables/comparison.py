@@ -100,7 +100,7 @@ def _rows(runs: list[Job], job: Job) -> None:
 
 
 def _known(value: float | None) -> float | str:
-    return "not known" if value is None else value
+    return "unknown" if value is None else value
 
 
 def _curves(runs: list[Job]) -> None:

@@ -246,20 +246,23 @@ def _reached(found: dict[str, Any]) -> None:
         parts.note(f"{name[:1].upper()}{name[1:]}: {text}.")
 
 
-def _suppressed(found: dict[str, Any]) -> None:
+def pattern_facts(found: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """The figures of a pattern, in the words of its report: a bound that is not there is unknown, never 0."""
     bound, gap, margin = found["bound"], found["gap_percent"], found["smallest_margin_percent"]
-    parts.facts(
-        [
-            ("safe", "yes" if found["safe"] else "no", "good" if found["safe"] else "bad"),
-            ("sensitive cells", found["primary"]),
-            ("further cells hidden", found["complementary"]),
-            ("cost", _rounded(found["cost"])),
-            ("no safe pattern costs less than", "not known" if bound is None else _rounded(bound)),
-            ("gap to the best possible", "not known" if gap is None else f"{gap:.2f} %"),
-            ("value hidden besides, without totals", f"{found['value_hidden_percent']:.2f} %"),
-            ("smallest margin", "no limit" if margin is None else f"{margin:.3g} %"),
-        ]
-    )
+    return [
+        ("safe", "yes" if found["safe"] else "no", "good" if found["safe"] else "bad"),
+        ("sensitive cells", found["primary"]),
+        ("further cells hidden", found["complementary"]),
+        ("cost", _rounded(found["cost"])),
+        ("no safe pattern costs less than", "unknown" if bound is None else _rounded(bound)),
+        ("gap to the best possible", "unknown" if gap is None else f"{gap:.2f} %"),
+        ("value hidden besides, without totals", f"{found['value_hidden_percent']:.3f} %"),
+        ("smallest margin", "no limit" if margin is None else f"{margin:.3g} %"),
+    ]
+
+
+def _suppressed(found: dict[str, Any]) -> None:
+    parts.facts(pattern_facts(found))
     _by_rule(found)
     _reached(found)
     parts.note(f"Safe against {found['attacker']}. The search was stopped by: {found['stopped_by']}.")
