@@ -79,6 +79,18 @@ def test_files(capsys, files):
     assert "proved optimal" in out
 
 
+def test_columns_that_may_be_known_and_are_not_counted_are_named_even_if_quiet(capsys, files):
+    people, slots = files / "people.csv", files / "slots.csv"
+    code, out, err = as_json(capsys, "assign", people, slots, "--quasi", "zip", "--quiet")
+    assert code == 0
+    assert out["warnings"] == [
+        "K is counted over zip; 'gender' may be known of a person, too: name them in --quasi if so, or K is lower than stated"
+    ]
+    assert err == f"warning: {out['warnings'][0]}\n"
+    code, out, err = as_json(capsys, "assign", people, slots, "--quasi", "zip,gender")
+    assert (code, out["warnings"], err) == (0, [], "")
+
+
 def test_attendance_of_an_old_plan(capsys, files):
     target = files / "appointments.csv"
     run(

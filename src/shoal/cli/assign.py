@@ -9,6 +9,8 @@ import typer
 from shoal.cli import options
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from shoal.appointments.assign import Appointments, Plan
     from shoal.search import Observer, Progress
     from shoal.sources import Address, Output
@@ -280,6 +282,8 @@ def assign(
     if attended is not None:
         for (source, plan, _), payload in zip(plans, payloads, strict=True):
             payload.update(_attended(source.frame, plan, attended))
+    for (source, _, _), payload in zip(plans, payloads, strict=True):
+        payload["warnings"] = _not_counted(source.frame, options.split_names(quasi))
     worst = min(plan.k for _, plan, _ in plans)
     too_low = require_k is not None and worst < require_k
     with outputs.together() as writing:
@@ -291,6 +295,7 @@ def assign(
         payloads[0]["output"] = str(ordered.plan)
     if ordered.report is not None:
         output.remark(f"report written to {report}", quiet=quieter)
+    output.warn(dict.fromkeys(text for payload in payloads for text in payload["warnings"]))
     if len(plans) == 1:
         output.emit(
             payloads[0],
@@ -311,6 +316,24 @@ def assign(
         raise Infeasible(f"K is {worst}, below the required {require_k}; nothing was written")
     if any(plan.stopped_by == "interrupt" for _, plan, _ in plans):
         raise typer.Exit(130)
+
+
+def _not_counted(people: "pl.DataFrame", quasi: list[str]) -> list[str]:
+    """A warning if people have more columns that somebody may know than those over which K is counted."""
+    import shoal
+
+    others = [
+        f"'{guess.column}'"
+        for guess in shoal.guess_roles(people)
+        # What earlier plans wrote is replaced by this one.
+        if guess.role == "quasi-identifier" and guess.column not in (*quasi, "REC_RAND", "REC_INTELLIGENT")
+    ]
+    if not others:
+        return []
+    return [
+        f"K is counted over {', '.join(quasi)}; {', '.join(others)} may be known of a person, too: "
+        "name them in --quasi if so, or K is lower than stated"
+    ]
 
 
 def _read_instance(path: Path) -> tuple[str, str]:
