@@ -11,6 +11,7 @@ from shoal.appointments.assignment import Assignment, verify
 from shoal.appointments.methods import METHODS
 from shoal.appointments.problem import Problem
 from shoal.errors import InputError
+from shoal.numbers import whole
 from shoal.search import Budget, Observer, Seeds, silent
 from shoal.search.budget import StopReason
 
@@ -271,6 +272,8 @@ def assign(
     from shoal.appointments.people import sort_out
     from shoal.appointments.slots import Slots
 
+    whole(k, "k", least=1)
+    whole(diversity, "diversity", least=1)
     names = [quasi] if isinstance(quasi, str) else list(quasi)
     frame = as_polars(people, "people")
     table = Slots.read(as_polars(slots, "slots"))

@@ -46,6 +46,7 @@ from shoal.microdata.problem import Problem
 from shoal.microdata.record_links import RecordLinks
 from shoal.microdata.release import comparable, loss, released_values, scaled_points
 from shoal.microdata.release_check import ReleaseCheck
+from shoal.numbers import whole
 from shoal.search import Budget, Method, Observer, Progress, Seeds, silent
 from shoal.search.threads import usable_threads
 
@@ -111,6 +112,8 @@ def microaggregate(
     if len(data) == 0:
         raise InputError("there are no records")
     check_k(k)
+    if largest is not None:
+        whole(largest, "the largest group", least=1)
     threads = usable_threads(threads)
     notes: list[str] = []
 

@@ -15,7 +15,7 @@ from shoal.microdata.grouping.bounds import lower_bound
 from shoal.microdata.grouping.grouping import Grouping, score_from_scratch, verify
 from shoal.microdata.grouping.methods import METHODS
 from shoal.microdata.grouping.problem import GroupingProblem, Scoring, Variant, canonical, groups_of
-from shoal.microdata.inputs import check_choice
+from shoal.microdata.inputs import check_choice, check_k
 from shoal.microdata.mdav import Bounds
 from shoal.search import Budget, Observer, Seeds, silent
 from shoal.sources.not_numbers import why_not_numeric
@@ -59,6 +59,7 @@ def group_attributes(
     check_choice("variant", variant, get_args(Variant))
     check_choice("bounds", bounds, get_args(Bounds))
     check_choice("missing", missing, get_args(Missing))
+    check_k(k)
     chosen = METHODS[method]
     chosen.configure(options)
     data = nw.from_native(frame, eager_only=True)
