@@ -126,16 +126,17 @@ def test_an_order_names_each_value_once(order):
         pl.Series("odd", [[1], [2]] * 4),
         pl.Series("odd", [{"a": 1}, {"a": 2}] * 4),
         pl.Series("odd", [[1, 2], [2, 3]] * 4, dtype=pl.Array(pl.Int64, 2)),
+        pl.Series("odd", [b"a", b"b"] * 4),
         pl.Series("odd", [None] * 8),
         pl.Series("odd", [None] * 8, dtype=pl.String),
         pl.Series("odd", [float("nan")] * 8),
     ],
-    ids=["list", "struct", "array", "null", "text", "nan"],
+    ids=["list", "struct", "array", "bytes", "null", "text", "nan"],
 )
 @pytest.mark.parametrize("missing", ["refuse", "aside", "impute"])
 def test_columns_that_can_have_no_order_are_refused(column, missing, tmp_path):
     frame = pl.DataFrame({"x": range(8), "odd": column})
-    with pytest.raises(InputError, match=r"'odd' (holds lists or records|is empty)"):
+    with pytest.raises(InputError, match=r"'odd' (holds lists or records|holds bytes|is empty)"):
         protect(frame, ["odd"], missing=missing, columns=["x"])
     frame.write_parquet(tmp_path / "odd.parquet")
     told = command(

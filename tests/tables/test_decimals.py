@@ -1,5 +1,6 @@
 """Sums of decimals come out as decimals, and nothing else is touched."""
 
+import warnings
 from decimal import Decimal
 
 import numpy as np
@@ -7,7 +8,9 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.cli.running import shoal as command
 
+from shoal import InputError
 from shoal.tables.decimals import exact_sums, places, units
 from shoal.tables.suppression import suppress
 from shoal.tables.table import Table
@@ -83,3 +86,27 @@ def test_totals_and_costs_of_a_matrix_are_decimals() -> None:
     assert Table.from_matrix(matrix).values[-1] == 454.5
     found = suppress(np.array(matrix), sensitive=[("2", "2")])
     assert found.cost == found.bound == 70.7
+
+
+@pytest.mark.parametrize("large", [1.7e308, -1.7e308])
+def test_values_too_large_to_compute_with_are_refused_in_one_line(large, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(InputError):
+            Table.from_matrix([[large, 2.0], [3.0, 4.0]])
+        with pytest.raises(InputError):
+            Table.from_relations([large, 1.0], [[(0, -1.0), (1, 1.0)]], {"cell": np.array(["a", "b"])})
+    (tmp_path / "records.csv").write_text(f"area,sector,value\na,x,{large}\na,y,2\nb,x,3\nb,y,4\n")
+    (tmp_path / "table.csv").write_text(f"area,x,y\na,{large},2\nb,3,4\n")
+    (tmp_path / "cells.csv").write_text("row,column\na,y\n")
+    (tmp_path / "table.jj").write_text(
+        f"0\n3\n0 {large} 1 u -1e9 1e9 1 1 0\n1 2 1 s 0 9 0 0 0\n2 2 1 s 0 9 0 0 0\n1\n0 3 : 0 (-1) 1 (1) 2 (1)\n"
+    )
+    for asked in (
+        ["tabulate", tmp_path / "records.csv", "--dimensions", "area,sector", "--value", "value"],
+        ["suppress", tmp_path / "table.csv", "--sensitive", tmp_path / "cells.csv"],
+        ["suppress", tmp_path / "table.jj"],
+    ):
+        told = command(*asked, "--json")
+        assert told.code == 2 and told.json["kind"] == "input", told
+        assert "Warning" not in told.err

@@ -142,6 +142,8 @@ def ordered_values(column: nw.Series, present: Sequence[Any], stated: Sequence[A
         raise InputError(f"column '{name}' holds lists or records, which have no order") from None
     if not distinct:
         raise InputError(f"column '{name}' is empty, so nothing in it has an order")
+    if any(isinstance(value, bytes) for value in distinct):
+        raise InputError(f"column '{name}' holds bytes, which have no order")
     if stated is not None:
         return _as_stated(column, distinct, stated)
     declared = _declared(column)
