@@ -198,7 +198,9 @@ def test_strata_that_read_the_same_stay_apart():
 
 def test_small_strata_are_named_and_counted():
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "where": ["a", "a", "a", "b"]})
-    with pytest.raises(InputError, match=r"1 of 2 strata have fewer than k = 3 records: b \(1\)"):
+    with pytest.raises(
+        InputError, match=r"1 of 2 strata by .* have fewer than k = 3 records, the smallest 1; the first"
+    ):
         protect(frame, columns=["x"], by=["where"])
 
 

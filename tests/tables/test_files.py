@@ -101,8 +101,13 @@ def test_an_unsafe_pattern_ends_with_three(folder, capsys) -> None:
 @pytest.mark.parametrize(
     ("matrix", "cells", "options", "message"),
     [
-        (MATRIX.replace("60,150", "60,151"), "row,column\ns,b\n", [], "row 's' does not add up"),
-        (MATRIX, "row,column\ns,d\n", [], "column 'd' is not in the table"),
+        (MATRIX.replace("60,150", "60,151"), "row,column\ns,b\n", [], "row 2 does not add up"),
+        (
+            MATRIX,
+            "row,column\ns,d\n",
+            [],
+            "the cell of record 1 of the list of sensitive cells is not in the table",
+        ),
         (MATRIX, "row,column\ns,b\n", ["--protection", "1.5"], "between 0 and 1"),
         (MATRIX, "row,column\ns,b\ns,b\n", [], "twice"),
         (MATRIX, "zeile,spalte\ns,b\n", [], "lacks the column 'row'"),
@@ -150,7 +155,7 @@ def test_what_cannot_be_protected_ends_with_three_and_names_the_cell(folder, cap
         "-o",
         folder / "out.csv",
     )
-    assert code == 3 and error["kind"] == "infeasible" and "row 'x', column 'a'" in error["error"]
+    assert code == 3 and error["kind"] == "infeasible" and "row 1, column 'a'" in error["error"]
     assert not (folder / "out.csv").exists()
 
 
@@ -159,7 +164,7 @@ def test_empty_cells_are_hidden_only_when_told(folder, capsys) -> None:
     (folder / "cells.csv").write_text("row,column,lower,upper\nx,a,0,0\n")
     command = ("suppress", folder / "table.csv", "--sensitive", folder / "cells.csv")
     code, error = run(capsys, *command)
-    assert code == 3 and "row 'x', column 'a'" in error["error"]
+    assert code == 3 and "row 1, column 'a'" in error["error"]
     code, found = run(capsys, *command, "--zeros", "suppressible")
     assert code == 0 and found["safe"]
 

@@ -190,7 +190,7 @@ def test_hierarchies_give_subtotals_and_stay_networks() -> None:
     assert made.table.values[cell(made, "north", "total")] == pytest.approx(90 + 8 + 40 + 10 + 9 + 8.5 + 60)
     made.table.check()
     assert made.table.network is not None
-    with pytest.raises(InputError, match="not in the hierarchy"):
+    with pytest.raises(InputError, match="not in its hierarchy"):
         tabulate(FIRMS, ["region", "sector"], hierarchies={"region": {"n": ""}})
     with pytest.raises(InputError, match="circles"):
         tabulate(FIRMS, ["region", "sector"], hierarchies={"region": {"n": "x", "x": "n", "s": "", "w": ""}})

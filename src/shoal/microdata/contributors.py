@@ -4,7 +4,7 @@ A record without a value, or of no weight, is a member of its group, but its mea
 few contributors would tell the values of those few, so groups are joined until there are enough.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -68,7 +68,7 @@ class Contributions:
         return dominated
 
 
-def check_contributors(columns: Sequence[Contributions], k: int, strata: Mapping[str, np.ndarray]) -> None:
+def check_contributors(columns: Sequence[Contributions], k: int, strata: Sequence[np.ndarray]) -> None:
     """An ``InputError`` for a column that has too few contributors even in a whole stratum."""
     for column in columns:
         if not column.can_be_short:
@@ -91,9 +91,9 @@ def check_contributors(columns: Sequence[Contributions], k: int, strata: Mapping
         )
 
 
-def _numbered(strata: Mapping[str, np.ndarray], records: int) -> np.ndarray:
+def _numbered(strata: Sequence[np.ndarray], records: int) -> np.ndarray:
     numbers = np.empty(records, dtype=np.int64)
-    for number, rows in enumerate(strata.values()):
+    for number, rows in enumerate(strata):
         numbers[rows] = number
     return numbers
 
@@ -104,7 +104,7 @@ def join_short_groups(
     columns: Sequence[Contributions],
     k: int,
     *,
-    strata: Mapping[str, np.ndarray],
+    strata: Sequence[np.ndarray],
     largest: int | None = None,
 ) -> tuple[np.ndarray, int]:
     """The groups with those of too few contributors joined to the nearest that have some, and how many were joined.

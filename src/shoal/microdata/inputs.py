@@ -109,26 +109,23 @@ def read_attribute_weights(names: Sequence[str], given: Mapping[str, float] | No
     return weights
 
 
-def read_strata(data: nw.DataFrame, by: Sequence[str], k: int) -> dict[str, np.ndarray]:
-    """The records of each stratum, by its name; an ``InputError`` says which are smaller than k."""
+def read_strata(data: nw.DataFrame, by: Sequence[str], k: int, keep: np.ndarray) -> list[np.ndarray]:
+    """The records of each stratum, in the order in which they appear; an ``InputError`` if some are fewer than k.
+
+    The data are the records to ``keep``; an error numbers them as they came.
+    """
     if not by:
-        return {"": np.arange(len(data))}
+        return [np.arange(len(data))]
     found: dict[tuple[str | None, ...], list[int]] = {}
     for row, key in enumerate(zip(*[_texts(data[name]) for name in by], strict=True)):
         found.setdefault(key, []).append(row)
-    rows: dict[str, list[int]] = {}
-    for key, members in found.items():
-        name = ", ".join("missing" if part is None else part for part in key)
-        # Two strata may read the same ("a, b" and "c" beside "a" and "b, c"); they stay two.
-        while name in rows:
-            name += " (another)"
-        rows[name] = members
-    small = {name: len(members) for name, members in rows.items() if len(members) < k}
+    small = [members for members in found.values() if len(members) < k]
     if small:
-        shown = "; ".join(f"{name} ({count})" for name, count in list(small.items())[:5])
-        more = f" and {len(small) - 5} more" if len(small) > 5 else ""
-        raise InputError(f"{len(small)} of {len(rows)} strata have fewer than k = {k} records: {shown}{more}")
-    return {name: np.array(members) for name, members in rows.items()}
+        raise InputError(
+            f"{len(small)} of {len(found)} strata by {', '.join(by)} have fewer than k = {k} records, the smallest "
+            f"{min(map(len, small))}; the first of them is that of record {np.flatnonzero(keep)[small[0][0]] + 1}"
+        )
+    return [np.array(members) for members in found.values()]
 
 
 def _texts(column: nw.Series) -> list[str | None]:

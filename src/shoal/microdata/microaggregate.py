@@ -158,7 +158,7 @@ def microaggregate(
     weights = read_sample_weights(data, sample_weights)
     if weights is not None:
         notes.append(f"means, deviations and correlations before and after are weighted by {sample_weights}")
-    strata = read_strata(data, by, k)
+    strata = read_strata(data, by, k, keep)
     contributions = {name: Contributions.to(attributes[name], weights) for name in names}
     check_contributors(list(contributions.values()), k, strata)
     factors = read_attribute_weights(names, attribute_weights)
@@ -387,7 +387,7 @@ class _Search:
     def __call__(
         self,
         points: np.ndarray,
-        strata: Mapping[str, np.ndarray],
+        strata: Sequence[np.ndarray],
         shares: "_Shares",
         place: int,
         phase: str,
@@ -397,8 +397,9 @@ class _Search:
         solved: list[tuple[str, Problem, Partition]] = []
         first = 0
         sst = float(np.square(points - points.mean(axis=0)).sum())
-        for number, (stratum, rows) in enumerate(strata.items()):
+        for number, rows in enumerate(strata):
             problem = Problem(points[rows], self.k, self.largest)
+            stratum = f"stratum {number + 1} of {len(strata)}" if len(strata) > 1 else ""
             name = ", ".join(part for part in (phase, stratum) if part)
             budget = shares.next(len(rows))
             if budget.target is not None:

@@ -1,6 +1,6 @@
 """The independent check of a release: sizes, values, loss and K computed again from the frame. Imports no solver."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ class ReleaseCheck:
 
     attributes: tuple[Attribute, ...]
     factors: tuple[float, ...]
-    strata: Mapping[str, np.ndarray]
+    strata: Sequence[np.ndarray]
     permutation: np.ndarray
     aggregate: Aggregate
     weights: np.ndarray | None = field(repr=False)
@@ -33,7 +33,7 @@ class ReleaseCheck:
         data = nw.from_native(released, eager_only=True)
         assert len(data) == result.records, f"{len(data)} records, not {result.records}"
         stratum = np.empty(result.records, dtype=np.int64)
-        for number, rows in enumerate(self.strata.values()):
+        for number, rows in enumerate(self.strata):
             stratum[rows] = number
         for part in result.parts:
             assert part.sizes.min() >= result.k, (

@@ -2,13 +2,13 @@
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, first_record
 from shoal.numbers import LARGEST, first_unusable
 from shoal.sources.internal import COLUMN, WORD
 from shoal.tables import jj
@@ -16,7 +16,7 @@ from shoal.tables.problem import Problem
 from shoal.tables.rules import Contributions, parse_rule
 from shoal.tables.suppression import as_table
 from shoal.tables.table import Table
-from shoal.tables.tabulation import Tabulation, _table, _with_values, grow
+from shoal.tables.tabulation import Tabulation, _table, grow
 
 if TYPE_CHECKING:
     import polars as pl
@@ -129,12 +129,23 @@ def read_cells(frame: "pl.DataFrame", path: str, *, rounding: float | None = Non
     for name in dimensions:
         texts = {str(item) for item in frame[name].to_list()} - {"total"}
         inner = {parent for parent in hierarchies.get(name, {}).values() if parent}
-        trees[name] = grow(name, sorted(texts - inner), hierarchies.get(name))
+        records = [str(item) for item in frame[name].to_list()]
+        trees[name] = grow(name, sorted(texts - inner), hierarchies.get(name), records=records)
     table, _ = _table(dimensions, trees)
     keys = list(zip(*[[str(item) for item in frame[name].to_list()] for name in dimensions], strict=True))
-    where = np.array([table.find(*key) for key in keys], dtype=np.int64)
+    where = np.array(
+        [
+            table.find(*key, where=f"of record {number} of the list of cells")
+            for number, key in enumerate(keys, start=1)
+        ],
+        dtype=np.int64,
+    )
     if np.unique(where).size != where.size:
-        raise InputError("a cell is listed twice")
+        _, firsts = np.unique(where, return_index=True)
+        again = np.setdiff1d(np.arange(where.size), firsts)
+        raise InputError(
+            f"a cell is listed twice: the second time in {first_record(again)} of the list of cells"
+        )
 
     def spread(name: str, default: float) -> np.ndarray:
         found = np.full(table.cells, default)
@@ -148,12 +159,15 @@ def read_cells(frame: "pl.DataFrame", path: str, *, rounding: float | None = Non
     values = spread("value", 0.0)
     status = np.full(table.cells, "z", dtype=object)
     status[where] = [str(item) for item in frame["status"].to_list()]
-    odd = ~np.isin(status[where].astype(str), ["s", "u", "z", "m"])
-    if odd.any():
-        row = int(np.flatnonzero(odd)[0]) + 1
-        raise InputError(f"the list of cells has an unknown status in row {row}; known are s, u and z")
+    odd = np.flatnonzero(~np.isin(status[where].astype(str), ("s", "u", "z", "m")))
+    if odd.size:
+        raise InputError(
+            f"the status of {first_record(odd)} of the list of cells is unknown; known are s, u and z"
+        )
     status[status == "m"] = "s"
-    table = _with_values(table, values)
+    numbers = np.zeros(table.cells, dtype=np.int64)
+    numbers[where] = np.arange(1, where.size + 1)
+    table = replace(table, values=values, numbers=numbers)
     table.check(rounding=rounding)
     rules = tuple(parse_rule(text) for text in plan.get("rules", []))
     counts = bool(plan.get("counts", False))

@@ -52,7 +52,9 @@ def parse(text: str, source: str = "the jj file") -> Contents:
     lines.end()
     status = cells.status
     sensitive = np.flatnonzero(status == "u")
-    table = Table.from_relations(cells.figures[:, 0], members, {"cell": cells.names}, rhs=rhs)
+    table = Table.from_relations(
+        cells.figures[:, 0], members, {"cell": cells.names}, rhs=rhs, numbers=cells.names
+    )
     problem = Problem(
         table,
         sensitive,

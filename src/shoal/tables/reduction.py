@@ -204,7 +204,9 @@ def small_table(table: Table, found: Ties) -> Table:
     first[found.group[moving]] = moving
     values = table.values[first]
     keys = {name: column[first] for name, column in table.keys.items()}
-    return Table(values, rows.indptr, rows.indices, rows.data, keys, rhs=rows @ values)
+    return Table(
+        values, rows.indptr, rows.indices, rows.data, keys, rhs=rows @ values, numbers=table.numbered[first]
+    )
 
 
 def _small_problem(problem: Problem, found: Ties, insiders: tuple[np.ndarray, ...]) -> Problem:

@@ -179,7 +179,7 @@ def _bars(result: "Suppression") -> tuple[str, str]:
     high = np.minimum((found.high[at] - values) / scale, 3.0)
     margin = np.minimum(high - problem.upper / scale, -problem.lower / scale - low)
     tightest = np.argsort(margin, kind="stable")[:_MOST_BARS]
-    names = [problem.table.name(int(problem.sensitive[place])) for place in tightest]
+    names = [problem.table.label(int(problem.sensitive[place])) for place in tightest]
     drawn = charts.intervals(
         names,
         [(100 * low[place], 100 * high[place]) for place in tightest],

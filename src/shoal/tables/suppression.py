@@ -520,7 +520,7 @@ def as_table(data: Any, *, rounding: float | None = None) -> Table:
         bad = first_unusable(body[:, place])
         if bad is not None:
             what = why_unusable(body[bad, place])
-            raise InputError(f"the cell row '{rows[bad]}', column '{name}' {what}")
+            raise InputError(f"the cell row {bad + 1}, column '{name}' {what}")
     last_row = bool(rows) and rows[-1].strip().lower() == TOTAL
     last_column = columns[-1].strip().lower() == TOTAL
     if not last_row and not last_column:
@@ -555,6 +555,14 @@ def _records(data: Any, names: Sequence[str], extra: Sequence[str] = ("kind",)) 
     return list(frame.iter_rows(named=True))
 
 
+def _find(table: Table, rows: Sequence[Mapping[str, Any]], what: str) -> list[int]:
+    """The cell that each record of a list names."""
+    return [
+        table.find(*[row[name] for name in table.dimensions], where=f"of record {number} of {what}")
+        for number, row in enumerate(rows, start=1)
+    ]
+
+
 def read_sensitive(table: Table, data: Any, protection: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sensitive cells with their lower and upper levels; where none are given, a share of the value."""
     rows = _records(data, table.dimensions, ("lower", "upper"))
@@ -563,7 +571,7 @@ def read_sensitive(table: Table, data: Any, protection: float) -> tuple[np.ndarr
             "the list of sensitive cells has a column 'status' as an a-priori file has; such a file is for "
             "tabulate (--apriori), a list of sensitive cells has no such column"
         )
-    cells = np.array([table.find(*[row[name] for name in table.dimensions]) for row in rows], dtype=np.int64)
+    cells = np.array(_find(table, rows, "the list of sensitive cells"), dtype=np.int64)
     share = protection * np.abs(table.values[cells])
     levels = []
     for name in ("lower", "upper"):
@@ -575,7 +583,7 @@ def read_sensitive(table: Table, data: Any, protection: float) -> tuple[np.ndarr
 def read_pattern(table: Table, data: Any) -> tuple[list[int], list[str]]:
     """Hidden cells and their kinds."""
     rows = _records(data, table.dimensions)
-    cells = [table.find(*[row[name] for name in table.dimensions]) for row in rows]
+    cells = _find(table, rows, "the pattern")
     if len(set(cells)) != len(cells):
         twice = next(cell for cell in cells if cells.count(cell) > 1)
         raise InputError(f"the pattern lists the cell {table.name(twice)} twice")
@@ -602,11 +610,12 @@ def read_costs(
     if isinstance(cost, str):
         return costs(cost, table.values, contributors)
     found = otherwise.copy()
-    for row in _records(cost, table.dimensions, ("cost",)):
+    rows = _records(cost, table.dimensions, ("cost",))
+    for cell, row in zip(_find(table, rows, "the list of costs"), rows, strict=True):
         figure = _number(row, "cost", "the list of costs")
         if figure is None:
             raise InputError("the list of costs lacks the column 'cost'")
-        found[table.find(*[row[name] for name in table.dimensions])] = figure
+        found[cell] = figure
     return found
 
 

@@ -27,13 +27,14 @@ class Table:
     each cell by its coordinates, one array per dimension. ``basis`` may mark relations from which all others follow.
     ``shape`` is set for a plain two-dimensional table only: the
     number of internal rows and columns; its cells are then stored row by row, each row ending in its total and the
-    last row being the column totals. ``corner`` is what its column of row names was called.
+    last row being the column totals. ``corner`` is what its column of row names was called. ``numbers`` are those by
+    which messages name the cells of any other table, where these have numbers of their own: in a file, its records.
 
     >>> table = Table.from_matrix([[10.0, 20.0], [30.0, 40.0]])
     >>> table.cells, table.relations, table.shape
     (9, 6, (2, 2))
     >>> table.name(3)
-    "row '2', column '1'"
+    "row 2, column '1'"
     """
 
     values: np.ndarray
@@ -45,6 +46,7 @@ class Table:
     shape: tuple[int, int] | None = None
     basis: np.ndarray | None = None
     corner: str = "row"
+    numbers: np.ndarray | None = None
 
     @classmethod
     def from_matrix(
@@ -103,6 +105,7 @@ class Table:
         keys: Mapping[str, np.ndarray],
         *,
         rhs: Sequence[float] | None = None,
+        numbers: np.ndarray | None = None,
     ) -> "Table":
         """A table from any list of relations, each a list of (cell, coefficient)."""
         lengths = np.array([len(relation) for relation in relations], dtype=np.int64)
@@ -115,6 +118,7 @@ class Table:
             signs,
             keys,
             None if rhs is None else np.asarray(rhs, dtype=np.float64),
+            numbers=numbers,
         )
 
     def __post_init__(self) -> None:
@@ -170,7 +174,19 @@ class Table:
         return {name: str(column[cell]) for name, column in self.keys.items()}
 
     def name(self, cell: int) -> str:
-        """The cell in words, for messages."""
+        """Where the cell is, for messages: its labels may be values of records (see ``shoal.errors``)."""
+        if self.shape is None:
+            return f"number {int(self.numbered[cell])}"
+        row, column = divmod(cell, self.shape[1] + 1)
+        return f"row {row + 1 if row < self.shape[0] else TOTAL}, column '{self.keys['column'][column]}'"
+
+    @property
+    def numbered(self) -> np.ndarray:
+        """The number of each cell, for messages; 0 for a cell that was not listed."""
+        return np.arange(1, self.cells + 1) if self.numbers is None else self.numbers
+
+    def label(self, cell: int) -> str:
+        """The cell by its labels, for outputs that were asked for."""
         return ", ".join(f"{name} '{column[cell]}'" for name, column in self.keys.items())
 
     @cached_property
@@ -228,22 +244,21 @@ class Table:
             return
         first = int(wrong[0])
         raise InputError(
-            f"{self._relation_name(first)} does not add up: the parts and the total differ by "
-            f"{abs(self.gaps[first]):.6g}"
-            + (f" ({wrong.size} relations in all do not)" if wrong.size > 1 else "")
+            f"{self._relation_name(first)} does not add up: its parts and its total differ"
+            + (f" ({wrong.size} relations in all do not add up)" if wrong.size > 1 else "")
         )
 
     def _relation_name(self, place: int) -> str:
         if self.shape is not None:
-            m, n = self.shape
+            m, _ = self.shape
             if place <= m:
-                return f"row '{self.keys['row'][place * (n + 1)]}'"
+                return f"row {place + 1 if place < m else TOTAL}"
             return f"column '{self.keys['column'][place - m - 1]}'"
         cells = self.relation(place)
         signs = self.signs[self.starts[place] : self.starts[place + 1]]
         minus = np.flatnonzero(signs < 0)
         total = int(cells[minus[0]]) if minus.size == 1 else int(cells[0])
-        return f"the total at {self.name(total)}"
+        return f"the total at the cell {self.name(total)}"
 
     @cached_property
     def index(self) -> dict[tuple[str, ...], int]:
@@ -253,12 +268,13 @@ class Table:
             tuple(str(part) for part in key): place for place, key in enumerate(zip(*columns, strict=True))
         }
 
-    def find(self, *key: str) -> int:
-        """The cell with these coordinates."""
+    def find(self, *key: str, where: str = "") -> int:
+        """The cell with these coordinates; ``where`` says where they come from, if it is not there."""
         place = self.index.get(tuple(str(part) for part in key))
         if place is None:
-            named = ", ".join(f"{name} '{part}'" for name, part in zip(self.dimensions, key, strict=False))
-            raise InputError(f"the cell {named} is not in the table")
+            raise InputError(
+                f"the cell {where or 'named by ' + ', '.join(self.dimensions)} is not in the table"
+            )
         return place
 
 
@@ -278,8 +294,9 @@ def _with_total(names: list[str], count: int, kind: str) -> list[str]:
     if len(names) == count:
         names = [*names, TOTAL]
     if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"two {kind}s are named '{twice}'")
+        second = next(place for place, name in enumerate(names) if name in names[:place])
+        first = names.index(names[second])
+        raise InputError(f"{kind}s {first + 1} and {second + 1} of the table have the same name")
     return names
 
 

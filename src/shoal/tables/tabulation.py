@@ -1,6 +1,6 @@
 """``shoal.tabulate``: from records to a table with totals, hierarchies and its sensitive cells."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import narwhals as nw
 import numpy as np
 
-from shoal.errors import InputError, unknown
+from shoal.errors import InputError, first_record, unknown
 from shoal.numbers import LARGEST as LARGEST_FIGURE
 from shoal.numbers import first_unusable
 from shoal.sources.not_numbers import why_not_numeric
@@ -79,8 +79,17 @@ class Tree:
         return found
 
 
-def grow(name: str, values: Sequence[str], hierarchy: Mapping[str, str] | None) -> Tree:
-    """The tree over the values of a dimension; ``hierarchy`` maps a code to its parent (empty: the total)."""
+def grow(
+    name: str,
+    values: Sequence[str],
+    hierarchy: Mapping[str, str] | None,
+    *,
+    records: Sequence[str] | None = None,
+) -> Tree:
+    """The tree over the values of a dimension; ``hierarchy`` maps a code to its parent (empty: the total).
+
+    ``records`` are the values as they stand in the data, so that an error can say in which record to look.
+    """
     parents: dict[str, str] = {}
     for child, parent in (hierarchy or {}).items():
         parents[str(child)] = TOTAL if parent in ("", None, TOTAL) else str(parent)
@@ -93,10 +102,15 @@ def grow(name: str, values: Sequence[str], hierarchy: Mapping[str, str] | None) 
         seen: set[str] = set()
         while step is not None and step != TOTAL:
             if step in seen:
-                raise InputError(f"the hierarchy of '{name}' goes round in circles at '{step}'")
+                at = list(parents).index(step) + 1
+                raise InputError(f"the hierarchy of '{name}' goes round in circles at its code number {at}")
             seen.add(step)
             if hierarchy and step not in parents and step == value:
-                raise unknown("value", value, parents, where=f"in the hierarchy of '{name}'")
+                outside = {item for item in values if item not in parents}
+                raise InputError(
+                    f"{len(outside)} of {len(values)} values of dimension '{name}' are not in its hierarchy"
+                    f"{_where(outside, records)}"
+                )
             if step not in needed:
                 needed.append(step)
             step = parents.get(step, TOTAL)
@@ -104,10 +118,19 @@ def grow(name: str, values: Sequence[str], hierarchy: Mapping[str, str] | None) 
     place = {code: index for index, code in enumerate(codes)}
     parent_of = np.array([-1] + [place[parents.get(code, TOTAL)] for code in codes[1:]], dtype=np.int64)
     tree = Tree(tuple(codes), parent_of)
-    for value in values:
-        if not tree.leaves[place[value]]:
-            raise InputError(f"'{value}' of dimension '{name}' is both a value of the data and a subtotal")
+    both = {value for value in values if not tree.leaves[place[value]]}
+    if both:
+        raise InputError(
+            f"{len(both)} of {len(values)} values of dimension '{name}' are subtotals of its hierarchy at the same "
+            f"time{_where(both, records)}"
+        )
     return tree
+
+
+def _where(values: Iterable[str], records: Sequence[str] | None) -> str:
+    wanted = set(values)
+    places = [place for place, item in enumerate(records or ()) if item in wanted]
+    return f": see {first_record(places)}" if places else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,7 +346,7 @@ def _code(
         if column.null_count():
             raise InputError(f"dimension '{name}' has missing values; give them a code of their own")
         texts = np.array([str(item) for item in column.to_list()], dtype=object)
-        tree = grow(name, sorted(set(texts)), hierarchies.get(name))
+        tree = grow(name, sorted(set(texts)), hierarchies.get(name), records=texts.tolist())
         place = {code: index for index, code in enumerate(tree.codes)}
         codes.append(np.array([place[text] for text in texts], dtype=np.int64))
         trees[name] = tree
@@ -549,12 +572,14 @@ def apply_apriori(made: Tabulation, apriori: "IntoDataFrame") -> Tabulation:
         if name not in data.columns:
             raise InputError(f"the a-priori file lacks the column '{name}'")
     status, lower, upper, cost = made.status.copy(), made.lower.copy(), made.upper.copy(), made.cost.copy()
-    for row in data.iter_rows(named=True):
-        cell = made.table.find(*[str(row[name]) for name in dimensions])
+    for number, row in enumerate(data.iter_rows(named=True), start=1):
+        coordinates = [str(row[name]) for name in dimensions]
+        cell = made.table.find(*coordinates, where=f"of record {number} of the a-priori file")
         word = "" if missing(row.get("status")) else str(row["status"]).strip().lower()
         if word and word not in _WORDS:
             raise InputError(
-                f"the a-priori file has the status '{word}'; known are s (safe), u (sensitive) and z (published)"
+                f"the status of record {number} of the a-priori file is unknown; known are s (safe), u (sensitive) "
+                "and z (published)"
             )
         status[cell] = _WORDS.get(word, status[cell])
         for name, array in (("lower", lower), ("upper", upper), ("cost", cost)):
