@@ -481,7 +481,7 @@ def test_progress_and_history_number_the_strata() -> None:
         ),
         (
             lambda: shoal.suppress(np.array([[1.0, 2], [3, np.nan]]), sensitive=[("1", "1")]),
-            "row 2, column '2'",
+            "row 2, column",
         ),
         (lambda: shoal.suppress(np.ones((3, 3)), sensitive=[("zqRow", "1")]), "record 1"),
         (lambda: shoal.microaggregate(markers.people(), 4, columns=["income"], by=["person"]), "record 1"),
