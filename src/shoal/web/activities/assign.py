@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from shoal.appointments.assign import Appointments
 
 _MOST_TABLES = 50
+#: Columns of the people that an earlier plan was written into; they are the answer, and no question.
+WRITTEN_BACK = ("REC_RAND", "REC_INTELLIGENT")
 Names = Annotated[list[str], Field(min_length=1, max_length=_MOST_TABLES)]
 
 
@@ -110,7 +112,7 @@ def _plan(
     from shoal.search import silent
     from shoal.search.threads import available_cores
 
-    people = people.drop([name for name in ("REC_RAND", "REC_INTELLIGENT") if name in people.columns])
+    people = people.drop([name for name in WRITTEN_BACK if name in people.columns])
     if request.eligible_table is not None and request.eligible is not None:
         raise InputError("say where people may go by a column or by a table, not by both")
     eligible: Any = request.eligible

@@ -8,6 +8,7 @@ from nicegui import ui
 from shoal.appointments.methods import METHODS
 from shoal.errors import ShoalError
 from shoal.web.activities.appointment_files import release_name
+from shoal.web.activities.assign import WRITTEN_BACK
 from shoal.web.datasets import Dataset
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
@@ -167,7 +168,7 @@ class AppointmentsPage:
         datasets = self._workbench.datasets
         people = [datasets[name] for name in self._people.value or [] if name in datasets]
         slots = [datasets[name] for name in self._slots_chosen() if name in datasets]
-        columns = _common(people)
+        columns = [name for name in _common(people) if name not in WRITTEN_BACK]
         for wrong in self._wrong_slots():
             parts.warning(wrong)
         asked = self._desk.asked
