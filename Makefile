@@ -7,12 +7,13 @@ WORKERS ?= 2
 # The tests of a group share a server or a browser; a worker that dies is not replaced, since its group would be waited for.
 SPREAD  := -n $(WORKERS) --dist loadgroup --max-worker-restart 0
 
-.PHONY: demo test test-long lint format docs bench bench-peers warm-up clean help
+.PHONY: demo test test-long fuzz lint format docs bench bench-peers warm-up clean help
 
 help:
 	@echo "make demo       install Shoal into .venv and show the two-minute tour"
 	@echo "make test       install all that tests need and run the suite"
 	@echo "make test-long  the suite plus thousands of random instances"
+	@echo "make fuzz       10,000 runs of the command line with broken files and wrong options; RUNS, SEED, SECONDS"
 	@echo "make lint       Ruff (format and lint) and mypy"
 	@echo "make docs       build the manual into site/"
 	@echo "make bench      benchmarks, as ratios and counts"
@@ -26,6 +27,11 @@ test: $(VENV)/.dev-warm $(VENV)/.system
 
 test-long: $(VENV)/.dev-warm $(VENV)/.system
 	$(BIN)/python -m pytest $(SPREAD) -o faulthandler_timeout=14400
+
+RUNS ?= 10000
+SEED ?= 0
+fuzz: $(VENV)/.dev-warm
+	$(BIN)/python -m tests.fuzz --runs $(RUNS) --seed $(SEED) --workers $(WORKERS) $(if $(SECONDS),--seconds $(SECONDS))
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
