@@ -134,3 +134,33 @@ def test_the_guess_is_public_and_reads_any_frame():
 def test_numbers_too_long_for_floats_stay_different():
     frame = pl.DataFrame({"x": [9_007_199_254_740_993 + n for n in range(60)]})
     assert guessed(frame) == {"x": "identifier"}
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("tax_id", "identifier"),
+        ("loan id", "identifier"),
+        ("diagnosis_id", "identifier"),
+        ("value", "identifier"),
+        ("result", "identifier"),
+        ("tax_region", "quasi-identifier"),
+        ("treatment_city", "quasi-identifier"),
+        ("test_postcode", "quasi-identifier"),
+        ("age_at_diagnosis", "quasi-identifier"),
+        ("drug_birth_year", "quasi-identifier"),
+        ("disease", "confidential"),
+        ("income_class", "confidential"),
+    ],
+)
+def test_a_word_for_money_or_illness_lets_nothing_that_finds_people_out_of_k(name, role):
+    codes = [f"T{71 * n % 997:03d}" for n in range(200)] if role == "identifier" else list("ABCD") * 50
+    assert guessed(pl.DataFrame({name: codes})) == {name: role}
+
+
+def test_numbers_given_out_are_no_amounts_whatever_they_are_given_for():
+    numbers = [10**8 + 4_500_007 * n for n in range(200)]
+    assert guessed(pl.DataFrame({"tax_number": numbers, "tax": numbers})) == {
+        "tax_number": "identifier",
+        "tax": "measurement",
+    }

@@ -166,18 +166,40 @@ def _by_name(name: str, said: frozenset[Meaning], shape: Shape) -> Guess | None:
     return _named(name, role, str(meaning), averaged=role == "measurement" or an_age)
 
 
+# Words by which an intruder finds people, whatever else a name says.
+_TELLING = frozenset(
+    {
+        Meaning.BIRTH,
+        Meaning.AGE,
+        Meaning.POSTCODE,
+        Meaning.PLACE,
+        Meaning.PERSONAL,
+        Meaning.BUSINESS,
+        Meaning.IDENTIFIER,
+    }
+)
+
+
 def _said_in_order(said: frozenset[Meaning], shape: Shape) -> Iterator[tuple[Role, Meaning]]:
     """What a name may say, the more telling first, if the values can be that."""
     amount = shape.is_number and not shape.is_class_number
     whole_or_text = not shape.is_number or shape.is_whole
-    if Meaning.CONFIDENTIAL in said and not (shape.is_number and not shape.is_few):
+    given_out = shape.is_given_out or (shape.is_running and shape.is_unique)
+    if given_out and said & {Meaning.IDENTIFIER, Meaning.NUMBERED}:
+        yield "identifier", Meaning.IDENTIFIER
+    # What says who or where somebody is does so beside any other word: "treatment city", "tax id". And texts that are
+    # all different are no answer that many give.
+    alone = not said & _TELLING and not (shape.is_text and shape.is_nearly_unique)
+    if Meaning.CONFIDENTIAL in said and alone and not (shape.is_number and not shape.is_few):
         yield "confidential", Meaning.CONFIDENTIAL
     if Meaning.BIRTH in said and whole_or_text:
         yield "quasi-identifier", Meaning.BIRTH
     if Meaning.AGE in said:
         yield "quasi-identifier", Meaning.AGE
-    if Meaning.AMOUNT in said:
-        yield ("measurement", Meaning.AMOUNT) if amount else ("confidential", Meaning.AMOUNT)
+    if Meaning.AMOUNT in said and amount:
+        yield "measurement", Meaning.AMOUNT
+    if Meaning.AMOUNT in said and alone and not amount:
+        yield "confidential", Meaning.AMOUNT
     for meaning in (Meaning.POSTCODE, Meaning.PLACE, Meaning.PERSONAL, Meaning.BUSINESS):
         # A place may be a pair of coordinates; the others are never broken numbers.
         if meaning in said and (whole_or_text or meaning is Meaning.PLACE):
