@@ -11,6 +11,7 @@ from shoal.microdata.columns.roles import Guess
 
 # Above this share of explained variance a kept column (or several together) all but repeats the protected one.
 _DETERMINES = 0.98
+_TOGETHER = 200
 _SKEWED = 2.0
 # Dates and amounts that fewer records share on average single people out.
 _SHARED_BY = 10
@@ -146,7 +147,8 @@ def _hardly_shared(frame: nw.DataFrame, name: str) -> bool:
 def _warnings_on_determined(
     frame: nw.DataFrame, protected: Sequence[Attribute], kept: Sequence[str]
 ) -> list[str]:
-    numeric = [name for name in kept if frame.schema[name].is_numeric()]
+    kinds = frame.schema
+    numeric = [name for name in kept if kinds[name].is_numeric()]
     given_away = [(attribute.name, _determined_by(frame, attribute, numeric)) for attribute in protected]
     given_away = [(name, by) for name, by in given_away if by]
     if not given_away:
@@ -174,20 +176,25 @@ def _within_one(values: np.ndarray) -> np.ndarray:
 def _determined_by(frame: nw.DataFrame, attribute: Attribute, numeric: Sequence[str]) -> list[str]:
     known = np.isfinite(attribute.values)
     own = _within_one(attribute.values)
-    columns, names = [], []
+    columns, names, shares = [], [], []
     for name in numeric:
         values = _within_one(np.array(frame[name].cast(nw.Float64).to_numpy(), dtype=float))
         pair = np.isfinite(values) & known
         if pair.sum() <= 10 or np.std(values[pair]) == 0 or np.std(own[pair]) == 0:
             continue
         # Alone, a column is judged by all records that have it, so that gaps in another hide nothing.
-        if np.corrcoef(values[pair], own[pair])[0, 1] ** 2 >= _DETERMINES:
+        share = float(np.corrcoef(values[pair], own[pair])[0, 1] ** 2)
+        if share >= _DETERMINES:
             return [name]
         if 2 * pair.sum() >= known.sum():
             columns.append(values)
             names.append(name)
+            shares.append(share)
     if not columns:
         return []
+    # Several together cost the square of their number: of very many, those that alone tell most.
+    telling = sorted(np.argsort(-np.array(shares), kind="stable")[:_TOGETHER].tolist())
+    columns, names = [columns[place] for place in telling], [names[place] for place in telling]
     table = np.column_stack(columns)
     whole = np.isfinite(table).all(axis=1) & known
     if whole.sum() < table.shape[1] + 10 or np.std(own[whole]) == 0:

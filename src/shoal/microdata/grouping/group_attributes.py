@@ -120,8 +120,9 @@ def group_attributes(
 
 def _columns(data: nw.DataFrame, asked: Sequence[str] | None) -> tuple[list[str], list[str]]:
     choice = choose_columns(data, asked)
+    kinds = data.schema
     for name in choice.columns:
-        if not data.schema[name].is_numeric():
+        if not kinds[name].is_numeric():
             raise InputError(
                 f"column '{name}' is not numeric: {why_not_numeric(data[name])}; only numbers can be grouped"
             )

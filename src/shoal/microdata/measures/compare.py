@@ -142,13 +142,15 @@ def _columns(
     if asked is not None and list(asked) != ["*"]:
         names = list(choose_columns(before, asked).columns)
     else:
-        shared = before.select(*[column for column in before.columns if column in after.columns])
+        there = set(after.columns)
+        shared = before.select(*[column for column in before.columns if column in there])
         if not any(kind.is_numeric() for column, kind in shared.schema.items() if column != key):
             raise InputError("the two tables have no numeric column in common")
         names = list(choose_columns(shared, asked, not_these=[key] if key else []).columns)
     for frame, which in ((before, "original"), (after, "protected")):
+        kinds = frame.schema
         for column in names:
-            if not frame.schema[column].is_numeric():
+            if not kinds[column].is_numeric():
                 raise InputError(
                     f"column '{column}' of the {which} data is not numeric: {why_not_numeric(frame[column])}; "
                     "the measures are for numbers"
@@ -167,10 +169,12 @@ def _knowable(
 
     What a column was before protection says more of it than what it has become.
     """
-    new = [column for column in after.columns if column not in before.columns]
+    here, there = set(before.columns), set(after.columns)
+    new = [column for column in after.columns if column not in here]
     guesses = [*with_roles(guess_roles(before), roles), *guess_roles(after.select(*new))]
-    known = [column for column in knowable(guesses) if column in after.columns and column not in but]
-    return (*names, *(column for column in known if column not in names))
+    known = [column for column in knowable(guesses) if column in there and column not in but]
+    compared = set(names)
+    return (*names, *(column for column in known if column not in compared))
 
 
 def _numbers(frame: nw.DataFrame, column: str) -> np.ndarray:

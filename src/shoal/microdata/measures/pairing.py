@@ -126,7 +126,8 @@ def _by_position(
             f"the original has {len(before)} records and the protected data {len(after)}, so they cannot be paired by "
             "position; use --key or --record-links"
         )
-    shared = [name for name in before.columns if name in after.columns]
+    kinds, new_kinds = before.schema, after.schema
+    shared = [name for name in kinds if name in new_kinds]
     witnesses = []
     for name in shared:
         if name in compared:
@@ -140,7 +141,7 @@ def _by_position(
         if old == new and len(set(old)) > 1:
             witnesses.append(name)
     for name in shared:
-        numeric = before.schema[name].is_numeric() and after.schema[name].is_numeric()
+        numeric = kinds[name].is_numeric() and new_kinds[name].is_numeric()
         if numeric and _sorted_anew(_floats(before[name]), _floats(after[name])):
             raise InputError(
                 f"the protected data is sorted by '{name}' and the original is not, so the records are not in the same "
