@@ -70,7 +70,8 @@ def test_odd_tables_have_sensible_groups(firms):
     flat = group_attributes(firms.with_columns(staff=pl.lit(3.0)), 5, options=FAST)
     assert any("do not vary" in note and "staff" in note for note in flat.notes)
     assert np.isfinite([flat.score, flat.il, flat.id, flat.dld, flat.bound]).all()
-    everything_flat = group_attributes(pl.DataFrame({"a": [1.5] * 9, "b": [2.5] * 9}), 3, options=FAST)
+    nothing_varies = pl.DataFrame({"a": [1.5] * 9, "b": [2.5] * 9})
+    everything_flat = group_attributes(nothing_varies, 3, columns=["a", "b"], options=FAST)
     assert everything_flat.il == 0 and everything_flat.dld == 0
     wide = pl.DataFrame(np.random.default_rng(0).normal(size=(20, 128)), schema=[f"v{i}" for i in range(128)])
     assert sum(map(len, group_attributes(wide, 3, options=FAST).groups)) == 128
