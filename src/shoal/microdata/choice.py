@@ -64,7 +64,8 @@ def choose_columns(
     chosen = tuple(guess.column for guess in found if guess.averaged and guess.column in numbers)
     if not chosen:
         raise InputError(
-            "every numeric column is constant or looks like an identifier, code, year or weight; name those to protect with --columns"
+            "every numeric column is constant or looks like an identifier, code, year or weight; "
+            "name those to protect with --columns"
         )
     taken = set(chosen)
     return Choice(
