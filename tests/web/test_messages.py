@@ -23,7 +23,7 @@ FILES = {
     "mslots.csv": "slot,capacity\nvqSlotOne,12\nvqSlotTwo,12\n",
     "mbroken.jj": "0\n918273645\n1 zqText\n",
 }
-RECORDS = {"data": "mpeople", "k": 4, "columns": ["income", "rent"], **SHORT}
+RECORDS = {"data": "mpeople", "k": 4, "columns": ["income", "rent"], "drop": ["born"], **SHORT}
 TABULATE = {"data": "mpeople", "source": "records", "dimensions": ["city", "school"]}
 JOBS: list[tuple[str, Any]] = [
     ("microaggregate", {**RECORDS, "by": ["city"]}),

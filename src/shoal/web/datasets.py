@@ -78,6 +78,11 @@ class Datasets:
         """All names, in order."""
         return sorted(path.stem for path in self._workspace.shelf("data").glob("*.json"))
 
+    @property
+    def scratch(self) -> Path:
+        """Where files may lie while something is read: in the workspace, with which they go, not in a shared folder."""
+        return self._workspace.shelf("incoming")
+
     def all(self) -> list[Dataset]:
         """All descriptions, in order of their names."""
         return [self[name] for name in self.names()]

@@ -205,7 +205,7 @@ def _cells(
         "rules": request.rules or [],
         "counts": request.counts,
     }
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=datasets.scratch) as folder:
         place = str(Path(folder) / "cells.csv")
         beside(place, "structure.json").write_text(json.dumps(plan), encoding="utf-8")
         if request.contributions is not None:
