@@ -55,6 +55,31 @@ def test_the_way_of_a_job(api: httpx.Client) -> None:
     assert api.get("/api/data/town").status_code == 404
 
 
+def test_a_sheet_is_chosen_and_a_bomb_is_refused(api: httpx.Client, tmp_path: Path) -> None:
+    import xlsxwriter
+
+    path = tmp_path / "survey.xlsx"
+    with xlsxwriter.Workbook(path) as book:
+        book.add_worksheet("notes").write(0, 0, "read me")
+        answers = book.add_worksheet("answers")
+        for number, row in enumerate([["Title", 2024], ["a", "b"], [1, 2], [3, 4]]):
+            answers.write_row(number, 0, row)
+        book.add_worksheet("bomb").write_row(1_048_575, 16_382, ["a", "b"])
+        book.worksheets()[-1].write_row(0, 0, ["a", "b"])
+    options = {"sheet": "answers", "header_row": "2"}
+    sent = api.post("/api/data", files={"file": ("survey.xlsx", path.read_bytes())}, params=options).json()
+    assert finished(api, sent["run"])["state"] == "done"
+    assert api.get("/api/data/survey").json()["columns"] == ["a", "b"]
+    assert api.get("/api/data/survey").json()["records"] == 2
+    api.delete("/api/data/survey")
+    sent = api.post(
+        "/api/data", files={"file": ("survey.xlsx", path.read_bytes())}, params={"sheet": "bomb"}
+    ).json()
+    view = finished(api, sent["run"])
+    assert view["state"] == "failed"
+    assert "spans 1,048,576 rows × 16,384 columns" in str(view)
+
+
 def test_progress_pause_and_cancel(api: httpx.Client) -> None:
     finished(api, api.post("/api/data/samples/firms").json()["run"])
     request = {

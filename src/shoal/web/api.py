@@ -197,6 +197,8 @@ def _router(workbench: Workbench) -> APIRouter:
         separator: Annotated[str | None, Query(max_length=10)] = None,
         decimal: Annotated[str | None, Query(max_length=10)] = None,
         encoding: Annotated[str | None, Query(max_length=40)] = None,
+        sheet: Annotated[str | None, Query(max_length=40)] = None,
+        header_row: Annotated[int | None, Query(ge=1)] = None,
     ) -> JobView:
         name = Path((file.filename or "data").replace("\\", "/")).name[:200]
         place = workbench.workspace.incoming(name)
@@ -209,6 +211,8 @@ def _router(workbench: Workbench) -> APIRouter:
             "separator": separator,
             "decimal": decimal,
             "encoding": encoding,
+            "sheet": sheet,
+            "header_row": header_row,
         }
         return _view(board.submit("load", request))
 

@@ -28,6 +28,8 @@ class Load(Request):
     separator: str | None = Field(None, max_length=10)
     decimal: str | None = Field(None, max_length=10)
     encoding: str | None = Field(None, max_length=40)
+    sheet: str | None = Field(None, max_length=40, description="a sheet of a workbook; without it the first")
+    header_row: int | None = Field(None, ge=1, description="the line or row with the column names")
 
 
 def run(request: Load, context: Context) -> dict[str, Any]:
@@ -91,7 +93,15 @@ def _read(path: Path, request: Load) -> tuple[Any, tuple[str, ...]]:
         return read_bundle(path), ()
     from shoal import sources
 
-    data = sources.read(path, separator=request.separator, decimal=request.decimal, encoding=request.encoding)
+    if request.sheet is not None and path.suffix.lower() != ".xlsx":
+        raise InputError(f"'{path.name}' has no sheets: only a workbook (.xlsx) has")
+    data = sources.read(
+        sources.FileAddress(path, request.sheet) if request.sheet is not None else path,
+        separator=request.separator,
+        decimal=request.decimal,
+        encoding=request.encoding,
+        header_row=request.header_row,
+    )
     return data.frame, data.notes
 
 

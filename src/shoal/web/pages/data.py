@@ -87,7 +87,7 @@ class DataPage:
                 f"Up to {limit // 2**20:,} MB."
             ).classes("shoal-quiet")
             with (
-                ui.expansion("Text files: how they are written")
+                ui.expansion("Text files and sheets: how they are written")
                 .props("dense")
                 .classes("full-width shoal-quiet")
             ):
@@ -107,6 +107,14 @@ class DataPage:
                         .props("outlined dense")
                         .classes("full-width")
                     )
+                    self._sheet = (
+                        ui.input("Sheet of a workbook", placeholder="the first")
+                        .props("outlined dense")
+                        .classes("full-width")
+                    )
+                    self._header_row = NumberField(
+                        "Line or row with the column names", None, whole=True, least=1, empty="the first"
+                    )
 
     async def _received(self, event: events.UploadEventArguments) -> None:
         workspace = self._workbench.workspace
@@ -118,6 +126,12 @@ class DataPage:
             ui.notify(f"'{name}' is a database: connect to it under Database", type="info")
             self._connection_form.refresh()
             return
+        try:
+            header_row = self._header_row.whole
+        except InputError as problem:
+            self._upload.reset()
+            parts.tell(problem)
+            return
         place = workspace.incoming(name)
         await event.file.save(place)
         self._upload.reset()
@@ -125,6 +139,8 @@ class DataPage:
             "separator": self._separator.value,
             "decimal": self._decimal.value,
             "encoding": self._encoding.value,
+            "sheet": self._sheet.value if name.lower().endswith(".xlsx") else None,
+            "header_row": header_row,
         }
         self._load(
             {
