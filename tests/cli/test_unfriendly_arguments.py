@@ -12,10 +12,11 @@ NAMES = ("\x1b[31mred", "bell\x07", "back\x08", "rtl\u202etxt", "\u2066isolated"
 @pytest.mark.parametrize("name", NAMES)
 def test_a_terminal_shows_names_and_obeys_none(name, tmp_path):
     path = tmp_path / "people.csv"
-    pl.DataFrame({name: [1.5, 2.5, 3.5, 4.5], "sex": [*"ffmm"]}).write_csv(path)
+    pl.DataFrame({name: [1.5, 2.5, 3.5, 4.5], "x": [1, 2, 5, 7], "sex": [*"ffmm"]}).write_csv(path)
     for arguments in (
         ["anonymity", path, "--quasi", f"no {name}"],
         ["microaggregate", path, "-k", 2, "--columns", name, "--method", "mdav"],
+        ["group", path, "-k", 2, "--columns", f"{name},x", "--iterations", 1],
         ["compare", path, path, "--paired-by-position", "--columns", name],
     ):
         told = shoal(*arguments)
@@ -50,7 +51,7 @@ def test_more_than_can_be_made_is_refused_at_once(arguments, tmp_path):
 
 def test_more_tables_than_there_can_be_are_refused_at_once(tmp_path):
     for command in (["anonymity"], ["assign", "--update"]):
-        told = shoal(*command, tmp_path / "people.csv", "--quasi", "a", "--tables", 2**63)
+        told = shoal(*command, tmp_path / "people.csv", "--quasi", "a", "--tables", 10**9)
         assert told.code == 2 and "number of tables must be 1 to 10,000" in told.err
 
 

@@ -171,6 +171,5 @@ def _print(result: "AttributeGrouping") -> None:
     output.rows(
         ["group", "columns"], [(number, ", ".join(names)) for number, names in enumerate(result.groups, 1)]
     )
-    typer.echo(
-        'release with: shoal microaggregate … --groups "' + ";".join(map(",".join, result.groups)) + '"'
-    )
+    groups = ";".join(map(",".join, result.groups))
+    typer.echo(output.harmless(f'release with: shoal microaggregate … --groups "{groups}"'))

@@ -75,7 +75,7 @@ def study(
                 ],
                 title=table,
             )
-        typer.echo(f"kept in {folder}")
+        typer.echo(output.harmless(f"kept in {folder}"))
 
     output.emit(
         {
