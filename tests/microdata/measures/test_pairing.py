@@ -189,3 +189,44 @@ def test_a_key_that_does_not_tell_records_is_refused(survey, spoil, message):
     assert isinstance(pandas, pd.DataFrame)
     with pytest.raises(InputError, match=message):
         figures(survey.to_pandas(), pandas, key="person")
+
+
+def test_links_of_another_release_of_the_same_size_are_refused(survey):
+    ordered = protect(survey, order="sorted")
+    others = shoal.microaggregate(survey, 3, columns=["rent"], method="mdav", order="sorted").record_links
+    with pytest.raises(InputError, match="they are of another release"):
+        figures(survey, ordered.frame, record_links=others)
+
+
+def test_a_key_that_was_given_out_anew_is_refused(survey):
+    numbered = survey.drop("person").with_row_index("number")
+    anew = protect(numbered, order="sorted").frame.drop("number").with_row_index("number")
+    with pytest.raises(InputError, match="'number' joins others"):
+        figures(numbered, anew, key="number")
+
+
+def test_a_key_stands_against_one_column_that_was_swapped(survey):
+    released = protect(survey).frame
+    expected = figures(survey, released, key="person")
+    coded = survey.with_columns(code=pl.col("income").rank().cast(pl.String))
+    swapped = released.with_columns(town=pl.col("town").reverse(), code=coded["code"])
+    assert figures(coded, swapped, key="person", quasi=COLUMNS) == pytest.approx(
+        figures(survey, released, key="person", quasi=COLUMNS)
+    )
+    assert expected["dld"] > 20
+
+
+def test_a_release_sorted_by_its_dates_is_not_paired_by_position(survey):
+    days = np.random.default_rng(3).integers(0, 900, survey.height)
+    dated = survey.select(pl.Series("day", days).cast(pl.Int32).cast(pl.Date), "income", "rent")
+    released = shoal.microaggregate(dated, 3, columns=["day", *COLUMNS], method="mdav", order="sorted").frame
+    with pytest.raises(InputError, match="sorted by 'day'"):
+        figures(dated, released, paired_by_position=True)
+
+
+def test_columns_that_follow_nothing_are_not_paired_by_position(survey):
+    bare = survey.select(COLUMNS)
+    released = protect(bare).frame
+    assert figures(bare, released, paired_by_position=True)["dld"] > 20
+    with pytest.raises(InputError, match="no column compared follows the original"):
+        figures(bare, released.sample(fraction=1, shuffle=True, seed=1), paired_by_position=True)

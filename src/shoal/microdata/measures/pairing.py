@@ -10,12 +10,15 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError, unknown
+from shoal.microdata.attributes import read_attribute
 from shoal.microdata.record_links import RecordLinks
 
 Way = Literal["key", "record-links", "position"]
 
 # A release in kept order follows the original in every column; below this correlation of ranks it was put in another.
 _FOLLOWS = 0.5
+# From this many records on, columns that follow no better than by chance (in standard deviations of it) say something.
+_ENOUGH, _BY_CHANCE = 100, 3.0
 
 
 @dataclass(frozen=True)
@@ -59,9 +62,24 @@ class Pairing:
     ) -> tuple[np.ndarray, np.ndarray, list[str]]:
         """The rows of both tables that belong together, and what is to be said about it."""
         if self.record_links is not None:
-            return _by_links(before, after, self.record_links)
+            first, second, notes = _by_links(before, after, self.record_links)
+            _, moved = _kept(before, after, first, second, compared)
+            if moved:
+                raise InputError(
+                    f"column '{moved[0]}' has the same values in both tables, but the record links join others, so they "
+                    "are of another release; use those written with this one"
+                )
+            return first, second, notes
         if self.key is not None:
-            return _by_key(before, after, self.key)
+            first, second, notes = _by_key(before, after, self.key)
+            agreeing, moved = _kept(before, after, first, second, [*compared, self.key])
+            # Values may have been swapped on purpose; where nothing at all agrees the keys were given out anew.
+            if moved and not agreeing:
+                raise InputError(
+                    f"column '{moved[0]}' has the same values in both tables, but '{self.key}' joins others, so it is not "
+                    "the same in both; use --record-links"
+                )
+            return first, second, notes
         return _by_position(before, after, compared)
 
 
@@ -126,31 +144,59 @@ def _by_position(
             f"the original has {len(before)} records and the protected data {len(after)}, so they cannot be paired by "
             "position; use --key or --record-links"
         )
+    rows = np.arange(len(before))
+    witnesses, moved = _kept(before, after, rows, rows, compared)
+    if moved:
+        raise InputError(
+            f"column '{moved[0]}' has the same values in both tables, but at other records, so the records are not in "
+            "the same order; use --key or --record-links"
+        )
     kinds, new_kinds = before.schema, after.schema
-    shared = [name for name in kinds if name in new_kinds]
-    witnesses = []
-    for name in shared:
-        if name in compared:
-            continue
-        old, new = _texts(before[name]), _texts(after[name])
-        if _moved(old, new):
-            raise InputError(
-                f"column '{name}' has the same values in both tables, but at other records, so the records are not in "
-                "the same order; use --key or --record-links"
-            )
-        if old == new and len(set(old)) > 1:
-            witnesses.append(name)
-    for name in shared:
-        numeric = kinds[name].is_numeric() and new_kinds[name].is_numeric()
-        if numeric and _sorted_anew(_floats(before[name]), _floats(after[name])):
+    for name in _shared(before, after):
+        ordered = all(kind.is_numeric() or _is_moment(kind) for kind in (kinds[name], new_kinds[name]))
+        if ordered and _sorted_anew(_floats(before[name]), _floats(after[name])):
             raise InputError(
                 f"the protected data is sorted by '{name}' and the original is not, so the records are not in the same "
                 "order; use --key or --record-links"
             )
-    rows = np.arange(len(before))
     if witnesses:
         return rows, rows, [f"records are paired by position; {', '.join(witnesses)} agree in all of them"]
+    if _nothing_follows(before, after, compared):
+        raise InputError(
+            "no column compared follows the original from record to record, so the records are hardly in the same order; "
+            "use --key or --record-links"
+        )
     return rows, rows, ["records are paired by position, which nothing in the two tables confirms"]
+
+
+def _shared(before: nw.DataFrame, after: nw.DataFrame) -> list[str]:
+    there = set(after.columns)
+    return [name for name in before.columns if name in there]
+
+
+def _kept(
+    before: nw.DataFrame, after: nw.DataFrame, first: np.ndarray, second: np.ndarray, but: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Columns that protection left alone: those that agree in all pairs, and those whose values stand elsewhere."""
+    agreeing, moved = [], []
+    left_out = set(but)
+    for name in _shared(before, after):
+        if name in left_out:
+            continue
+        old, new = _texts(before[name]), _texts(after[name])
+        old, new = [old[row] for row in first.tolist()], [new[row] for row in second.tolist()]
+        if _moved(old, new):
+            moved.append(name)
+        elif old == new and len(set(old)) > 1:
+            agreeing.append(name)
+    return agreeing, moved
+
+
+def _nothing_follows(before: nw.DataFrame, after: nw.DataFrame, compared: Sequence[str]) -> bool:
+    """Whether every column compared is as if the records had been shuffled; of few records nobody can say."""
+    found = [_follows(_floats(before[name]), _floats(after[name])) for name in compared]
+    known = [share for share in found if share is not None]
+    return bool(known) and len(before) >= _ENOUGH and max(known) < _BY_CHANCE / np.sqrt(len(before))
 
 
 def _texts(column: nw.Series) -> list[str | None]:
@@ -176,16 +222,29 @@ def _moved(old: Sequence[str | None], new: Sequence[str | None]) -> bool:
 def _sorted_anew(old: np.ndarray, new: np.ndarray) -> bool:
     """Whether the released column was put in order, and the original one does not follow it."""
     known = np.isfinite(old) & np.isfinite(new)
-    x, y = old[known], new[known]
-    if x.size < 3 or (y == y[0]).all() or (x == x[0]).all():
-        return False
-    steps = np.diff(y)
+    steps = np.diff(new[known])
     if not ((steps >= 0).all() or (steps <= 0).all()):
         return False
+    share = _follows(old, new)
+    return share is not None and share < _FOLLOWS
+
+
+def _follows(old: np.ndarray, new: np.ndarray) -> float | None:
+    """The correlation of the ranks; ``None`` where there are none to speak of."""
+    known = np.isfinite(old) & np.isfinite(new)
+    x, y = old[known], new[known]
+    if x.size < 3 or (y == y[0]).all() or (x == x[0]).all():
+        return None
     from scipy.stats import rankdata
 
-    return float(np.corrcoef(rankdata(x), rankdata(y))[0, 1]) < _FOLLOWS
+    return float(np.corrcoef(rankdata(x), rankdata(y))[0, 1])
+
+
+def _is_moment(kind: Any) -> bool:
+    return kind == nw.Date or kind == nw.Datetime or isinstance(kind, nw.Datetime)
 
 
 def _floats(column: nw.Series) -> np.ndarray:
-    return np.array(column.cast(nw.Float64).to_numpy(), dtype=float)
+    if not _is_moment(column.dtype):
+        return np.array(column.cast(nw.Float64).to_numpy(), dtype=float)
+    return read_attribute(column.to_frame(), column.name).values
