@@ -249,7 +249,10 @@ def test_ctrl_c_waits_until_all_are_in_place(tmp_path, monkeypatch):
 
 def test_cells_that_a_spreadsheet_would_run(tmp_path):
     nasty = pl.DataFrame(
-        {"@name": ["=1+1", "+a", "-b", "@c", "\td", "\re", "'=f", "-5", "fine", None], "x": [-1.5] * 10}
+        {
+            "@name": ["=1+1", "+a", "-b", "@c", "\td", "\re", "\nh", "＝1+1", "'=f", "-5", "fine", None],
+            "x": [-1.5] * 12,
+        }
     )
     declared = Outputs(safe_csv=True)
     for name in ("a.csv", "b.tsv", "c.parquet", "d.xlsx"):
@@ -259,6 +262,7 @@ def test_cells_that_a_spreadsheet_would_run(tmp_path):
     lines = (tmp_path / "a.csv").read_bytes().decode().split("\n")
     assert lines[:3] == ["'@name,x", "'=1+1,-1.5", "'+a,-1.5"]
     assert "-5,-1.5" in lines, "a number stays a number"
+    assert "'＝1+1,-1.5" in lines and "\"'" in lines, "wide signs and line ends are neutralised too"
     assert not any(line.lstrip('"').startswith(("=", "+", "@", "\t")) for line in lines)
     assert_equal(sources.read(tmp_path / "c.parquet").frame, nasty)
 

@@ -4,10 +4,12 @@ import re
 
 import polars as pl
 
-# A sign that begins a formula, or a tab or carriage return that a spreadsheet skips before one. Quotes before it count,
-# so that what was neutralised can be told from what was so from the beginning.
-_RISKY = r"^'*[=+\-@\t\r]"
-_NEUTRALISED = r"^'+[=+\-@\t\r]"
+# A sign that begins a formula, its wide form as East Asian keyboards write it, or a tab or an end of line that a
+# spreadsheet skips before one. Quotes before it count, so that what was neutralised can be told from what was so from
+# the beginning.
+_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20\t\r\n"
+_RISKY = rf"^'*[{_SIGNS}]"
+_NEUTRALISED = rf"^'+[{_SIGNS}]"
 _NUMBER = r"^[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][+-]?[0-9]+)?$"
 
 
