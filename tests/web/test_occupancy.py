@@ -152,3 +152,43 @@ def test_two_servers_do_not_share_a_workspace(tmp_path: Path) -> None:
     first.leave()
     occupy(tmp_path / "bench").leave()
     assert (tmp_path / "bench").exists()
+
+
+def test_a_workspace_that_was_asked_for_is_not_temporary_whatever_it_is_called(tmp_path: Path) -> None:
+    folder = tmp_path / "shoal-workbench-study"
+    mine = occupy(folder)
+    (folder / "data").mkdir()
+    mine.leave()
+    assert remove_left_behind(tmp_path) == []
+    assert (folder / "data").is_dir()
+
+
+def test_a_temporary_workspace_that_somebody_took_over_stays(tmp_path: Path) -> None:
+    left = temporary(tmp_path)
+    (left.folder / "data").mkdir()
+    left.leave()
+    occupy(left.folder).leave()
+    assert remove_left_behind(tmp_path) == []
+    assert (left.folder / "data").is_dir()
+
+
+def test_a_removal_that_was_cut_short_is_finished_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = temporary(tmp_path)
+    (mine.folder / "zz").mkdir()
+    (mine.folder / "zz" / "people.csv").write_text("1")
+    with monkeypatch.context() as patched:
+        patched.setattr("shutil.rmtree", _killed)
+        with pytest.raises(SystemExit):
+            mine.leave(remove=True)
+    mine.leave()
+    assert (mine.folder / "zz" / "people.csv").exists()
+    assert remove_left_behind(tmp_path) == [mine.folder]
+    assert not mine.folder.exists()
+
+
+def _killed(folder: Path, *, ignore_errors: bool) -> None:
+    """Removes the lock first, if it is to go, as one who is killed on the way may have."""
+    (folder / "lock").unlink(missing_ok=True)
+    raise SystemExit

@@ -15,6 +15,8 @@ from shoal.errors import InputError
 
 _PREFIX = "shoal-workbench-"
 _LOCK = "lock"
+# What tells a temporary workspace from one that somebody asked for, wherever that is and whatever it is called.
+_TEMPORARY = "temporary"
 
 
 class Occupancy:
@@ -27,7 +29,7 @@ class Occupancy:
     def leave(self, *, remove: bool = False) -> None:
         """Give the workspace back; ``remove`` takes everything in it away first, while nobody else can come in."""
         if remove:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            _remove(self.folder)
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
@@ -39,6 +41,7 @@ def occupy(folder: Path) -> Occupancy:
     handle = _lock(folder)
     if handle is None:
         raise InputError(f"another workbench works in '{folder.name}'; end it, or choose another --workspace")
+    (folder / _TEMPORARY).unlink(missing_ok=True)
     return Occupancy(folder, handle)
 
 
@@ -50,6 +53,7 @@ def temporary(parent: Path | None = None) -> Occupancy:
         with suppress(FileNotFoundError):
             handle = _lock(folder)
             if handle is not None and _is_at(handle, folder / _LOCK):
+                (folder / _TEMPORARY).touch(mode=0o600)
                 return Occupancy(folder, handle)
             if handle is not None:
                 os.close(handle)
@@ -66,10 +70,28 @@ def remove_left_behind(parent: Path | None = None) -> list[Path]:
                 folder.rmdir()  # it goes only if it is empty: one that is just being made, or was never more
                 continue
             handle = _lock(folder)
-            if handle is not None:
-                Occupancy(folder, handle).leave(remove=True)
-                removed.append(folder)
+            if handle is None:
+                continue
+            temporary = _is_temporary(folder)
+            Occupancy(folder, handle).leave(remove=temporary)
+            removed += [folder] * temporary
     return removed
+
+
+def _is_temporary(folder: Path) -> bool:
+    """Whether a workspace was made for one server alone, or had not come to be more than its lock."""
+    names = {path.name for path in folder.iterdir()}
+    return _TEMPORARY in names or names == {_LOCK}
+
+
+def _remove(folder: Path) -> None:
+    """Remove a workspace, its marks last: if that is cut short, the next server still knows what this was."""
+    for path in folder.iterdir():
+        if path.name not in (_LOCK, _TEMPORARY):
+            shutil.rmtree(
+                path, ignore_errors=True
+            ) if path.is_dir() and not path.is_symlink() else path.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _ours(folder: Path) -> bool:
