@@ -62,3 +62,9 @@ def test_a_name_too_long_for_a_file_is_bad_input(tmp_path):
     ):
         told = shoal(*arguments)
         assert told.code == 2 and told.err.count("\n") == 1, told
+
+
+@pytest.mark.parametrize("place", [".", "", "/"])
+def test_a_folder_is_no_place_for_a_table(place):
+    told = shoal("generate", "table", "-o", place)
+    assert told.code == 2 and told.err.count("\n") == 1, told

@@ -77,7 +77,7 @@ def column(draw: Draw, markers: Markers, size: int) -> list[Any]:
     return [draw.choice(_NUMBERS) if draw.random() < 0.4 else draw.randint(1, 99) for _ in range(size)]
 
 
-def text_file(draw: Draw, names: list[str], columns: list[list[Any]]) -> bytes:
+def text_file(draw: Draw, markers: Markers, names: list[str], columns: list[list[Any]]) -> bytes:
     """A text file in some dialect, sometimes damaged."""
     separator = draw.choice(",;\t|") if draw.bad(0.4) else ","
     ends = draw.choice(("\r\n", "\r", "mixed")) if draw.bad(0.4) else "\n"
@@ -88,7 +88,10 @@ def text_file(draw: Draw, names: list[str], columns: list[list[Any]]) -> bytes:
             return '"' + text.replace('"', '""') + '"'
         return text
 
-    lines = [separator.join(map(cell, names))] if not draw.bad(0.03) else []
+    lines = [separator.join(map(cell, names))]
+    if draw.bad(0.03):  # without a header, the first record is taken for one
+        lines = []
+        markers.forget(values[0] for values in columns if values)
     for record in zip(*columns, strict=True):
         cells = [cell(value) for value in record]
         if draw.bad(0.01):
@@ -169,7 +172,7 @@ def data_file(
     kind = draw.choices(kinds, weights)[0] if draw.bad(0.8) else draw.choice(("csv", "csv", "csv", "parquet"))
     if kind == "csv":
         ending = draw.choice((".tsv", ".txt", ".CSV")) if draw.bad(0.1) else ".csv"
-        (folder / f"{stem}{ending}").write_bytes(text_file(draw, names, columns))
+        (folder / f"{stem}{ending}").write_bytes(text_file(draw, markers, names, columns))
         return f"{stem}{ending}", names
     if kind in ("parquet", "arrow"):
         arrays = [

@@ -147,6 +147,8 @@ def hostile(draw: Draw, folder: Path) -> Case:
     given = " ".join(arguments)
 
     def shown(text: str) -> list[str]:
+        if "--header-row" in given:  # any record may be taken for the names
+            return []
         return [value for value in files.markers.shown_in(text) if value not in given]
 
     return Case(
@@ -200,7 +202,11 @@ class _Files:
             else draw.choice((matrix_file, jj_file))
         )
         self.general = make is jj_file
-        return self.data() if make is None else make(draw, self._folder, self.markers)
+        if make is not None:
+            return make(draw, self._folder, self.markers)
+        address = self.data()
+        self.markers.forget(value for value in self.markers.drawn if value.isalpha())  # they name rows now
+        return address
 
     def pattern(self) -> str:
         return pattern_file(self._draw, self._folder)

@@ -1,5 +1,7 @@
 """Values that no output may show: each is drawn once, and long enough not to turn up by chance."""
 
+from collections.abc import Iterable
+
 from tests.fuzz.draw import Draw
 
 _LETTERS = "bcdfghjklmnpqrstvwxz"
@@ -29,6 +31,11 @@ class Markers:
         number = self._draw.randint(10**9, 2 * 10**9)
         self.drawn.append(str(number))
         return number
+
+    def forget(self, values: Iterable[object]) -> None:
+        """Values that stand where a file has its names: messages may say them."""
+        names = {str(value) for value in values}
+        self.drawn = [value for value in self.drawn if value not in names]
 
     def shown_in(self, text: str) -> list[str]:
         """The values that a text shows, also with separators of thousands."""

@@ -48,10 +48,10 @@ def table(
     from shoal.search import Seeds
     from shoal.tables.publishing import published_frame
 
-    place = Path(output_to)
-    cells_to = sensitive_to or str(place.with_name(f"{place.stem}.sensitive.csv"))
     outputs = sources.Outputs(force=force, safe_csv=safe_csv)
     matrix = outputs.data("-o", output_to)
+    place = Path(output_to)
+    cells_to = sensitive_to or str(place.with_name(f"{place.stem}.sensitive.csv"))
     marked = outputs.data("--sensitive-to", cells_to)
     problem = make(rows, columns, sensitive, Seeds(seed).child("table"), protection=protection)
     keys = problem.table.keys
