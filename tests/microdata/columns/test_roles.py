@@ -164,3 +164,9 @@ def test_numbers_given_out_are_no_amounts_whatever_they_are_given_for():
         "tax_number": "identifier",
         "tax": "measurement",
     }
+
+
+def test_a_file_sorted_by_ages_or_points_has_no_households_of_them():
+    points = sorted((37 * n + n * n) % 83 + 15 for n in range(300))
+    numbers = sorted(1000 + (37 * n + n * n) % 83 for n in range(300))
+    assert guessed(pl.DataFrame({"x7": points, "x8": numbers})) == {"x7": "measurement", "x8": "household"}

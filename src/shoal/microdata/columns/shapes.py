@@ -18,6 +18,7 @@ _MOST = 0.8
 NEARLY_ALL = 0.9
 # Below this many records a column without repeats proves nothing.
 _TELLING = 20
+_LARGEST_AGE = 120
 
 _EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[a-z]{2,}$", re.IGNORECASE)
 _PHONE = re.compile(r"^(\+|00)?([ ()./-]*\d){8,15}$")
@@ -161,7 +162,8 @@ class Shape:
             or not 0.125 * self.count <= self.distinct < 0.95 * self.count
         ):
             return False
-        if self._span >= 5 * self.distinct:
+        # Ages, years of school and points of a test look the same in a file that is sorted by them.
+        if self._span >= 5 * self.distinct or self._sorted[-1] <= _LARGEST_AGE:
             return False
         values = np.asarray(self.present.to_numpy())
         starts = np.flatnonzero(np.r_[True, values[1:] != values[:-1]])
