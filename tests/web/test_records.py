@@ -133,3 +133,12 @@ def test_several_strata_make_no_curve_but_go_forward(context: Context, sent: lis
     sent.clear()
     _run(context, k=3, method="ils", iterations=400)
     assert any(message.get("value") is not None for message in sent)
+
+
+def test_the_groups_of_the_records_say_that_they_are_internal(context: Context) -> None:
+    _run(context)
+    labels = context.folder / "labels.csv"
+    assert stat.S_IMODE(labels.stat().st_mode) == 0o600
+    *groups, said = labels.read_text().splitlines()
+    assert len(groups) == 40
+    assert said == "# internal: not for publication"

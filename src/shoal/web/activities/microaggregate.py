@@ -215,8 +215,12 @@ def _write(frame: "pl.DataFrame", context: Context) -> None:
 
 def _write_labels(labels: list[int], context: Context) -> None:
     """The group of every record, as ``--labels`` writes it: it says who was made equal to whom."""
+    from shoal.sources import atomically
+    from shoal.sources.internal import marked_text
+
     place = context.file("labels.csv", "Groups of the records, internal")
-    place.write_text("\n".join(str(label) for label in labels) + "\n", encoding="utf-8")
+    with atomically(place, force=True, internal=True) as unfinished:
+        unfinished.write_text(marked_text("\n".join(str(label) for label in labels)), encoding="utf-8")
 
 
 def _title(request: Microaggregate) -> str:
