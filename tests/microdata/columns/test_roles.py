@@ -170,3 +170,11 @@ def test_a_file_sorted_by_ages_or_points_has_no_households_of_them():
     points = sorted((37 * n + n * n) % 83 + 15 for n in range(300))
     numbers = sorted(1000 + (37 * n + n * n) % 83 for n in range(300))
     assert guessed(pl.DataFrame({"x7": points, "x8": numbers})) == {"x7": "measurement", "x8": "household"}
+
+
+def test_names_of_families_are_no_numbers_of_households():
+    names = ["Ode", "Rim", "Sol", "Tor", "Ulm"]
+    several = [a + b.lower() for a in names for b in names] * 4
+    numbered = [f"H{n // 3:03d}" for n in range(100)]
+    assert guessed(pl.DataFrame({"family": several})) == {"family": "quasi-identifier"}
+    assert guessed(pl.DataFrame({"family": numbered})) == {"family": "household"}

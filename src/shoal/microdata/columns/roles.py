@@ -129,7 +129,7 @@ def _by_clear_name(name: str, said: frozenset[Meaning], shape: Shape, of_bodies:
     if (
         Meaning.HOUSEHOLD in said
         and only_says(name, *numbered)
-        and (shape.is_whole or shape.is_text)
+        and (shape.is_whole or shape.is_numbered_text)
         and not shape.is_few
     ):
         return _named(name, "household", "the number of a household")

@@ -23,6 +23,7 @@ _LARGEST_AGE = 120
 _EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[a-z]{2,}$", re.IGNORECASE)
 _PHONE = re.compile(r"^(\+|00)?([ ()./-]*\d){8,15}$")
 _DIGITS = re.compile(r"^\d{4,6}$")
+_DIGIT = re.compile(r"\d")
 _LETTERED_POSTCODE = re.compile(
     r"^(\d{4} ?[A-Z]{2}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d|\d{2}-\d{3})$"
 )
@@ -189,6 +190,11 @@ class Shape:
     def is_phone(self) -> bool:
         """Whether the texts look like numbers of telephones, nearly all of them different."""
         return not self.is_date_text and self.is_nearly_unique and self._most(_PHONE)
+
+    @cached_property
+    def is_numbered_text(self) -> bool:
+        """Whether the texts have digits, as numbers given out have and names of families have not."""
+        return self._most(_DIGIT)
 
     @cached_property
     def is_date_text(self) -> bool:
