@@ -322,3 +322,16 @@ def test_a_limit_on_files_is_said_in_one_line(tmp_path, name):
     assert done.stdout == f"'{name}' cannot be written: it would be larger than a file may be here\n"
     assert done.stderr == ""
     assert content(tmp_path) == {}
+
+
+@pytest.mark.parametrize(("internal", "mode"), [(True, 0o600), (False, 0o644)])
+def test_a_database_made_for_something_internal_is_its_owners_alone(tmp_path, internal, mode):
+    before = os.umask(0o022)
+    try:
+        declared = Outputs()
+        output = declared.data("-o", f"sqlite:///{tmp_path}/new.db::pattern", internal=internal)
+        with declared.together() as writing:
+            writing.data(output, pl.DataFrame({"x": [1]}))
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "new.db").stat().st_mode) == mode

@@ -206,7 +206,7 @@ class Writing:
             raise InputError("there are no columns to write")
         place = output.place
         if isinstance(place, TableAddress):
-            writer = self._writer(place.database)
+            writer = self._writer(place.database, internal=output.internal)
             writer.write(frame, place.table, force=self._force)
             back = partial(writer.read, place.table)
         else:
@@ -293,11 +293,11 @@ class Writing:
                 part.mkdir()
             self._folders.append(part)
 
-    def _writer(self, database: Database) -> "TableWriter":
+    def _writer(self, database: Database, *, internal: bool = False) -> "TableWriter":
         if database not in self._databases:
             from shoal.sources.databases import TableWriter
 
-            self._databases[database] = TableWriter(database).__enter__()
+            self._databases[database] = TableWriter(database, internal=internal).__enter__()
         return self._databases[database]
 
     def _read_back(self, place: FileAddress, like: "Data | None", **dialect: Any) -> "pl.DataFrame":

@@ -6,6 +6,7 @@ tables, and a single RENAME, which the server does as a whole, puts them in plac
 """
 
 import hashlib
+import os
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -36,11 +37,13 @@ class TableWriter:
     """Tables of one database that are written together: nobody sees any of them before ``commit``.
 
     Leaving the block without it undoes everything. On MariaDB do not update columns and replace tables in one block:
-    making a table ends the transaction that the update is part of.
+    making a table ends the transaction that the update is part of. A file of SQLite that is made here is readable by its
+    owner alone if what goes into it is ``internal``; one that exists keeps its rights.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, internal: bool = False) -> None:
         self._database = database
+        self._internal = internal
         self._stack = ExitStack()
         self._shadows: list[_Shadow] = []
         self._read_from: dict[str, Place] = {}
@@ -48,6 +51,9 @@ class TableWriter:
 
     def __enter__(self) -> "TableWriter":
         try:
+            if self._made and self._internal:
+                with suppress(OSError):  # then connecting says what is wrong
+                    os.close(os.open(self._database.database, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             self._connection = self._stack.enter_context(connected(self._database, writing=True))
         except BaseException as error:
             self.__exit__(type(error), error, None)
