@@ -174,6 +174,7 @@ def compare(
     with outputs.together() as writing:
         if sheet is not None:
             writing.text(sheet, page(found).html())
+    output.warn(dict.fromkeys(warning for result in found for warning in result.warnings))
     output.notes(dict.fromkeys(note for result in found for note in result.notes), quiet=quieter)
     payloads = [result.to_dict() for result in found]
     output.emit(

@@ -40,7 +40,7 @@ def page(found: "Sequence[Comparison]") -> Page:
             ]
         )
     out.note("The worst risk comes first: a mean of several measures can hide it.")
-    for note in dict.fromkeys(note for result in found for note in result.notes):
+    for note in dict.fromkeys(note for result in found for note in (*result.warnings, *result.notes)):
         out.note(note)
     _map(out, found)
     _linked(out, found)

@@ -125,7 +125,7 @@ def test_values_that_protection_left_alone_testify_for_or_against_positions(surv
     found = shoal.compare(survey, released, columns=COLUMNS, paired_by_position=True)
     assert any("person, town agree in all of them" in note for note in found.notes)
     bare = shoal.compare(survey, released.select(COLUMNS), columns=COLUMNS, paired_by_position=True)
-    assert any("nothing in the two tables confirms" in note for note in bare.notes)
+    assert any("nothing in the two tables confirms" in warning for warning in bare.warnings)
     shuffled = released.sample(fraction=1.0, shuffle=True, seed=1)
     for wrong in (shuffled, shuffled.drop("person"), shuffled.drop("town")):
         with pytest.raises(
@@ -230,3 +230,12 @@ def test_columns_that_follow_nothing_are_not_paired_by_position(survey):
     assert figures(bare, released, paired_by_position=True)["dld"] > 20
     with pytest.raises(InputError, match="no column compared follows the original"):
         figures(bare, released.sample(fraction=1, shuffle=True, seed=1), paired_by_position=True)
+
+
+def test_a_pairing_that_nothing_confirms_is_a_warning_that_quiet_does_not_silence(survey, tmp_path):
+    original, released = tmp_path / "original.csv", tmp_path / "released.csv"
+    survey.select(COLUMNS).write_csv(original)
+    protect(survey).frame.select(COLUMNS).write_csv(released)
+    said = command("compare", original, released, "--paired-by-position", "--quiet")
+    assert said.code == 0
+    assert said.err == "warning: records are paired by position, which nothing in the two tables confirms\n"

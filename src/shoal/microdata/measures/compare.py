@@ -74,7 +74,7 @@ def compare(
             raise unknown("column", column, after.columns, where="in the protected data")
     counted = tuple(quasi) if quasi else _knowable(before, after, names, roles or {}, (key, unit))
     released = after
-    rows_before, rows_after, remark = pairing.pair(before, after, names)
+    rows_before, rows_after, remark, warnings = pairing.pair(before, after, names)
     before, after = before[rows_before.tolist()], after[rows_after.tolist()]
     notes += remark
     tables = [np.column_stack([_numbers(frame, column) for column in names]) for frame in (before, after)]
@@ -110,6 +110,7 @@ def compare(
         attributes=_by_attribute(names, measured),
         scenarios=tuple(tuple(scenario) for scenario in scenarios),
         notes=tuple(notes),
+        warnings=tuple(warnings),
         settings=(
             ("records paired by", f"key '{key}'" if key is not None else pairing.way),
             ("scaling before distances", using.scaling),

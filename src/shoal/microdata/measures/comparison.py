@@ -54,6 +54,7 @@ class Comparison:
     attributes: tuple[AttributeComparison, ...]
     scenarios: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     settings: tuple[tuple[str, Any], ...] = ()
     references: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
@@ -189,6 +190,7 @@ class Comparison:
             "skipped_ratios": self.measured.loss.skipped,
             "attributes": [asdict(attribute) for attribute in self.attributes],
             "notes": list(self.notes),
+            "warnings": list(self.warnings),
         }
 
     def report(self) -> Any:

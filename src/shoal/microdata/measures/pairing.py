@@ -59,8 +59,8 @@ class Pairing:
 
     def pair(
         self, before: nw.DataFrame, after: nw.DataFrame, compared: Sequence[str]
-    ) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        """The rows of both tables that belong together, and what is to be said about it."""
+    ) -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
+        """The rows of both tables that belong together, and what is to be noted and warned of about it."""
         if self.record_links is not None:
             first, second, notes = _by_links(before, after, self.record_links)
             _, moved = _kept(before, after, first, second, compared)
@@ -69,7 +69,7 @@ class Pairing:
                     f"column '{moved[0]}' has the same values in both tables, but the record links join others, so they "
                     "are of another release; use those written with this one"
                 )
-            return first, second, notes
+            return first, second, notes, []
         if self.key is not None:
             first, second, notes = _by_key(before, after, self.key)
             agreeing, moved = _kept(before, after, first, second, [*compared, self.key])
@@ -79,7 +79,7 @@ class Pairing:
                     f"column '{moved[0]}' has the same values in both tables, but '{self.key}' joins others, so it is not "
                     "the same in both; use --record-links"
                 )
-            return first, second, notes
+            return first, second, notes, []
         return _by_position(before, after, compared)
 
 
@@ -138,7 +138,7 @@ def _left_out(count: int) -> list[str]:
 
 def _by_position(
     before: nw.DataFrame, after: nw.DataFrame, compared: Sequence[str]
-) -> tuple[np.ndarray, np.ndarray, list[str]]:
+) -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
     if len(before) != len(after):
         raise InputError(
             f"the original has {len(before)} records and the protected data {len(after)}, so they cannot be paired by "
@@ -160,13 +160,18 @@ def _by_position(
                 "order; use --key or --record-links"
             )
     if witnesses:
-        return rows, rows, [f"records are paired by position; {', '.join(witnesses)} agree in all of them"]
+        return (
+            rows,
+            rows,
+            [f"records are paired by position; {', '.join(witnesses)} agree in all of them"],
+            [],
+        )
     if _nothing_follows(before, after, compared):
         raise InputError(
             "no column compared follows the original from record to record, so the records are hardly in the same order; "
             "use --key or --record-links"
         )
-    return rows, rows, ["records are paired by position, which nothing in the two tables confirms"]
+    return rows, rows, [], ["records are paired by position, which nothing in the two tables confirms"]
 
 
 def _shared(before: nw.DataFrame, after: nw.DataFrame) -> list[str]:
