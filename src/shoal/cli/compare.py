@@ -105,6 +105,8 @@ def compare(
         float | None,
         typer.Option(
             "--max-risk",
+            min=0,
+            max=100,
             metavar="PERCENT",
             help="Exit with 3 if the worst risk is above.",
             show_default=False,

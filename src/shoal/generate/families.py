@@ -140,5 +140,6 @@ def family(name: str, size: int = 100, *, seeds: Seeds | None = None) -> Instanc
         return FIXED[name]
     if name not in FAMILIES:
         raise unknown("family", name, [*FAMILIES, *FIXED])
-    check_count("the size", size)
+    # A family is a handful of numbers, however large they are; beyond this their sums would leave 64 bits.
+    check_count("the size", size, most=10**15)
     return FAMILIES[name](size, seeds or Seeds())
