@@ -5,12 +5,18 @@ import io
 import json
 import sqlite3
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from selenium.common.exceptions import WebDriverException
+from selenium.common.exceptions import (
+    ElementNotInteractableException,
+    MoveTargetOutOfBoundsException,
+    StaleElementReferenceException,
+    WebDriverException,
+)
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -175,6 +181,31 @@ def _pages(hostile: dict[str, str]) -> list[str]:
     ]
 
 
+# Where in a chart somebody points: shares of its width and height from its middle.
+_SPOTS = [(x, y) for x in (-0.3, -0.15, 0.0, 0.15, 0.3) for y in (-0.2, 0.0, 0.2)]
+# The page was drawn anew between looking for something and pointing at it.
+_MOVED = (StaleElementReferenceException, ElementNotInteractableException, MoveTargetOutOfBoundsException)
+
+
+def _pointed(visitor: Visitor, selector: str, place: int, spots: list[tuple[float, float]]) -> bool:
+    """Point at one of the things that a selector finds now; whether it was there long enough."""
+    found = visitor.all(selector)
+    if place >= len(found):
+        return True
+    try:
+        visitor.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", found[place])
+        size = found[place].size
+        if not size["width"] or not size["height"]:
+            return True  # nobody can point at what has no room on the page
+        chain = ActionChains(visitor.driver, duration=0)
+        for x, y in spots:
+            chain.move_to_element_with_offset(found[place], int(x * size["width"]), int(y * size["height"]))
+        chain.perform()
+    except _MOVED:
+        return False
+    return True
+
+
 def _look_everywhere(visitor: Visitor) -> None:
     """Unfold, open every list, and point at every chart and every thing that has a tooltip."""
     driver = visitor.driver
@@ -188,16 +219,16 @@ def _look_everywhere(visitor: Visitor) -> None:
     for item in driver.find_elements(By.CSS_SELECTOR, ".q-select"):
         driver.execute_script("arguments[0].scrollIntoView({block: 'center'}); arguments[0].click()", item)
         ActionChains(driver).send_keys(Keys.ESCAPE).perform()
-    for chart in visitor.all("[role=img]"):
-        driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", chart)
-        width, height = chart.size["width"], chart.size["height"]
-        chain = ActionChains(driver, duration=0)
-        for x in (-0.3, -0.15, 0.0, 0.15, 0.3):
-            for y in (-0.2, 0.0, 0.2):
-                chain.move_to_element_with_offset(chart, int(x * width), int(y * height))
-        chain.perform()
-    for item in visitor.all(".shoal-run, .q-switch, .q-toggle, .ellipsis, [aria-label^=Role]")[:12]:
-        ActionChains(driver, duration=0).move_to_element(item).perform()
+    visitor.settle()
+    for place in range(len(visitor.all("[role=img]"))):
+        visitor.until(
+            lambda place=place: _pointed(visitor, "[role=img]", place, _SPOTS), "a chart that stays"
+        )
+    hints = ".shoal-run, .q-switch, .q-toggle, .ellipsis, [aria-label^=Role]"
+    for place in range(min(12, len(visitor.all(hints)))):
+        visitor.until(
+            lambda place=place: _pointed(visitor, hints, place, [(0.0, 0.0)]), "a tooltip that stays"
+        )
     for switch in driver.find_elements(By.CSS_SELECTOR, ".q-toggle"):
         driver.execute_script("arguments[0].click()", switch)
 
@@ -206,13 +237,11 @@ def _write_everywhere(visitor: Visitor) -> None:
     """Something hostile into every field one can write in, and every button that begins something pressed."""
     driver = visitor.driver
     for place, box in enumerate(driver.find_elements(By.CSS_SELECTOR, "input:not([type=file]), textarea")):
-        if (
-            box.is_displayed()
-            and box.get_attribute("readonly") is None
-            and box.get_attribute("role") != "combobox"
-        ):
-            box.send_keys(Keys.CONTROL, "a")
-            box.send_keys(ESCAPES[place % len(ESCAPES)], Keys.TAB)
+        with suppress(*_MOVED):
+            fixed = box.get_attribute("readonly") is not None or box.get_attribute("role") == "combobox"
+            if box.is_displayed() and not fixed:
+                box.send_keys(Keys.CONTROL, "a")
+                box.send_keys(ESCAPES[place % len(ESCAPES)], Keys.TAB)
     words = ("Protect", "Group", "Measure risk", "Assign", "Suppress", "Audit", "Generate", "Compare", "Show")
     more = ("Connect", "Write to database", "Load tables")
     for button in driver.find_elements(By.CSS_SELECTOR, "button"):
