@@ -8,7 +8,7 @@ import pytest
 from tests.cli.running import shoal as command
 
 import shoal
-from shoal import InputError
+from shoal import InputError, sources
 from shoal.microdata.record_links import RecordLinks
 
 
@@ -45,9 +45,9 @@ def test_a_file_of_links_is_for_its_owner_alone_and_says_so(survey, tmp_path):
     assert told.code == 0, told
     assert stat.S_IMODE(links.stat().st_mode) == 0o600
     lines = links.read_text().splitlines()
-    assert lines[0] == "original,released,note" and len(lines) == 51
-    assert all(line.endswith(",internal") for line in lines[1:])
-    assert [number for number, line in enumerate(lines[1:], 1) if line == f"{number},,internal"] == [
+    assert lines[0] == "original,released,note" and len(lines) == 52
+    assert all(line.endswith(",internal") for line in lines[1:-1]) and lines[-1].startswith("# internal: ")
+    assert [number for number, line in enumerate(lines[1:-1], 1) if line == f"{number},,internal"] == [
         5,
         21,
         22,
@@ -105,3 +105,32 @@ def test_the_note_and_the_order_of_lines_do_not_count(tmp_path):
     path = tmp_path / "links.csv"
     path.write_text("note,released,original\nanything,1,3\n,,2\n\nmine,2,1\n")
     assert RecordLinks.read(path).released.tolist() == [1, -1, 0]
+
+
+def test_links_of_another_release_are_refused_though_no_column_was_left_alone(tmp_path):
+    rng = np.random.default_rng(1)
+    survey = pl.DataFrame({"income": rng.normal(2000, 300, 120), "rent": rng.normal(800, 90, 120)})
+    fine, coarse = (
+        shoal.microaggregate(survey, k, columns=["income", "rent"], method="mdav", order="sorted")
+        for k in (5, 25)
+    )
+    assert fine.record_links.released_records == coarse.record_links.released_records
+    with pytest.raises(InputError, match="of another release"):
+        shoal.compare(survey, fine.frame, record_links=coarse.record_links)
+    fine.record_links.write(tmp_path / "links.csv")
+    for name in ("safe.csv", "safe.xlsx", "safe.parquet"):
+        sources.write(fine.frame, tmp_path / name)
+        again = sources.read(tmp_path / name).frame
+        assert shoal.compare(survey, again, record_links=tmp_path / "links.csv").records == 120
+    changed = fine.frame.with_columns(pl.col("rent").round(0))
+    with pytest.raises(InputError, match="changed since"):
+        shoal.compare(survey, changed, record_links=tmp_path / "links.csv")
+
+
+def test_a_damaged_last_line_is_refused(tmp_path):
+    file = tmp_path / "links.csv"
+    file.write_text(
+        "original,released,note\n1,1,internal\n# internal: sums by place of the release {broken\n"
+    )
+    with pytest.raises(InputError, match="last line"):
+        RecordLinks.read(file)

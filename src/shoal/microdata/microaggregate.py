@@ -43,7 +43,7 @@ from shoal.microdata.orders import Orders, read_orders, remarks_on_orders
 from shoal.microdata.partition import Partition, numbered_by_appearance
 from shoal.microdata.partition import verify as verify_partition
 from shoal.microdata.problem import Problem
-from shoal.microdata.record_links import RecordLinks
+from shoal.microdata.record_links import RecordLinks, released_numbers
 from shoal.microdata.release import comparable, loss, released_values, scaled_points
 from shoal.microdata.release_check import ReleaseCheck
 from shoal.numbers import whole
@@ -316,7 +316,7 @@ def microaggregate(
             ("target, % loss", budget.target if budget else None),
             ("seed", seed),
         ),
-        record_links=RecordLinks.of(keep.tolist(), permutation.tolist()),
+        record_links=RecordLinks.of(keep.tolist(), permutation.tolist(), released_numbers(protected, names)),
         _check=ReleaseCheck(
             attributes=tuple(attributes[name] for name in names),
             factors=tuple(factors[name] for name in names),

@@ -2,17 +2,48 @@
 
 import csv
 import io
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError
 
 _HEADER = ("original", "released", "note")
+# Begins the last line of the file.
+_SUMS = "# internal: sums by place of the release "
 _NOT_RELEASED = -1
+# Each record counts by its own share, so that the sums of another release, or of another order, are others.
+_STEP = (5**0.5 - 1) / 2
+# What a workbook or a text file may lose of a number, and no more.
+_TOLERANCE = 1e-9
+
+
+def sums_by_place(columns: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """What tells one release from another: the sum of each column, every record weighed by its place.
+
+    >>> sums_by_place({"x": np.array([1.0, 2.0])}) == sums_by_place({"x": np.array([2.0, 1.0])})
+    False
+    """
+    return {name: float(_weighed(values).sum()) for name, values in columns.items()}
+
+
+def released_numbers(frame: nw.DataFrame, names: Iterable[str]) -> dict[str, np.ndarray]:
+    """Those of the columns that hold numbers, gaps as NaN."""
+    return {
+        name: np.array(frame[name].cast(nw.Float64).to_numpy(), dtype=float)
+        for name in names
+        if name in frame.columns and frame.schema[name].is_numeric()
+    }
+
+
+def _weighed(values: np.ndarray) -> np.ndarray:
+    shares = np.modf(np.arange(1, values.size + 1) * _STEP)[0]
+    return np.where(np.isfinite(values), values, 0.0) * shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +51,7 @@ class RecordLinks:
     """One-to-one links between original and released records. Internal: they undo what hides the records.
 
     ``released`` holds for each original record the place of its released one, counted from 0; −1 for a record that was
-    set aside.
+    set aside. ``sums`` are those by place of the released numbers, by which the release is known again.
 
     >>> links = RecordLinks.of(kept=[True, False, True], order=[1, 0])
     >>> links.released.tolist(), links.records, links.released_records
@@ -33,15 +64,27 @@ class RecordLinks:
     """
 
     released: np.ndarray = field(repr=False)
+    sums: Mapping[str, float] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, kept: Sequence[bool], order: Sequence[int]) -> "RecordLinks":
-        """From which original records were kept, and in which order these were released."""
+    def of(
+        cls, kept: Sequence[bool], order: Sequence[int], columns: Mapping[str, np.ndarray] | None = None
+    ) -> "RecordLinks":
+        """From which original records were kept, in which order these were released, and with which numbers."""
         taken = np.flatnonzero(np.asarray(kept, dtype=bool))
         places = np.asarray(order, dtype=np.int64)
         released = np.full(len(kept), _NOT_RELEASED, dtype=np.int64)
         released[taken[places]] = np.arange(places.size)
-        return cls(released)
+        return cls(released, sums_by_place(columns or {}))
+
+    def is_of(self, columns: Mapping[str, np.ndarray]) -> bool:
+        """Whether these are the numbers that were released, as far as the links know their columns."""
+        for name, values in columns.items():
+            weighed = _weighed(values)
+            allowed = _TOLERANCE * float(np.abs(weighed).sum())
+            if name in self.sums and abs(float(weighed.sum()) - self.sums[name]) > allowed:
+                return False
+        return True
 
     @property
     def records(self) -> int:
@@ -64,7 +107,8 @@ class RecordLinks:
             f"{original},{released + 1 if released != _NOT_RELEASED else ''},internal\n"
             for original, released in enumerate(self.released.tolist(), start=1)
         )
-        return ",".join(_HEADER) + "\n" + "".join(lines)
+        text = ",".join(_HEADER) + "\n" + "".join(lines)
+        return text + (f"{_SUMS}{json.dumps(dict(self.sums), ensure_ascii=False)}\n" if self.sums else "")
 
     def write(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the file that ``read`` and ``shoal compare --record-links`` read; only its owner can open it."""
@@ -83,6 +127,7 @@ class RecordLinks:
             raise InputError(f"the file of record links '{path}' cannot be read") from None
         except UnicodeDecodeError:
             raise InputError(f"'{name}' holds no record links: it is not a text file") from None
+        text, _, sums = text.partition(_SUMS)
         lines = csv.reader(io.StringIO(text))
         header = next(lines, [])
         if not {"original", "released"} <= set(header):
@@ -95,7 +140,7 @@ class RecordLinks:
                 f"line {lines.line_num} of '{name}' is no record link: it needs two whole numbers from 1 on, "
                 "the second is empty for a record that was not released"
             ) from None
-        return cls(_checked(np.array(pairs, dtype=np.int64).reshape(-1, 2), name))
+        return cls(_checked(np.array(pairs, dtype=np.int64).reshape(-1, 2), name), _read_sums(sums, name))
 
 
 def _number(text: str, *, blank: bool = False) -> int:
@@ -106,6 +151,16 @@ def _number(text: str, *, blank: bool = False) -> int:
     if not 1 <= number <= 2**53:
         raise ValueError
     return number - 1
+
+
+def _read_sums(text: str, name: str) -> dict[str, float]:
+    try:
+        found = json.loads(text) if text.strip() else {}
+        return {str(column): float(value) for column, value in found.items()}
+    except (ValueError, TypeError, AttributeError):
+        raise InputError(
+            f"the last line of '{name}' is damaged: it must hold the sums of the release"
+        ) from None
 
 
 def _checked(pairs: np.ndarray, name: str) -> np.ndarray:

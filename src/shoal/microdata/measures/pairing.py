@@ -11,7 +11,7 @@ import numpy as np
 
 from shoal.errors import InputError, unknown
 from shoal.microdata.attributes import read_attribute
-from shoal.microdata.record_links import RecordLinks
+from shoal.microdata.record_links import RecordLinks, released_numbers
 
 Way = Literal["key", "record-links", "position"]
 
@@ -94,6 +94,11 @@ def _by_links(
             raise InputError(
                 f"the record links are of {linked} {which} records, but the {which} data has {len(frame)}"
             )
+    if not links.is_of(released_numbers(after, links.sums)):
+        raise InputError(
+            "the record links are of another release, or the protected data was changed since they were written; "
+            "use those of this release, or --key"
+        )
     rows = links.rows()
     if rows[0].size == 0:
         raise InputError("the record links say that no record was released")
