@@ -1,6 +1,7 @@
 """A person at the workbench: looks for words on the page and presses what is labelled."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -150,7 +151,13 @@ class Visitor:
             self.until(lambda word=word: word in self.text, f"the words {word!r}")
 
     def all(self, selector: str) -> list[WebElement]:
-        return [item for item in self.driver.find_elements(By.CSS_SELECTOR, selector) if item.is_displayed()]
+        found = []
+        for item in self.driver.find_elements(By.CSS_SELECTOR, selector):
+            # What the page drew anew in the meantime is not shown any more.
+            with suppress(StaleElementReferenceException):
+                if item.is_displayed():
+                    found.append(item)
+        return found
 
     def one(self, selector: str) -> WebElement:
         return self.until(lambda: self.all(selector), selector)[0]
