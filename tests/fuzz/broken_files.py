@@ -123,7 +123,7 @@ def damaged(draw: Draw, content: bytes, chance: float = 0.2) -> bytes:
             b"\x00",
             b"\n\n\n",
             content[::-1],
-            gzip.compress(content),
+            gzip.compress(content, mtime=0),
         )
     )
 
