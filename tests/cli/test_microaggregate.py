@@ -160,7 +160,7 @@ def test_a_password_in_an_address_is_not_shown(survey, monkeypatch):
     class Server:
         """Stands in for the server: keeps the table that is written."""
 
-        def __init__(self, database):
+        def __init__(self, database, *, internal):
             self.tables = {}
 
         def __enter__(self):
