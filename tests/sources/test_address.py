@@ -116,8 +116,8 @@ def test_several_tables_are_numbered():
     ]
     assert sources.numbered("mysql://u:pw@h/d::t", 2)[1].database.password == "pw"
     assert [str(a) for a in sources.numbered("tabla.csv", 1)] == ["tabla.csv"]
-    for count in (0, -1):
-        with pytest.raises(InputError, match=f"at least 1, not {count}"):
+    for count in (0, -1, 10_001):
+        with pytest.raises(InputError, match=f"must be 1 to 10,000, not {count:,}"):
             sources.numbered("tabla.csv", count)
 
 
