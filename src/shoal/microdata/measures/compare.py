@@ -62,7 +62,7 @@ def compare(
     >>> after = pl.DataFrame({"turnover": [1.5, 1.5, 8.5, 8.5], "staff": [15.0, 15.0, 65.0, 65.0]})
     >>> found = compare(before, after, paired_by_position=True)
     >>> found.k, found.links_expected, round(found.sse_percent, 2)
-    (2, 2.0, 2.0)
+    (2, 2.0, 2.92)
     """
     before, after = nw.from_native(original, eager_only=True), nw.from_native(protected, eager_only=True)
     pairing = Pairing.asked(key, record_links, paired_by_position)
