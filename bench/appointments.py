@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from shoal.appointments.assign import Plan, assign_sizes
-from shoal.appointments.fills import greedy
+from shoal.appointments.api import Plan, assign_sizes
+from shoal.appointments.solvers.fill_kernels import greedy
 from shoal.generate.families import FAMILIES, family
 from shoal.generate.instances import Ranges, instance
 from shoal.search import Seeds

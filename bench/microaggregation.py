@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal.microdata import ils, iterated
-from shoal.microdata.problem import Problem
+from shoal.microdata.microaggregation.problem import Problem
+from shoal.microdata.microaggregation.published import iterated
+from shoal.microdata.microaggregation.search import ils
 from shoal.search import Budget, Seeds
 
 SIZES = (3, 4, 5, 6, 10)

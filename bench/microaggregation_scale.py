@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from shoal.microdata import blocks, bounds, mdav, univariate
-from shoal.microdata.column_generation import column_generation_bound
-from shoal.microdata.problem import Problem
+from shoal.microdata.microaggregation.bounds import lower_bounds
+from shoal.microdata.microaggregation.bounds.column_generation import column_generation_bound
+from shoal.microdata.microaggregation.construct import mdav, univariate
+from shoal.microdata.microaggregation.problem import Problem
+from shoal.microdata.microaggregation.search import blocks
 
 MOST_LOSS_OVER_MDAV = 0.96
 MOST_TIME_OVER_MDAV = 0.3
@@ -34,7 +36,7 @@ BEST = {
 
 
 def run() -> list[dict[str, Any]]:
-    for module in (blocks, bounds, mdav):
+    for module in (blocks, lower_bounds, mdav):
         module.warm_up()
     rows = []
     fifty = 0.0
@@ -47,7 +49,7 @@ def run() -> list[dict[str, Any]]:
             at_most(f"blocks / mdav, loss, n = {n:,}", ours.value / classic.value, MOST_LOSS_OVER_MDAV)
         )
         rows.append(at_most(f"blocks / mdav, time, n = {n:,}", spent / whole, MOST_TIME_OVER_MDAV))
-        bound = bounds.lower_bound(problem)
+        bound = lower_bounds.lower_bound(problem)
         rows.append(at_least(f"bound / loss of blocks, n = {n:,}", bound / ours.value, 0.4))
         fifty = spent
     problem = mixture(1_000_000)
@@ -77,7 +79,7 @@ def bound_rows() -> list[dict[str, Any]]:
         for k, best in cases.items():
             # Of the eleven columns of EIA the first is a number that names the utility.
             problem = Problem.standardised(table[:, 1:] if name == "eia" else table, k)
-            bound = problem.percent(bounds.lower_bound(problem))
+            bound = problem.percent(lower_bounds.lower_bound(problem))
             rows.append(at_least(f"bound / best loss seen, {name} {k}", bound / best, LEAST_BOUND))
             assert bound <= best
             if k == 3 and name != "eia":

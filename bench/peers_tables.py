@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from shoal.search import Budget, Seeds, silent
-from shoal.tables import jj
+from shoal.tables.files import jj
 from shoal.tables.methods import METHODS
-from shoal.tables.pattern import verify
+from shoal.tables.solution import verify
 from shoal.tables.warm_up import warm_up
 
 INSTANCES = (

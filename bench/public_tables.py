@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from shoal.search import Budget, Seeds, silent
-from shoal.tables import jj
+from shoal.tables.files import jj
 from shoal.tables.methods import METHODS
-from shoal.tables.pattern import Pattern, verify
 from shoal.tables.problem import Problem
+from shoal.tables.solution import Pattern, verify
 from shoal.tables.warm_up import warm_up
 
 # Most CPU of the general heuristic with its check, in reference programmes, and most gap of auto in percent.

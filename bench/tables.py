@@ -11,11 +11,11 @@ import numpy as np
 
 from shoal.generate.table import table
 from shoal.search import Budget, Seeds, silent
-from shoal.tables.attacker import Attacker
-from shoal.tables.audit import audit
 from shoal.tables.methods import METHODS
-from shoal.tables.pattern import verify
 from shoal.tables.problem import Problem
+from shoal.tables.safety.attacker import Attacker
+from shoal.tables.safety.audit import audit
+from shoal.tables.solution import verify
 
 # rows, columns, sensitive, tables, seconds, most cost over HeurGene's mean, most mean gap in percent
 PLAN = (

@@ -21,24 +21,24 @@ from shoal.anonymity.vector import AnonymityVector
 from shoal.errors import Infeasible, InputError, ShoalError
 
 if TYPE_CHECKING:
-    from shoal.appointments.assign import assign, assign_sizes
+    from shoal.appointments.api import assign, assign_sizes
     from shoal.microdata.columns.roles import guess_roles
-    from shoal.microdata.grouping.group_attributes import group_attributes
-    from shoal.microdata.measures.compare import compare
-    from shoal.microdata.microaggregate import microaggregate
-    from shoal.tables.suppression import audit, suppress
-    from shoal.tables.tabulation import tabulate
+    from shoal.microdata.grouping.api import group_attributes
+    from shoal.microdata.measures.api import compare
+    from shoal.microdata.microaggregation.api import microaggregate
+    from shoal.tables.api import audit, suppress
+    from shoal.tables.model.tabulation import tabulate
 
 _LAZY = {
-    "audit": "shoal.tables.suppression",
-    "assign": "shoal.appointments.assign",
-    "assign_sizes": "shoal.appointments.assign",
-    "compare": "shoal.microdata.measures.compare",
-    "group_attributes": "shoal.microdata.grouping.group_attributes",
+    "audit": "shoal.tables.api",
+    "assign": "shoal.appointments.api",
+    "assign_sizes": "shoal.appointments.api",
+    "compare": "shoal.microdata.measures.api",
+    "group_attributes": "shoal.microdata.grouping.api",
     "guess_roles": "shoal.microdata.columns.roles",
-    "microaggregate": "shoal.microdata.microaggregate",
-    "suppress": "shoal.tables.suppression",
-    "tabulate": "shoal.tables.tabulation",
+    "microaggregate": "shoal.microdata.microaggregation.api",
+    "suppress": "shoal.tables.api",
+    "tabulate": "shoal.tables.model.tabulation",
 }
 
 __all__ = [

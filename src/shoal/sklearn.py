@@ -72,9 +72,9 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self._release(table, nearest)
 
     def _learn(self, X: Any) -> np.ndarray:
-        from shoal.microdata.methods import METHODS
-        from shoal.microdata.partition import group_means, verify
-        from shoal.microdata.problem import Problem
+        from shoal.microdata.microaggregation.methods import METHODS
+        from shoal.microdata.microaggregation.problem import Problem
+        from shoal.microdata.microaggregation.solution import group_means, verify
         from shoal.search import Seeds
 
         table: np.ndarray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)

@@ -152,7 +152,7 @@ def test_exchange(capsys, files):
     assert code == 3, "seats given already must not be given again"
     assert f"and {free} seats" in out["error"]
 
-    from shoal.sources.fhir import slots_bundle
+    from shoal.appointments.exchange.fhir import slots_bundle
 
     (files / "slots.json").write_text(slots_bundle(pl.read_csv(files / "dated.csv")))
     code, out, err = as_json(

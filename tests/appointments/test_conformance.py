@@ -3,9 +3,9 @@
 import pytest
 from tests.appointments.oracle import best_of_all
 
-from shoal.appointments.assignment import verify
 from shoal.appointments.methods import METHODS
 from shoal.appointments.problem import Problem
+from shoal.appointments.solution import verify
 from shoal.search import conformance
 
 

@@ -5,8 +5,8 @@ import pytest
 from tests.appointments.oracle import best_of_all, random_general, random_plain
 
 from shoal.anonymity.vector import AnonymityVector
-from shoal.appointments.assignment import verify
 from shoal.appointments.methods import METHODS
+from shoal.appointments.solution import verify
 from shoal.errors import Infeasible
 from shoal.search import Budget, Seeds
 

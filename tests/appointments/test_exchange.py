@@ -11,7 +11,10 @@ from shoal.search import Seeds
 icalendar = pytest.importorskip("icalendar", reason="needs shoal[exchange]")
 pytest.importorskip("fhir.resources", reason="needs shoal[exchange]")
 
-from shoal.sources import calendars, fhir  # noqa: E402
+from shoal.appointments.exchange import (  # noqa: E402
+    calendars,
+    fhir,
+)
 from shoal.sources.timing import spans  # noqa: E402
 
 SLOTS = pl.DataFrame(

@@ -10,11 +10,12 @@ from scipy.sparse.csgraph import maximum_flow
 from tests.appointments.oracle import random_general, random_plain
 
 from shoal.anonymity.vector import AnonymityVector
-from shoal.appointments import breeding, fills
-from shoal.appointments.annealing import Annealer, AnnealingOptions
-from shoal.appointments.branch_and_bound import nodes, rows_of
-from shoal.appointments.cooling import more_anonymous, sorted_cells
 from shoal.appointments.problem import Problem
+from shoal.appointments.published import genetic_kernels
+from shoal.appointments.published.branch_and_bound import nodes, rows_of
+from shoal.appointments.solvers import fill_kernels
+from shoal.appointments.solvers.annealing import Annealer, AnnealingOptions
+from shoal.appointments.solvers.annealing_kernels import more_anonymous, sorted_cells
 from shoal.search import Seeds
 
 sizes_and_caps = st.tuples(
@@ -92,7 +93,7 @@ def test_augmenting_paths_seat_as_many_as_a_maximum_flow(seed):
     sizes, capacities = generator.integers(1, 6, rows), generator.integers(0, 6, slots)
     eligible = generator.random((rows, slots)) < 0.5
     matrix = np.zeros((rows, slots), np.int64)
-    missing = fills.complete(matrix, sizes, capacities, eligible)
+    missing = fill_kernels.complete(matrix, sizes, capacities, eligible)
     graph = np.zeros((rows + slots + 2, rows + slots + 2), np.int32)
     graph[0, 1 : rows + 1] = sizes
     graph[1 : rows + 1, rows + 1 : -1] = np.where(eligible, 100, 0)
@@ -108,7 +109,7 @@ def test_augmenting_paths_seat_as_many_as_a_maximum_flow(seed):
 def test_judgement_equals_its_slow_twin(rows, pair):
     sizes, caps = (np.array((numbers * 3)[:n]) for numbers, n in zip(pair, (2, 3), strict=True))
     key = np.zeros(3, np.int64)
-    breeding.judge(np.array(rows), sizes, caps, key)
+    genetic_kernels.judge(np.array(rows), sizes, caps, key)
     full = sum(sum(row[j] for row in rows) > caps[j] for j in range(3))
     wrong = sum(sum(row) != size for row, size in zip(rows, sizes, strict=True))
     pieces = [x for row in rows for x in row if x]
@@ -133,7 +134,7 @@ def test_annealing_keeps_its_books():
         generator = np.random.default_rng(seed)
         make = random_plain if seed % 2 else random_general
         problem = make(generator, objective="vector")
-        start = fills.greedy(problem)
+        start = fill_kernels.greedy(problem)
         target = 0 if seed % 3 else int(generator.integers(1, 4))
         annealer = Annealer(
             problem, start, AnnealingOptions(schedule=3000), Seeds(seed).state(), target=target, tau=1.0
@@ -161,7 +162,7 @@ def test_annealing_in_chunks_of_any_size_is_the_same():
     found = []
     for chunk in (1, 7, 500):
         annealer = Annealer(
-            problem, fills.greedy(problem), AnnealingOptions(schedule=2000), Seeds(1).state(), tau=1.0
+            problem, fill_kernels.greedy(problem), AnnealingOptions(schedule=2000), Seeds(1).state(), tau=1.0
         )
         while not annealer.done:
             annealer.steps(chunk)

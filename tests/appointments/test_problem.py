@@ -7,9 +7,9 @@ import pytest
 from tests.appointments.oracle import best_of_all, cell_sizes, every_matrix, random_general, random_plain
 
 from shoal.anonymity.vector import AnonymityVector
-from shoal.appointments.assignment import settle, verify, violations
-from shoal.appointments.bounds import base_vector, best_vector, largest_k, published_bound, safe_bound
+from shoal.appointments.bounds.limits import base_vector, best_vector, largest_k, published_bound, safe_bound
 from shoal.appointments.problem import Problem
+from shoal.appointments.solution import settle, verify, violations
 from shoal.errors import Infeasible, InputError
 
 OPTIMAL = np.array([[0, 0, 4, 0, 0], [4, 0, 0, 0, 0], [0, 0, 0, 3, 2], [0, 2, 0, 0, 0]])

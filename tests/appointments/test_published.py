@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from shoal.anonymity.vector import AnonymityVector
-from shoal.appointments import breeding
-from shoal.appointments.assign import assign_sizes
-from shoal.appointments.branch_and_bound import nodes, rows_of
-from shoal.appointments.genetic import GeneticOptions, evolve
+from shoal.appointments.api import assign_sizes
 from shoal.appointments.methods import METHODS
 from shoal.appointments.problem import Problem
+from shoal.appointments.published import genetic_kernels
+from shoal.appointments.published.branch_and_bound import nodes, rows_of
+from shoal.appointments.published.genetic import GeneticOptions, evolve
 from shoal.errors import InputError
 from shoal.generate.families import FAMILIES, FIXED, family
 from shoal.generate.reductions import (
@@ -341,9 +341,9 @@ def test_fitness_order():
 
 def test_judgement_counts_violations_and_k():
     key = np.zeros(3, np.int64)
-    breeding.judge(np.array([[4, 0], [3, 0]]), np.array([4, 4]), np.array([6, 5]), key)
+    genetic_kernels.judge(np.array([[4, 0], [3, 0]]), np.array([4, 4]), np.array([6, 5]), key)
     assert key.tolist() == [1, 1, -3]
-    breeding.judge(np.zeros((2, 2), np.int64), np.array([4, 4]), np.array([6, 5]), key)
+    genetic_kernels.judge(np.zeros((2, 2), np.int64), np.array([4, 4]), np.array([6, 5]), key)
     assert key.tolist() == [0, 2, 0]
 
 
@@ -353,7 +353,7 @@ def test_guided_mutation_draws_as_published():
     zero = full = 0
     matrix = np.array([[500]])
     for _ in range(20_000):
-        breeding.mutate(matrix, sizes, capacities, breeding.GUIDED, state)
+        genetic_kernels.mutate(matrix, sizes, capacities, genetic_kernels.GUIDED, state)
         zero += matrix[0, 0] == 0
         full += matrix[0, 0] == 1000
     assert abs(zero / 20_000 - 0.25) < 0.01
@@ -366,10 +366,10 @@ def test_repair_puts_one_row_right_without_filling_a_room_too_much():
     for seed in range(30):
         state = Seeds(seed).state()
         matrix = np.array([[4, 0, 0]])
-        breeding.repair(matrix, sizes, capacities, state)
+        genetic_kernels.repair(matrix, sizes, capacities, state)
         short.add(tuple(matrix[0].tolist()))
         matrix = np.array([[4, 4, 4]])
-        breeding.repair(matrix, sizes, capacities, state)
+        genetic_kernels.repair(matrix, sizes, capacities, state)
         long.add(tuple(matrix[0].tolist()))
     assert short == {(4, 4, 2), (4, 2, 4)}
     assert long == {(2, 4, 4), (4, 2, 4), (4, 4, 2)}
@@ -381,10 +381,10 @@ def test_crossover_by_rows_and_columns():
     rows, last = set(), set()
     for seed in range(60):
         state = Seeds(seed).state()
-        breeding.cross(one, other, child, breeding.ROWS, state)
+        genetic_kernels.cross(one, other, child, genetic_kernels.ROWS, state)
         assert (child[:, 0] == child[:, 1]).all()
         rows.add(tuple(child[:, 0].tolist()))
-        breeding.cross(one, other, child, breeding.COLUMNS, state)
+        genetic_kernels.cross(one, other, child, genetic_kernels.COLUMNS, state)
         last.add(int(child[:, -1].sum()))
     assert (0, 1, 0) in rows and (1, 1, 1) in rows
     assert last == {0}, "by columns the last room is never exchanged"

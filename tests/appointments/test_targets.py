@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from shoal.anonymity.vector import AnonymityVector
-from shoal.appointments import annealing, dynamic, fills, lexicographic
-from shoal.appointments.assign import assign_sizes
-from shoal.appointments.assignment import settle, verify
-from shoal.appointments.bounds import base_vector
+from shoal.appointments.api import assign_sizes
+from shoal.appointments.bounds.limits import base_vector
 from shoal.appointments.problem import Problem
+from shoal.appointments.solution import settle, verify
+from shoal.appointments.solvers import annealing, dynamic, fill_kernels, lexicographic
 from shoal.generate.instances import Ranges, instance
 from shoal.search import Budget, Seeds
 from shoal.studies import screening
@@ -62,7 +62,7 @@ def test_vectors_of_a_thousand_people():
     for seed in range(5):
         problem = screened(1000, Ranges(0, 300, 100, 200), seed)
         plans.append(assign_sizes(problem.sizes, problem.capacities, objective="vector", iterations=5000))
-        rule.append(fills.greedy(problem)[fills.greedy(problem) > 0].min())
+        rule.append(fill_kernels.greedy(problem)[fill_kernels.greedy(problem) > 0].min())
     assert sum(plan.optimal for plan in plans) >= 4
     assert np.mean([plan.k for plan in plans]) >= 1.5 * np.mean(rule)
 
@@ -77,7 +77,7 @@ def levels(problem, seed):
 
 def states(problem):
     run = Budget(iterations=10**6).start(direction=problem.direction)
-    matrix, proved = dynamic.improve(problem, fills.greedy(problem), run)
+    matrix, proved = dynamic.improve(problem, fill_kernels.greedy(problem), run)
     verify(problem, settle(problem, matrix, bound=base_vector(problem)))
     return problem.value(matrix), proved
 
@@ -120,7 +120,7 @@ def ordered(seeds):
         for method, vector in found.items():
             assert base <= found["auto"] <= vector, method
             assert vector.population == population
-        assert found["greedy"] <= AnonymityVector.from_sizes(fills.greedy(problem))
+        assert found["greedy"] <= AnonymityVector.from_sizes(fill_kernels.greedy(problem))
 
 
 def test_before_optimal_and_the_rest_are_in_order():
@@ -155,7 +155,7 @@ def test_published_mean_k_of_the_heuristic():
     ]:
         ks = []
         for seed in range(100):
-            matrix = fills.greedy(screened(population, ranges, seed))
+            matrix = fill_kernels.greedy(screened(population, ranges, seed))
             ks.append(int(matrix[matrix > 0].min()))
         assert low <= np.mean(ks) <= high
 

@@ -10,7 +10,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from tests.browser.visitor import Visitor
 
 import shoal
-from shoal.tables import jj
+from shoal.tables.files import jj
 
 pytestmark = pytest.mark.xdist_group("browser")
 

@@ -53,7 +53,16 @@ NOTHING = "shoal: interrupted; nothing was written\n"
 
 
 @pytest.mark.parametrize(
-    "when", ["typer", "shoal.cli.tabulate", "polars", "numba", "shoal.microdata.mdav", "1", "500"]
+    "when",
+    [
+        "typer",
+        "shoal.cli.tabulate",
+        "polars",
+        "numba",
+        "shoal.microdata.microaggregation.construct.mdav",
+        "1",
+        "500",
+    ],
 )
 def test_before_anything_is_written(tmp_path, when):
     done = run(tmp_path, when)

@@ -178,7 +178,7 @@ def test_a_password_in_an_address_is_not_shown(survey, monkeypatch):
         def commit(self):
             pass
 
-    monkeypatch.setattr("shoal.sources.exchange.check_writable", lambda place, force: None)
+    monkeypatch.setattr("shoal.sources.read_write.check_writable", lambda place, force: None)
     monkeypatch.setattr("shoal.sources.databases.TableWriter", Server)
     for extra in ([], ["--json"]):
         told = shoal("microaggregate", survey, "--method", "mdav", "-o", address, *extra)

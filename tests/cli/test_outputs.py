@@ -248,7 +248,7 @@ def test_calendars_are_refused_before_any_work(folder, monkeypatch):
     Path("full").mkdir()
     Path("full/A.ics").write_text("old")
     before = content(folder)
-    monkeypatch.setattr("shoal.appointments.assign.assign", lambda *_, **__: pytest.fail("work was done"))
+    monkeypatch.setattr("shoal.appointments.api.assign", lambda *_, **__: pytest.fail("work was done"))
     plan = ["assign", "people.csv", "slots.csv", "--quasi", "sex", "-o", "plan.csv", "--calendar"]
     for place, words in (("busy", "is a file, not a folder"), ("full", "exists already")):
         told = shoal(*plan, place)

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from shoal.microdata.problem import Problem
+from shoal.microdata.microaggregation.problem import Problem
 
 
 def least_error(problem: Problem) -> float:

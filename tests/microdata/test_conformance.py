@@ -5,9 +5,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from shoal.microdata.methods import METHODS
-from shoal.microdata.partition import squared_error, verify
-from shoal.microdata.problem import Problem
+from shoal.microdata.microaggregation.methods import METHODS
+from shoal.microdata.microaggregation.problem import Problem
+from shoal.microdata.microaggregation.solution import squared_error, verify
 from shoal.search import Method, conformance
 
 RNG = np.random.default_rng(20)

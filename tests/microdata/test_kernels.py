@@ -6,9 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.microdata import plain_search
 
-from shoal.microdata.kernels import iterated, pairs, perturbation, vectors
-from shoal.microdata.kernels.groups import RADIUS, REACH, Groups, empty_groups, load, total_error
-from shoal.microdata.kernels.space import working_space
+from shoal.microdata.microaggregation.search.kernels import iterated, pairs, perturbation, vectors
+from shoal.microdata.microaggregation.search.kernels.groups import (
+    RADIUS,
+    REACH,
+    Groups,
+    empty_groups,
+    load,
+    total_error,
+)
+from shoal.microdata.microaggregation.search.kernels.space import working_space
 from shoal.search import Seeds
 from shoal.search.kernels import kernel
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from ortools.sat.python import cp_model
 
-from shoal.appointments import constraint
 from shoal.appointments.problem import Problem as Seating
-from shoal.microdata import column_generation
+from shoal.appointments.solvers import constraint
 from shoal.microdata.grouping import genetic
-from shoal.microdata.grouping.group_attributes import _each_alone
-from shoal.microdata.problem import Problem as Grouping
+from shoal.microdata.grouping.api import _each_alone
+from shoal.microdata.microaggregation.bounds import column_generation
+from shoal.microdata.microaggregation.problem import Problem as Grouping
 from shoal.search import Budget, Control, Seeds, silent
 
 

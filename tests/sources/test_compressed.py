@@ -11,7 +11,7 @@ import xlsxwriter
 
 from shoal import InputError, sources
 from shoal.sources import compressed, workbooks
-from shoal.tables import jj
+from shoal.tables.files import jj
 
 
 def far_cell(path, *, filled=True):

@@ -11,7 +11,7 @@ from shoal import InputError, sources
 
 def test_importing_is_light():
     program = (
-        "import sys; import shoal, shoal.sources, shoal.sources.exchange, shoal.sources.address, shoal.sources.atomic\n"
+        "import sys; import shoal, shoal.sources, shoal.sources.read_write, shoal.sources.address, shoal.sources.atomic\n"
         "heavy = {'polars', 'numpy', 'sqlalchemy', 'pyreadstat', 'pandas', 'fastexcel'} & set(sys.modules)\n"
         "sys.exit(str(heavy) if heavy else 0)"
     )

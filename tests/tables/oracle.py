@@ -4,8 +4,8 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import bmat, csr_matrix, eye
 
+from shoal.tables.model.table import Table
 from shoal.tables.problem import DOWN, UP, WIDTH, Problem
-from shoal.tables.table import Table
 
 
 def interval(problem: Problem, hidden: np.ndarray, cell: int) -> tuple[float, float]:

@@ -6,9 +6,9 @@ from tests.tables.oracle import cube, hierarchy, optimum, random_plane
 
 from shoal.search import Method, conformance
 from shoal.tables.methods import METHODS
-from shoal.tables.pattern import verify
+from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
-from shoal.tables.table import Table
+from shoal.tables.solution import verify
 
 
 def zero_levels() -> Problem:

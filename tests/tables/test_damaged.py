@@ -10,7 +10,7 @@ from tests.cli.running import shoal as run
 
 import shoal
 from shoal.errors import InputError
-from shoal.tables import jj
+from shoal.tables.files import jj
 
 GENERAL = """0
 9

@@ -9,15 +9,16 @@ import pytest
 import shoal
 from shoal.errors import Infeasible
 from shoal.search import Budget, Control, Seeds, silent
-from shoal.tables import improvement, suppression
-from shoal.tables.circuits import Plane
-from shoal.tables.flows import max_flow, subgraph
-from shoal.tables.heurgene import Breeder, HeurGeneOptions
-from shoal.tables.hypercube import search_of
-from shoal.tables.improvement import Workshop
+from shoal.tables import api
+from shoal.tables.heuristic import networks
+from shoal.tables.heuristic.networks import Workshop
 from shoal.tables.methods import METHODS
+from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
-from shoal.tables.table import Table
+from shoal.tables.published.circuits import Plane
+from shoal.tables.published.heurgene import Breeder, HeurGeneOptions
+from shoal.tables.published.hypercube import search_of
+from shoal.tables.safety.flow_kernels import max_flow, subgraph
 
 RECORDS = pl.DataFrame(
     {
@@ -83,7 +84,7 @@ def test_insiders_that_fail_by_rounding_only_end_the_loop(monkeypatch) -> None:
     made = shoal.tabulate(RECORDS, ["r", "q"], value="v", rules=["p-percent(90)"]).problem()
     workshop = Workshop(made, made.table.network)
     # Somebody who says for ever that what is required already fails.
-    monkeypatch.setattr(improvement, "failing_insiders", lambda problem, *_: workshop.wanted)
+    monkeypatch.setattr(networks, "failing_insiders", lambda problem, *_: workshop.wanted)
     assert workshop.build(Seeds(0).state()) is not None
 
 
@@ -116,8 +117,8 @@ def test_searches_repeated_for_counts_share_one_budget(monkeypatch) -> None:
             given.append(budget)
             return replace(method.solve(problem, options, budget=Budget(), **keywords), work=10)
 
-    monkeypatch.setattr(suppression, "METHODS", {**METHODS, "general": Recorded()})
-    monkeypatch.setattr(suppression, "integer_failures", lambda problem, cells: (int(problem.sensitive[0]),))
+    monkeypatch.setattr(api, "METHODS", {**METHODS, "general": Recorded()})
+    monkeypatch.setattr(api, "integer_failures", lambda problem, cells: (int(problem.sensitive[0]),))
     with pytest.raises(Infeasible, match="whole numbers"):
         shoal.suppress(
             np.arange(1.0, 37.0).reshape(6, 6),

@@ -9,9 +9,9 @@ import pytest
 
 import shoal
 from shoal.search import Budget, Control
-from shoal.tables import jj
-from shoal.tables.linked import link
-from shoal.tables.suppression import as_table
+from shoal.tables.api import as_table
+from shoal.tables.files import jj
+from shoal.tables.model.linked import link
 
 RECORDS = pl.DataFrame(
     {

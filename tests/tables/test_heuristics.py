@@ -8,15 +8,15 @@ from tests.tables.oracle import cube, optimum, random_plane
 
 from shoal.errors import Infeasible, InputError
 from shoal.search import Budget, Seeds, silent
-from shoal.tables import repair
-from shoal.tables.circuits import Plane, find_exchange, parts
-from shoal.tables.exact import is_safe
-from shoal.tables.heurgene import Breeder, HeurGeneOptions, strategies
+from shoal.tables.exact.search import is_safe
+from shoal.tables.heuristic import network_kernels
 from shoal.tables.methods import METHODS
-from shoal.tables.pattern import verify
+from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
-from shoal.tables.rectangles import JOINT, SPLIT, best_rectangle
-from shoal.tables.table import Table
+from shoal.tables.published.circuits import Plane, find_exchange, parts
+from shoal.tables.published.heurgene import Breeder, HeurGeneOptions, strategies
+from shoal.tables.published.hypercube_kernels import JOINT, SPLIT, best_rectangle
+from shoal.tables.solution import verify
 
 SQUARE = random_plane(np.random.default_rng(12), 25, 25, 14)
 
@@ -43,7 +43,7 @@ def test_nothing_is_redundant_after_clean_up(rectangles: str) -> None:
 
 def test_the_rectangle_is_the_cheapest() -> None:
     plane = Plane(SQUARE, "hypercube", JOINT)
-    state = repair.new_state(plane.graph, plane.workshop.network.nodes)
+    state = network_kernels.new_state(plane.graph, plane.workshop.network.nodes)
     grid = SQUARE.table.values.reshape(26, 26)
     for s in range(plane.sensitive.size):
         r, c = divmod(int(plane.sensitive[s]), 26)
@@ -138,7 +138,7 @@ def test_mutation_removes_at_most_one_cell_and_never_costs() -> None:
     founder = breeder.founders(Seeds(3))[0]
     loose = plane.load(founder.hidden | (SQUARE.candidates & (SQUARE.cost < 60)))
     for place in range(SQUARE.requirements.size):
-        assert repair.holds(plane.graph, loose, plane.scratch, place)
+        assert network_kernels.holds(plane.graph, loose, plane.scratch, place)
     child = plane.chromosome(loose)
     removed = 0
     for s in range(plane.sensitive.size):

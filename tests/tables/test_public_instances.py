@@ -4,11 +4,11 @@ import pytest
 from tests.benchmark_data import benchmark_file
 
 from shoal.search import Budget, Seeds, silent
-from shoal.tables import jj
-from shoal.tables.audit import audit
+from shoal.tables.files import jj
 from shoal.tables.methods import METHODS
-from shoal.tables.pattern import Pattern, verify
 from shoal.tables.problem import Problem
+from shoal.tables.safety.audit import audit
+from shoal.tables.solution import Pattern, verify
 
 SMALL = (
     "abs_example.jj",

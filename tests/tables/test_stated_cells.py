@@ -8,12 +8,12 @@ import pytest
 
 from shoal.cli.main import main
 from shoal.errors import InputError
-from shoal.tables import jj
+from shoal.tables.api import as_problem, audit, suppress
+from shoal.tables.files import jj
+from shoal.tables.files.publishing import interval_frame
+from shoal.tables.model.table import Table
+from shoal.tables.model.tabulation import tabulate
 from shoal.tables.problem import Problem
-from shoal.tables.publishing import interval_frame
-from shoal.tables.suppression import as_problem, audit, suppress
-from shoal.tables.table import Table
-from shoal.tables.tabulation import tabulate
 
 NINE = np.array([[10.0, 20.0, 30.0], [40.0, 50.0, 60.0], [70.0, 80.0, 90.0]])
 MATRIX = "region,a,b,c\nn,10,20,30\ns,40,50,60\nw,70,80,90\n"

@@ -15,8 +15,8 @@ from shoal.studies.cell_suppression.recomputed import recomputed, sets
 from shoal.studies.cell_suppression.results import charts, closing, file_stem, files
 from shoal.studies.cell_suppression.statistics import five_numbers
 from shoal.studies.cell_suppression.summary_file import Summary
+from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
-from shoal.tables.table import Table
 
 FIRST = """File: ds10000cells01_0.txt
 Run times: Fastest 10.584000, Slowest 16.504999, Average 11.841100

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from tests.tables.oracle import cube
 
 from shoal.errors import Infeasible, InputError
-from shoal.tables.audit import audit as audit_pattern
-from shoal.tables.pattern import unprotected
+from shoal.tables.api import audit, suppress
 from shoal.tables.problem import Problem
-from shoal.tables.suppression import audit, suppress
+from shoal.tables.safety.audit import audit as audit_pattern
+from shoal.tables.solution import unprotected
 
 SQUARE = [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")]
 

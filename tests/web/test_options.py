@@ -7,7 +7,7 @@ from tests.web.serving import finished
 from shoal.appointments.methods import METHODS as APPOINTMENTS
 from shoal.errors import InputError
 from shoal.microdata.grouping.methods import METHODS as GROUPING
-from shoal.microdata.methods import METHODS as RECORDS
+from shoal.microdata.microaggregation.methods import METHODS as RECORDS
 from shoal.search import Method
 from shoal.tables.methods import METHODS as TABLES
 from shoal.web.activities import ACTIVITIES
@@ -51,7 +51,7 @@ def test_a_form_left_as_it_is_asks_for_nothing(method: Method) -> None:
 
 
 def test_what_the_form_asks_for_is_what_the_command_line_takes() -> None:
-    from shoal.cli.microaggregate import read_settings
+    from shoal.settings import split_options as read_settings
 
     options = {"streams": 4, "recombine": False, "growth": 2.5}
     pairs = as_command(options).replace("--option ", "").split(" ")

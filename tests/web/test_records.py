@@ -52,7 +52,8 @@ def _town() -> pl.DataFrame:
 
 def _run(context: Context, **request: Any) -> dict[str, Any]:
     asked = {"data": "town", "k": 4, "columns": ["income"], **request}
-    return microaggregate.run(microaggregate.Microaggregate(**asked), context)
+    activity = microaggregate.ACTIVITY
+    return activity.run(activity.request_model(**asked), context)
 
 
 def test_roles_decide_what_k_is_counted_over_and_what_is_removed(context: Context) -> None:

@@ -17,9 +17,9 @@ import shoal
 from shoal.errors import InputError
 from shoal.search import Budget
 from shoal.search.control import Control
-from shoal.tables import jj
-from shoal.tables.files import contributions_frame
-from shoal.tables.publishing import pattern_frame
+from shoal.tables.files import jj
+from shoal.tables.files.loading import contributions_frame
+from shoal.tables.files.publishing import pattern_frame
 from shoal.web.activities.audit import Audit, attack, posed_for
 from shoal.web.activities.drawing import drawing
 from shoal.web.activities.suppress import Suppress, fitting

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from shoal.appointments import annealing, constraint, dynamic, fills, lexicographic, patterns
-from shoal.appointments.assignment import Assignment, settle
-from shoal.appointments.bounds import best_vector, largest_k
+from shoal.appointments.bounds import cutting_patterns
+from shoal.appointments.bounds.limits import best_vector, largest_k
 from shoal.appointments.problem import Problem
+from shoal.appointments.solution import Assignment, settle
+from shoal.appointments.solvers import annealing, constraint, dynamic, fill_kernels, lexicographic
 from shoal.search import Budget, Observer, Run, Seeds, silent
 from shoal.search.budget import StopReason
 from shoal.search.options import NoOptions
@@ -69,8 +70,8 @@ def _largest_k(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -> 
             matrix = annealing.raise_k(problem, matrix, bound, cooling, inner, place.child("anneal"), limit)
             run.spend(-(-inner.work // lexicographic.STEPS_PER_UNIT))
             run.report(problem.value(matrix), phase="annealing")
-        if not lowered and patterns.applies(problem):
-            bound, lowered = patterns.lower(problem, problem.value(matrix), bound, run), True
+        if not lowered and cutting_patterns.applies(problem):
+            bound, lowered = cutting_patterns.lower(problem, problem.value(matrix), bound, run), True
             run.report(bound=bound, phase="patterns")
         if problem.rows * problem.slots <= MOST_CELLS:
             matrix, bound = constraint.close_in(problem, matrix, bound, run, place.child("decide"), effort)
@@ -86,7 +87,7 @@ def _polish(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -> np.
     bound = best_vector(by_vector)
     if by_vector.value(matrix) == bound:
         return matrix
-    matrix = annealing.best_of(problem, [matrix, fills.fit(problem), fills.greedy(problem)])
+    matrix = annealing.best_of(problem, [matrix, fill_kernels.fit(problem), fill_kernels.greedy(problem)])
     inner = lexicographic.inner_run(run, POLISH_UNITS, lexicographic.STEPS_PER_UNIT)
     inner.direction = by_vector.direction
     options = annealing.AnnealingOptions(schedule=POLISH_UNITS * lexicographic.STEPS_PER_UNIT // 2)
@@ -106,7 +107,9 @@ def wrap_up(problem: Problem, matrix: np.ndarray, bound: int, run: Run, seeds: S
         for _ in range(trials // TRIALS_PER_UNIT):
             if not run.chunk(1):
                 return matrix
-            trial, candidate = fills.wrap_around(problem.sizes, problem.capacities, k, TRIALS_PER_UNIT, state)
+            trial, candidate = fill_kernels.wrap_around(
+                problem.sizes, problem.capacities, k, TRIALS_PER_UNIT, state
+            )
             run.spend(1)
             if trial:
                 matrix, found = candidate, True

@@ -106,7 +106,7 @@ class Problem:
         lost = int(self.sizes[~(self.eligible & (self.capacities > 0)).any(axis=1)].sum())
         if lost:
             raise Infeasible(f"{lost} of {people} people have no slot they are eligible for")
-        from shoal.appointments.fills import unseated
+        from shoal.appointments.solvers.fill_kernels import unseated
 
         left = unseated(self)
         if left:

@@ -6,7 +6,7 @@ from shoal.report.page import Page
 
 if TYPE_CHECKING:
     from shoal.anonymity.vector import AnonymityVector
-    from shoal.appointments.assign import Appointments
+    from shoal.appointments.api import Appointments
 
 
 def page(plan: "Appointments") -> Page:

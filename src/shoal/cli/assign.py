@@ -11,7 +11,7 @@ from shoal.cli import options
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.appointments.assign import Appointments, Plan
+    from shoal.appointments.api import Appointments, Plan
     from shoal.search import Observer, Progress
     from shoal.sources import Address, Output
     from shoal.sources.outputs import Writing
@@ -180,10 +180,10 @@ def assign(
     from shoal import sources
     from shoal.appointments.methods import METHODS
     from shoal.cli import output
-    from shoal.cli.microaggregate import read_settings
     from shoal.cli.progress import watched
     from shoal.errors import Infeasible, InputError
     from shoal.search import Budget
+    from shoal.settings import split_options as read_settings
 
     if method == "list":
         found = [(name, ", ".join(item.objectives), item.summary) for name, item in METHODS.items()]
@@ -194,7 +194,7 @@ def assign(
         )
         return
     METHODS[method]
-    settings = read_settings(option)
+    settings = read_settings(option or [])
     if level is not None:
         if objective != "vector" or method not in ("auto", "lexicographic"):
             raise InputError("--level is for --objective vector with method lexicographic")
@@ -253,7 +253,7 @@ def assign(
                 output.remark(note, quiet=quieter)
             room = _read_slots(slots, address, tables, reading)
             if ordered.calendar is not None:
-                from shoal.sources.calendars import calendar_names
+                from shoal.appointments.exchange.calendars import calendar_names
 
                 outputs.check_inside(ordered.calendar, calendar_names(room))
             try:
@@ -369,7 +369,7 @@ def _sizes(
     require_k: int | None,
     json: bool,
 ) -> None:
-    from shoal.appointments.assign import assign_sizes
+    from shoal.appointments.api import assign_sizes
     from shoal.cli import output
     from shoal.errors import Infeasible
 
@@ -443,11 +443,11 @@ def _read_slots(slots: str | None, address: "Address", tables: int, reading: dic
     if tables > 1:
         raise InputError("with several tables the slots are those of PEOPLE0_resource, PEOPLE1_resource, …")
     if slots.lower().endswith(".ics"):
-        from shoal.sources.calendars import read_slots
+        from shoal.appointments.exchange.calendars import read_slots
 
         return read_slots(Path(slots))
     if slots.lower().endswith(".json"):
-        from shoal.sources.fhir import read_slots as read_bundle
+        from shoal.appointments.exchange.fhir import read_slots as read_bundle
 
         return read_bundle(Path(slots))
     return sources.read(slots, **reading).frame
@@ -480,13 +480,13 @@ def _diverse(text: str | None) -> tuple[str | None, int]:
 
 def _plan(frame: Any, slots: Any, *, update: bool, **keywords: Any) -> "tuple[Appointments, Any]":
     """The plan, and with ``update`` a random one beside it."""
-    from shoal.appointments.assign import assign as solve
+    from shoal.appointments.api import assign as solve
 
     taken = [name for name in ("REC_RAND", "REC_INTELLIGENT") if name in frame.columns]
     plan = solve(frame.drop(taken) if update else frame, slots, **keywords)
     if not update:
         return plan, None
-    from shoal.appointments.random import draw
+    from shoal.appointments.solvers.random import draw
     from shoal.search import Seeds
 
     seeds = Seeds(keywords["seed"]).child("random")
@@ -591,11 +591,11 @@ def _exchange(
     }
     calendars, bundle = None, None
     if calendar:
-        from shoal.sources.calendars import appointment_calendars
+        from shoal.appointments.exchange.calendars import appointment_calendars
 
         calendars = appointment_calendars(slots, plan.slot_of.tolist(), **common)
     if fhir:
-        from shoal.sources.fhir import appointments_bundle
+        from shoal.appointments.exchange.fhir import appointments_bundle
 
         bundle = appointments_bundle(slots, plan.slot_of.tolist(), **common)
     return calendars, bundle

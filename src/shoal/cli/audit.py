@@ -21,7 +21,7 @@ from shoal.cli.suppress import (
 )
 
 if TYPE_CHECKING:
-    from shoal.tables.audit import Audit
+    from shoal.tables.safety.audit import Audit
 
 
 def register(app: typer.Typer) -> None:
@@ -74,9 +74,9 @@ def audit(
     from shoal.cli import output
     from shoal.errors import InputError
     from shoal.sources import internal
-    from shoal.tables.files import is_jj, load
-    from shoal.tables.publishing import hidden_frame
-    from shoal.tables.suppression import audit as attack
+    from shoal.tables.api import audit as attack
+    from shoal.tables.files.loading import is_jj, load
+    from shoal.tables.files.publishing import hidden_frame
 
     inputs = [table, pattern, sensitive, *(linked or ())]
     outputs = sources.Outputs(force=force, inputs=inputs, safe_csv=safe_csv)
@@ -125,7 +125,7 @@ def audit(
 def _marked(table: Any, marked: Any) -> list[tuple[str, ...]]:
     """The cells a jj file marks as hidden, by the names the table has for them."""
     from shoal.errors import InputError
-    from shoal.tables.table import Table
+    from shoal.tables.model.table import Table
 
     base = table if isinstance(table, Table) else table.table
     theirs = marked.table.table

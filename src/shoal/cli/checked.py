@@ -20,6 +20,19 @@ class CheckedCommand(TyperCommand):
                 _check(parameter, item)
         return super().invoke(ctx)
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The options by section: those of the command itself first, then what all commands have."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                panel = getattr(parameter, "rich_help_panel", None)
+                section = "Arguments" if parameter.param_type_name == "argument" else panel or "Options"
+                sections.setdefault(section, []).append(record)
+        for section, records in sections.items():
+            with formatter.section(section):
+                formatter.write_dl(records)
+
 
 def _check(parameter: Any, value: Any) -> None:
     from shoal.numbers import LARGEST_WHOLE, number, whole

@@ -8,7 +8,7 @@ import typer
 from shoal.cli import options
 
 if TYPE_CHECKING:
-    from shoal.microdata.measures.comparison import Comparison
+    from shoal.microdata.measures.result import Comparison
 
 
 def register(app: typer.Typer) -> None:
@@ -137,9 +137,9 @@ def compare(
     from shoal import sources
     from shoal.cli import output
     from shoal.errors import Infeasible
-    from shoal.microdata.measures.compare import compare as measure
+    from shoal.microdata.measures.api import compare as measure
     from shoal.microdata.measures.pairing import Pairing
-    from shoal.report.compare import page
+    from shoal.microdata.measures.report import page
 
     outputs = sources.Outputs(force=force, inputs=[original, *protected, *(record_links or ())])
     sheet = outputs.file("--report", report, internal=True)
@@ -206,7 +206,7 @@ def _definitions(scaling: str, around: str, widths: str, ties: str, within: floa
     from typing import get_args
 
     from shoal.errors import InputError
-    from shoal.microdata.inputs import check_choice
+    from shoal.microdata.columns.inputs import check_choice
     from shoal.microdata.measures.intervals import Around
     from shoal.microdata.measures.measured import Definitions, Ties
     from shoal.microdata.measures.scaling import Scaling
@@ -230,7 +230,7 @@ def _scenarios(text: str | None) -> list[list[str]] | None:
 
 def _print(found: "list[Comparison]") -> None:
     from shoal.cli import output
-    from shoal.microdata.measures.comparison import RISKS
+    from shoal.microdata.measures.result import RISKS
 
     if len(found) > 1:
         names = ["il", "dr", "score", "fitness", "sse %", "worst risk %", "K"]

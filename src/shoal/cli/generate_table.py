@@ -46,7 +46,7 @@ def table(
     from shoal.cli import output
     from shoal.generate.table import table as make
     from shoal.search import Seeds
-    from shoal.tables.publishing import published_frame
+    from shoal.tables.files.publishing import published_frame
 
     outputs = sources.Outputs(force=force, safe_csv=safe_csv)
     matrix = outputs.data("-o", output_to)

@@ -7,7 +7,7 @@ import typer
 from shoal.cli import options
 
 if TYPE_CHECKING:
-    from shoal.microdata.grouping.attribute_grouping import AttributeGrouping
+    from shoal.microdata.grouping.result import AttributeGrouping
     from shoal.search import Progress
 
 
@@ -95,7 +95,7 @@ def group(
     from shoal.cli import output
     from shoal.cli.microaggregate import read_groups, read_settings
     from shoal.cli.progress import watched
-    from shoal.microdata.grouping.group_attributes import group_attributes
+    from shoal.microdata.grouping.api import group_attributes
     from shoal.microdata.grouping.methods import METHODS
     from shoal.search import Budget
 

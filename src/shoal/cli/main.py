@@ -7,20 +7,20 @@ import errno
 import json
 import os
 import sys
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from shoal._version import __version__
 from shoal.cli import (
-    anonymity,
     assign,
     audit,
     compare,
     demo,
     generate,
     group,
-    microaggregate,
+    options,
     serve,
     study,
     suppress,
@@ -28,20 +28,41 @@ from shoal.cli import (
 )
 from shoal.cli.checked import check_numbers
 from shoal.cli.interrupts import interrupts
+from shoal.cli.operation import command as operation_command
 from shoal.cli.output import harmless
 from shoal.errors import Infeasible, InputError
+from shoal.operations import OPERATIONS
 
+# The order in which help lists them.
+_ORDER = (
+    *("anonymity", "microaggregate", "compare", "group", "assign", "tabulate", "suppress", "audit"),
+    *("generate", "study", "serve", "demo"),
+)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class _Commands(TyperGroup):
+    """All commands; those of operations are made when they are asked for."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(_ORDER)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name in OPERATIONS:
+            return operation_command(OPERATIONS[cmd_name])
+        return super().get_command(ctx, cmd_name)
+
 
 app = typer.Typer(
     name="shoal",
+    cls=_Commands,
     help="Turn confidential records, tables and appointment plans into something that can be published, "
     "and prove how well it was done.",
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    context_settings=options.CONTEXT,
 )
 
 
@@ -61,8 +82,6 @@ def shoal(
 
 
 for command in (
-    anonymity,
-    microaggregate,
     compare,
     group,
     assign,

@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+#: How every command shows its help.
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+
 Data = Annotated[
     str,
     typer.Argument(
@@ -12,17 +15,36 @@ Data = Annotated[
     ),
 ]
 Json = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object on standard output and nothing else.")
+    bool,
+    typer.Option(
+        "--json",
+        help="Print one JSON object on standard output and nothing else.",
+        rich_help_panel="What is told",
+    ),
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="No progress and no notes; warnings about safety stay.")
+    bool,
+    typer.Option(
+        "--quiet",
+        "-q",
+        help="No progress and no notes; warnings about safety stay.",
+        rich_help_panel="What is told",
+    ),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace what exists.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what exists.", rich_help_panel="Files")]
 Seed = Annotated[
-    int, typer.Option("--seed", help="Where randomness begins; the same seed gives the same result.")
+    int,
+    typer.Option(
+        "--seed",
+        help="Where randomness begins; the same seed gives the same result.",
+        rich_help_panel="Search",
+    ),
 ]
 Threads = Annotated[
-    int | None, typer.Option("--threads", min=1, help="How many cores to use.", show_default="all")
+    int | None,
+    typer.Option(
+        "--threads", min=1, help="How many cores to use.", show_default="all", rich_help_panel="Search"
+    ),
 ]
 TimeLimit = Annotated[
     float | None,
@@ -31,29 +53,55 @@ TimeLimit = Annotated[
         metavar="SECONDS",
         help="Stop after this time with the best found.",
         show_default=False,
+        rich_help_panel="Search",
     ),
 ]
 Iterations = Annotated[
     int | None,
     typer.Option(
-        "--iterations", min=0, help="Stop after this much work with the best found.", show_default=False
+        "--iterations",
+        min=0,
+        help="Stop after this much work with the best found.",
+        show_default=False,
+        rich_help_panel="Search",
     ),
 ]
 Report = Annotated[
     Path | None,
     typer.Option(
-        "--report", metavar="FILE.html", help="Write a self-contained HTML report.", show_default=False
+        "--report",
+        metavar="FILE.html",
+        help="Write a self-contained HTML report.",
+        show_default=False,
+        rich_help_panel="Files",
     ),
 ]
 Separator = Annotated[
     str | None,
-    typer.Option("--separator", help="What stands between columns of a text file.", show_default="guessed"),
+    typer.Option(
+        "--separator",
+        help="What stands between columns of a text file.",
+        show_default="guessed",
+        rich_help_panel="Text files",
+    ),
 ]
 Decimal = Annotated[
-    str | None, typer.Option("--decimal", help="The decimal mark of a text file.", show_default="guessed")
+    str | None,
+    typer.Option(
+        "--decimal",
+        help="The decimal mark of a text file.",
+        show_default="guessed",
+        rich_help_panel="Text files",
+    ),
 ]
 Encoding = Annotated[
-    str | None, typer.Option("--encoding", help="The encoding of a text file.", show_default="guessed")
+    str | None,
+    typer.Option(
+        "--encoding",
+        help="The encoding of a text file.",
+        show_default="guessed",
+        rich_help_panel="Text files",
+    ),
 ]
 HeaderRow = Annotated[
     int | None,
@@ -63,13 +111,16 @@ HeaderRow = Annotated[
         min=1,
         help="Line of a text file, or row of a sheet, with the column names.",
         show_default="the first, or the first below titles of a sheet",
+        rich_help_panel="Text files",
     ),
 ]
 
 SafeCsv = Annotated[
     bool,
     typer.Option(
-        "--safe-csv", help="In text files, put a quote before cells a spreadsheet would run as formulas."
+        "--safe-csv",
+        help="In text files, put a quote before cells a spreadsheet would run as formulas.",
+        rich_help_panel="Text files",
     ),
 ]
 

@@ -9,8 +9,8 @@ from shoal.cli import options
 
 if TYPE_CHECKING:
     from shoal.search import Progress
-    from shoal.tables.files import Loaded
-    from shoal.tables.suppression import Suppression
+    from shoal.tables.api import Suppression
+    from shoal.tables.files.loading import Loaded
 
 TableFile = Annotated[
     str,
@@ -174,16 +174,16 @@ def suppress(
 
     from shoal import sources
     from shoal.cli import output
-    from shoal.cli.microaggregate import read_settings
     from shoal.cli.progress import watched
     from shoal.errors import Infeasible, InputError
     from shoal.search import Budget
+    from shoal.settings import split_options as read_settings
     from shoal.sources.internal import marked
-    from shoal.tables.files import is_jj, load
+    from shoal.tables.api import suppress as protect
+    from shoal.tables.files.loading import is_jj, load
+    from shoal.tables.files.publishing import check_pattern, check_published
     from shoal.tables.methods import METHODS
-    from shoal.tables.publishing import check_pattern, check_published
-    from shoal.tables.suppression import suppress as protect
-    from shoal.tables.tabulation import Tabulation
+    from shoal.tables.model.tabulation import Tabulation
 
     if method == "list":
         rows = [(name, item.summary) for name, item in METHODS.items()]
@@ -193,7 +193,7 @@ def suppress(
         return
     options.given(table, "TABLE")
     for name in [method, *options.split_names(compare)]:
-        METHODS[name].configure(read_settings(option) if name == method else None)
+        METHODS[name].configure(read_settings(option or []) if name == method else None)
     cost_file = cost if Path(cost).suffix or "::" in cost else None
     read = [table, sensitive, previous, cost_file, *(linked or ())]
     outputs = sources.Outputs(force=force, inputs=read, safe_csv=safe_csv)
@@ -240,7 +240,7 @@ def suppress(
             found = protect(
                 problem,
                 method=name,
-                options=read_settings(option) if name == method else None,
+                options=read_settings(option or []) if name == method else None,
                 counts=counts or (made is not None and made.counts),
                 budget=budget,
                 seed=seed,
@@ -301,10 +301,10 @@ def _problem(
 ) -> Any:
     from shoal import sources
     from shoal.errors import InputError, unknown
+    from shoal.tables.api import as_problem, share_of
+    from shoal.tables.model.table import Table
+    from shoal.tables.model.tabulation import COSTS
     from shoal.tables.problem import Problem
-    from shoal.tables.suppression import as_problem, share_of
-    from shoal.tables.table import Table
-    from shoal.tables.tabulation import COSTS
 
     if isinstance(table, Problem) and sensitive is not None:
         raise InputError("a .jj file carries its own sensitive cells; leave out --sensitive")
@@ -334,7 +334,7 @@ def _problem(
 def remark_on_levels(table: Any, sensitive: Any, *, quiet: bool) -> None:
     """Say which levels hold for cells that are named as sensitive and are so already."""
     from shoal.cli import output
-    from shoal.tables.suppression import already_sensitive
+    from shoal.tables.api import already_sensitive
 
     again = 0 if sensitive is None else already_sensitive(table, sensitive)
     if again:
@@ -346,7 +346,7 @@ def remark_on_levels(table: Any, sensitive: Any, *, quiet: bool) -> None:
 def _cheaper(problem: Any, previous: Any, *, quiet: bool) -> Any:
     """The problem with the cells of last period's pattern at a tenth of their cost."""
     from shoal.cli import output
-    from shoal.tables.suppression import keep_stable
+    from shoal.tables.api import keep_stable
 
     cheaper, gone = keep_stable(problem, previous)
     if gone:
@@ -357,9 +357,9 @@ def _cheaper(problem: Any, previous: Any, *, quiet: bool) -> Any:
 def linked_together(loaded: "Loaded", others: list[str] | None) -> tuple[Any, list[str]]:
     """The table, as one system with further ones if there are any; and what is to be warned of in any of them."""
     from shoal.errors import InputError
-    from shoal.tables.files import load
-    from shoal.tables.linked import link
-    from shoal.tables.tabulation import Tabulation
+    from shoal.tables.files.loading import load
+    from shoal.tables.model.linked import link
+    from shoal.tables.model.tabulation import Tabulation
 
     every = [loaded, *(load(path) for path in others or ())]
     tables = [item.table for item in every]
@@ -375,7 +375,7 @@ def _jj(path: str, result: "Suppression") -> bytes:
     import gzip
 
     from shoal.sources.internal import marked_text
-    from shoal.tables import jj
+    from shoal.tables.files import jj
 
     # Readers stop after the relations that the file announces, so a last line is theirs to skip.
     text = marked_text(jj.write(result.problem, result.complementary)).encode("utf-8")

@@ -7,7 +7,7 @@ import typer
 from shoal.cli import options
 
 if TYPE_CHECKING:
-    from shoal.tables.tabulation import Tabulation
+    from shoal.tables.model.tabulation import Tabulation
 
 
 def register(app: typer.Typer) -> None:
@@ -110,8 +110,8 @@ def tabulate(
     from shoal.cli import output
     from shoal.errors import InputError
     from shoal.sources.internal import marked
-    from shoal.tables.files import beside, contributions_frame, read_hierarchy, structure
-    from shoal.tables.tabulation import tabulate as build
+    from shoal.tables.files.loading import beside, contributions_frame, read_hierarchy, structure
+    from shoal.tables.model.tabulation import tabulate as build
 
     trees = [text.partition("=")[2].strip() for text in hierarchy or ()]
     outputs = sources.Outputs(force=force, inputs=[data, apriori, *trees], safe_csv=safe_csv)

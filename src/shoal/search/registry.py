@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class Method:
     """One solver as the rest of Shoal sees it, loaded when it is first used.
 
-    ``solver`` and ``options`` are import paths (``"shoal.microdata.mdav:solve"``). ``traits`` are words of
-    the domain about what it can do (``"two-dimensional"``, ``"deterministic"``); ``largest`` is the size of
-    problem beyond which it is not sensible.
+    ``solver`` and ``options`` are import paths (``"shoal.tables.exact.search:solve"``). ``traits`` are words of the
+    domain about what it can do (``"two-dimensional"``, ``"deterministic"``); ``largest`` is the size of problem beyond
+    which it is not sensible.
     """
 
     name: str

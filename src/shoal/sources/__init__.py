@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from shoal.sources.atomic import atomically
     from shoal.sources.data import Data, Dialect, Labels
     from shoal.sources.databases import update_columns
-    from shoal.sources.exchange import check_writable, list_tables, numbered, read, write
     from shoal.sources.outputs import Output, Outputs
+    from shoal.sources.read_write import check_writable, list_tables, numbered, read, write
 
 _LAZY = {
     "Address": "shoal.sources.address",
@@ -31,13 +31,13 @@ _LAZY = {
     "Outputs": "shoal.sources.outputs",
     "TableAddress": "shoal.sources.address",
     "atomically": "shoal.sources.atomic",
-    "check_writable": "shoal.sources.exchange",
-    "list_tables": "shoal.sources.exchange",
-    "numbered": "shoal.sources.exchange",
+    "check_writable": "shoal.sources.read_write",
+    "list_tables": "shoal.sources.read_write",
+    "numbered": "shoal.sources.read_write",
     "parse": "shoal.sources.address",
-    "read": "shoal.sources.exchange",
+    "read": "shoal.sources.read_write",
     "update_columns": "shoal.sources.databases",
-    "write": "shoal.sources.exchange",
+    "write": "shoal.sources.read_write",
 }
 
 __all__ = [

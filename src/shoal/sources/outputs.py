@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from shoal.sources.data import Data
     from shoal.sources.databases import TableWriter
-    from shoal.sources.exchange import Place
+    from shoal.sources.read_write import Place
 
 #: Looks at what was read back, and raises ``AssertionError`` or ``InputError`` if it is not what it should be.
 Verify: TypeAlias = Callable[["pl.DataFrame"], object]
@@ -101,7 +101,7 @@ class Outputs:
         # First, since "exists already" would be no help to somebody who named the input.
         if not self._force and self._among_inputs(output):
             raise InputError(f"{parameter} names the input '{address}'; --force replaces it")
-        from shoal.sources.exchange import check_writable
+        from shoal.sources.read_write import check_writable
 
         check_writable(address, self._force)
         return self._declare(output)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.studies.study import Findings, Row, Scope, Step, Study, benchmark_file
 
 if TYPE_CHECKING:
-    from shoal.microdata.grouping.attribute_grouping import AttributeGrouping
+    from shoal.microdata.grouping.result import AttributeGrouping
 
 K = (5, 10, 25, 50, 100)
 DATA = {
@@ -141,7 +141,7 @@ def _frame(data: str) -> Any:
 
 
 def _group(frame: Any, k: int, **keywords: Any) -> "AttributeGrouping":
-    from shoal.microdata.grouping.group_attributes import group_attributes
+    from shoal.microdata.grouping.api import group_attributes
 
     return group_attributes(frame, k, columns=keywords.pop("columns", ["*"]), **keywords)
 

@@ -15,7 +15,7 @@ from shoal.studies.study import Findings, Row, Scope, Step, Study, benchmark_fil
 if TYPE_CHECKING:
     import numpy as np
 
-    from shoal.microdata.problem import Problem
+    from shoal.microdata.microaggregation.problem import Problem
 
 SIZES = (3, 4, 5, 6, 10)
 FILES = {"Tarragona": "casc/tarragona.csv", "Census": "casc/census.csv", "EIA": "casc/eia_11num.csv"}
@@ -160,7 +160,7 @@ def columns(name: str) -> "np.ndarray":
 
 def problem_of(name: str, k: int) -> "Problem":
     """One of the fifteen cases."""
-    from shoal.microdata.problem import Problem
+    from shoal.microdata.microaggregation.problem import Problem
 
     return Problem.standardised(columns(name), k)
 
@@ -168,8 +168,8 @@ def problem_of(name: str, k: int) -> "Problem":
 def _solve(
     scope: Scope, name: str, k: int, method: str, options: Mapping[str, Any], iterations: int, run: int
 ) -> Any:
-    from shoal.microdata.methods import METHODS
-    from shoal.microdata.partition import verify
+    from shoal.microdata.microaggregation.methods import METHODS
+    from shoal.microdata.microaggregation.solution import verify
     from shoal.search import Budget
 
     problem = problem_of(name, k)
@@ -326,7 +326,7 @@ def _searches(name: str, k: int, scope: Scope) -> Findings:
 
 
 def _ours(name: str, k: int, scope: Scope) -> Sequence[Row]:
-    from shoal.microdata.bounds import lower_bound
+    from shoal.microdata.microaggregation.bounds.lower_bounds import lower_bound
 
     runs, iterations = (1, 1000) if scope.quick else (5, 5000)
     place = SIZES.index(k)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.appointments.assign import assign_sizes
-from shoal.appointments.branch_and_bound import nodes
-from shoal.appointments.genetic import GeneticOptions, evolve
+from shoal.appointments.api import assign_sizes
 from shoal.appointments.problem import Problem
+from shoal.appointments.published.branch_and_bound import nodes
+from shoal.appointments.published.genetic import GeneticOptions, evolve
 from shoal.generate.families import FIXED, Instance, family
 from shoal.studies.study import Row, Scope, Step, Study
 

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from shoal.anonymity.vector import AnonymityVector
-from shoal.appointments.assign import assign_sizes
+from shoal.appointments.api import assign_sizes
 from shoal.errors import InputError
 from shoal.generate.instances import Ranges, instance
 from shoal.studies.study import Row, Scope, Step, Study, benchmark_file

@@ -1,10 +1,10 @@
 """The default: the best heuristic at once, then the exact search as long as the budget lasts."""
 
 from shoal.search import Budget, Observer, Seeds
-from shoal.tables import exact
-from shoal.tables.exact import ExactOptions
-from shoal.tables.pattern import Pattern
+from shoal.tables.exact import search
+from shoal.tables.exact.search import ExactOptions
 from shoal.tables.problem import Problem
+from shoal.tables.solution import Pattern
 
 
 def solve(
@@ -18,6 +18,6 @@ def solve(
     start: Pattern | None = None,
 ) -> Pattern:
     """The best pattern with its bound when the budget ends."""
-    return exact.solve(
+    return search.solve(
         problem, options, budget=budget, seeds=seeds, threads=threads, observer=observer, start=start
     )

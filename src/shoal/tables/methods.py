@@ -1,7 +1,7 @@
 """The methods of cell suppression, by name."""
 
 from shoal.search import Registry
-from shoal.tables.scaling import ScaledMethod as Method
+from shoal.tables.model.units import ScaledMethod as Method
 
 METHODS = Registry(
     "cell suppression",
@@ -9,57 +9,57 @@ METHODS = Registry(
         Method(
             "auto",
             "shoal.tables.auto:solve",
-            "shoal.tables.exact:ExactOptions",
+            "shoal.tables.exact.search:ExactOptions",
             "the best heuristic at once, then the exact search as long as the budget lasts; with a bound",
         ),
         Method(
             "exact",
-            "shoal.tables.exact:solve",
-            "shoal.tables.exact:ExactOptions",
+            "shoal.tables.exact.search:solve",
+            "shoal.tables.exact.search:ExactOptions",
             "branch and cut with strengthened capacity inequalities: the proven optimum, or the best with a bound",
             exact=True,
             largest=100_000,
         ),
         Method(
             "general",
-            "shoal.tables.general:solve",
-            "shoal.tables.general:GeneralOptions",
+            "shoal.tables.heuristic.general:solve",
+            "shoal.tables.heuristic.general:GeneralOptions",
             "any table of any size: one linear programme per cell that is not protected yet, then reverse delete",
             traits=frozenset({"constructive", "deterministic"}),
         ),
         Method(
             "hypercube",
-            "shoal.tables.hypercube:solve",
-            "shoal.tables.hypercube:HypercubeOptions",
+            "shoal.tables.published.hypercube:solve",
+            "shoal.tables.published.hypercube:HypercubeOptions",
             "a rectangle for each sensitive cell, then clean-up (Giessing and Repsilber 2002; Herrington 2015)",
             traits=frozenset({"constructive", "two-dimensional"}),
         ),
         Method(
             "shortest-path",
-            "shoal.tables.shortest_path:solve",
-            "shoal.tables.shortest_path:ShortestPathOptions",
+            "shoal.tables.published.shortest_path:solve",
+            "shoal.tables.published.shortest_path:ShortestPathOptions",
             "cheapest paths, one sensitive cell after the other (Kelly, Golden and Assad 1992)",
             traits=frozenset({"constructive", "deterministic", "network"}),
         ),
         Method(
             "castro",
-            "shoal.tables.shortest_path:castro",
-            "shoal.tables.shortest_path:ShortestPathOptions",
+            "shoal.tables.published.shortest_path:castro",
+            "shoal.tables.published.shortest_path:ShortestPathOptions",
             "the same, leaving out cells that are protected already (Castro 2007)",
             traits=frozenset({"constructive", "deterministic", "network"}),
         ),
         Method(
             "gensup",
-            "shoal.tables.gensup:solve",
-            "shoal.tables.gensup:GenSupOptions",
+            "shoal.tables.published.gensup:solve",
+            "shoal.tables.published.gensup:GenSupOptions",
             "genetic algorithm on single cells with repair (Almeida, Schütz and Carvalho 2006)",
             traits=frozenset({"two-dimensional"}),
             largest=20_000,
         ),
         Method(
             "heurgene",
-            "shoal.tables.heurgene:solve",
-            "shoal.tables.heurgene:HeurGeneOptions",
+            "shoal.tables.published.heurgene:solve",
+            "shoal.tables.published.heurgene:HeurGeneOptions",
             "genetic algorithm on whole circuits of protection (Herrington 2015)",
             traits=frozenset({"two-dimensional"}),
         ),

@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.numbers import first_unusable, number
-from shoal.tables.table import Table
+from shoal.tables.model.table import Table
 
 # An interval narrower than this share of the least any cell can move counts as a point …
 RESOLUTION = 1e-2

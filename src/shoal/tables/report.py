@@ -9,8 +9,8 @@ from shoal.report import charts
 from shoal.report.page import Page
 
 if TYPE_CHECKING:
-    from shoal.tables.suppression import Suppression
-    from shoal.tables.table import Table
+    from shoal.tables.api import Suppression
+    from shoal.tables.model.table import Table
 
 _KINDS = ("published", "primary", "complementary")
 _MOST_SQUARES = 60

@@ -3,10 +3,10 @@
 import numpy as np
 
 from shoal.search import Budget, Seeds, silent
-from shoal.tables.audit import audit
 from shoal.tables.methods import METHODS
+from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
-from shoal.tables.table import Table
+from shoal.tables.safety.audit import audit
 
 
 def warm_up() -> None:

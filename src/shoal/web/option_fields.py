@@ -58,7 +58,7 @@ class OptionField:
 def option_fields(model: "type[BaseModel]") -> list[OptionField]:
     """The fields of an options model, in its order.
 
-    >>> from shoal.microdata.v_mdav import VMdavOptions
+    >>> from shoal.microdata.microaggregation.construct.v_mdav import VMdavOptions
     >>> [(field.name, field.kind, field.default, field.least) for field in option_fields(VMdavOptions)]
     [('gamma', 'number', 0.2, 0.0)]
     """
@@ -68,7 +68,7 @@ def option_fields(model: "type[BaseModel]") -> list[OptionField]:
 def changed_options(model: "type[BaseModel]", values: Mapping[str, Any]) -> dict[str, Any]:
     """The values that differ from what the model takes anyway; whole numbers as such, empty ones left out.
 
-    >>> from shoal.microdata.ils import IlsOptions
+    >>> from shoal.microdata.microaggregation.search.ils import IlsOptions
     >>> changed_options(IlsOptions, {"streams": 4.0, "growth": 1.5, "recombine": True})
     {'streams': 4}
     """

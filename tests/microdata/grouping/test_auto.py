@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from shoal.cli.main import main
-from shoal.microdata.grouping.group_attributes import group_attributes
-from shoal.microdata.measures.compare import compare
-from shoal.microdata.microaggregate import microaggregate
+from shoal.microdata.grouping.api import group_attributes
+from shoal.microdata.measures.api import compare
+from shoal.microdata.microaggregation.api import microaggregate
 
 NAMES = ["turnover", "staff", "profit", "assets", "debt"]
 

@@ -11,8 +11,8 @@ from tests.microdata.grouping import published
 
 from shoal.microdata.grouping.evaluator import Evaluator
 from shoal.microdata.grouping.problem import GroupingProblem, Scoring, canonical, groups_of, members
-from shoal.microdata.mdav import mdav_labels
 from shoal.microdata.measures.fitness import fitness
+from shoal.microdata.microaggregation.construct.mdav import mdav_labels
 
 
 def assert_same(one, other):

@@ -6,12 +6,12 @@ from tests.microdata.grouping import published
 from tests.microdata.grouping.partitions import all_partitions
 
 from shoal.errors import InputError
-from shoal.microdata.grouping import exact, set_partitions
+from shoal.microdata.grouping import exact, exact_kernels
 from shoal.microdata.grouping.bounds import lower_bound
 from shoal.microdata.grouping.evaluator import Evaluator
 from shoal.microdata.grouping.exact import ExactOptions
-from shoal.microdata.grouping.grouping import score_from_scratch, verify
 from shoal.microdata.grouping.problem import GroupingProblem, Scoring, groups_of
+from shoal.microdata.grouping.solution import score_from_scratch, verify
 from shoal.search import Budget, Seeds
 
 
@@ -29,7 +29,7 @@ def test_partitions_are_met_once_each(n, bell):
     cost = np.zeros(full + 1)
     for small in range(n + 1):
         groups, left = np.zeros((2000, n), dtype=np.int64), np.zeros(2000, dtype=np.int64)
-        count = set_partitions.branches(cost, cost, full, small, 1.0, groups, left)
+        count = exact_kernels.branches(cost, cost, full, small, 1.0, groups, left)
         below = [all_partitions(int(rest).bit_count()) if rest else [()] for rest in left[:count]]
         assert sum(len(part) for part in below) == bell
         assert (
@@ -47,7 +47,7 @@ def test_partitions_are_met_once_each(n, bell):
 @given(st.integers(1, 5), st.integers(0, 10**6))
 def test_the_cheapest_partition_of_each_set(n, seed):
     cost = np.random.default_rng(seed).integers(0, 20, 2**n).astype(float)
-    best = set_partitions.cheapest_partitions(cost)
+    best = exact_kernels.cheapest_partitions(cost)
     slow = min(sum(cost[mask] for mask in partition) for partition in all_partitions(n))
     assert best[-1] == slow and best[0] == 0
 
@@ -123,7 +123,7 @@ def test_sure_links_are_links_of_every_completion():
         pool = evaluator.pool
         slot_of = np.concatenate([[0], evaluator.slots(tuple(range(1, full + 1)))])
         witnesses = np.arange(problem.m)
-        gaps = set_partitions.widest_gaps(
+        gaps = exact_kernels.widest_gaps(
             problem.points,
             pool.columns,
             pool.width,
@@ -139,7 +139,7 @@ def test_sure_links_are_links_of_every_completion():
             sure = {
                 i
                 for i in range(problem.m)
-                if not set_partitions.is_beaten(
+                if not exact_kernels.is_beaten(
                     problem.points,
                     *pool.linkage(),
                     slot_of[list(settled)],
@@ -160,7 +160,7 @@ def test_sure_links_are_links_of_every_completion():
 
 def linked_records(problem, groups):
     """Who is linked, with all distances compared."""
-    from shoal.microdata.grouping.grouping import protect
+    from shoal.microdata.grouping.solution import protect
     from shoal.microdata.measures.linkage import link_by_distance
 
     links = link_by_distance(problem.points, protect(problem, tuple(groups)))

@@ -9,9 +9,9 @@ from shoal.microdata.grouping import genetic
 from shoal.microdata.grouping.baselines import correlated_groups, uncorrelated_groups
 from shoal.microdata.grouping.chromosome import Chromosome, created, crossed, random_chromosome
 from shoal.microdata.grouping.genetic import DGommOptions, GommOptions
-from shoal.microdata.grouping.grouping import verify
 from shoal.microdata.grouping.methods import METHODS
 from shoal.microdata.grouping.problem import GroupingProblem, check_partition, groups_of
+from shoal.microdata.grouping.solution import verify
 from shoal.search import Budget, Seeds
 from shoal.search.conformance import Suite, checks
 

@@ -8,7 +8,7 @@ from tests.cli.running import shoal as command
 
 import shoal
 from shoal import InputError
-from shoal.microdata.record_links import RecordLinks
+from shoal.microdata.columns.record_links import RecordLinks
 
 COLUMNS = ["income", "rent"]
 

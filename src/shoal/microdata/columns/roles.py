@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from shoal.errors import unknown
+from shoal.microdata.columns.inputs import read_frame
 from shoal.microdata.columns.names import Meaning, meanings, only_says, words_of
 from shoal.microdata.columns.shapes import Shape
-from shoal.microdata.inputs import read_frame
 
 Role = Literal[
     "identifier", "quasi-identifier", "measurement", "weight", "household", "confidential", "other"

@@ -6,9 +6,9 @@ from dataclasses import replace
 import narwhals as nw
 import numpy as np
 
-from shoal.microdata.attributes import Attribute
-from shoal.microdata.grouping.attribute_grouping import AttributeGrouping
-from shoal.microdata.grouping.group_attributes import group_attributes
+from shoal.microdata.columns.attributes import Attribute
+from shoal.microdata.grouping.api import group_attributes
+from shoal.microdata.grouping.result import AttributeGrouping
 from shoal.microdata.measures.fitness import Fitness, fitness
 from shoal.search import Budget, Observer
 

@@ -11,8 +11,8 @@ from pydantic import Field
 
 from shoal.microdata.grouping.bounds import lower_bound
 from shoal.microdata.grouping.evaluator import Evaluator
-from shoal.microdata.grouping.grouping import Grouping
 from shoal.microdata.grouping.problem import GroupingProblem, Partition, canonical
+from shoal.microdata.grouping.solution import Grouping
 from shoal.search import Budget, Observer, Seeds, StopReason, silent
 from shoal.search.options import NoOptions, Options
 

@@ -43,7 +43,7 @@ def _cells(problem: GroupingProblem, column: np.ndarray, loss: float, disclosure
 
 def _least_error(column: np.ndarray, smallest: int) -> float:
     """The squared error of the best clustering of one column into clusters of at least this size."""
-    from shoal.microdata.univariate import optimal_error
+    from shoal.microdata.microaggregation.construct.univariate import optimal_error
 
     if smallest < 2 or column.size < 2 * smallest:
         return 0.0 if smallest < 2 else float(np.square(column - column.mean()).sum())

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from shoal.microdata.grouping.clusterings import Pool, count_links
+from shoal.microdata.grouping.evaluator_kernels import Pool, count_links
 from shoal.microdata.grouping.problem import GroupingProblem, Partition, members
-from shoal.microdata.mdav import mdav_labels
 from shoal.microdata.measures.fitness import Fitness
+from shoal.microdata.microaggregation.construct.mdav import mdav_labels
 
 MEMORY_MB = 512
 

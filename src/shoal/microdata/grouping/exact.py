@@ -16,18 +16,18 @@ from pydantic import Field
 
 from shoal.errors import InputError
 from shoal.microdata.grouping.bounds import lower_bound
-from shoal.microdata.grouping.clusterings import Pool
 from shoal.microdata.grouping.evaluator import Evaluator
-from shoal.microdata.grouping.genetic import DGommOptions, search
-from shoal.microdata.grouping.grouping import Grouping
-from shoal.microdata.grouping.problem import GroupingProblem, Partition, canonical
-from shoal.microdata.grouping.set_partitions import (
+from shoal.microdata.grouping.evaluator_kernels import Pool
+from shoal.microdata.grouping.exact_kernels import (
     SAME,
     branches,
     cheapest_partitions,
     explore,
     widest_gaps,
 )
+from shoal.microdata.grouping.genetic import DGommOptions, search
+from shoal.microdata.grouping.problem import GroupingProblem, Partition, canonical
+from shoal.microdata.grouping.solution import Grouping
 from shoal.search import Budget, Observer, Run, Seeds, StopReason, silent
 from shoal.search.options import Options
 

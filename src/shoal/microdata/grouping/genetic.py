@@ -15,8 +15,8 @@ from shoal.microdata.grouping import chromosome as operators
 from shoal.microdata.grouping.bounds import lower_bound
 from shoal.microdata.grouping.chromosome import Chromosome, random_chromosome
 from shoal.microdata.grouping.evaluator import MEMORY_MB, Evaluator
-from shoal.microdata.grouping.grouping import Course, Grouping, SearchRun
 from shoal.microdata.grouping.problem import GroupingProblem
+from shoal.microdata.grouping.solution import Course, Grouping, SearchRun
 from shoal.search import Budget, Observer, Run, Seeds, StopReason, silent
 from shoal.search.evolution import (
     AnyParents,

@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.microdata.mdav import Bounds, Distance
 from shoal.microdata.measures.intervals import WIDTHS, Around
 from shoal.microdata.measures.scaling import Scaling, on_common_scale
+from shoal.microdata.microaggregation.construct.mdav import Bounds, Distance
 
 Variant = Literal["compatible", "literal"]
 Partition = tuple[int, ...]

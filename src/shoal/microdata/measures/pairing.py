@@ -10,8 +10,8 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError, unknown
-from shoal.microdata.attributes import read_attribute
-from shoal.microdata.record_links import RecordLinks, released_numbers
+from shoal.microdata.columns.attributes import read_attribute
+from shoal.microdata.columns.record_links import RecordLinks, released_numbers
 
 Way = Literal["key", "record-links", "position"]
 

@@ -50,7 +50,7 @@ def step(data: DataSet, plan: Plan, place: int) -> Step:
 def measure(scope: Scope, data: DataSet, plan: Plan, place: int) -> Findings:
     """Run; every pattern is audited. Seconds are of CPU and leave out the founders of a population, as published."""
     from shoal.errors import Infeasible
-    from shoal.tables.audit import audit
+    from shoal.tables.safety.audit import audit
 
     _warm(plan.method)
     problem = instance(scope, data, place)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy as np
 
-    from shoal.appointments.assign import Appointments
+    from shoal.appointments.api import Appointments
 
 # A picture of more crowds or slots could not be read.
 _DRAWN = 40

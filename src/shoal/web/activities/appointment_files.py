@@ -11,7 +11,7 @@ from shoal.web.jobs.context import Context
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.appointments.assign import Appointments
+    from shoal.appointments.api import Appointments
 
 _LARGEST_SHEET = 200_000
 
@@ -74,9 +74,9 @@ def keep_for_update(
 
 def exchange(plan: "Appointments", persons: list[Any] | None, timezone: str | None, seed: int | None) -> Any:
     """Calendars by name and a FHIR bundle; an ``InputError`` says what the slots lack."""
+    from shoal.appointments.exchange.calendars import appointment_calendars
+    from shoal.appointments.exchange.fhir import appointments_bundle
     from shoal.search import Seeds
-    from shoal.sources.calendars import appointment_calendars
-    from shoal.sources.fhir import appointments_bundle
 
     slots = plan.slots.frame
     common: dict[str, Any] = {

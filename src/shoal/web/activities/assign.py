@@ -15,7 +15,7 @@ from shoal.web.jobs.context import Context
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.appointments.assign import Appointments
+    from shoal.appointments.api import Appointments
 
 _MOST_TABLES = 50
 #: Columns of the people that an earlier plan was written into; they are the answer, and no question.

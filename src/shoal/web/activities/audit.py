@@ -13,7 +13,7 @@ from shoal.web.activities.verdict import verdict
 from shoal.web.jobs.context import Context
 
 if TYPE_CHECKING:
-    from shoal.tables.audit import Audit as Audited
+    from shoal.tables.safety.audit import Audit as Audited
     from shoal.web.datasets import Datasets
 
 
@@ -30,7 +30,7 @@ def run(request: Audit, context: Context) -> dict[str, Any]:
     """Compute the intervals; write the table only if it is safe."""
     import numpy as np
 
-    from shoal.tables.publishing import interval_frame, pattern_frame, published_frame
+    from shoal.tables.files.publishing import interval_frame, pattern_frame, published_frame
 
     context.say("building the table")
     posed = posed_for(request, context.datasets)

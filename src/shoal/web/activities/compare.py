@@ -32,7 +32,7 @@ def run(request: Compare, context: Context) -> dict[str, Any]:
     import polars as pl
 
     import shoal
-    from shoal.report.compare import page
+    from shoal.microdata.measures.report import page
     from shoal.search.threads import available_cores
 
     original = context.datasets.frame(request.data)

@@ -4,13 +4,13 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from shoal.tables.table import TOTAL
+from shoal.tables.model.table import TOTAL
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from shoal.tables.model.tabulation import Tree
     from shoal.tables.problem import Problem
-    from shoal.tables.tabulation import Tree
     from shoal.web.jobs.context import Context
 
 FILE = "drawing.json"

@@ -84,11 +84,11 @@ def run(request: Load, context: Context) -> dict[str, Any]:
 def _read(path: Path, request: Load) -> tuple[Any, tuple[str, ...]]:
     """A file of records, or the slots of a calendar or a FHIR bundle."""
     if path.suffix == ".ics":
-        from shoal.sources.calendars import read_slots
+        from shoal.appointments.exchange.calendars import read_slots
 
         return read_slots(path), ()
     if path.suffix == ".json":
-        from shoal.sources.fhir import read_slots as read_bundle
+        from shoal.appointments.exchange.fhir import read_slots as read_bundle
 
         return read_bundle(path), ()
     from shoal import sources

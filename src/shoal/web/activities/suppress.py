@@ -13,7 +13,7 @@ from shoal.web.activities.verdict import verdict
 from shoal.web.jobs.context import Context
 
 if TYPE_CHECKING:
-    from shoal.tables.suppression import Suppression
+    from shoal.tables.api import Suppression
 
 
 class Suppress(TableRequest):
@@ -111,7 +111,7 @@ def write(published: Any, pattern: Any, intervals: Any, context: Context) -> Non
 def write_jj(problem: Any, complementary: Any, context: Context) -> None:
     """The whole problem with its pattern, for τ-ARGUS and its kin."""
     from shoal.sources.internal import marked_text
-    from shoal.tables import jj
+    from shoal.tables.files import jj
 
     place = context.file("table.jj", "Table and pattern, internal (jj)")
     place.write_text(marked_text(jj.write(problem, complementary)), encoding="utf-8")

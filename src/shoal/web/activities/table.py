@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from shoal.tables.jj import Contents
+    from shoal.tables.files.jj import Contents
+    from shoal.tables.model.tabulation import Tabulation, Tree
     from shoal.tables.problem import Problem
-    from shoal.tables.tabulation import Tabulation, Tree
     from shoal.web.datasets import Datasets
 
 COSTS = ("value", "unity", "contributors", "log")
@@ -106,7 +106,7 @@ def pose(
         return posed
     from dataclasses import replace
 
-    from shoal.tables.suppression import read_pattern
+    from shoal.tables.api import read_pattern
 
     problem = posed.problem
     cells, _ = read_pattern(problem.table, datasets.frame(previous))
@@ -116,7 +116,7 @@ def pose(
 
 
 def _posed(request: TableRequest, datasets: "Datasets", cost: str) -> Posed:
-    from shoal.tables.suppression import as_problem, as_table
+    from shoal.tables.api import as_problem, as_table
 
     common: dict[str, Any] = {
         "protection": request.protection,
@@ -156,7 +156,7 @@ def tabulate(request: TableRequest, datasets: "Datasets", cost: str = "value") -
     if request.source == "cells":
         return _cells(request, datasets, hierarchies)
     import shoal
-    from shoal.tables.linked import link
+    from shoal.tables.model.linked import link
 
     if not request.dimensions:
         raise InputError("name at least one dimension")
@@ -193,8 +193,8 @@ def _cells(
     from pathlib import Path
 
     from shoal import sources
-    from shoal.tables.files import beside, read_cells
-    from shoal.tables.tabulation import apply_apriori
+    from shoal.tables.files.loading import beside, read_cells
+    from shoal.tables.model.tabulation import apply_apriori
 
     frame = datasets.frame(request.data)
     if not {"value", "status"} <= set(frame.columns):
@@ -215,7 +215,7 @@ def _cells(
 
 
 def _general(request: TableRequest, datasets: "Datasets") -> "Contents":
-    from shoal.tables import jj
+    from shoal.tables.files import jj
 
     place: Path | None = datasets.attachment(request.data, "jj")
     if place is None:
@@ -245,7 +245,7 @@ def _sensitive(request: TableRequest, datasets: "Datasets", dimensions: tuple[st
 
 
 def _hierarchy(frame: "pl.DataFrame", dimension: str) -> dict[str, str]:
-    from shoal.tables.files import as_hierarchy
+    from shoal.tables.files.loading import as_hierarchy
 
     names = frame.columns
     if not {"code", "parent"} <= set(names):

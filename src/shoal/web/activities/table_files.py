@@ -14,12 +14,12 @@ def read(path: Path, name: str) -> "tuple[pl.DataFrame, tuple[str, ...], str | N
     import polars as pl
 
     if name.lower().endswith(".hrc"):
-        from shoal.tables.files import read_hierarchy
+        from shoal.tables.files.loading import read_hierarchy
 
         found = read_hierarchy(str(path))
         frame = pl.DataFrame({"code": list(found), "parent": list(found.values())})
         return frame, (f"a hierarchy of {len(found):,} codes",), None
-    from shoal.tables import jj
+    from shoal.tables.files import jj
 
     contents = jj.read(path)
     problem, table = contents.problem, contents.problem.table

@@ -22,7 +22,7 @@ def run(request: Tabulate, context: Context) -> dict[str, Any]:
     """Build it, find the sensitive cells, and write the list of cells with what belongs beside it."""
     from shoal import sources
     from shoal.sources.internal import marked
-    from shoal.tables.files import contributions_frame, structure
+    from shoal.tables.files.loading import contributions_frame, structure
 
     if request.source not in ("records", "cells"):
         raise InputError("only records and lists of cells are tabulated")

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal.tables.audit import Audit
+    from shoal.tables.safety.audit import Audit
 
 # Lists of cells for the eye end here; the files hold all of them.
 _LISTED = 300
@@ -12,7 +12,7 @@ _MARKED = 5000
 
 def verdict(found: "Audit") -> dict[str, Any]:
     """Whether the pattern is safe and why not, with the intervals beside what is needed, the narrow ones first."""
-    from shoal.tables.publishing import interval_frame
+    from shoal.tables.files.publishing import interval_frame
 
     frame = interval_frame(found).sort("safe", maintain_order=True)
     insiders = {int(cell) for cell, _ in found.insider}

@@ -1,20 +1,22 @@
 """Protect records: microaggregation with its live curve, before and after, download and write back."""
 
+from collections.abc import Callable
 from typing import Any
 
 from nicegui import ui
 
 from shoal.errors import InputError, ShoalError
-from shoal.microdata.methods import METHODS
-from shoal.microdata.orders import orders_in_words, parse_orders
+from shoal.microdata.columns.orders import orders_in_words, parse_orders
+from shoal.operations import OPERATIONS
+from shoal.settings import SettingField
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
 from shoal.web.pages.attributes import attributes
 from shoal.web.pages.before_after import before_and_after
+from shoal.web.pages.desk import Desk
 from shoal.web.pages.fields import NumberField, read
-from shoal.web.pages.method_picker import MethodPicker
 from shoal.web.pages.release import write_back
-from shoal.web.pages.runs import RunPanel, run_list
+from shoal.web.pages.settings_form import SettingsForm
 from shoal.web.workbench import Workbench
 
 KINDS = ("microaggregate",)
@@ -42,9 +44,18 @@ class RecordsPage:
 
     def __init__(self, workbench: Workbench, data: str, run: str, grouping: str) -> None:
         self._workbench = workbench
-        self._run = run if run in workbench.board else ""
-        self._asked: dict[str, Any] = workbench.board[self._run].request if self._run else {}
-        if grouping in workbench.board and not self._run:
+        self._desk = Desk(
+            workbench,
+            "/records",
+            *KINDS,
+            run=run,
+            present=self._present,
+            icon="blur_on",
+            hint="Choose the columns and k, and protect. You can watch, pause and stop the search.",
+            measure="information loss, %",
+        )
+        self._asked = self._desk.asked
+        if grouping in workbench.board and not self._desk.run:
             found = workbench.board[grouping]
             self._asked = {
                 "data": found.request["data"],
@@ -52,209 +63,137 @@ class RecordsPage:
                 "groups": found.summary.get("groups"),
                 "columns": [name for group in found.summary.get("groups", ()) for name in group],
             }
-        with ui.element("div").classes("shoal-two"):
-            with ui.column().classes("full-width gap-3"):
-                with parts.card("Microaggregate"):
-                    self._data = parts.data_picker(
-                        workbench, "Data", self._asked.get("data", data), lambda: self._columns.refresh()
-                    )
-                    self._columns()
-                    self._search_fields()
-                    ui.button("Protect", icon="play_arrow", on_click=self._submit).props("no-caps unelevated")
-                with parts.card("Runs"):
-                    self._refresh = run_list(workbench, KINDS, self._choose, lambda: self._run)
-            self._result = ui.column().classes("full-width gap-3")
-        self._show()
+        with self._desk.form("Microaggregate"):
+            self._data = parts.data_picker(
+                workbench, "Data", self._asked.get("data", data), lambda: self._fields.refresh()
+            )
+            self._fields()
+            ui.button("Protect", icon="play_arrow", on_click=self._submit).props("no-caps unelevated")
 
     @ui.refreshable_method
-    def _columns(self) -> None:
+    def _fields(self) -> None:
         if self._data.value not in self._workbench.datasets:
             return
         dataset = self._workbench.datasets[self._data.value]
         asked = self._asked if self._asked.get("data") == dataset.name else {}
-        numeric = dataset.numeric
-        default = dataset.measured
-        self._chosen = parts.column_picker(numeric, "Columns to protect", asked.get("columns") or default)
-        self._groups = asked.get("groups")
-        ways = {"together": "all together", "auto": "in groups that Shoal looks for (auto)"}
-        if isinstance(self._groups, list):
-            words = "; ".join(", ".join(group) for group in self._groups)
-            ways["given"] = f"in {len(self._groups)} groups: {words}"
-        way = "given" if "given" in ways else "auto" if self._groups == "auto" else "together"
-        self._way = ui.select(ways, label="Protected", value=way)
-        self._way.props("outlined dense options-dense").classes("full-width")
-        self._k = NumberField("k, smallest number of equal records", asked.get("k", 5), whole=True, least=2)
-        with ui.expansion("Quasi-identifiers, strata, gaps, order").props("dense").classes("full-width"):
-            with ui.column().classes("full-width gap-3 shoal-hinted"):
-                self._quasi = parts.column_picker(
-                    dataset.columns,
-                    "Quasi-identifiers",
-                    dataset.knowable if asked.get("quasi") is None else asked["quasi"],
-                    hint="K of the release is counted over them; over the protected columns if none is chosen",
-                )
-                nobody = {"": "every record is one", **{name: name for name in dataset.columns}}
-                self._unit = ui.select(nobody, label="Unit", value=asked.get("unit") or "")
-                self._required = NumberField(
-                    "Required K", asked.get("require_k"), whole=True, least=1, empty="none"
-                ).props('hint="nothing is released below it"')
-                self._ordinal = parts.column_picker(
-                    dataset.columns,
-                    "Columns whose order counts",
-                    list(asked.get("ordinal", ())),
-                    hint="and not their values",
-                )
-                self._orders = ui.input("Orders of texts", value=orders_in_words(asked.get("ordinal", ())))
-                self._orders.props(
-                    'outlined dense stack-label placeholder="education=none<primary<higher" '
-                    'hint="lowest first; columns apart by commas"'
-                ).classes("full-width")
-                self._by = parts.column_picker(
-                    dataset.columns, "Strata no group may cross", asked.get("by", ())
-                )
-                self._drop = parts.column_picker(
-                    dataset.columns,
-                    "Columns to remove",
-                    dataset.with_role("identifier") if asked.get("drop") is None else asked["drop"],
-                )
-                self._missing = ui.select(
-                    {
-                        "refuse": "are refused",
-                        "aside": "are set aside, not released",
-                        "impute": "are filled in",
-                    },
-                    label="Records with gaps",
-                    value=asked.get("missing", "refuse"),
-                )
-                self._missing.props("outlined dense").classes("full-width")
-                self._aggregate = ui.select(
-                    {"mean": "its mean", "median": "its median", "rounded-mean": "its mean, rounded"},
-                    label="A group is replaced by",
-                    value=asked.get("aggregate", "mean"),
-                )
-                self._aggregate.props("outlined dense").classes("full-width")
-                self._largest = NumberField(
-                    "Most records in a group", asked.get("largest"), whole=True, least=2, empty="no limit"
-                )
-                none = {"": "none", **{name: name for name in numeric}}
-                self._weights = ui.select(
-                    none,
-                    label="Sample weights",
-                    value=asked.get("sample_weights") or "",
-                )
-                hints = (
-                    (self._unit, "K counts distinct units"),
-                    (self._weights, "people a record stands for"),
-                )
-                for field, hint in hints:
-                    attributes(field.props("outlined dense options-dense"), hint=hint).classes("full-width")
-                self._sorted = ui.checkbox("Sort the released records", value=asked.get("order") == "sorted")
-                self._importance(asked.get("attribute_weights") or {})
+        self._form = SettingsForm(
+            OPERATIONS["microaggregate"],
+            dataset.columns,
+            asked,
+            suggested={
+                "columns": dataset.measured,
+                "quasi": dataset.knowable,
+                "drop": dataset.with_role("identifier"),
+            },
+            without=("data",),
+            own={
+                "columns": self._columns,
+                "groups": self._groups,
+                "ordinal": self._orders,
+                "sample_weights": self._weights,
+                "attribute_weights": self._importance,
+            },
+        )
 
-    def _importance(self, asked: dict[str, float]) -> None:
+    def _columns(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        numeric = self._workbench.datasets[self._data.value].numeric
+        self._chosen = parts.column_picker(numeric, item.label, value or ())
+        return lambda: self._chosen.value
+
+    def _groups(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        """All together, in groups that are looked for, or in those that were found before."""
+        ways = {"together": "all together", "auto": "in groups that Shoal looks for (auto)"}
+        if isinstance(value, list):
+            words = "; ".join(", ".join(group) for group in value)
+            ways["given"] = f"in {len(value)} groups: {words}"
+        way = "given" if "given" in ways else "auto" if value == "auto" else "together"
+        select = ui.select(ways, label=item.label, value=way)
+        select.props("outlined dense options-dense").classes("full-width")
+        return lambda: {"auto": "auto", "given": value}.get(select.value)
+
+    def _orders(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        """Columns with an order of their own are chosen; that of texts is written."""
+        columns = parts.column_picker(
+            self._workbench.datasets[self._data.value].columns,
+            "Columns whose order counts",
+            list(value or ()),
+            hint="and not their values",
+        )
+        orders = ui.input(item.label, value=orders_in_words(value or ()))
+        orders.props(
+            'outlined dense stack-label placeholder="education=none<primary<higher" '
+            'hint="lowest first; columns apart by commas"'
+        ).classes("full-width")
+        return lambda: {**dict.fromkeys(columns.value), **parse_orders(orders.value)}
+
+    def _weights(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        none = {"": "none", **{name: name for name in self._workbench.datasets[self._data.value].numeric}}
+        select = ui.select(none, label=item.label, value=value or "")
+        select.props("outlined dense options-dense").classes("full-width")
+        attributes(select, hint="people a record stands for")
+        return lambda: select.value or None
+
+    def _importance(self, item: SettingField, value: Any) -> Callable[[], Any]:
         """A number for each column that is protected: how much it counts in the distance."""
-        self._factors: dict[str, NumberField] = {}
+        factors: dict[str, NumberField] = {}
 
         @ui.refreshable
         def listed() -> None:
-            kept = {
-                name: read(field.value) for name, field in self._factors.items() if not field.wrong
-            } or asked
-            self._factors = {}
+            kept = {name: read(field.value) for name, field in factors.items() if not field.wrong} or (
+                value or {}
+            )
+            factors.clear()
             if len(self._chosen.value) < 2:
                 return
             ui.label("Importance of the columns in the distance").classes("shoal-quiet")
             with ui.element("div").classes("shoal-pairs"):
                 for name in self._chosen.value:
-                    self._factors[name] = NumberField(name, kept.get(name, 1), above=0, most=1e6)
+                    factors[name] = NumberField(name, kept.get(name, 1), above=0, most=1e6)
 
         listed()
         self._chosen.on_value_change(listed.refresh)
 
-    def _search_fields(self) -> None:
-        self._method = MethodPicker(METHODS, self._asked.get("method", "auto"), self._asked.get("options"))
-        with ui.row().classes("full-width no-wrap gap-2"):
-            self._iterations = NumberField(
-                "Iterations", self._asked.get("iterations"), whole=True, least=0, empty="usual"
-            )
-            self._time = NumberField("Time limit, s", self._asked.get("time_limit"), above=0, empty="none")
-        with ui.row().classes("full-width no-wrap gap-2"):
-            self._target = NumberField(
-                "Target loss, %", self._asked.get("target"), least=0, most=100, empty="none"
-            )
-            self._seed = NumberField("Seed", self._asked.get("seed", 0), whole=True, least=0)
+        def weights() -> dict[str, Any] | None:
+            numbers = {name: field.number for name, field in factors.items()}
+            return {name: number for name, number in numbers.items() if number != 1} or None
+
+        return weights
 
     def _submit(self) -> None:
         try:
-            job = self._workbench.board.submit("microaggregate", self._request())
+            request = self._request()
         except ShoalError as problem:
             parts.tell(problem)
             return
-        self._choose(job.run)
+        self._desk.submit("microaggregate", request)
 
     def _request(self) -> dict[str, Any]:
         """What the form shows; where two of its fields contradict each other, an ``InputError`` says so."""
-        ordinal = {**dict.fromkeys(self._ordinal.value), **parse_orders(self._orders.value)}
-        protected = [*self._chosen.value, *(name for name in ordinal if name not in self._chosen.value)]
+        request: dict[str, Any] = {"data": self._data.value, **self._form.values}
+        ordinal, chosen = request["ordinal"], request["columns"]
+        protected = [*chosen, *(name for name in ordinal if name not in chosen)]
         if not protected:
             raise InputError("choose the columns to protect")
-        _apart(protected, self._drop.value, "both to be protected and to be removed")
-        _apart([self._unit.value], self._quasi.value, "the unit, and K is to be counted over it; choose one")
-        weights = {name: field.number for name, field in self._factors.items()}
-        request: dict[str, Any] = {
-            "data": self._data.value,
-            "k": self._k.whole,
-            "columns": protected,
-            "ordinal": ordinal,
-            "method": self._method.method,
-            "quasi": self._counted(),
-            "unit": self._unit.value or None,
-            "require_k": self._required.whole,
-            "by": self._by.value,
-            "drop": self._drop.value,
-            "missing": self._missing.value,
-            "aggregate": self._aggregate.value,
-            "largest": self._largest.whole,
-            "attribute_weights": {name: weight for name, weight in weights.items() if weight != 1} or None,
-            "sample_weights": self._weights.value or None,
-            "order": "sorted" if self._sorted.value else "keep",
-            "iterations": self._iterations.whole,
-            "time_limit": self._time.number,
-            "target": self._target.number,
-            "seed": self._seed.whole,
-            "options": self._method.options,
-        }
-        if self._way.value == "auto":
-            request["groups"] = "auto"
-        elif self._way.value == "given" and isinstance(self._groups, list):
-            if {name for group in self._groups for name in group} | set(ordinal) != set(protected):
+        _apart(protected, request["drop"] or [], "both to be protected and to be removed")
+        _apart(
+            [request["unit"]], request["quasi"] or [], "the unit, and K is to be counted over it; choose one"
+        )
+        request["columns"] = protected
+        if isinstance(request["groups"], list):
+            grouped = {name for group in request["groups"] for name in group}
+            if grouped | set(ordinal) != set(protected):
                 raise InputError(
                     "the groups are not of the columns to protect; choose another way, or those columns"
                 )
-            request |= {"columns": None, "groups": self._groups}
+            request["columns"] = None
+        # An empty choice is one: K over the protected columns, and nothing removed.
+        request["quasi"] = self._counted(request["quasi"] or [])
+        request["drop"] = request["drop"] or []
         return request
 
-    def _counted(self) -> list[str] | None:
+    def _counted(self, chosen: list[str]) -> list[str] | None:
         """The columns over which K is to be counted; none if nobody has changed what the roles say."""
-        chosen: list[str] = self._quasi.value
         return None if chosen == self._workbench.datasets[self._data.value].knowable else chosen
-
-    def _choose(self, run: str) -> None:
-        self._run = run
-        ui.navigate.history.replace(f"/records?run={run}")
-        self._refresh()
-        self._show()
-
-    def _show(self) -> None:
-        self._result.clear()
-        with self._result:
-            if self._run:
-                RunPanel(self._workbench, self._run, self._present, measure="information loss, %")
-            else:
-                with parts.card():
-                    parts.empty(
-                        "blur_on",
-                        "Choose the columns and k, and protect. You can watch, pause and stop the search.",
-                    )
 
     def _present(self, job: Job) -> None:
         found = job.summary

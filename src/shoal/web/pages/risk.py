@@ -4,10 +4,13 @@ from typing import Any
 
 from nicegui import ui
 
+from shoal.errors import ShoalError
+from shoal.operations import OPERATIONS
 from shoal.web.activities.anonymity import crowds_name
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
 from shoal.web.pages.desk import Desk
+from shoal.web.pages.settings_form import SettingsForm
 from shoal.web.workbench import Workbench
 
 _MOST_BARS = 24
@@ -63,40 +66,21 @@ class RiskPage:
         ]
         if len(found) > 1 and not common:
             parts.warning("These tables have no column in common.")
-        suggested = self._asked.get("quasi") or (found[0].quasi if found else [])
-        self._quasi = parts.column_picker(common, "Quasi-identifiers", suggested)
-        with ui.expansion("More").props("dense").classes("full-width"):
-            with ui.column().classes("full-width gap-2"):
-                self._unit = ui.select(
-                    {"": "records", **{name: f"distinct {name}" for name in common}},
-                    label="Count",
-                    value=self._asked.get("unit") or "",
-                )
-                self._unit.props("outlined dense options-dense").classes("full-width")
-                self._null = ui.select(
-                    {"own": "is a value of its own", "wildcard": "matches any value"},
-                    label="A missing value",
-                    value=self._asked.get("null", "own"),
-                )
-                self._null.props("outlined dense").classes("full-width")
-                self._confidential = ui.select(
-                    {"": "none", **{name: name for name in common}},
-                    label="Diversity of a confidential column",
-                    value=self._asked.get("confidential") or "",
-                )
-                self._confidential.props("outlined dense options-dense").classes("full-width")
+        self._form = SettingsForm(
+            OPERATIONS["anonymity"],
+            common,
+            self._asked,
+            suggested={"quasi": found[0].quasi if found else []},
+            without=("data",),
+        )
 
     def _submit(self) -> None:
-        self._desk.submit(
-            "anonymity",
-            {
-                "data": self._data.value,
-                "quasi": self._quasi.value,
-                "unit": self._unit.value or None,
-                "null": self._null.value,
-                "confidential": self._confidential.value or None,
-            },
-        )
+        try:
+            request = {"data": self._data.value, **self._form.values}
+        except ShoalError as problem:
+            parts.tell(problem)
+            return
+        self._desk.submit("anonymity", request)
 
     def _present(self, job: Job) -> None:
         tables = job.summary["tables"]
@@ -117,7 +101,8 @@ class RiskPage:
                     table["data"],
                     table["records"],
                     table["k"],
-                    *[table["below"][limit] for limit in ("2", "3", "5", "10")],
+                    table["people"].get("1", 0),
+                    *[table["below"][limit] for limit in ("3", "5", "10")],
                 )
                 for table in tables
             ],
@@ -136,13 +121,13 @@ class RiskPage:
 
     def _one(self, job: Job, place: int) -> None:
         table: dict[str, Any] = job.summary["tables"][place]
-        below = table["below"]
+        below, alone = table["below"], table["people"].get("1", 0)
         parts.facts(
             [
                 ("K, the smallest crowd", table["k"], "bad" if table["k"] < 3 else "good"),
                 ("people", table["units"]),
                 ("different combinations", table["classes"]),
-                ("people alone", below["2"], "bad" if below["2"] else ""),
+                ("people alone", alone, "bad" if alone else ""),
                 ("in crowds below 3", below["3"]),
                 ("in crowds below 5", below["5"]),
                 ("in crowds below 10", below["10"]),

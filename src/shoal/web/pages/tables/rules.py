@@ -5,7 +5,7 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.tables.rules import Dominance, MinimumFrequency, PPercent, parse_rule
+from shoal.tables.model.rules import Dominance, MinimumFrequency, PPercent, parse_rule
 from shoal.web.pages.attributes import attributes
 from shoal.web.pages.fields import NumberField, written
 

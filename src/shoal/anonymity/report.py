@@ -1,0 +1,178 @@
+"""How anonymity is told: figures, facts, tables and the report."""
+
+from typing import TYPE_CHECKING, Any
+
+from shoal.anonymity.settings import RANKED_BY_DEFAULT, AnonymitySettings
+from shoal.operation import Rows
+from shoal.report import charts
+from shoal.report.bins import Bin, merge_small
+from shoal.report.page import Page
+
+if TYPE_CHECKING:
+    from shoal.anonymity.measure import Anonymity
+    from shoal.anonymity.operation import Measured
+
+# Longer numbers are told by their length.
+_DIGITS_READ = 18
+_SIZES_SHOWN = 10
+
+
+def figures(measured: "Measured", settings: AnonymitySettings) -> dict[str, Any]:
+    """The figures of the table; of several, those of each and K over all."""
+    each = [_figures(result, settings) for _, result in measured]
+    if len(each) == 1:
+        return each[0]
+    ks = [result.k for _, result in measured]
+    return {
+        "tables": [{"table": name, **item} for (name, _), item in zip(measured, each, strict=True)],
+        "k_mean": sum(ks) / len(ks),
+        "k_min": min(ks),
+        "k_max": max(ks),
+    }
+
+
+def _figures(result: "Anonymity", settings: AnonymitySettings) -> dict[str, Any]:
+    ranked = _ranked(result, settings)
+    found: dict[str, Any] = {
+        "records": result.records,
+        "units": result.units,
+        "classes": result.classes,
+        "k": result.k,
+        "vector": {str(size): count for size, count in result.vector.to_dict().items()},
+        "rank": str(result.rank) if ranked else None,
+        "vectors": str(result.vectors) if ranked else None,
+        "people": {str(size): count for size, count in result.people.items()},
+        "below": {str(limit): result.below(limit) for limit in (3, 5, 10)},
+        "maximum_risk": result.maximum_risk,
+        "average_risk": result.average_risk,
+        "null": result.null,
+    }
+    if result.diversity is not None:
+        found["distinct_l"] = result.diversity.distinct
+        found["entropy_l"] = result.diversity.entropy
+    return found
+
+
+def _ranked(result: "Anonymity", settings: AnonymitySettings) -> bool:
+    return (settings.rank or result.records <= RANKED_BY_DEFAULT) and not result.overlapping
+
+
+def facts(measured: "Measured", settings: AnonymitySettings) -> list[tuple[str, Any]]:
+    """What a person wants to know first."""
+    if len(measured) == 1:
+        return _facts(measured[0][1], settings)
+    every = figures(measured, settings)
+    text = f"mean {every['k_mean']:g}, smallest {every['k_min']}, largest {every['k_max']}"
+    return [("K", text)]
+
+
+def _facts(result: "Anonymity", settings: AnonymitySettings) -> list[tuple[str, Any]]:
+    pairs: list[tuple[str, Any]] = [("records", f"{result.records:,}")]
+    if result.units != result.records:
+        pairs.append(("distinct units", f"{result.units:,}"))
+    pairs += [
+        ("classes", f"{result.classes:,}"),
+        ("K", result.k),
+        ("anonymity vector", str(result.vector)),
+    ]
+    if _ranked(result, settings):
+        pairs.append(("rank", _rank_in_words(result)))
+    pairs += [
+        ("people in classes below 3, 5, 10", ", ".join(f"{result.below(limit):,}" for limit in (3, 5, 10))),
+        ("risk of a person", f"at most {result.maximum_risk:.3g}, on average {result.average_risk:.3g}"),
+        ("a missing value", "is a value of its own" if result.null == "own" else "matches any value"),
+    ]
+    if result.diversity is not None:
+        pairs.append(
+            (
+                "diversity",
+                f"at least {result.diversity.distinct} distinct values, entropy {result.diversity.entropy:.3g}",
+            )
+        )
+    return pairs
+
+
+def _rank_in_words(result: "Anonymity") -> str:
+    """The rank and how many vectors there are, short enough to read."""
+    rank, vectors = str(result.rank), str(result.vectors)
+    if len(vectors) <= _DIGITS_READ:
+        return f"{int(rank):,} of 0 … {int(vectors) - 1:,} (higher is more anonymous)"
+    text = f"a number of {len(rank)} digits, among about 10^{len(vectors) - 1} vectors"
+    if len(vectors) >= 300:
+        return text
+    share = 100.0 * int(rank) / max(1, int(vectors) - 1)
+    return text + (" (in the best 0.01 %)" if share > 99.99 else f" ({share:.4g} % of the way to the best)")
+
+
+def tables(measured: "Measured", settings: AnonymitySettings) -> list[Rows]:
+    """The sizes of the classes, or of several tables a line each."""
+    if len(measured) > 1:
+        return [
+            Rows(
+                ["table", "records", "classes", "K", "people below 3", "below 5", "below 10"],
+                [
+                    (name, r.records, r.classes, r.k, r.below(3), r.below(5), r.below(10))
+                    for name, r in measured
+                ],
+            )
+        ]
+    result = measured[0][1]
+    sizes = list(result.people.items())
+    more = len(sizes) - _SIZES_SHOWN
+    found = [
+        Rows(
+            ["class size", "classes", "people"],
+            [(size, result.vector[size], people) for size, people in sizes[:_SIZES_SHOWN]],
+            rest=f"… and {more} larger sizes" if more > 0 else "",
+        )
+    ]
+    if settings.show_values:
+        smallest = result.smallest(10)
+        # Values as the data have them: a postcode or a year is no count.
+        body = [
+            [*("" if value is None else str(value) for value in values), size]
+            for *values, size in smallest.iter_rows()
+        ]
+        found.append(Rows([*smallest.columns], body, title="the smallest classes"))
+    return found
+
+
+def page(measured: "Measured", settings: AnonymitySettings) -> Page:
+    """The report: facts and a chart of each table; nobody is shown, and no bar stands for fewer than 10 people."""
+    which = measured[0][0] if len(measured) == 1 else f"{len(measured)} tables"
+    sheet = Page(f"Anonymity of {which}", "quasi-identifiers: " + ", ".join(settings.quasi))
+    if len(measured) > 1:
+        sheet.section("All tables")
+        for rows in tables(measured, settings):
+            sheet.table(rows.header, rows.body)
+    for name, result in measured:
+        sheet.section(name)
+        sheet.facts(_facts(result, settings))
+        bins = merge_small(_binned(result.people))
+        if bins:
+            sheet.chart(
+                charts.bars(
+                    [b.name for b in bins], [b.count for b in bins], x="size of the class", y="people"
+                ),
+                "How many people are in classes of which size. Bars stand for at least 10 people.",
+            )
+        else:
+            sheet.note("There are too few people for a chart.")
+    sheet.provenance(
+        [
+            ("quasi-identifiers", ", ".join(settings.quasi)),
+            ("counting", f"distinct {settings.unit}" if settings.unit else "records"),
+            ("a missing value", settings.null),
+        ],
+        "sizes recounted from the class of each record",
+    )
+    return sheet
+
+
+def _binned(people: dict[int, int]) -> list[Bin]:
+    # Sizes 1 to 9 one by one, larger ones by powers of two, so that the chart stays readable.
+    grouped: dict[int, int] = {}
+    for size, count in people.items():
+        key = size if size < 10 else 10 * 2 ** ((size // 10).bit_length() - 1)
+        grouped[key] = grouped.get(key, 0) + count
+    return [Bin(key, key if key < 10 else 2 * key - 1, count) for key, count in sorted(grouped.items())]

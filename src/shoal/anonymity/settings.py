@@ -1,0 +1,67 @@
+"""The settings of ``anonymity``."""
+
+from typing import Literal
+
+from shoal.settings import Column, Columns, SeveralData, Settings, setting, switch
+
+# Beyond this many records the exact rank takes noticeable time and has thousands of digits.
+RANKED_BY_DEFAULT = 20_000
+
+_COUNTING = "What is counted"
+_RESULT = "Result"
+
+
+class AnonymitySettings(Settings):
+    """Which tables, and which columns somebody may know of a person."""
+
+    data: SeveralData = setting(
+        ...,
+        "Files, or URL::table of a database.",
+        argument=True,
+        metavar="DATA…",
+        label="Data (several tables at once)",
+        min_length=1,
+        max_length=100,
+    )
+    quasi: Columns = setting(
+        ...,
+        "The columns somebody may know of a person.",
+        metavar="a,b,c",
+        label="Quasi-identifiers",
+        min_length=1,
+    )
+    tables: int = setting(
+        1, "Number of tables: DATA0, DATA1, … (1: DATA itself).", only="command", ge=1, le=10_000
+    )
+    unit: Column | None = setting(
+        None,
+        "Whose records these are: K counts distinct units.",
+        section=_COUNTING,
+        label="Unit",
+        otherwise="every record is one",
+    )
+    null: Literal["own", "wildcard"] = setting(
+        "own",
+        "A missing value is a value of its own, or matches any.",
+        section=_COUNTING,
+        label="A missing value",
+        words={"own": "is a value of its own", "wildcard": "matches any value"},
+    )
+    confidential: Column | None = setting(
+        None,
+        "Also measure the diversity of this column.",
+        section=_COUNTING,
+        label="Diversity of a confidential column",
+        otherwise="none",
+    )
+    rank: bool = switch(
+        f"Compute the exact rank above {RANKED_BY_DEFAULT:,} records too.",
+        section=_RESULT,
+        label="Exact rank of large tables",
+    )
+    show_values: bool = switch(
+        "Show the smallest classes by value (confidential!).", section=_RESULT, only="command"
+    )
+    require_k: int | None = setting(
+        None, "Exit with 3 if K is below this.", section=_RESULT, label="Required K", ge=1, le=10**9
+    )

@@ -1,0 +1,398 @@
+"""``shoal.assign``: appointments for people in slots, so that being seen somewhere singles out as few as possible."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.anonymity.vector import AnonymityVector
+from shoal.appointments.methods import METHODS
+from shoal.appointments.problem import Problem
+from shoal.appointments.solution import Assignment, verify
+from shoal.errors import InputError
+from shoal.numbers import whole
+from shoal.search import Budget, Observer, Seeds, silent
+from shoal.search.budget import StopReason
+
+if TYPE_CHECKING:
+    from shoal.appointments.people.rows import Waiting
+    from shoal.appointments.people.slots import Slots
+    from shoal.report.page import Page
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Group sizes seated in slots of given capacities.
+
+    ``vector_before`` is the anonymity before any slot is known; ``random`` that of a random seating of the same people.
+    """
+
+    problem: Problem
+    assignment: Assignment
+    method: str
+    vector_before: AnonymityVector
+    random: AnonymityVector
+
+    @property
+    def k(self) -> int:
+        """The size of the smallest crowd."""
+        return self.assignment.k
+
+    @property
+    def k_before(self) -> int:
+        """K before any slot is known."""
+        return self.vector_before.k
+
+    @property
+    def k_bound(self) -> int:
+        """The largest K that is possible at all, as far as is proved."""
+        return _k_bound(self.problem, self.assignment)
+
+    @property
+    def vector(self) -> AnonymityVector:
+        """The anonymity vector."""
+        vector: AnonymityVector = self.assignment.vector
+        return vector
+
+    @property
+    def bound(self) -> Any:
+        """The best that is possible at all, as far as is proved: a K or a vector, as the objective asks."""
+        return self.assignment.bound
+
+    @property
+    def optimal(self) -> bool:
+        """Whether nothing better exists."""
+        return self.assignment.optimal
+
+    @property
+    def matrix(self) -> list[list[int]]:
+        """People by group (rows) and slot (columns)."""
+        matrix: list[list[int]] = self.assignment.matrix.tolist()
+        return matrix
+
+
+@dataclass(frozen=True)
+class Appointments:
+    """Everybody's appointment and how anonymous it leaves them.
+
+    ``people`` is the frame that came in with the columns of the slot added; ``slot_of`` the place of everybody's slot in the
+    table of slots. Vectors count crowds of the quasi-identifier together with what is known of the slot.
+    """
+
+    people: Any
+    slot_of: np.ndarray
+    vector: AnonymityVector
+    vector_before: AnonymityVector
+    random: AnonymityVector
+    bound: Any
+    optimal: bool
+    method: str
+    objective: str
+    k_required: int
+    slots: "Slots"
+    waiting: "Waiting"
+    assignment: Assignment | None
+    quasi: tuple[str, ...]
+    known: tuple[str, ...] | None
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """One line for a notebook or a log, without anything of a person."""
+        return (
+            f"Appointments(people={self.waiting.people}, k={self.k}, k_bound={self.k_bound}, k_before={self.k_before}, "
+            f"optimal={self.optimal}, objective={self.objective!r}, method={self.method!r})"
+        )
+
+    @property
+    def k(self) -> int:
+        """The size of the smallest crowd after the appointments are known."""
+        return self.vector.k
+
+    @property
+    def k_before(self) -> int:
+        """The size of the smallest crowd before."""
+        return self.vector_before.k
+
+    @property
+    def k_bound(self) -> int:
+        """The largest K that is possible at all, as far as is proved."""
+        if self.assignment is None or self.waiting.problem is None:
+            return self.k
+        return _k_bound(self.waiting.problem, self.assignment)
+
+    @property
+    def exposed_before(self) -> int:
+        """People in crowds below the required k before any appointment; no plan can help them."""
+        return self.vector_before.below(self.k_required)
+
+    @property
+    def exposed(self) -> int:
+        """People in crowds below the required k now."""
+        return self.vector.below(self.k_required)
+
+    @property
+    def loads(self) -> np.ndarray:
+        """People at each slot, those who kept their appointment and booked seats included."""
+        return np.bincount(self.slot_of, minlength=self.slots.ids.len()) + self.slots.booked
+
+    @property
+    def stopped_by(self) -> StopReason:
+        """What ended the search."""
+        return StopReason.OPTIMAL if self.assignment is None else self.assignment.stopped_by
+
+    @property
+    def homogeneous(self) -> int:
+        """Slots in which everybody of this plan belongs to one crowd: whoever is seen there gives the crowd away.
+
+        Slots that look the same to an attacker, as far as ``known`` goes, are one place and share their crowds.
+        """
+        label = self.waiting.label_of_slot[self.slot_of]
+        number = 0
+        for place in np.unique(label):
+            if np.unique(self.waiting.crowd[label == place]).size == 1:
+                number += np.unique(self.slot_of[label == place]).size
+        return number
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures of the plan as plain numbers and lists."""
+        names = self.slots.ids.to_list()
+        return {
+            "method": self.method,
+            "objective": self.objective,
+            "people": self.waiting.people,
+            "crowds": int(self.waiting.crowd_sizes.size),
+            "k": self.k,
+            "k_before": self.k_before,
+            "k_bound": self.k_bound,
+            "k_random": self.random.k,
+            "vector": _crowds(self.vector),
+            "vector_before": _crowds(self.vector_before),
+            "vector_random": _crowds(self.random),
+            "optimal": self.optimal,
+            "k_required": self.k_required,
+            "exposed": self.exposed,
+            "exposed_before": self.exposed_before,
+            "homogeneous_slots": self.homogeneous,
+            "slots": [
+                {"slot": str(name), "capacity": int(seats), "load": int(load)}
+                for name, seats, load in zip(names, self.slots.capacities, self.loads, strict=True)
+            ],
+            "stopped_by": str(self.stopped_by),
+        }
+
+    def attended(self, came: Any) -> AnonymityVector:
+        """The anonymity of those who came (a mask or places of people): no-shows make crowds smaller."""
+        mask = np.asarray(came)
+        if mask.dtype == bool and mask.shape != (self.waiting.people,):
+            raise InputError("who came must be said for everybody")
+        if not mask.size or (mask.dtype == bool and not mask.any()):
+            return AnonymityVector(())
+        return AnonymityVector.from_sizes(self.waiting.cells(self.slot_of, mask))
+
+    def report(self) -> "Page":
+        """A page for the person who signs."""
+        from shoal.appointments.report import page
+
+        return page(self)
+
+
+def assign_sizes(
+    group_sizes: Sequence[int],
+    capacities: Sequence[int],
+    *,
+    objective: str = "k",
+    method: str = "auto",
+    options: Any = None,
+    seed: int = 0,
+    threads: int = 1,
+    time_limit: float | None = None,
+    iterations: int | None = None,
+    budget: Budget | None = None,
+    observer: Observer = silent,
+) -> Plan:
+    """Seat groups of people who cannot be told apart in slots of given capacities.
+
+    >>> plan = assign_sizes([4, 4, 5, 2], [4, 2, 4, 3, 2], objective="vector")
+    >>> str(plan.vector), plan.k, plan.optimal
+    ('(0, 2, 1, 2)', 2, True)
+    """
+    problem = Problem(group_sizes, capacities, objective)
+    if (problem.capacities <= 0).any():
+        raise InputError("capacities must be 1 or more")
+    assignment = _solve(problem, method, options, seed, threads, time_limit, iterations, budget, observer)
+    return Plan(
+        problem,
+        assignment,
+        method,
+        AnonymityVector.from_sizes(problem.crowd_sizes),
+        _random(problem, seed),
+    )
+
+
+def assign(
+    people: Any,
+    slots: Any,
+    *,
+    quasi: Iterable[str] | str,
+    objective: str = "k",
+    method: str = "auto",
+    options: Any = None,
+    known: Iterable[str] | None = None,
+    eligible: Any = None,
+    eligibility_known: bool = False,
+    pinned: str | None = None,
+    diverse: str | None = None,
+    diversity: int = 2,
+    k: int = 5,
+    seed: int | None = None,
+    threads: int = 1,
+    time_limit: float | None = None,
+    iterations: int | None = None,
+    budget: Budget | None = None,
+    observer: Observer = silent,
+) -> Appointments:
+    """Give everybody an appointment so that the slot, added to the quasi-identifier, singles out as few as possible.
+
+    ``people`` and ``slots`` are frames (pandas, Polars, Arrow); slots need columns ``slot`` and ``capacity``, may have
+    ``booked``, and every other column is an attribute. ``known`` names what an attacker learns of a slot (default: the slot
+    itself). ``eligible`` is a column of the people ("A;B;hour=9") or a frame that joins people to slots; pinned people have
+    their slot in column ``pinned`` and keep it. With ``diverse`` every crowd at a slot holds ``diversity`` values of that
+    column. Who of a crowd gets which seat is drawn from the system's entropy unless a seed is given. ``k`` is what
+    counts as exposed; it changes nothing in the plan.
+
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"zip": [1, 1, 1, 2, 2], "sex": ["f", "f", "f", "m", "m"]})
+    >>> slots = pl.DataFrame({"slot": ["a", "b"], "capacity": [3, 3], "hour": [9, 13]})
+    >>> plan = assign(people, slots, quasi=["zip", "sex"])
+    >>> plan.k, plan.k_before, plan.optimal, plan.people.columns
+    (2, 2, True, ['zip', 'sex', 'slot', 'hour'])
+    """
+    from shoal.appointments.people.frames import as_polars, with_columns
+    from shoal.appointments.people.rows import sort_out
+    from shoal.appointments.people.slots import Slots
+
+    whole(k, "k", least=1)
+    whole(diversity, "diversity", least=1)
+    names = [quasi] if isinstance(quasi, str) else list(quasi)
+    frame = as_polars(people, "people")
+    table = Slots.read(as_polars(slots, "slots"))
+    attributes = None if known is None else list(known)
+    new = [str(table.ids.name), *table.attributes.columns]
+    for name in new:
+        # People who have an appointment bring its columns along; those are filled in again.
+        if name in frame.columns and pinned is None:
+            raise InputError(
+                f"the people already have a column '{name}', which the appointments would overwrite; rename it"
+            )
+    waiting = sort_out(
+        frame,
+        table,
+        quasi=names,
+        objective=objective,
+        known=attributes,
+        eligible=eligible
+        if eligible is None or isinstance(eligible, str)
+        else as_polars(eligible, "eligibility"),
+        eligibility_known=eligibility_known,
+        pinned=pinned,
+        diverse=diverse,
+        diversity=diversity if diverse else 1,
+    )
+    assignment: Assignment | None = None
+    if waiting.problem is not None:
+        assignment = _solve(
+            waiting.problem, method, options, seed or 0, threads, time_limit, iterations, budget, observer
+        )
+    placing = Seeds(seed)
+    slot_of = waiting.place(None if assignment is None else assignment.matrix, placing)
+    vector = AnonymityVector.from_sizes(waiting.cells(slot_of))
+    if assignment is not None:
+        _check_people(waiting, table, slot_of, assignment, vector)
+        random = _random(waiting.problem, seed or 0) if waiting.problem is not None else vector
+        bound, optimal = assignment.bound, assignment.optimal
+    else:
+        random, optimal = vector, True
+        bound = vector.k if objective == "k" else vector
+    return Appointments(
+        people=with_columns(people, frame, table, slot_of),
+        slot_of=slot_of,
+        vector=vector,
+        vector_before=AnonymityVector.from_sizes(waiting.crowd_sizes),
+        random=random,
+        bound=bound,
+        optimal=optimal,
+        method=method,
+        objective=objective,
+        k_required=k,
+        slots=table,
+        waiting=waiting,
+        assignment=assignment,
+        quasi=tuple(names),
+        known=None if attributes is None else tuple(attributes),
+        settings={
+            "seed": "system entropy" if seed is None else seed,
+            "eligibility": eligible if eligible is None or isinstance(eligible, str) else "a table",
+            "pinned": pinned,
+            "diversity": f"{diversity} of {diverse}" if diverse else None,
+        },
+    )
+
+
+def _solve(
+    problem: Problem,
+    method: str,
+    options: Any,
+    seed: int,
+    threads: int,
+    time_limit: float | None,
+    iterations: int | None,
+    budget: Budget | None,
+    observer: Observer,
+) -> Assignment:
+    chosen = METHODS[method]
+    if problem.objective not in chosen.objectives:
+        fitting = [name for name, other in METHODS.items() if problem.objective in other.objectives]
+        raise InputError(
+            f"method '{method}' cannot optimise objective {problem.objective}; these can: {', '.join(fitting)}"
+        )
+    budget = budget or Budget(iterations=iterations, seconds=time_limit)
+    assignment: Assignment = chosen.solve(
+        problem, options, budget=budget, seeds=Seeds(seed), threads=threads, observer=observer
+    )
+    verify(problem, assignment)
+    return assignment
+
+
+def _k_bound(problem: Problem, assignment: Assignment) -> int:
+    from shoal.appointments.bounds.limits import largest_k
+
+    return largest_k(problem) if assignment.k_bound is None else min(assignment.k_bound, largest_k(problem))
+
+
+def _random(problem: Problem, seed: int) -> AnonymityVector:
+    """What a random seating of the same people would have been, for comparison."""
+    from shoal.appointments.solvers.random import draw
+
+    cells = problem.cells(draw(problem, Seeds(seed).child("baseline")))
+    return AnonymityVector.from_sizes(cells[cells > 0])
+
+
+def _check_people(
+    waiting: "Waiting", slots: "Slots", slot_of: np.ndarray, assignment: Assignment, vector: AnonymityVector
+) -> None:
+    """Recount from single people what the matrix promised."""
+    problem = waiting.problem
+    assert problem is not None
+    assert (slot_of >= 0).all(), "somebody has no appointment"
+    assert (np.bincount(slot_of, minlength=slots.ids.len()) + slots.booked <= slots.capacities).all(), (
+        "a slot is too full"
+    )
+    seated = waiting.row >= 0
+    assert problem.eligible[waiting.row[seated], slot_of[seated]].all(), "somebody sits where they may not"
+    assert (slot_of[~seated] == waiting.pinned[~seated]).all(), "a pinned appointment was moved"
+    assert vector == assignment.vector, "the anonymity of the people is not that of the plan"
+
+
+def _crowds(vector: AnonymityVector) -> dict[str, int]:
+    return {str(size): count for size, count in vector.items()}

@@ -1,0 +1,1 @@
+"""Appointments for other programs: calendars and FHIR."""

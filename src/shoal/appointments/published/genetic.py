@@ -1,0 +1,146 @@
+"""The steady-state genetic algorithm of Moro Lías (2024, chapter 5), in its three versions."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from shoal.appointments.bounds.limits import largest_k
+from shoal.appointments.problem import Problem
+from shoal.appointments.published import genetic_kernels
+from shoal.appointments.solution import Assignment, settle
+from shoal.appointments.solvers import fill_kernels
+from shoal.appointments.solvers.annealing import best_of
+from shoal.errors import InputError
+from shoal.search import Budget, Observer, Seeds, silent
+from shoal.search.budget import StopReason
+from shoal.search.evolution.keys import fittest
+from shoal.search.options import Options
+
+
+class GeneticOptions(Options):
+    """``version``: random mutation, guided mutation, or guided with repair. Crossing by columns is what was published."""
+
+    version: Literal["random", "guided", "repairing"] = Field(
+        default="repairing", description="mutation at random, guided by what is broken, or guided with repair"
+    )
+    crossover: Literal["rows", "columns"] = Field(
+        default="rows", description="what two parents exchange; columns is what was published"
+    )
+    population: int = Field(default=500, ge=2, description="members of the population")
+    mutation: float = Field(default=0.6, ge=0, le=1, description="chance that a child is mutated")
+
+
+DEFAULT_GENERATIONS = 750_000
+
+
+@dataclass(frozen=True)
+class Evolved:
+    """The fittest matrix of a run, whether it obeys the rules or not, and how many rules it breaks."""
+
+    matrix: np.ndarray
+    k: int
+    slots_too_full: int
+    rows_wrong: int
+
+    @property
+    def violations(self) -> int:
+        """Rules broken: slots too full and rows not seated exactly."""
+        return self.slots_too_full + self.rows_wrong
+
+
+class Breeding:
+    """A population of matrices that changes generation by generation, in chunks of any size."""
+
+    def __init__(self, problem: Problem, options: GeneticOptions, seeds: Seeds) -> None:
+        self.problem = problem
+        self.options = options
+        self._state = seeds.state()
+        shape = (options.population, problem.rows, problem.slots)
+        self._members = np.zeros(shape, np.int64)
+        self._keys = np.zeros((options.population, 3), np.int64)
+        genetic_kernels.found(self._members, self._keys, problem.sizes, problem.capacities, self._state)
+        first = int(fittest(self._keys))
+        self._best, self._best_key = self._members[first].copy(), self._keys[first].copy()
+
+    def generations(self, number: int) -> None:
+        """Some generations further."""
+        options = self.options
+        genetic_kernels.generations(
+            self._members,
+            self._keys,
+            self.problem.sizes,
+            self.problem.capacities,
+            genetic_kernels.ROWS if options.crossover == "rows" else genetic_kernels.COLUMNS,
+            genetic_kernels.RANDOM if options.version == "random" else genetic_kernels.GUIDED,
+            options.mutation,
+            options.version == "repairing",
+            number,
+            self._state,
+            self._best,
+            self._best_key,
+        )
+
+    @property
+    def best(self) -> Evolved:
+        """The fittest matrix so far."""
+        full, wrong, k = self._best_key.tolist()
+        return Evolved(self._best.copy(), -k, full, wrong)
+
+
+def solve(
+    problem: Problem,
+    options: GeneticOptions,
+    *,
+    budget: Budget,
+    seeds: Seeds,
+    threads: int = 1,
+    observer: Observer = silent,
+    start: Any = None,
+) -> Assignment:
+    """Evolve matrices; work counts generations.
+
+    A population that never obeys the rules is not a plan: then the better of two greedy rules is returned instead.
+    """
+    if not problem.plain or problem.objective != "k":
+        raise InputError("method 'genetic' takes plain group sizes and capacities with objective k only")
+    budget = budget.or_iterations(DEFAULT_GENERATIONS)
+    run = budget.start(observer, direction=problem.direction)
+    bound = largest_k(problem)
+    matrix = best_of(problem, [fill_kernels.fit(problem), fill_kernels.greedy(problem)])
+    run.report(problem.value(matrix), bound=bound, phase="greedy")
+    if problem.value(matrix) < bound and not run.stopped:
+        search = Breeding(problem, options, seeds.child("genetic"))
+        k = problem.value(matrix)
+        while k < bound and (chunk := run.chunk(10_000)):
+            done = 0
+            # The optimum is looked for every hundred generations, whatever the size of the chunk.
+            while done < chunk and k < bound:
+                step = min(chunk - done, 100 - (run.work + done) % 100)
+                search.generations(step)
+                done += step
+                best = search.best
+                if (run.work + done) % 100 == 0 and not best.violations and best.k > k:
+                    k, matrix = best.k, best.matrix
+            run.spend(done)
+            run.report(k, phase="evolving")
+        best = search.best
+        if not best.violations and best.k > k:
+            matrix = best.matrix
+            run.report(best.k, phase="evolving")
+    if problem.value(matrix) == bound:
+        run.finish(StopReason.OPTIMAL)
+    return settle(problem, matrix, bound=bound, **run.closing())
+
+
+def evolve(problem: Problem, options: GeneticOptions, seeds: Seeds, generations: int) -> Evolved:
+    """The pure algorithm as published: its fittest matrix, even if it breaks rules."""
+    search = Breeding(problem, options, seeds)
+    search.generations(generations)
+    return search.best
+
+
+def warm_up() -> None:
+    """Compile the kernels on a tiny problem."""
+    evolve(Problem([2, 1], [2, 2]), GeneticOptions(population=2), Seeds(0), 2)

@@ -1,0 +1,281 @@
+"""Commands made from operations: options from its settings, outputs from its products, and one way to run them all."""
+
+import inspect
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli import options, output
+from shoal.cli.checked import CheckedCommand
+from shoal.cli.workplace import CommandLine
+from shoal.errors import Infeasible, InputError
+from shoal.operation import Operation, Product
+from shoal.settings import SettingField, Settings, checked
+
+if TYPE_CHECKING:
+    from shoal.sources import Output, Outputs
+    from shoal.sources.outputs import Writing
+
+_FILES = "Files"
+# What every command has besides its settings; one that writes no data needs no --safe-csv.
+_COMMON: dict[str, tuple[Any, Any]] = {
+    "report": (options.Report, None),
+    "separator": (options.Separator, None),
+    "decimal": (options.Decimal, None),
+    "encoding": (options.Encoding, None),
+    "header_row": (options.HeaderRow, None),
+    "safe_csv": (options.SafeCsv, False),
+    "force": (options.Force, False),
+    "quiet": (options.Quiet, False),
+    "json": (options.Json, False),
+}
+
+
+def command(operation: Operation) -> Any:
+    """The command of an operation."""
+
+    def run(**values: Any) -> None:
+        Run(operation, values).go()
+
+    parameters = [
+        *(_parameter(item, operation) for item in operation.fields("command")),
+        *(_product(item) for item in operation.products),
+        *(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for name, (kind, default) in _COMMON.items()
+            if name != "safe_csv" or any(item.form == "data" for item in operation.products)
+        ),
+    ]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {item.name: item.annotation for item in parameters}
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=options.CONTEXT)
+    app.command(operation.name, help=_help(operation), cls=CheckedCommand)(run)
+    return typer.main.get_command(app)
+
+
+def _help(operation: Operation) -> str:
+    examples = [f"Example: {example}" for example in operation.examples]
+    return "\n\n".join([operation.summary, operation.description, *examples])
+
+
+def _parameter(item: SettingField, operation: Operation) -> inspect.Parameter:
+    kinds: dict[str, Any] = {"switch": bool, "whole": int, "number": float}
+    repeated = item.spelling is not None and item.spelling.repeated
+    kind = list[str] if repeated else kinds.get(item.kind, str)
+    shown: Any = item.otherwise or not (item.kind == "switch" or item.default in (None, [], {}))
+    about: dict[str, Any] = {"help": item.sentence, "metavar": item.metavar, "show_default": shown}
+    if item.argument:
+        # Only a list of methods can do without data; that it is missing otherwise is said in the same words.
+        missing = operation.methods is not None or not item.required
+        default: Any = None if missing else inspect.Parameter.empty
+        return _keyword(
+            item.name,
+            Annotated[kind | None if missing else kind, typer.Argument(**about)],
+            default,
+        )
+    names = ([item.short] if item.short else []) + [item.option]
+    annotation = typer.Option(*names, rich_help_panel=item.section or None, **about)
+    if item.kind == "switch":
+        return _keyword(item.name, Annotated[bool, annotation], False)
+    if item.required:
+        return _keyword(item.name, Annotated[kind, annotation], inspect.Parameter.empty)
+    default = item.default
+    if item.spelling is not None:
+        default = None if default in (None, [], {}) or repeated else item.spelling.write(default)
+    return _keyword(item.name, Annotated[kind | None, annotation], default)
+
+
+def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _product(item: Product) -> inspect.Parameter:
+    names = [item.option] + ([item.short] if item.short else [])
+    option = typer.Option(
+        *names, metavar=item.metavar, help=item.sentence, show_default=False, rich_help_panel=_FILES
+    )
+    kind = str if item.form == "data" else Path
+    return _keyword(_parameter_of(item), Annotated[kind | None, option], None)
+
+
+def _parameter_of(item: Product) -> str:
+    # A product may have the name of a setting that reads such a file.
+    return f"{item.name}_to"
+
+
+class Run:
+    """One run of an operation from the command line."""
+
+    def __init__(self, operation: Operation, values: dict[str, Any]) -> None:
+        self.operation = operation
+        self._values = values
+        self._json: bool = values["json"]
+        self._quiet: bool = values["quiet"] or values["json"]
+
+    def go(self) -> None:
+        """Check everything, run, write all outputs together, and tell the result; leave with its exit code."""
+        if self._values.get("method") == "list":
+            self._list_methods()
+            return
+        settings = self._settings()
+        outputs, declared, page = self._outputs(settings)
+        place = CommandLine(self._values, quiet=self._quiet)
+        result = self._result(settings, place, outputs, declared)
+        told = self.operation.told
+        figures = {**told.figures(result, settings)}
+        refused = self.operation.gate(result, settings) if self.operation.gate is not None else None
+        with outputs.together() as writing:
+            if refused is None:
+                for product, target in declared.items():
+                    self._write(writing, product, target, result, settings, place)
+                    figures[product.name] = str(target)
+            if page is not None:
+                writing.text(page, told.page(result, settings).html())
+        if page is not None:
+            output.remark(f"report written to {page}", quiet=self._quiet)
+        output.warn(dict.fromkeys(_texts(figures, "warnings")))
+        output.notes(dict.fromkeys(_texts(figures, "notes")), quiet=self._quiet)
+        output.emit(figures, lambda: self._print(result, settings, declared, refused), as_json=self._json)
+        self._leave(figures, refused, page)
+
+    def _list_methods(self) -> None:
+        registry = self.operation.registry
+        assert registry is not None
+        rows = [(name, item.summary) for name, item in registry.items()]
+        output.emit(
+            {"methods": dict(rows)}, lambda: output.rows(["method", "what it does"], rows), as_json=self._json
+        )
+
+    def _settings(self) -> Settings:
+        given: dict[str, Any] = {}
+        for item in self.operation.fields("command"):
+            value = self._values[item.name]
+            if item.required and item.argument and not value:
+                raise InputError(f"Missing argument '{item.metavar}'.")
+            if item.kind == "switch":
+                given[item.name] = not value if item.default is True else value
+            elif value is not None and value != []:
+                given[item.name] = _read(item, value)
+        settings = checked(self.operation.settings, given, self._spell)
+        if self.operation.registry is not None:
+            self.operation.registry[settings.method].configure(settings.options)  # type: ignore[attr-defined]
+        return settings
+
+    def _spell(self, name: str) -> str:
+        for item in self.operation.fields():
+            if item.name == name:
+                return str(item.metavar) if item.argument else item.option
+        return "--" + name.replace("_", "-")
+
+    def _outputs(self, settings: Settings) -> "tuple[Outputs, dict[Product, Output], Output | None]":
+        from shoal import sources
+
+        outputs = sources.Outputs(
+            force=self._values["force"],
+            inputs=list(self.operation.reads(settings)),
+            safe_csv=self._values.get("safe_csv", False),
+        )
+        declared = {}
+        for product in self.operation.products:
+            name = self._values[_parameter_of(product)]
+            declare = outputs.data if product.form == "data" else outputs.file
+            place = declare(product.named, name, internal=product.internal)
+            if place is not None:
+                declared[product] = place
+        page = outputs.file("--report", self._values["report"], internal=True)
+        self.operation.check(settings, frozenset(product.name for product in declared))
+        return outputs, declared, page
+
+    def _result(
+        self,
+        settings: Settings,
+        place: CommandLine,
+        outputs: "Outputs",
+        declared: "dict[Product, Output]",
+    ) -> Any:
+        if not self.operation.search:
+            return self.operation.run(settings, place)
+        from shoal.cli.progress import watched
+
+        unwritten = [item for item in self.operation.products if item.subject and item not in declared]
+        announce = output.unwritten(outputs, unwritten[0].subject) if unwritten else None
+        with watched(
+            self.operation.doing,
+            place.allowed(settings),
+            quiet=self._quiet,
+            show=self.operation.told.glimpse,
+            announce=announce,
+        ) as observer:
+            return self.operation.run(settings, place.watched_by(observer))
+
+    def _write(
+        self,
+        writing: "Writing",
+        product: Product,
+        target: "Output",
+        result: Any,
+        settings: Settings,
+        place: CommandLine,
+    ) -> None:
+        made = product.make(result, settings)
+        if product.form == "text":
+            writing.text(target, made)
+        elif product.form == "bytes":
+            writing.content(target, made)
+        else:
+            verify = None if product.check is None else product.check(result, settings)
+            dialect = {name: self._values[name] for name in ("separator", "decimal", "encoding")}
+            # What is of the kind of the input is written as the input was; a list of our own is not.
+            like = place.first.source if place.first is not None and not product.internal else None
+            writing.data(target, made, like=like, verify=verify, **(dialect if like else {}))
+
+    def _print(
+        self, result: Any, settings: Settings, declared: "dict[Product, Output]", refused: str | None
+    ) -> None:
+        told = self.operation.told
+        output.facts(told.facts(result, settings))
+        for rows in told.tables(result, settings):
+            output.rows(rows.header, rows.body, title=rows.title)
+            if rows.rest:
+                typer.echo(rows.rest)
+        if refused is None:
+            for product, target in declared.items():
+                words = "read back and checked" if product.check is not None else ""
+                words = "internal" if product.internal else words
+                typer.echo(output.harmless(f"wrote {target}" + (f", {words}" if words else "")))
+        missed = [item for item in self.operation.products if item.subject and item not in declared]
+        if missed and not self._quiet:
+            typer.echo(f"{missed[0].subject} were not written; {missed[0].named} names a place for them")
+
+    def _leave(self, figures: dict[str, Any], refused: str | None, page: "Output | None") -> None:
+        if refused is not None:
+            if self._json:
+                raise typer.Exit(3)
+            if self.operation.products:
+                refused += "; nothing was written" + (" but the report" if page is not None else "")
+            raise Infeasible(refused)
+        if "interrupt" in _texts(figures, "stopped_by"):
+            raise typer.Exit(130)
+
+
+def _read(item: SettingField, value: Any) -> Any:
+    """What was meant by a text, or by several."""
+    if item.spelling is None:
+        return value
+    try:
+        found = item.spelling.read(value)
+    except ValueError as problem:
+        if isinstance(problem, InputError):
+            raise
+        raise InputError(f"{item.option} {problem}") from None
+    if found in ([], {}) and value != []:
+        raise InputError(f"{item.option} is empty: nothing is chosen")
+    return found
+
+
+def _texts(figures: dict[str, Any], name: str) -> list[str]:
+    """The texts of one name in the figures, or in those of each table or release."""
+    every = [figures, *figures.get("tables", ()), *figures.get("releases", ())]
+    found = [item[name] for item in every if isinstance(item, dict) and name in item]
+    return [text for value in found for text in ([value] if isinstance(value, str) else value)]

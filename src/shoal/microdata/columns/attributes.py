@@ -1,0 +1,144 @@
+"""Columns of a frame as numbers a solver can work on, and back again: numbers, dates, ordered categories."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.microdata.columns.orders import ordered_values
+from shoal.microdata.measures.before_after import Scale
+from shoal.sources.not_numbers import why_not_numeric
+
+Kind = Literal["number", "integer", "moment", "ordinal"]
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """One column: its values as floats (missing is NaN), and what is needed to turn released numbers back.
+
+    For an ordinal column ``values`` are ranks (equal values share their mean rank, so distances do not depend on the
+    spacing of the codes) and ``categories`` the values in order.
+    """
+
+    name: str
+    kind: Kind
+    values: np.ndarray = field(repr=False)
+    dtype: Any
+    positions: np.ndarray | None = field(default=None, repr=False)
+    categories: list[Any] = field(default_factory=list, repr=False)
+
+    @property
+    def missing(self) -> np.ndarray:
+        """Which records have no value."""
+        return np.isnan(self.values)
+
+    @property
+    def scale(self) -> Scale:
+        """How a mean of ``values`` is to be read."""
+        if self.kind == "moment":
+            return "date" if self.dtype == nw.Date else "time"
+        return "rank" if self.kind == "ordinal" else "number"
+
+
+def read_attribute(
+    frame: nw.DataFrame, name: str, *, ordinal: bool = False, order: Sequence[Any] | None = None
+) -> Attribute:
+    """A column as numbers; an ``InputError`` if it cannot be one. Of an ordinal column ``order`` names the values."""
+    column = frame[name]
+    kind = column.dtype
+    if ordinal:
+        return _ordinal(column, order)
+    if kind.is_numeric():
+        values = _floats(column)
+        if np.isinf(values).any():
+            raise InputError(
+                f"column '{name}' holds {int(np.isinf(values).sum())} infinite values; remove or recode them"
+            )
+        _check_size(name, values)
+        whole: Kind = "integer" if kind.is_integer() else "number"
+        return Attribute(name, whole, values, kind)
+    if kind == nw.Date or kind == nw.Datetime or isinstance(kind, nw.Datetime):
+        moments = column.cast(nw.Datetime("us")) if kind == nw.Date else column
+        missing = column.is_null().to_numpy()
+        micros = moments.dt.timestamp("us").fill_null(0).to_numpy().astype(np.float64)
+        values = np.where(missing, np.nan, micros)
+        return Attribute(name, "moment", values, kind)
+    raise InputError(
+        f"column '{name}' is not numeric: {why_not_numeric(column)}; "
+        "leave it out of --columns, or name it in --ordinal if its values have an order"
+    )
+
+
+def _check_size(name: str, values: np.ndarray) -> None:
+    """Refuse values so large that their sum, or twice their difference, would be no number any more."""
+    most = np.finfo(float).max / (8.0 * max(1, values.size))
+    beyond = int((np.abs(values) > most).sum())
+    if beyond:
+        raise InputError(
+            f"column '{name}' holds {beyond} values beyond {most:.0e}, too large to be added up; give it another unit"
+        )
+
+
+def _floats(column: nw.Series) -> np.ndarray:
+    values = np.array(column.cast(nw.Float64).to_numpy(), dtype=np.float64)
+    values[column.is_null().to_numpy()] = np.nan
+    return values
+
+
+def _ordinal(column: nw.Series, order: Sequence[Any] | None) -> Attribute:
+    missing = np.array(column.is_null().to_numpy(), dtype=bool)
+    if column.dtype.is_float():
+        missing |= np.isnan(_floats(column))
+    raw = column.to_list()
+    present = [value for value, gone in zip(raw, missing, strict=True) if not gone]
+    categories = ordered_values(column, present, order)
+    place = {value: position for position, value in enumerate(categories)}
+    positions = np.array(
+        [-1 if gone else place[value] for value, gone in zip(raw, missing, strict=True)], dtype=np.int64
+    )
+    counts = np.bincount(positions[~missing], minlength=len(categories))
+    upto = np.cumsum(counts)
+    mean_rank = upto - (counts - 1) / 2.0
+    values = np.where(missing, np.nan, mean_rank[np.maximum(positions, 0)])
+    return Attribute(column.name, "ordinal", values, column.dtype, positions, categories)
+
+
+def write_attribute(attribute: Attribute, released: np.ndarray, *, whole: bool, backend: Any) -> nw.Series:
+    """Released numbers as a column of the frame's kind; NaN becomes missing.
+
+    For an ordinal column ``released`` holds positions among the categories. Integers become floats unless ``whole``.
+    """
+    name = attribute.name
+    missing = np.isnan(released)
+    if attribute.kind == "ordinal":
+        items = [
+            None if gone else attribute.categories[int(position)]
+            for position, gone in zip(released, missing, strict=True)
+        ]
+        return nw.new_series(name, items, attribute.dtype, backend=backend)
+    if attribute.kind == "moment":
+        micros = np.where(missing, 0.0, np.rint(released)).astype(np.int64)
+        series = nw.new_series(name, micros.astype("datetime64[us]"), nw.Datetime("us"), backend=backend)
+        zone = getattr(attribute.dtype, "time_zone", None)
+        if zone is not None:
+            series = series.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
+        return _with_nulls(series.cast(attribute.dtype), missing)
+    # The integers pandas makes by default cannot be missing; there a column with gaps stays one of floats.
+    gaps_fit = not missing.any() or not nw.Implementation.from_backend(backend).is_pandas_like()
+    if attribute.kind == "integer" and whole and gaps_fit:
+        wide, kind = (np.uint64, nw.UInt64) if attribute.dtype == nw.UInt64 else (np.int64, nw.Int64)
+        series = nw.new_series(name, np.where(missing, 0.0, released).astype(wide), kind, backend=backend)
+        return _with_nulls(series.cast(attribute.dtype) if not missing.any() else series, missing)
+    return _with_nulls(
+        nw.new_series(name, np.where(missing, 0.0, released), nw.Float64, backend=backend), missing
+    )
+
+
+def _with_nulls(series: nw.Series, missing: np.ndarray) -> nw.Series:
+    if not missing.any():
+        return series
+    kept = [None if gone else value for value, gone in zip(series.to_list(), missing, strict=True)]
+    return nw.new_series(series.name, kept, series.dtype, backend=series.implementation)

@@ -1,0 +1,147 @@
+"""Checking what a user asked for, before any work starts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+
+from shoal.errors import InputError, unknown
+from shoal.microdata.columns.attributes import Attribute, read_attribute
+from shoal.numbers import number, whole
+
+Missing = Literal["refuse", "aside", "impute"]
+
+
+def as_names(names: str | Sequence[str]) -> list[str]:
+    """Names of columns; a text alone is one name, not the letters of it.
+
+    >>> as_names("age"), as_names(("age", "sex"))
+    (['age'], ['age', 'sex'])
+    """
+    return [names] if isinstance(names, str) else list(names)
+
+
+def check_k(k: Any) -> None:
+    """An ``InputError`` unless k is a whole number from 2 on."""
+    whole(k, "k", least=2)
+
+
+def check_choice(name: str, value: str, allowed: Sequence[str]) -> None:
+    """An ``InputError`` unless the value is one of those allowed."""
+    if value not in allowed:
+        raise unknown(name, str(value), allowed)
+
+
+def read_frame(frame: Any) -> "nw.DataFrame[Any]":
+    """The frame as Narwhals sees it; an ``InputError`` if it is none, or its columns cannot be told by name."""
+    try:
+        data = nw.from_native(frame, eager_only=True)
+        names = data.columns
+    except nw.exceptions.DuplicateError:
+        raise InputError("the data has several columns of one name; give each a name of its own") from None
+    except TypeError:
+        kind = type(frame).__name__
+        raise InputError(f"the data must be a pandas, Polars or Arrow frame in memory, not {kind}") from None
+    if not all(isinstance(name, str) for name in names):
+        raise InputError("the names of columns must be texts; rename those that are numbers")
+    return data
+
+
+def check_quasi(quasi: Sequence[str], unit: str | None, drop: Sequence[str]) -> None:
+    """An ``InputError`` for quasi-identifiers over which K of the release cannot be counted."""
+    for place, name in enumerate(quasi):
+        if name in quasi[:place]:
+            raise InputError(f"column '{name}' is named twice among the quasi-identifiers")
+        if name in drop:
+            raise InputError(f"column '{name}' is dropped, so it is no quasi-identifier of the release")
+        if name == unit:
+            raise InputError(f"column '{name}' cannot be a quasi-identifier and the unit column at once")
+
+
+def check_names(data: nw.DataFrame, names: Sequence[str | None]) -> None:
+    """An ``InputError`` with a suggestion for the first column that is not in the data."""
+    for name in names:
+        if name is not None and name not in data.columns:
+            raise unknown("column", name, data.columns, where="in the data")
+
+
+def records_to_keep(attributes: Mapping[str, Attribute], missing: Missing) -> tuple[np.ndarray, list[str]]:
+    """Which records take part, and what to say about missing values."""
+    gaps = {name: attribute.missing for name, attribute in attributes.items() if attribute.missing.any()}
+    n = next(iter(attributes.values())).values.size
+    keep = np.ones(n, dtype=bool)
+    if not gaps:
+        return keep, []
+    any_gap = np.logical_or.reduce(list(gaps.values()))
+    columns = ", ".join(f"{name} ({int(gap.sum())})" for name, gap in gaps.items())
+    if missing == "refuse":
+        raise InputError(
+            f"{int(any_gap.sum())} records have missing values, in {columns}; choose --missing aside (not released) or "
+            "--missing impute (filled with the mean of the group)"
+        )
+    if missing == "aside":
+        return ~any_gap, [f"{int(any_gap.sum())} records with missing values are set aside and not released"]
+    return keep, [f"missing values are filled with the mean of the group: {columns}"]
+
+
+def read_sample_weights(data: nw.DataFrame, name: str | None) -> np.ndarray | None:
+    """How many people each record stands for; ``None`` if nobody said."""
+    if name is None:
+        return None
+    attribute = read_attribute(data, name)
+    if attribute.missing.any() or (attribute.values < 0).any():
+        raise InputError(f"the sample weights in '{name}' must be numbers of 0 or more, without gaps")
+    # Only their ratios count. Divided by a power of two they keep every digit, and no product with a value overflows.
+    exponent = np.frexp(attribute.values.max(initial=0.0))[1]
+    return np.ldexp(attribute.values, -exponent)
+
+
+def read_attribute_weights(names: Sequence[str], given: Mapping[str, float] | None) -> dict[str, float]:
+    """The weight of each column in the distance; 1 where none is given."""
+    weights = dict.fromkeys(names, 1.0)
+    for name, weight in (given or {}).items():
+        if name not in weights:
+            raise unknown("column", name, names, where="among the protected columns")
+        weights[name] = number(weight, f"the weight of column '{name}'", least=0.0)
+    if not any(weights.values()):
+        raise InputError("the weights of the columns are all 0, so no distance is left to group by")
+    return weights
+
+
+def read_strata(data: nw.DataFrame, by: Sequence[str], k: int, keep: np.ndarray) -> list[np.ndarray]:
+    """The records of each stratum, in the order in which they appear; an ``InputError`` if some are fewer than k.
+
+    The data are the records to ``keep``; an error numbers them as they came.
+    """
+    if not by:
+        return [np.arange(len(data))]
+    found: dict[tuple[str | None, ...], list[int]] = {}
+    for row, key in enumerate(zip(*[_texts(data[name]) for name in by], strict=True)):
+        found.setdefault(key, []).append(row)
+    small = [members for members in found.values() if len(members) < k]
+    if small:
+        raise InputError(
+            f"{len(small)} of {len(found)} strata by {', '.join(by)} have fewer than k = {k} records, the smallest "
+            f"{min(map(len, small))}; the first of them is that of record {np.flatnonzero(keep)[small[0][0]] + 1}"
+        )
+    return [np.array(members) for members in found.values()]
+
+
+def _texts(column: nw.Series) -> list[str | None]:
+    items = zip(column.to_list(), column.is_null().to_list(), strict=True)
+    return [None if gone else str(item) for item, gone in items]
+
+
+def start_labels(start: Any, keep: np.ndarray, groups: int) -> np.ndarray:
+    """Labels to begin from, for the records that take part."""
+    if groups > 1:
+        raise InputError(
+            "a start is a partition for one group of columns; it cannot be used with several --groups"
+        )
+    labels = np.asarray(start)
+    if labels.ndim != 1 or labels.size not in (keep.size, int(keep.sum())):
+        raise InputError(f"the start has {labels.size} labels, but there are {int(keep.sum())} records")
+    if not np.issubdtype(labels.dtype, np.integer):
+        raise InputError("the start must be one whole number per record")
+    return labels[keep] if labels.size == keep.size else labels

@@ -1,0 +1,38 @@
+"""Kinds of settings that operations on records share."""
+
+from typing import Annotated, Any, TypeAlias
+
+from shoal.microdata.columns.orders import orders_in_words, parse_orders
+from shoal.settings import Groups, Spelling
+
+
+def _in_words(ordinal: Any) -> str:
+    stated = orders_in_words(ordinal)
+    plain = [name for name in ordinal if not (isinstance(ordinal, dict) and ordinal[name])]
+    return ",".join([*plain, *([stated] if stated else [])])
+
+
+#: Columns whose order counts, not their values; of texts each with its values, lowest first.
+Ordinal: TypeAlias = Annotated[
+    list[str] | dict[str, list[str] | None],
+    Spelling("orders", '"a,b=low<high"', parse_orders, _in_words),
+]
+
+
+def _groups_or_auto(text: str) -> Any:
+    from shoal.settings import split_groups
+
+    return "auto" if text == "auto" else split_groups(text)
+
+
+#: Groups of columns, or ``auto``: they are looked for.
+GroupsOrAuto: TypeAlias = Annotated[
+    list[list[str]] | str,
+    Spelling(
+        "groups",
+        '"a,b;c,d"|auto',
+        _groups_or_auto,
+        lambda groups: groups if isinstance(groups, str) else ";".join(",".join(group) for group in groups),
+    ),
+]
+__all__ = ["Groups", "GroupsOrAuto", "Ordinal"]

@@ -1,0 +1,179 @@
+"""``shoal.group_attributes``: which columns to microaggregate together."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import narwhals as nw
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.microdata.columns.attributes import read_attribute
+from shoal.microdata.columns.column_choice import choose_columns
+from shoal.microdata.columns.inputs import check_choice, check_k
+from shoal.microdata.grouping.bounds import lower_bound
+from shoal.microdata.grouping.methods import METHODS
+from shoal.microdata.grouping.problem import GroupingProblem, Scoring, Variant, canonical, groups_of
+from shoal.microdata.grouping.result import AttributeGrouping
+from shoal.microdata.grouping.solution import Grouping, score_from_scratch, verify
+from shoal.microdata.microaggregation.construct.mdav import Bounds
+from shoal.search import Budget, Observer, Seeds, silent
+from shoal.sources.not_numbers import why_not_numeric
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+Missing = Literal["aside", "refuse"]
+
+
+def group_attributes(
+    frame: "IntoDataFrame",
+    k: int = 25,
+    *,
+    columns: Sequence[str] | None = None,
+    groups: Sequence[Sequence[str]] | None = None,
+    method: str = "d-gomm",
+    options: Mapping[str, Any] | None = None,
+    variant: Variant = "compatible",
+    bounds: Bounds = "compatible",
+    missing: Missing = "aside",
+    alone: bool = False,
+    budget: Budget | None = None,
+    seed: int | None = 0,
+    threads: int = 1,
+    observer: Observer = silent,
+) -> AttributeGrouping:
+    """Find the groups of numeric columns whose microaggregation balances loss and risk best.
+
+    ``variant`` chooses how groupings are scored (``compatible`` reproduces the published tables of GOMM, ``literal`` follows
+    its text), ``bounds`` whether the last cluster may be smaller than k when scoring. Records with a missing value are
+    left out of the search (``aside``) or refused. ``alone`` also searches with each genetic operator on its own. With
+    ``groups`` nothing is searched: these groups are scored.
+
+    >>> import numpy as np, polars as pl
+    >>> table = pl.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), schema=["a", "b", "c"])
+    >>> found = group_attributes(table, k=4, method="exact")
+    >>> found.groups, found.optimal, found.dld
+    ((('a', 'b', 'c'),), True, 0.0)
+    """
+    check_choice("variant", variant, get_args(Variant))
+    check_choice("bounds", bounds, get_args(Bounds))
+    check_choice("missing", missing, get_args(Missing))
+    check_k(k)
+    chosen = METHODS[method]
+    chosen.configure(options)
+    data = nw.from_native(frame, eager_only=True)
+    if len(data) == 0:
+        raise InputError("there are no records")
+    if groups is not None:
+        columns, method = [name for group in groups for name in group], "given"
+    names, notes = _columns(data, columns)
+    table = np.column_stack([read_attribute(data, name).values for name in names])
+    gaps = np.isnan(table).any(axis=1)
+    left_out = int(gaps.sum())
+    if left_out:
+        if missing == "refuse":
+            raise InputError(
+                f"{left_out} records have missing values; choose --missing aside to leave them out"
+            )
+        notes.append(f"{left_out} records with missing values are left out of the search for groups")
+        table = table[~gaps]
+        if table.shape[0] == 0:
+            raise InputError("every record has a missing value in the columns to group")
+    problem = GroupingProblem.of(table, k, Scoring.of(variant, bounds))
+    flat = [name for name, column in zip(names, table.T, strict=True) if (column == column[0]).all()]
+    if flat:
+        notes.append(f"columns that do not vary change nothing, wherever they are: {', '.join(flat)}")
+    if groups is not None:
+        found = _scored(problem, [[names.index(name) for name in group] for group in groups if group])
+    else:
+        found = chosen.solve(
+            problem,
+            options,
+            budget=budget or Budget(),
+            seeds=Seeds(seed),
+            threads=threads,
+            observer=observer,
+        )
+    verify(problem, found)
+    return AttributeGrouping(
+        method=method,
+        k=k,
+        groups=tuple(tuple(names[place] for place in group) for group in found.groups),
+        solution=found,
+        records=int(table.shape[0]),
+        left_out=left_out,
+        smallest_cluster=min(problem.sizes),
+        notes=tuple(notes),
+        warnings=tuple(_warnings(problem, found)),
+        settings=(
+            ("k", k),
+            ("method", method),
+            *(dict(options or {}).items()),
+            ("scoring", variant),
+            ("cluster sizes when scoring", bounds),
+            ("seed", seed),
+        ),
+        alone=_each_alone(problem, budget or Budget(), seed, threads, observer) if alone else {},
+    )
+
+
+def _columns(data: nw.DataFrame, asked: Sequence[str] | None) -> tuple[list[str], list[str]]:
+    choice = choose_columns(data, asked)
+    kinds = data.schema
+    for name in choice.columns:
+        if not kinds[name].is_numeric():
+            raise InputError(
+                f"column '{name}' is not numeric: {why_not_numeric(data[name])}; only numbers can be grouped"
+            )
+    ours = asked is None or list(asked) == ["*"]
+    return list(choice.columns), [choice.sentence().replace("protecting", "grouping", 1)] if ours else []
+
+
+def _scored(problem: GroupingProblem, groups: Sequence[Sequence[int]]) -> Grouping:
+    """Groups that somebody else has chosen, with their score."""
+    partition = canonical(groups)
+    score = score_from_scratch(problem, groups_of(partition))
+    return Grouping(
+        value=score.value,
+        bound=min(score.value, lower_bound(problem)),
+        partition=partition,
+        score=score,
+        evaluations=1,
+        clustered=len(partition),
+    )
+
+
+def _warnings(problem: GroupingProblem, found: Grouping) -> list[str]:
+    warnings = []
+    if min(problem.sizes) < problem.k:
+        warnings.append(
+            f"the scored clustering ends in a cluster of {min(problem.sizes)} records, fewer than k = {problem.k}; it serves "
+            "to compare groupings and is never released"
+        )
+    if len(found.groups) > 1:
+        warnings.append(
+            f"with {len(found.groups)} groups k holds for the columns of each group, not for all together"
+        )
+    return warnings
+
+
+def _each_alone(
+    problem: GroupingProblem, budget: Budget, seed: int | None, threads: int, observer: Observer
+) -> dict[str, Grouping]:
+    """GOMM with one operator only, for each of them; together they may take as long as the search itself."""
+    from shoal.microdata.grouping.genetic import OPERATOR_NAMES, GommOptions, solve
+
+    seconds = None if budget.seconds is None else budget.seconds / len(OPERATOR_NAMES)
+    share = replace(budget, seconds=seconds, target=None)
+    return {
+        name: solve(
+            problem,
+            GommOptions.alone(name),
+            budget=share,
+            seeds=Seeds(seed).child("alone", name),
+            threads=threads,
+            observer=observer,
+        )
+        for name in OPERATOR_NAMES
+    }

@@ -1,0 +1,170 @@
+"""The report of an attribute grouping: the groups, the search, and how each genetic operator served."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.report import charts
+from shoal.report.page import Page
+
+if TYPE_CHECKING:
+    from shoal.microdata.grouping.result import AttributeGrouping
+    from shoal.search.evolution import OperatorStatistics
+
+
+def page(result: "AttributeGrouping") -> Page:
+    """The report of one grouping."""
+    found = result.solution
+    out = Page(
+        "Attribute groups",
+        f"k = {result.k}, {sum(map(len, result.groups))} columns, {result.records:,} records",
+    )
+    out.section("Result")
+    out.facts(
+        [
+            ("score (IL/2 + ID/4 + DLD/4)", f"{result.score:.4f}"),
+            ("proved optimal", result.optimal),
+            ("no grouping scores below", "not known" if result.bound is None else f"{result.bound:.4f}"),
+            ("information loss IL", f"{result.il:.2f} %"),
+            ("interval disclosure ID", f"{result.id:.2f} %"),
+            ("linkage by distance DLD", f"{result.dld:.2f} %"),
+            ("groupings looked at", found.evaluations),
+            ("clusterings made", found.clustered),
+            ("clusterings saved", found.saved),
+            ("records left out", result.left_out),
+            ("search stopped by", str(found.stopped_by)),
+        ]
+    )
+    for warning in result.warnings:
+        out.warning(warning)
+    for note in result.notes:
+        out.note(note)
+    out.table(
+        ["group", "columns"], [(number, ", ".join(names)) for number, names in enumerate(result.groups, 1)]
+    )
+    if len(found.runs) > 1:
+        out.section("Runs")
+        out.table(
+            ["run", "score", "groups", "generations", "evaluations"],
+            [
+                (number, run.score.value, len(run.partition), run.generations, run.evaluations)
+                for number, run in enumerate(found.runs, 1)
+            ],
+        )
+    _course(out, result)
+    if found.statistics is not None:
+        _operators(out, found.statistics, "together")
+    if result.alone:
+        _alone(out, result)
+    out.provenance(
+        result.settings,
+        "the table protected group by group and its score measured by code that shares nothing with the search",
+    )
+    return out
+
+
+def _course(out: Page, result: "AttributeGrouping") -> None:
+    course = result.solution.course
+    if len(course.best) < 2:
+        points = [(p.work, p.value) for p in result.history if p.value is not None]
+        if len(points) > 1:
+            out.section("The search")
+            out.chart(charts.lines({"best score": points}, x="branches", y="score"), "The best score found.")
+        return
+    out.section("The search")
+    out.chart(
+        charts.lines(
+            {"best": list(enumerate(course.best)), "mean of the population": list(enumerate(course.mean))},
+            x="generation",
+            y="score",
+        ),
+        "Best and mean score by generation.",
+    )
+    out.chart(
+        charts.lines({"groups": list(enumerate(course.groups))}, x="generation", y="groups"),
+        "Mean number of groups in the population: first it adapts, then attributes are exchanged.",
+    )
+
+
+def _operators(out: Page, statistics: "OperatorStatistics", how: str) -> None:
+    out.section(f"The genetic operators, {how}")
+    made = statistics.made.sum(axis=1)
+    out.table(
+        [
+            "operator",
+            "children",
+            "survived",
+            "never a parent",
+            "lifetime",
+            "improved",
+            "worse",
+            "best gain %",
+        ],
+        [
+            (
+                name,
+                int(made[row]),
+                int(statistics.survived[row].sum()),
+                int(statistics.unused[row].sum()),
+                _mean(statistics.lifetime[row]),
+                int(statistics.improved[row].sum()),
+                int(statistics.worse[row].sum()),
+                _largest(statistics.highest[row]),
+            )
+            for row, name in enumerate(statistics.operators)
+        ],
+    )
+    share = np.divide(
+        100.0 * statistics.unused,
+        statistics.made,
+        out=np.full(statistics.made.shape, np.nan),
+        where=statistics.made > 0,
+    )
+    for title, values, axis in (
+        ("Utilisation: children that never became parents. Lower is better.", share, "unused, %"),
+        ("Average lifetime of a child, in generations.", statistics.lifetime, "generations"),
+        ("Efficacy: children better than their parents.", statistics.improved.astype(float), "children"),
+        ("Efficacy: children worse than their parents.", statistics.worse.astype(float), "children"),
+        ("Efficiency: mean gain of the children that improve.", statistics.gain, "gain, %"),
+        ("Efficiency: mean loss of the children that are worse.", statistics.loss, "loss, %"),
+    ):
+        series = {
+            name: [(g, float(v)) for g, v in enumerate(values[row]) if not np.isnan(v)]
+            for row, name in enumerate(statistics.operators)
+        }
+        if any(series.values()):
+            out.chart(charts.lines(series, x="generation", y=axis), title)
+    out.note(
+        "In the last generations lifetimes are too short and too many children are unused: the search ends."
+    )
+
+
+def _alone(out: Page, result: "AttributeGrouping") -> None:
+    out.section("Each operator alone")
+    together = result.solution.course.best
+    if together:
+        curves: Mapping[str, list[tuple[float, float]]] = {
+            name: [
+                (g, own / both)
+                for g, (own, both) in enumerate(zip(found.course.best, together, strict=False))
+            ]
+            for name, found in result.alone.items()
+        }
+        out.chart(
+            charts.lines(curves, x="generation", y="best score / that of all"),
+            "Best score of an operator alone, divided by that of all together.",
+        )
+    for name, found in result.alone.items():
+        if found.statistics is not None:
+            _operators(out, found.statistics, f"{name} alone (score {found.value:.4f})")
+
+
+def _mean(values: np.ndarray) -> float | None:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else None
+
+
+def _largest(values: np.ndarray) -> float | None:
+    known = values[~np.isnan(values)]
+    return float(known.max()) if known.size else None

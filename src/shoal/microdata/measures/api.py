@@ -1,0 +1,238 @@
+"""``shoal.compare``: every loss and risk measure of a protected table."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+
+from shoal.anonymity.measure import anonymity
+from shoal.errors import InputError, unknown
+from shoal.microdata.columns.attributes import read_attribute
+from shoal.microdata.columns.column_choice import choose_columns
+from shoal.microdata.columns.roles import guess_roles, knowable, with_roles
+from shoal.microdata.measures.measured import Definitions, Measured, measure
+from shoal.microdata.measures.pairing import Pairing, key_values
+from shoal.microdata.measures.probabilistic import LARGEST
+from shoal.microdata.measures.result import AttributeComparison, Comparison
+from shoal.search import Seeds
+from shoal.sources.not_numbers import why_not_numeric
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from narwhals.typing import IntoDataFrame
+
+    from shoal.microdata.columns.record_links import RecordLinks
+
+# Above this many records the reference points of the map would take longer than the comparison itself.
+REFERENCES_UP_TO = 2000
+
+
+def compare(
+    original: "IntoDataFrame",
+    protected: "IntoDataFrame",
+    *,
+    columns: Sequence[str] | None = None,
+    quasi: Sequence[str] | None = None,
+    roles: Mapping[str, str] | None = None,
+    key: str | None = None,
+    record_links: "RecordLinks | str | PathLike[str] | None" = None,
+    paired_by_position: bool = False,
+    unit: str | None = None,
+    known: Sequence[Sequence[str]] | None = None,
+    definitions: Definitions | None = None,
+    references: bool = False,
+    name: str = "release",
+    seed: int | None = 0,
+    threads: int = 1,
+) -> Comparison:
+    """Measure what protection cost and what it bought.
+
+    Both tables hold the same records. They are paired by ``key``, a column (or a named pandas index) that both have; by
+    ``record_links``, the links of ``shoal.microaggregate`` or the file of them; or, said explicitly, by position, which is
+    refused when columns that protection left alone disagree. ``columns`` are compared (numbers only; by default those that
+    measure something). K is counted over ``quasi`` and by distinct ``unit``; by default over all columns of the protected
+    data that could be known of somebody, as ``shoal.microaggregate`` does (``roles`` corrects the guess). ``known`` are
+    sets of columns an intruder may know, by default all that are compared. ``references`` adds what plain
+    microaggregation would give, for the risk–utility map.
+
+    >>> import polars as pl
+    >>> before = pl.DataFrame({"turnover": [1.0, 2.0, 8.0, 9.0], "staff": [10, 20, 60, 70]})
+    >>> after = pl.DataFrame({"turnover": [1.5, 1.5, 8.5, 8.5], "staff": [15.0, 15.0, 65.0, 65.0]})
+    >>> found = compare(before, after, paired_by_position=True)
+    >>> found.k, found.links_expected, round(found.sse_percent, 2)
+    (2, 2.0, 2.92)
+    """
+    before, after = nw.from_native(original, eager_only=True), nw.from_native(protected, eager_only=True)
+    pairing = Pairing.asked(key, record_links, paired_by_position)
+    notes: list[str] = []
+    names, remark = _columns(before, after, columns, key)
+    notes += remark
+    for column in [*(quasi or ()), *([unit] if unit else [])]:
+        if column not in after.columns:
+            raise unknown("column", column, after.columns, where="in the protected data")
+    counted = tuple(quasi) if quasi else _knowable(before, after, names, roles or {}, (key, unit))
+    released = after
+    rows_before, rows_after, remark, warnings = pairing.pair(before, after, names)
+    before, after = before[rows_before.tolist()], after[rows_after.tolist()]
+    notes += remark
+    tables = [np.column_stack([_numbers(frame, column) for column in names]) for frame in (before, after)]
+    complete = ~(np.isnan(tables[0]) | np.isnan(tables[1])).any(axis=1)
+    left_out = int((~complete).sum())
+    if left_out:
+        notes.append(f"{left_out} records have a missing value in the columns compared and are left out")
+    x, y = tables[0][complete], tables[1][complete]
+    if x.shape[0] == 0:
+        raise InputError("there is no record with a value in every column to compare")
+    scenarios = _scenarios(known, names)
+    using = definitions or Definitions()
+    measured = measure(
+        x,
+        y,
+        using,
+        scenarios=[[names.index(column) for column in scenario] for scenario in scenarios],
+        seeds=Seeds(seed),
+        threads=threads,
+    )
+    notes += _remarks(measured, x.shape[0], using)
+    return Comparison(
+        name=name,
+        records=int(x.shape[0]),
+        left_out=left_out,
+        columns=tuple(names),
+        quasi=counted,
+        quasi_guessed=not quasi,
+        k=anonymity(released.to_native(), list(counted), unit=unit).k,
+        k_compared=anonymity(released.to_native(), names, unit=unit).k,
+        pairing=pairing.way,
+        measured=measured,
+        attributes=_by_attribute(names, measured),
+        scenarios=tuple(tuple(scenario) for scenario in scenarios),
+        notes=tuple(notes),
+        warnings=tuple(warnings),
+        settings=(
+            ("records paired by", f"key '{key}'" if key is not None else pairing.way),
+            ("scaling before distances", using.scaling),
+            (
+                "intervals",
+                f"±{min(using.widths):.0%} to ±{max(using.widths):.0%} around the {using.around} value",
+            ),
+            ("ties in the linkage by distance", using.ties),
+            (
+                "agreement in the probabilistic linkage",
+                "same tenth of the original column"
+                if using.within is None
+                else f"within {using.within:g} standard deviations",
+            ),
+            ("seed", seed),
+        ),
+        references=_references(x, using, threads) if references and x.shape[0] <= REFERENCES_UP_TO else {},
+    )
+
+
+def _columns(
+    before: nw.DataFrame, after: nw.DataFrame, asked: Sequence[str] | None, key: str | None
+) -> tuple[list[str], list[str]]:
+    for frame, which in ((before, "original"), (after, "protected")):
+        for column in asked or ():
+            if column != "*" and column not in frame.columns:
+                raise unknown("column", column, frame.columns, where=f"in the {which} data")
+        if key is not None:
+            key_values(frame, key, which)
+    if asked is not None and list(asked) != ["*"]:
+        names = list(choose_columns(before, asked).columns)
+    else:
+        there = set(after.columns)
+        shared = before.select(*[column for column in before.columns if column in there])
+        if not any(kind.is_numeric() for column, kind in shared.schema.items() if column != key):
+            raise InputError("the two tables have no numeric column in common")
+        names = list(choose_columns(shared, asked, not_these=[key] if key else []).columns)
+    for frame, which in ((before, "original"), (after, "protected")):
+        kinds = frame.schema
+        for column in names:
+            if not kinds[column].is_numeric():
+                raise InputError(
+                    f"column '{column}' of the {which} data is not numeric: {why_not_numeric(frame[column])}; "
+                    "the measures are for numbers"
+                )
+    return names, [] if asked is not None else ["comparing " + ", ".join(names)]
+
+
+def _knowable(
+    before: nw.DataFrame,
+    after: nw.DataFrame,
+    names: Sequence[str],
+    roles: Mapping[str, str],
+    but: Sequence[str | None],
+) -> tuple[str, ...]:
+    """The columns compared, and those beside them that could be known of somebody.
+
+    What a column was before protection says more of it than what it has become.
+    """
+    here, there = set(before.columns), set(after.columns)
+    new = [column for column in after.columns if column not in here]
+    guesses = [*with_roles(guess_roles(before), roles), *guess_roles(after.select(*new))]
+    known = [column for column in knowable(guesses) if column in there and column not in but]
+    compared = set(names)
+    return (*names, *(column for column in known if column not in compared))
+
+
+def _numbers(frame: nw.DataFrame, column: str) -> np.ndarray:
+    return read_attribute(frame, column).values
+
+
+def _scenarios(known: Sequence[Sequence[str]] | None, names: Sequence[str]) -> list[list[str]]:
+    if not known:
+        return [list(names)]
+    for scenario in known:
+        if not scenario:
+            raise InputError("an intruder who knows no column links nobody; name at least one")
+        for column in scenario:
+            if column not in names:
+                raise unknown("column", column, names, where="among the columns compared")
+    return [list(dict.fromkeys(scenario)) for scenario in known]
+
+
+def _remarks(measured: Measured, records: int, using: Definitions) -> list[str]:
+    notes = []
+    if measured.loss.skipped:
+        notes.append(
+            f"{measured.loss.skipped} ratios with a zero denominator are skipped in IL1 to IL5 and IL1s"
+        )
+    if records > LARGEST:
+        notes.append(f"the probabilistic linkage is that of a sample of {LARGEST:,} records")
+    if using.ties == "strict":
+        notes.append("a tie in the linkage by distance counts as no link, which flatters the release")
+    return notes
+
+
+def _by_attribute(names: Sequence[str], measured: Measured) -> tuple[AttributeComparison, ...]:
+    return tuple(
+        AttributeComparison(
+            column=name,
+            id=float(measured.id_by_column[place]),
+            id_sd=float(measured.id_sd_by_column[place]),
+            **vars(measured.loss.by_column[place]),
+        )
+        for place, name in enumerate(names)
+    )
+
+
+def _references(original: np.ndarray, using: Definitions, threads: int) -> dict[str, tuple[float, float]]:
+    """IL and DR of the unprotected table and of plain microaggregation, as landmarks."""
+    from shoal.microdata.microaggregation.construct.mdav import mdav_labels
+    from shoal.microdata.microaggregation.problem import standardise
+    from shoal.microdata.microaggregation.solution import group_means
+
+    def figures(released: np.ndarray) -> tuple[float, float]:
+        found: Any = measure(original, released, using, threads=threads)
+        return found.loss.il, found.dr
+
+    points = {"unprotected": figures(original)}
+    scaled = standardise(original)
+    for k in (3, 5, 10, 25):
+        if original.shape[0] >= 2 * k:
+            labels = mdav_labels(scaled, k)
+            points[f"MDAV k={k}"] = figures(group_means(original, labels)[labels])
+    return points

@@ -1,0 +1,505 @@
+"""``shoal.microaggregate``: from a frame to a frame in which every record equals at least k−1 others."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import narwhals as nw
+import numpy as np
+
+from shoal.anonymity.measure import anonymity
+from shoal.errors import InputError
+from shoal.microdata.columns.attributes import Attribute, read_attribute, write_attribute
+from shoal.microdata.columns.column_choice import choose_columns
+from shoal.microdata.columns.inputs import (
+    Missing,
+    as_names,
+    check_choice,
+    check_k,
+    check_names,
+    check_quasi,
+    read_attribute_weights,
+    read_frame,
+    read_sample_weights,
+    read_strata,
+    records_to_keep,
+    start_labels,
+)
+from shoal.microdata.columns.orders import Orders, read_orders, remarks_on_orders
+from shoal.microdata.columns.record_links import RecordLinks, released_numbers
+from shoal.microdata.columns.roles import Guess, guess_roles, knowable, with_roles
+from shoal.microdata.grouping.automatic import choose_groups, release_fitness
+from shoal.microdata.measures.before_after import measure_changes
+from shoal.microdata.microaggregation.aggregate import Aggregate
+from shoal.microdata.microaggregation.contributors import Contributions, check_contributors, join_short_groups
+from shoal.microdata.microaggregation.methods import METHODS
+from shoal.microdata.microaggregation.problem import Problem
+from shoal.microdata.microaggregation.release import comparable, loss, released_values, scaled_points
+from shoal.microdata.microaggregation.result import Microaggregation, Part, most_telling
+from shoal.microdata.microaggregation.solution import Partition, numbered_by_appearance
+from shoal.microdata.microaggregation.solution import verify as verify_partition
+from shoal.microdata.microaggregation.verify import ReleaseCheck
+from shoal.microdata.microaggregation.warnings import (
+    remarks_on_constants,
+    remarks_on_skew,
+    warnings_on_identity,
+    warnings_on_k,
+    warnings_on_kept,
+)
+from shoal.numbers import whole
+from shoal.search import Budget, Method, Observer, Progress, Seeds, silent
+from shoal.search.threads import usable_threads
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+Order = Literal["keep", "sorted"]
+
+
+def microaggregate(
+    frame: "IntoDataFrame",
+    k: int = 5,
+    *,
+    columns: Sequence[str] | None = None,
+    method: str = "auto",
+    options: Mapping[str, Any] | None = None,
+    groups: Sequence[Sequence[str]] | Literal["auto"] | None = None,
+    aggregate: Aggregate = "mean",
+    ordinal: Sequence[str] | Orders = (),
+    by: Sequence[str] = (),
+    missing: Missing = "refuse",
+    attribute_weights: Mapping[str, float] | None = None,
+    sample_weights: str | None = None,
+    largest: int | None = None,
+    drop: Sequence[str] = (),
+    order: Order = "keep",
+    quasi: Sequence[str] | None = None,
+    roles: Mapping[str, str] | None = None,
+    unit: str | None = None,
+    start: Any = None,
+    budget: Budget | None = None,
+    seed: int | None = 0,
+    threads: int | None = None,
+    observer: Observer = silent,
+) -> Microaggregation:
+    """Replace records by the mean of groups of at least k, with the least loss found, and prove how good that is.
+
+    ``groups`` protects columns group by group; ``"auto"`` looks for the groups that balance loss and risk best.
+    ``ordinal`` are columns whose order counts: names, or for texts each with its values, lowest first. K of the release
+    is counted over ``quasi``, by default all released columns that an intruder could know of somebody: the protected ones
+    and those that look like it, corrected by ``roles`` (column → role).
+
+    >>> import polars as pl, shoal
+    >>> data = pl.DataFrame({"turnover": [1.0, 2.0, 3.0, 40.0, 41.0, 45.0], "region": list("aabbba")})
+    >>> safe = shoal.microaggregate(data, k=3, columns=["turnover"])
+    >>> safe.frame["turnover"].to_list()
+    [2.0, 2.0, 2.0, 42.0, 42.0, 42.0]
+    >>> safe.k_protected, round(safe.loss, 2), safe.optimal
+    (3, 0.66, True)
+    >>> safe.quasi, safe.k_release
+    (('turnover', 'region'), 1)
+    """
+    check_choice("aggregate", aggregate, get_args(Aggregate))
+    check_choice("missing", missing, get_args(Missing))
+    check_choice("order", order, get_args(Order))
+    METHODS[method].configure(options)
+    data = read_frame(frame)
+    columns = None if columns is None else as_names(columns)
+    groups = groups if groups is None or groups == "auto" else [as_names(group) for group in groups]
+    by, drop, orders = as_names(by), as_names(drop), read_orders(ordinal)
+    quasi = None if quasi is None else as_names(quasi)
+    check_names(data, [*by, *drop, *orders, *(quasi or ()), unit, sample_weights])
+    if len(data) == 0:
+        raise InputError("there are no records")
+    check_k(k)
+    if largest is not None:
+        whole(largest, "the largest group", least=1)
+    threads = usable_threads(threads)
+    notes: list[str] = []
+
+    guesses = with_roles(guess_roles(data), roles or {})
+    names, column_groups, remark = _columns(
+        data,
+        guesses,
+        columns,
+        None if groups == "auto" else groups,
+        list(orders),
+        [*by, *drop, unit, sample_weights],
+    )
+    notes += remark
+    for role, others in (("strata", by), ("columns to drop", drop)):
+        for name in others:
+            if name in names:
+                raise InputError(f"column '{name}' is to be protected, so it cannot be among the {role}")
+    if unit in names:
+        raise InputError(f"column '{unit}' is to be protected, so it cannot say whose records these are")
+    check_quasi(quasi or (), unit, drop)
+    attributes = _read_attributes(data, names, orders)
+    notes += remarks_on_orders(data, orders)
+    keep, remark = records_to_keep(attributes, missing)
+    notes += remark
+    set_aside = len(data) - int(keep.sum())
+    if set_aside:
+        data = data.filter(keep.tolist())
+        attributes = _read_attributes(data, names, orders)
+    n = len(data)
+    if n == 0:
+        raise InputError("every record has a missing value in the columns to protect")
+    if k > n:
+        raise InputError(f"k is {k}, but there are only {n} records")
+    if n < 2 * k and not by:
+        notes.append(f"{n} records are fewer than 2k = {2 * k}: all of them form one group")
+    grouping = None
+    if groups == "auto":
+        grouping, column_groups, budget = choose_groups(
+            data, list(attributes.values()), k, budget or Budget(), seed, threads, observer
+        )
+        notes += grouping.notes
+    weights = read_sample_weights(data, sample_weights)
+    if weights is not None:
+        notes.append(f"means, deviations and correlations before and after are weighted by {sample_weights}")
+    strata = read_strata(data, by, k, keep)
+    contributions = {name: Contributions.to(attributes[name], weights) for name in names}
+    check_contributors(list(contributions.values()), k, strata)
+    factors = read_attribute_weights(names, attribute_weights)
+    begin = None if start is None else start_labels(start, keep, len(column_groups))
+    notes += remarks_on_constants(list(attributes.values())) + remarks_on_skew(list(attributes.values()))
+
+    search = _Search(METHODS[method], options, k, largest, Seeds(seed), threads, observer)
+    shares = _Shares(budget or Budget(), len(column_groups) * n)
+    released: dict[str, np.ndarray] = {}
+    parts = []
+    for place, group in enumerate(column_groups):
+        members = [attributes[name] for name in group]
+        scale = [factors[name] for name in group]
+        points, imputed = scaled_points(members, scale)
+        phase = f"group {place + 1} of {len(column_groups)}" if len(column_groups) > 1 else ""
+        labels, solved = search(points, strata, shares, place, phase, begin)
+        labels, joined = join_short_groups(
+            points,
+            labels,
+            [contributions[name] for name in group],
+            k,
+            strata=strata,
+            largest=largest,
+        )
+        if joined:
+            notes.append(
+                f"{joined} groups of {', '.join(group)} were joined to others, so that every value is made of at least {k} "
+                "records of which none dominates"
+            )
+        for attribute in members:
+            released[attribute.name] = released_values(attribute, labels, aggregate, weights)
+        sse, sst = loss(members, [released[name] for name in group], scale)
+        bound, optimal = (None, False) if imputed.any() else _bound(solved, threads, shares.budget)
+        # The proof is for group means in the scaled space; other aggregates only inherit the bound.
+        exact = (
+            aggregate == "mean" and weights is None and all(a.kind in ("number", "integer") for a in members)
+        )
+        parts.append(
+            Part(
+                columns=tuple(group),
+                labels=labels,
+                sse=sse,
+                sst=sst,
+                bound=None if bound is None else min(bound, sse),
+                optimal=optimal and exact,
+                method=method,
+                iterations=sum(partition.work for _, _, partition in solved),
+                seconds=sum(partition.seconds for _, _, partition in solved),
+                stopped_by=most_telling(partition.stopped_by for _, _, partition in solved),
+                histories=tuple(
+                    (name, _percent_history(problem, partition)) for name, problem, partition in solved
+                ),
+            )
+        )
+
+    backend = nw.get_native_namespace(data)
+    protected = data.with_columns(
+        *[
+            write_attribute(
+                attributes[name], released[name], whole=aggregate == "rounded-mean", backend=backend
+            )
+            for name in names
+        ]
+    )
+    elsewhere = {*names, *drop, unit}
+    known = [name for name in knowable(guesses) if name not in elsewhere]
+    quasi_names = tuple(names) + tuple(known) if quasi is None else tuple(quasi) or tuple(names)
+    measured = anonymity(protected.to_native(), list(quasi_names), unit=unit)
+    k_protected = anonymity(protected.to_native(), names, unit=unit).k
+    units = None if unit is None else protected[unit]
+    if drop:
+        protected = protected.drop(*drop)
+    kept = [name for name in protected.columns if name not in elsewhere or name == unit]
+    warnings = [
+        *warnings_on_identity(guesses, kept, unit),
+        *warnings_on_k(measured, k, k_protected, kept),
+        *warnings_on_kept(
+            data,
+            guesses,
+            list(attributes.values()),
+            [name for name in kept if name not in by],
+            unit=unit,
+            weights=sample_weights,
+            quasi=quasi or (),
+        ),
+    ]
+    if len(column_groups) > 1:
+        warnings.append(
+            f"columns are protected in {len(column_groups)} separate groups: k = {k} holds for the columns of each "
+            "group, not for all together; K of the release says what holds"
+        )
+    if aggregate == "median" and any(attribute.kind != "ordinal" for attribute in attributes.values()):
+        notes.append(
+            "a median is the exact value of one record of its group, or lies between two; means belong to nobody"
+        )
+    gaps = sum(int(np.isnan(values).sum()) for values in released.values())
+    if gaps:
+        notes.append(f"{gaps} values stay missing, because nobody in their group has one")
+    permutation = np.arange(n)
+    if order == "sorted":
+        protected, permutation = _sorted(protected, names)
+    else:
+        notes.append(
+            "records are in their original order, by which they can be linked; --order sorted removes that"
+        )
+
+    result = Microaggregation(
+        frame=protected.to_native(),
+        parts=tuple(parts),
+        k=k,
+        k_release=measured.k,
+        k_protected=k_protected,
+        anonymity=measured,
+        quasi=quasi_names,
+        quasi_guessed=quasi is None,
+        method=method,
+        records=n,
+        set_aside=set_aside,
+        grouping=grouping,
+        fitness=release_fitness(
+            [attribute for attribute in attributes.values() if attribute.kind != "ordinal"], released, threads
+        )
+        if len(column_groups) > 1 or grouping is not None
+        else None,
+        changes=measure_changes(
+            names,
+            np.column_stack([attributes[name].values for name in names]),
+            np.column_stack([comparable(attributes[name], released[name]) for name in names]),
+            scales=[attributes[name].scale for name in names],
+            weights=weights,
+        ),
+        notes=tuple(notes),
+        warnings=tuple(warnings),
+        settings=(
+            ("k", k),
+            ("method", method),
+            ("options of the method", _listed(options)),
+            ("aggregate", aggregate),
+            ("ordinal columns", ", ".join(orders) or None),
+            ("attribute weights", _listed(attribute_weights)),
+            ("sample weights", sample_weights),
+            ("missing values", missing),
+            ("strata", ", ".join(by) or None),
+            ("columns dropped", ", ".join(drop) or None),
+            (
+                "K of the release counted over",
+                "all that could be known" if quasi is None else "the columns named",
+            ),
+            ("unit counted in K", unit or "record"),
+            ("a missing value in K", "is a value of its own"),
+            ("order", order),
+            ("largest group", largest),
+            ("iterations allowed", budget.iterations if budget else None),
+            ("seconds allowed", budget.seconds if budget else None),
+            ("target, % loss", budget.target if budget else None),
+            ("seed", seed),
+        ),
+        record_links=RecordLinks.of(keep.tolist(), permutation.tolist(), released_numbers(protected, names)),
+        _check=ReleaseCheck(
+            attributes=tuple(attributes[name] for name in names),
+            factors=tuple(factors[name] for name in names),
+            strata=strata,
+            permutation=permutation,
+            aggregate=aggregate,
+            weights=weights,
+            units=units,
+        ),
+    )
+    result.verify()
+    return result
+
+
+def _listed(settings: Mapping[str, Any] | None) -> str | None:
+    return ", ".join(f"{name} = {value}" for name, value in (settings or {}).items()) or None
+
+
+def _read_attributes(data: nw.DataFrame, names: Sequence[str], orders: Orders) -> dict[str, Attribute]:
+    return {
+        name: read_attribute(data, name, ordinal=name in orders, order=orders.get(name)) for name in names
+    }
+
+
+def _columns(
+    data: nw.DataFrame,
+    guesses: Sequence[Guess],
+    columns: Sequence[str] | None,
+    groups: Sequence[Sequence[str]] | None,
+    ordinal: Sequence[str],
+    others: Sequence[str | None],
+) -> tuple[list[str], list[list[str]], list[str]]:
+    """The columns to protect, which of them together, and the choice in words if it was ours."""
+    elsewhere = [*ordinal, *(name for name in others if name is not None)]
+    if groups is not None:
+        together = [list(group) for group in groups if group]
+        for name in choose_columns(data, columns, not_these=elsewhere).columns if columns is not None else ():
+            if all(name not in group for group in together):
+                raise InputError(f"column '{name}' is to be protected, but it is in none of the groups")
+        together += [[name] for name in ordinal if all(name not in group for group in together)]
+        names = list(choose_columns(data, [name for group in together for name in group]).columns)
+        return names, together, []
+    measured = any(guess.averaged and guess.column not in elsewhere for guess in guesses)
+    if columns is None and ordinal and not measured:
+        return list(ordinal), [list(ordinal)], []
+    choice = choose_columns(data, columns, not_these=elsewhere, guesses=guesses)
+    names = [*choice.columns, *(name for name in ordinal if name not in choice.columns)]
+    remark = (
+        []
+        if columns is not None and list(columns) != ["*"]
+        else [replace(choice, columns=tuple(names)).sentence()]
+    )
+    return names, [names], remark
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Finds the groups for one set of columns, stratum by stratum, and checks each."""
+
+    method: Method
+    options: Mapping[str, Any] | None
+    k: int
+    largest: int | None
+    seeds: Seeds
+    threads: int
+    observer: Observer
+
+    def __call__(
+        self,
+        points: np.ndarray,
+        strata: Sequence[np.ndarray],
+        shares: "_Shares",
+        place: int,
+        phase: str,
+        begin: np.ndarray | None,
+    ) -> tuple[np.ndarray, list[tuple[str, Problem, Partition]]]:
+        labels = np.empty(points.shape[0], dtype=np.int32)
+        solved: list[tuple[str, Problem, Partition]] = []
+        first = 0
+        sst = float(np.square(points - points.mean(axis=0)).sum())
+        for number, rows in enumerate(strata):
+            problem = Problem(points[rows], self.k, self.largest)
+            stratum = f"stratum {number + 1} of {len(strata)}" if len(strata) > 1 else ""
+            name = ", ".join(part for part in (phase, stratum) if part)
+            budget = shares.next(len(rows))
+            if budget.target is not None:
+                # Asked for in percent of the whole; each stratum has to bring in the share of its records.
+                share = len(rows) / points.shape[0]
+                budget = replace(budget, target=budget.target / 100.0 * sst * share)
+            partition = self.method.solve(
+                problem,
+                self.options,
+                budget=budget,
+                seeds=self.seeds.child("group", place, "stratum", number),
+                threads=self.threads,
+                observer=_in_percent(self.observer, problem, name),
+                start=None if begin is None else numbered_by_appearance(begin[rows]),
+            )
+            shares.spent(len(rows))
+            verify_partition(problem, partition)
+            labels[rows] = partition.labels + first
+            first += partition.groups
+            solved.append((name, problem, partition))
+        return numbered_by_appearance(labels), solved
+
+
+class _Shares:
+    """Gives each sub-problem its share of the seconds; iterations count for each sub-problem."""
+
+    def __init__(self, budget: Budget, total: int) -> None:
+        self.budget = budget
+        self._left = total
+        self._run = budget.start()
+
+    def next(self, size: int) -> Budget:
+        if self.budget.seconds is None:
+            return self.budget
+        left = max(1e-3, self.budget.seconds - self._run.seconds)
+        return replace(self.budget, seconds=left * size / max(size, self._left))
+
+    def spent(self, size: int) -> None:
+        self._left -= size
+
+
+# Up to here the tighter bound by column generation takes seconds.
+_TIGHTLY_BOUNDED = {3: 2_000}
+
+
+def _best_bound(problem: Problem, threads: int, budget: Budget) -> float:
+    if problem.n <= _TIGHTLY_BOUNDED.get(problem.k, 0):
+        from shoal.microdata.microaggregation.bounds.column_generation import column_generation_bound
+
+        return column_generation_bound(problem, budget=Budget(control=budget.control), threads=threads)
+    from shoal.microdata.microaggregation.bounds.lower_bounds import lower_bound
+
+    return lower_bound(problem, budget=Budget(control=budget.control), threads=threads)
+
+
+def _bound(
+    solved: Sequence[tuple[str, Problem, Partition]], threads: int, budget: Budget
+) -> tuple[float | None, bool]:
+    """A lower bound on the squared error of any such grouping, and whether it is reached; none after Ctrl-C."""
+    total = 0.0
+    optimal = True
+    for _, problem, partition in solved:
+        bound = partition.bound
+        if not partition.optimal:
+            if budget.control.cancelled:
+                return None, False
+            computed = _best_bound(problem, threads, budget)
+            bound = computed if bound is None else max(bound, computed)
+        assert bound is not None
+        total += bound
+        optimal = optimal and (partition.optimal or partition.value <= bound + 1e-12 * problem.sst)
+    return total, optimal
+
+
+def _sorted(frame: nw.DataFrame, names: Sequence[str]) -> tuple[nw.DataFrame, np.ndarray]:
+    """The frame sorted by what is released, all columns of it, and without an index that tells the old order."""
+    place = "place before sorting"
+    while place in frame.columns:
+        place += "'"
+    others = [name for name in frame.columns if name not in names]
+    ordered = frame.with_row_index(place).sort(*names, *others, nulls_last=True)
+    permutation = np.asarray(ordered[place].to_numpy(), dtype=np.int64)
+    ordered = ordered.drop(place)
+    if frame.implementation.is_pandas_like():
+        ordered = nw.from_native(ordered.to_native().reset_index(drop=True), eager_only=True)
+    return ordered, permutation
+
+
+def _percent_history(problem: Problem, partition: Partition) -> list[tuple[int, float, float]]:
+    return [
+        (point.work, point.seconds, problem.percent(point.value))
+        for point in partition.history
+        if point.value is not None
+    ]
+
+
+def _in_percent(observer: Observer, problem: Problem, phase: str) -> Observer:
+    def observe(progress: Progress) -> None:
+        value = None if progress.value is None else problem.percent(progress.value)
+        bound = None if progress.bound is None else problem.percent(progress.bound)
+        observer(replace(progress, value=value, bound=bound, phase=phase or progress.phase))
+
+    return observe

@@ -1,0 +1,1 @@
+"""How little a partition could lose at best."""

@@ -1,0 +1,159 @@
+"""Who a released value is made of: at least k records each, none of which outweighs all others together.
+
+A record without a value, or of no weight, is a member of its group, but its mean says nothing about it. A mean of too
+few contributors would tell the values of those few, so groups are joined until there are enough.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.microdata.columns.attributes import Attribute
+from shoal.microdata.microaggregation.solution import group_means, numbered_by_appearance
+
+#: A contributor dominates a mean when all others together weigh less than this percentage of it: the mean then lies
+#: within a tenth of the way from its value to that of the others.
+DOMINANCE_PERCENT = 10.0
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """Which records have a value in a column, and what they weigh in its mean (nothing said: all the same)."""
+
+    column: str
+    present: np.ndarray = field(repr=False)
+    weights: np.ndarray | None = field(default=None, repr=False)
+
+    @classmethod
+    def to(cls, attribute: Attribute, weights: np.ndarray | None) -> "Contributions":
+        """Those to an attribute; the middle of ordered values is not weighted."""
+        return cls(attribute.name, ~attribute.missing, None if attribute.kind == "ordinal" else weights)
+
+    @property
+    def can_be_short(self) -> bool:
+        """Whether a group of k records can have fewer contributors at all."""
+        return self.weights is not None or not bool(self.present.all())
+
+    def counted(self, labels: np.ndarray) -> np.ndarray:
+        """How many records each group's value is made of.
+
+        >>> weighed = Contributions("x", np.array([True, True, True, True]), np.array([5.0, 0.0, 0.0, 0.0]))
+        >>> weighed.counted(np.array([0, 0, 1, 1])).tolist()
+        [1, 2]
+        """
+        groups = int(labels.max()) + 1
+        members = np.bincount(labels[self.present], minlength=groups)
+        if self.weights is None:
+            return members
+        weighing = np.bincount(labels[self.present & (self.weights > 0)], minlength=groups)
+        # Where nobody weighs anything the plain mean is released.
+        return np.where(weighing > 0, weighing, members)
+
+    def short(self, labels: np.ndarray, k: int) -> np.ndarray:
+        """Which groups have a value of fewer than k contributors, or of one that dominates; having none is fine."""
+        counts = self.counted(labels)
+        return ((counts > 0) & (counts < k)) | self._dominated(labels)
+
+    def _dominated(self, labels: np.ndarray) -> np.ndarray:
+        groups = int(labels.max()) + 1
+        if self.weights is None:
+            return np.zeros(groups, dtype=bool)
+        weights, of = self.weights[self.present], labels[self.present]
+        largest = np.zeros(groups)
+        np.maximum.at(largest, of, weights)
+        total = np.bincount(of, weights=weights, minlength=groups)
+        dominated: np.ndarray = (largest > 0) & (total - largest < DOMINANCE_PERCENT / 100.0 * largest)
+        return dominated
+
+
+def check_contributors(columns: Sequence[Contributions], k: int, strata: Sequence[np.ndarray]) -> None:
+    """An ``InputError`` for a column that has too few contributors even in a whole stratum."""
+    for column in columns:
+        if not column.can_be_short:
+            continue
+        stratum = _numbered(strata, column.present.size)
+        short = column.short(stratum, k)
+        if not short.any():
+            continue
+        count = int(column.counted(stratum)[short].min())
+        where = f" in {int(short.sum())} of {len(strata)} strata" if len(strata) > 1 else ""
+        weighing = " and a weight above 0" if column.weights is not None else ""
+        if count < k:
+            raise InputError(
+                f"column '{column.column}' has {count} records with a value{weighing}{where}, fewer than k = {k}, so a mean "
+                "would tell their values; leave the column out or drop it, or choose --missing aside (not released)"
+            )
+        raise InputError(
+            f"one record weighs more than ten times as much as all others with a value in '{column.column}'{where}, so a mean "
+            "would tell its value; look at the sample weights, or take that record out"
+        )
+
+
+def _numbered(strata: Sequence[np.ndarray], records: int) -> np.ndarray:
+    numbers = np.empty(records, dtype=np.int64)
+    for number, rows in enumerate(strata):
+        numbers[rows] = number
+    return numbers
+
+
+def join_short_groups(
+    points: np.ndarray,
+    labels: np.ndarray,
+    columns: Sequence[Contributions],
+    k: int,
+    *,
+    strata: Sequence[np.ndarray],
+    largest: int | None = None,
+) -> tuple[np.ndarray, int]:
+    """The groups with those of too few contributors joined to the nearest that have some, and how many were joined.
+
+    Every stratum must have enough of them, as ``check_contributors`` makes sure.
+    """
+    stratum = _numbered(strata, labels.size)
+    columns = [column for column in columns if column.can_be_short]
+    before = int(labels.max()) + 1
+    waiting = list(columns)
+    while waiting:
+        column = waiting[0]
+        short = column.short(labels, k)
+        if not short.any():
+            waiting.pop(0)
+            continue
+        labels = _join(points, labels, short, column.counted(labels) > 0, stratum)
+        # What was enough for another column may not be any more: a member of no weight meets one of great weight.
+        waiting = [column, *(other for other in columns if other is not column)]
+    if largest is not None and np.bincount(labels).max() > largest:
+        raise InputError(
+            f"some groups have values of fewer than k = {k} records in a column, and --largest {largest} does not let "
+            "them be joined; raise it, or choose --missing aside (not released)"
+        )
+    return numbered_by_appearance(labels), before - (int(labels.max()) + 1)
+
+
+def _join(
+    points: np.ndarray, labels: np.ndarray, short: np.ndarray, contributing: np.ndarray, stratum: np.ndarray
+) -> np.ndarray:
+    """Join groups that are short, each with the nearest group of its stratum that has contributors, in pairs."""
+    from scipy.spatial import cKDTree
+
+    centres = group_means(points, labels)
+    stratum_of = np.empty(short.size, dtype=np.int64)
+    stratum_of[labels] = stratum
+    joined = np.arange(short.size)
+    for number in np.unique(stratum_of[short]):
+        candidates = np.flatnonzero((stratum_of == number) & contributing)
+        asking = np.flatnonzero((stratum_of == number) & short)
+        distances, places = cKDTree(centres[candidates]).query(centres[asking], k=2)
+        nearest = candidates[places]
+        own = nearest[:, 0] == asking
+        partner = np.where(own, nearest[:, 1], nearest[:, 0])
+        distance = np.where(own, distances[:, 1], distances[:, 0])
+        taken: set[int] = set()
+        for place in np.argsort(distance, kind="stable").tolist():
+            pair = int(asking[place]), int(partner[place])
+            if taken.isdisjoint(pair):
+                taken.update(pair)
+                joined[pair[1]] = pair[0]
+    return np.unique(joined[labels], return_inverse=True)[1].reshape(-1)

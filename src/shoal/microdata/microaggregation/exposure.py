@@ -1,0 +1,79 @@
+"""What a reader can still learn from groups: values everybody shares, a dominant member, records linked by distance."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.microdata.microaggregation.release import comparable, scaled
+
+if TYPE_CHECKING:
+    from shoal.microdata.microaggregation.result import Microaggregation
+
+# Exact linkage looks at every record and every group; beyond this a report would keep its reader waiting.
+MOST_LINKED = 50_000
+
+
+def groups_without_range(values: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Which groups hold a single value: their mean is everybody's true value.
+
+    >>> groups_without_range(np.array([2.0, 2.0, 2.0, 5.0]), np.array([0, 0, 1, 1])).tolist()
+    [True, False]
+    """
+    groups = int(labels.max()) + 1
+    present = ~np.isnan(values)
+    low = np.full(groups, np.inf)
+    high = np.full(groups, -np.inf)
+    np.minimum.at(low, labels[present], values[present])
+    np.maximum.at(high, labels[present], values[present])
+    return low == high
+
+
+def dominated_groups(values: np.ndarray, labels: np.ndarray, percent: float = 10.0) -> np.ndarray:
+    """Which groups let their second largest member estimate the largest to within so many percent from the group sum.
+
+    The p % rule on the sum of a group (group size times released mean): it fires when what is left of the sum after the
+    two largest is below p % of the largest. Only for values of 0 or more; a column with negative ones fires nowhere.
+
+    >>> dominated_groups(np.array([100.0, 5.0, 1.0, 40.0, 30.0, 30.0]), np.array([0, 0, 0, 1, 1, 1])).tolist()
+    [True, False]
+    """
+    groups = int(labels.max()) + 1
+    present = ~np.isnan(values)
+    values, labels = values[present], labels[present]
+    if values.size == 0 or values.min() < 0:
+        return np.zeros(groups, dtype=bool)
+    order = np.lexsort((-values, labels))
+    values, labels = values[order], labels[order]
+    starts = np.searchsorted(labels, np.arange(groups))
+    sizes = np.bincount(labels, minlength=groups)
+    largest = np.where(sizes > 0, values[np.minimum(starts, values.size - 1)], 0.0)
+    second = np.where(sizes > 1, values[np.minimum(starts + 1, values.size - 1)], 0.0)
+    total = np.bincount(labels, weights=values, minlength=groups)
+    fires: np.ndarray = (largest > 0) & (total - largest - second < percent / 100.0 * largest)
+    return fires
+
+
+def expected_links(result: "Microaggregation") -> list[tuple[str, float]]:
+    """How many records an intruder links by distance, tied records counting in part, for each scenario.
+
+    One scenario for each group of columns protected together, and one for an intruder who knows all of them. Records
+    with gaps are left out; none are linked above 50,000 records.
+    """
+    from shoal.microdata.measures.linkage import link_by_distance
+
+    if result.records > MOST_LINKED:
+        return []
+    before, after = {}, {}
+    for attribute, released in result.released_columns():
+        before[attribute.name] = scaled(attribute, attribute.values, 1.0)
+        after[attribute.name] = scaled(attribute, comparable(attribute, released), 1.0)
+    scenarios = [part.columns for part in result.parts]
+    if len(scenarios) > 1:
+        scenarios.append(result.columns)
+    found = []
+    for columns in scenarios:
+        known = np.column_stack([before[name] for name in columns])
+        seen = np.column_stack([after[name] for name in columns])
+        whole = ~(np.isnan(known).any(axis=1) | np.isnan(seen).any(axis=1))
+        found.append((", ".join(columns), link_by_distance(known[whole], seen[whole]).expected))
+    return found

@@ -1,0 +1,158 @@
+"""``microaggregate`` as an operation: from data by its name to a checked release with its groups and links."""
+
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import InputError
+from shoal.microdata.microaggregation.settings import MicroaggregateSettings
+from shoal.operation import Operation, Place, Product, Records, Workplace
+
+if TYPE_CHECKING:
+    from shoal.microdata.microaggregation.result import Microaggregation
+
+
+def run(settings: MicroaggregateSettings, place: Workplace) -> "Microaggregation":
+    """Protect the records."""
+    from shoal.microdata.columns.orders import read_orders, value_label_orders
+    from shoal.microdata.microaggregation.api import microaggregate
+    from shoal.microdata.microaggregation.solution import read_labels
+    from shoal.search.overall import Overall
+
+    place.say("reading")
+    records = place.records(settings.data)
+    orders: Any = settings.ordinal
+    if records.labels is not None:
+        orders = value_label_orders(read_orders(orders), records.labels.values, records.labels.measures)
+    start = None if settings.start is None else read_labels(place.text(settings.start), settings.start)
+    place.say("searching")
+    return microaggregate(
+        records.frame,
+        settings.k,
+        columns=settings.columns,
+        method=settings.method,
+        options=settings.options,
+        groups=settings.groups,
+        aggregate=settings.aggregate,
+        ordinal=orders,
+        by=settings.by,
+        missing=settings.missing,
+        attribute_weights=settings.attribute_weights,
+        sample_weights=settings.sample_weights,
+        largest=settings.largest,
+        drop=removed(settings, records),
+        order=settings.order,
+        quasi=settings.quasi,
+        roles=records.roles,
+        unit=settings.unit,
+        start=start,
+        budget=place.budget(settings),
+        seed=settings.seed,
+        threads=place.threads,
+        # The curves of several searches would not make one picture.
+        observer=Overall(place.observe) if several(settings) else place.observe,
+    )
+
+
+def several(settings: MicroaggregateSettings) -> bool:
+    """Whether there are several searches, one for each stratum or group of columns."""
+    groups = settings.groups == "auto" or (settings.groups is not None and len(settings.groups) > 1)
+    return groups or bool(settings.by)
+
+
+def removed(settings: MicroaggregateSettings, records: Records) -> list[str]:
+    """The columns to remove: those named, or else confirmed identifiers that nothing asks for."""
+    if settings.drop is not None:
+        return settings.drop
+    groups = settings.groups if isinstance(settings.groups, list) else []
+    wanted = {*(settings.columns or ()), *settings.ordinal, *(settings.quasi or ())}.union(*groups)
+    roles = records.roles or {}
+    return [name for name, role in roles.items() if role == "identifier" and name not in wanted]
+
+
+def reads(settings: MicroaggregateSettings) -> list[Place]:
+    """The data, and the groups to begin from."""
+    return [settings.data, *([settings.start] if settings.start is not None else [])]
+
+
+def check(settings: MicroaggregateSettings, written: frozenset[str]) -> None:
+    """Refuse what cannot be written with these settings, before anything is read."""
+    if "labels" in written and several(settings) and not settings.by:
+        raise InputError("--labels holds one partition; it cannot be used with several --groups")
+    if settings.require_k is not None and "output" not in written:
+        raise InputError("--require-k is a gate before writing; name an output with -o")
+
+
+def gate(result: "Microaggregation", settings: MicroaggregateSettings) -> str | None:
+    """K over all that could be known has to be what is required."""
+    if settings.require_k is None or result.k_release >= settings.require_k:
+        return None
+    return (
+        f"K of the release over {', '.join(result.quasi)} is {result.k_release}, below the required "
+        f"{settings.require_k}"
+    )
+
+
+def _labels(result: "Microaggregation", settings: MicroaggregateSettings) -> str | None:
+    """The group of every record: it says who was made equal to whom. Of several partitions there is no such list."""
+    from shoal.sources.internal import marked_text
+
+    if len(result.parts) > 1:
+        return None
+    return marked_text("\n".join(str(label) for label in result.labels.tolist()))
+
+
+OPERATION = Operation(
+    name="microaggregate",
+    title="Protect records",
+    summary="Make every record equal to at least k−1 others.",
+    description="Records are replaced by the means of groups of at least k, with the least loss found and a bound on the least "
+    "possible.\n\nCtrl-C or --time-limit end the search with the best found so far, checked like any other result.",
+    examples=(
+        "shoal microaggregate survey.csv -k 5 -o safe.csv --report safe.html",
+        "shoal microaggregate firms.csv -k 3 --columns turnover,staff --by region --time-limit 60 -o safe.csv",
+    ),
+    doing="microaggregating",
+    settings=MicroaggregateSettings,
+    run=run,
+    reads=reads,
+    check=check,
+    gate=gate,
+    titled=lambda settings: f"{settings.data}: k = {settings.k}, {settings.method}",
+    products=(
+        Product(
+            "output",
+            "Where to write.",
+            lambda result, settings: result.frame,
+            short="-o",
+            metavar="DATA",
+            check=lambda result, settings: result.verify,
+            files=(
+                ("release.csv", "Released records (CSV)"),
+                ("release.parquet", "Released records (Parquet)"),
+                ("release.xlsx", "Released records (Excel)"),
+            ),
+            subject="the protected records",
+        ),
+        Product(
+            "labels",
+            "Write the groups here.",
+            _labels,
+            form="text",
+            metavar="LABELS",
+            internal=True,
+            files=(("labels.csv", "Groups of the records, internal"),),
+        ),
+        Product(
+            "record_links",
+            "Write which released record is which, for 'shoal compare'; internal.",
+            lambda result, settings: result.record_links.csv(),
+            form="text",
+            internal=True,
+            # Beside the release of a run, for comparing it; nobody downloads it.
+            files=(("record-links.csv", ""),),
+        ),
+    ),
+    methods="shoal.microdata.microaggregation.methods:METHODS",
+    telling="shoal.microdata.microaggregation.report",
+    function="shoal.microdata.microaggregation.api:microaggregate",
+    apart=frozenset({"require_k", "roles"}),
+)

@@ -1,0 +1,1 @@
+"""The local searches as they were published: ``ls``, ``lsc``, ``ilsm``, ``ilsmc``."""

@@ -1,0 +1,294 @@
+"""The report of a microaggregation: what a release officer must see to sign, and nothing confidential."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.microdata.microaggregation.exposure import dominated_groups, expected_links, groups_without_range
+from shoal.operation import Rows
+from shoal.report import charts
+from shoal.report.bins import Bin, histogram, merge_small
+from shoal.report.page import Page
+
+if TYPE_CHECKING:
+    from shoal.microdata.microaggregation.result import Microaggregation
+    from shoal.search import Progress
+
+# A report of a hundred columns would not be read; the first ones are drawn, all are in the table.
+_DRAWN = 12
+
+
+def glimpse(progress: "Progress") -> str:
+    """How far the search is."""
+    rate = progress.work / progress.seconds if progress.seconds > 0 else 0.0
+    value = "" if progress.value is None else f"loss {progress.value:.4f} %"
+    return f"{value}  {progress.work:,} iterations, {rate:,.0f}/s"
+
+
+def figures(result: "Microaggregation", settings: object) -> dict[str, Any]:
+    """Everything that is known of a release in numbers."""
+    return {
+        "method": result.method,
+        "k": result.k,
+        "k_release": result.k_release,
+        "k_protected": result.k_protected,
+        "records": result.records,
+        "set_aside": result.set_aside,
+        "columns": list(result.columns),
+        "groups": [list(part.columns) for part in result.parts],
+        "clusters": int(sum(part.sizes.size for part in result.parts)),
+        "min_cluster": int(min(part.sizes.min() for part in result.parts)),
+        "max_cluster": int(max(part.sizes.max() for part in result.parts)),
+        "sse": result.sse,
+        "sst": result.sst,
+        "loss_percent": result.loss,
+        "bound_percent": result.bound,
+        "optimal": result.optimal,
+        "iterations": int(sum(part.iterations for part in result.parts)),
+        "stopped_by": str(result.stopped_by),
+        "seconds": sum(part.seconds for part in result.parts),
+        "verified": True,
+        "quasi": list(result.quasi),
+        "quasi_guessed": result.quasi_guessed,
+        "null": result.anonymity.null,
+        **_grouping(result),
+        "notes": list(result.notes),
+        "warnings": list(result.warnings),
+    }
+
+
+def _grouping(result: "Microaggregation") -> dict[str, Any]:
+    """The score by which the groups were chosen, and beside it that of what is released."""
+    fields: dict[str, Any] = {}
+    if result.grouping is not None:
+        found = result.grouping
+        fields["grouping"] = {
+            "method": found.method,
+            "score": found.score,
+            "il": found.il,
+            "id": found.id,
+            "dld": found.dld,
+            "bound": found.bound,
+            "optimal": found.optimal,
+        }
+    if result.fitness is not None:
+        own = result.fitness
+        fields["release"] = {"score": own.value, "il": own.il, "id": own.id, "dld": own.dld}
+    return fields
+
+
+def facts(result: "Microaggregation", settings: object) -> list[tuple[str, Any]]:
+    """What a person wants to know first."""
+    sizes = [size for part in result.parts for size in part.sizes.tolist()]
+    iterations = sum(part.iterations for part in result.parts)
+    pairs: list[tuple[str, Any]] = [
+        (
+            "records",
+            f"{result.records:,}" + (f" ({result.set_aside:,} set aside)" if result.set_aside else ""),
+        ),
+        ("groups", f"{len(sizes):,} of {min(sizes)} to {max(sizes)} records"),
+        ("information loss", f"{result.loss:.4f} %{_quality(result)}"),
+        *_k_in_words(result),
+        ("search", f"{result.method}, {iterations:,} iterations, stopped by {result.stopped_by}"),
+    ]
+    if result.grouping is not None:
+        pairs.append(("column groups", ";".join(",".join(part.columns) for part in result.parts)))
+        pairs.append(("score when chosen", f"{result.grouping.score:.4f}, by {result.grouping.method}"))
+    if result.fitness is not None:
+        own = result.fitness
+        pairs.append(
+            (
+                "score of the release",
+                f"{own.value:.4f} (IL {own.il:.2f}, ID {own.id:.2f}, DLD {own.dld:.2f} %)",
+            )
+        )
+    return pairs
+
+
+def tables(result: "Microaggregation", settings: object) -> list[Rows]:
+    """Means and deviations before and after."""
+    change = f"largest change of a correlation: {result.changes.largest_correlation_change:.4f}"
+    return [
+        Rows(
+            ["column", "mean before", "after", "deviation before", "after", "variance kept %"],
+            [item.row() for item in result.changes.columns],
+            rest=change if len(result.changes.columns) > 1 else "",
+        )
+    ]
+
+
+def _k_in_words(result: "Microaggregation") -> list[tuple[str, str]]:
+    """K over what could be known, and beside it K over the protected columns where that is another figure."""
+    guessed = ", all that could be known (--quasi names others)" if result.quasi_guessed else ""
+    over = f"{result.k_release} over {', '.join(result.quasi)}{guessed} (k asked for: {result.k})"
+    alone = [("K of the protected", f"{result.k_protected} over the protected columns alone")]
+    return [("K of the release", over), *(alone if result.k_protected != result.k_release else [])]
+
+
+def _quality(result: "Microaggregation") -> str:
+    if result.optimal:
+        return ", proved optimal"
+    if result.bound is None:
+        return ""
+    return f"; no grouping can lose less than {result.bound:.4f} %"
+
+
+def page(result: "Microaggregation", settings: object = None) -> Page:
+    """The report of one release; all it needs to know of the settings the result knows itself."""
+    out = Page("Microaggregated records", f"k = {result.k}, {len(result.columns)} protected columns")
+    out.section("Result")
+    sizes = np.concatenate([part.sizes for part in result.parts])
+    anonymity = result.anonymity
+    out.facts(
+        [
+            ("records released", result.records),
+            ("records set aside, not released", result.set_aside),
+            (
+                "K of the release",
+                f"{result.k_release}, over {', '.join(result.quasi)} "
+                + (
+                    "(all that could be known, by the look of the columns)"
+                    if result.quasi_guessed
+                    else "(named)"
+                ),
+            ),
+            ("K over the protected columns alone", result.k_protected),
+            ("k asked for", result.k),
+            (
+                "units in classes below 3, 5, 10",
+                ", ".join(f"{anonymity.below(limit):,}" for limit in (3, 5, 10)),
+            ),
+            ("largest risk of a unit", f"{anonymity.maximum_risk:.3g}"),
+            ("average risk of a unit", f"{anonymity.average_risk:.3g}"),
+            ("information loss", f"{result.loss:.4f} %"),
+            (
+                "no grouping can lose less than",
+                "not known" if result.bound is None else f"{result.bound:.4f} %",
+            ),
+            ("proved optimal", result.optimal),
+            ("groups", f"{sizes.size:,} of {sizes.min()} to {sizes.max()} records"),
+            ("search stopped by", str(result.stopped_by)),
+        ]
+    )
+    for warning in result.warnings:
+        out.warning(warning)
+    for note in result.notes:
+        out.note(note)
+    _exposure(out, result)
+    _search(out, result)
+    out.section("Groups")
+    bins = merge_small(
+        [Bin(size, size, int(count * size)) for size, count in enumerate(np.bincount(sizes)) if count]
+    )
+    if bins:
+        out.chart(
+            charts.bars(
+                [b.name for b in bins], [b.count for b in bins], x="records in the group", y="records"
+            ),
+            "How many records are in groups of which size.",
+        )
+    _columns(out, result)
+    out.provenance(
+        result.settings,
+        "sizes, group values, loss and K recomputed from the released frame by a check that shares no code with the search",
+    )
+    return out
+
+
+def _exposure(out: Page, result: "Microaggregation") -> None:
+    out.section("What remains at risk")
+    columns = {attribute.name: attribute for attribute, _ in result.released_columns()}
+    rows = []
+    for part in result.parts:
+        for name in part.columns:
+            values = columns[name].values
+            dominated = (
+                int(dominated_groups(values, part.labels).sum()) if columns[name].kind != "ordinal" else None
+            )
+            rows.append(
+                (name, part.sizes.size, int(groups_without_range(values, part.labels).sum()), dominated)
+            )
+    out.table(
+        ["column", "groups", "groups with a single value", "groups a member dominates (p % = 10)"], rows
+    )
+    links = expected_links(result)
+    if links:
+        out.table(
+            ["an intruder who knows", "links to expect", "in percent of the records"],
+            [(known, round(number, 1), 100.0 * number / result.records) for known, number in links],
+        )
+        out.note(
+            "Linked by distance to the released records; a true match among t equally near ones counts 1/t."
+        )
+    else:
+        out.note("There are too many records to link them here; shoal compare does it.")
+
+
+def _search(out: Page, result: "Microaggregation") -> None:
+    curves = {}
+    for part in result.parts:
+        for name, history in part.histories:
+            if len(history) > 1:
+                curves[name or "loss"] = [(work, value) for work, _, value in history]
+    if not curves:
+        return
+    out.section("The search")
+    first = dict(list(curves.items())[:6])
+    out.chart(
+        charts.lines(first, x="iterations", y="information loss, %"),
+        "The best loss found so far"
+        + ("" if len(first) == len(curves) else f" (6 of {len(curves)} searches)")
+        + ".",
+    )
+
+
+def _columns(out: Page, result: "Microaggregation") -> None:
+    out.section("Before and after")
+    out.table(
+        ["column", "mean before", "mean after", "deviation before", "deviation after", "variance kept %"],
+        [change.row() for change in result.changes.columns],
+    )
+    _correlations(out, result)
+    if result.anonymity.units < result.records:
+        # A bin of ten records may stand for one person.
+        out.note("Distributions are not drawn, because some units have several records.")
+        return
+    released = _released(result)
+    for name, before, after in released[:_DRAWN]:
+        shown = {"before": histogram(before), "after": histogram(after)}
+        if all(len(bins) > 1 for bins in shown.values()):
+            out.chart(
+                charts.densities(shown, x=name),
+                f"{name}: between the 1st and 99th percentile, bins of at least 10 records.",
+            )
+    if len(released) > _DRAWN:
+        out.note(f"Distributions of the first {_DRAWN} of {len(released)} columns are drawn.")
+
+
+def _correlations(out: Page, result: "Microaggregation") -> None:
+    names = [c.column for c in result.changes.columns]
+    if len(names) < 2:
+        return
+    before, after = result.changes.correlations_before, result.changes.correlations_after
+    pairs = [
+        (names[i], names[j], float(before[i, j]), float(after[i, j]))
+        for i in range(len(names))
+        for j in range(i)
+        if not (np.isnan(before[i, j]) or np.isnan(after[i, j]))
+    ]
+    pairs.sort(key=lambda row: -abs(row[3] - row[2]))
+    out.text(f"Largest change of a correlation: {result.changes.largest_correlation_change:.4f}.")
+    out.table(["column", "column", "correlation before", "after"], pairs[:10])
+
+
+def _released(result: "Microaggregation") -> list[tuple[str, np.ndarray, np.ndarray]]:
+    import narwhals as nw
+
+    from shoal.microdata.columns.attributes import read_attribute
+
+    frame = nw.from_native(result.frame, eager_only=True)
+    return [
+        (attribute.name, attribute.values, read_attribute(frame, attribute.name).values)
+        for attribute in result._check.attributes
+        if attribute.kind in ("number", "integer")
+    ]

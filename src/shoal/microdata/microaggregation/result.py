@@ -1,0 +1,166 @@
+"""The result of ``shoal.microaggregate``: a protected frame with everything that is known of it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from shoal.anonymity.measure import Anonymity
+from shoal.microdata.columns.attributes import Attribute
+from shoal.microdata.columns.record_links import RecordLinks
+from shoal.microdata.grouping.result import AttributeGrouping
+from shoal.microdata.measures.before_after import Changes
+from shoal.microdata.measures.fitness import Fitness
+from shoal.microdata.microaggregation.verify import ReleaseCheck
+from shoal.search import StopReason, informative
+
+
+def most_telling(reasons: Iterable[StopReason]) -> StopReason:
+    """Of several reasons to stop, the one a reader must know."""
+    order = [
+        StopReason.INTERRUPT,
+        StopReason.TIME,
+        StopReason.TARGET,
+        StopReason.ITERATIONS,
+        StopReason.OPTIMAL,
+    ]
+    return min(reasons, key=order.index)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The columns that were microaggregated together, and how that went.
+
+    Squared errors are those of the released values, in the scaled space of the distances. ``bound`` is ``None`` where
+    no lower bound holds (values were imputed) or none was computed.
+    """
+
+    columns: tuple[str, ...]
+    labels: np.ndarray
+    sse: float
+    sst: float
+    bound: float | None
+    optimal: bool
+    method: str
+    iterations: int
+    seconds: float
+    stopped_by: StopReason
+    histories: tuple[tuple[str, Any], ...]
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Records in each group."""
+        return np.bincount(self.labels)
+
+    @property
+    def loss_percent(self) -> float:
+        """Information loss, 100·SSE/SST."""
+        return 100.0 * self.sse / self.sst if self.sst > 0 else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Microaggregation:
+    """A protected frame with everything that is known of it.
+
+    ``frame`` is of the kind that came in. ``k`` is what was asked for, ``k_release`` what the released frame has over
+    ``quasi``, all that an intruder could know of somebody (named, or else guessed: ``quasi_guessed``); it is the one that
+    counts. ``k_protected`` is what it has over the protected columns alone. Where columns were protected in several
+    groups, ``fitness`` says what the release itself loses and discloses, and ``grouping`` how the groups were found, if
+    nobody named them.
+    ``record_links`` say which released record stands for which original one, for ``shoal.compare``; they are internal.
+    """
+
+    frame: Any
+    parts: tuple[Part, ...]
+    k: int
+    k_release: int
+    k_protected: int
+    anonymity: Anonymity
+    quasi: tuple[str, ...]
+    quasi_guessed: bool
+    method: str
+    records: int
+    set_aside: int
+    changes: Changes
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+    settings: tuple[tuple[str, Any], ...]
+    record_links: RecordLinks
+    _check: ReleaseCheck
+    grouping: AttributeGrouping | None = None
+    fitness: Fitness | None = None
+
+    def __repr__(self) -> str:
+        """One line for a notebook: the frame and the labels would fill pages."""
+        bound = "" if self.bound is None else f", bound={self.bound:.4f}"
+        return (
+            f"Microaggregation(records={self.records}, columns={self.columns}, k={self.k}, "
+            f"k_release={self.k_release}, k_protected={self.k_protected}, loss={self.loss:.4f}{bound}, "
+            f"optimal={self.optimal}, method={self.method!r})"
+        )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The protected columns."""
+        return tuple(name for part in self.parts for name in part.columns)
+
+    @property
+    def labels(self) -> np.ndarray:
+        """The group of each released record, before any sorting; for several attribute groups those of the first."""
+        return self.parts[0].labels
+
+    @property
+    def partition(self) -> np.ndarray:
+        """The same as ``labels``."""
+        return self.labels
+
+    @property
+    def sse(self) -> float:
+        """Squared error over all protected columns."""
+        return float(sum(part.sse for part in self.parts))
+
+    @property
+    def sst(self) -> float:
+        """Squared error of a single group: what 100 % loss means."""
+        return float(sum(part.sst for part in self.parts))
+
+    @property
+    def loss(self) -> float:
+        """Information loss in percent."""
+        return 100.0 * self.sse / self.sst if self.sst > 0 else 0.0
+
+    @property
+    def bound(self) -> float | None:
+        """A proved lower bound on the loss of any such grouping, in percent; ``None`` if nothing above 0 is proved."""
+        if any(part.bound is None for part in self.parts):
+            return None
+        total = sum(part.bound or 0.0 for part in self.parts)
+        return informative(100.0 * total / self.sst if self.sst > 0 else 0.0, self.loss)
+
+    @property
+    def optimal(self) -> bool:
+        """Whether no grouping can lose less."""
+        return all(part.optimal for part in self.parts)
+
+    @property
+    def stopped_by(self) -> StopReason:
+        """What ended the search: the most telling reason over all parts."""
+        return most_telling(part.stopped_by for part in self.parts)
+
+    def verify(self, released: Any = None) -> None:
+        """Recompute sizes, values, loss and K from a frame (by default the one held here); raise if they differ."""
+        self._check(self, self.frame if released is None else released)
+
+    def released_columns(self) -> "Iterator[tuple[Attribute, np.ndarray]]":
+        """Each protected column with its original values, and the released ones in the original order. Confidential."""
+        data = nw.from_native(self.frame, eager_only=True)
+        for attribute in self._check.attributes:
+            yield attribute, self._check.released_values(data, attribute)
+
+    def report(self) -> Any:
+        """The report as a page; ``.write(path)`` writes it."""
+        from shoal.microdata.microaggregation.report import page
+
+        return page(self)

@@ -1,0 +1,1 @@
+"""Shoal's own searches over partitions, and what they are made of."""

@@ -1,0 +1,195 @@
+"""A partition under local search: what the search methods share around the kernels."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from shoal.microdata.microaggregation.construct.mdav import mdav_labels
+from shoal.microdata.microaggregation.problem import Problem
+from shoal.microdata.microaggregation.search.kernels import pairs
+from shoal.microdata.microaggregation.search.kernels.groups import Groups, empty_groups, load, unload
+from shoal.microdata.microaggregation.search.kernels.pairs import Search, descend, new_search
+from shoal.microdata.microaggregation.search.kernels.perturbation import random_labels
+from shoal.microdata.microaggregation.search.kernels.space import Space
+from shoal.microdata.microaggregation.solution import Partition, numbered_by_appearance, squared_error
+from shoal.search import Run
+from shoal.search.randomness import below
+
+# How many pairs of groups one uninterrupted stretch of a local search may look at.
+_STRETCH = 3_000_000
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a search did, for those who study it.
+
+    ``lists`` are mean numbers of pairs by pass, over all local searches (one that ended earlier counts 0);
+    ``course`` is the best squared error after each iteration.
+    """
+
+    searches: int = 0
+    passes: int = 0
+    pairs: int = 0
+    opened: int = 0
+    tested: int = 0
+    swaps: int = 0
+    shifts: int = 0
+    lists: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    initial_lists: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    improved: int = 0
+    kept: int = 0
+    returned: int = 0
+    dissolved: int = 0
+    distilled: int = 0
+    course: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def rejected(self) -> int:
+        """Pairs that the quick tests ruled out."""
+        return self.pairs - self.opened
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchedPartition(Partition):
+    """A partition found by a search, with what the search counted."""
+
+    statistics: Statistics = field(default_factory=Statistics)
+
+
+def group_limits(problem: Problem, share: float) -> tuple[int, int]:
+    """The fewest and most groups a search visits: the top ``share`` of what could be sensible.
+
+    >>> group_limits(Problem(np.random.default_rng(0).normal(size=(834, 2)), k=3), 0.2)
+    (256, 278)
+    """
+    most, lowest = problem.most_groups, problem.fewest_groups
+    return max(lowest, min(most - 1, most - int(share * (most - lowest)))), most
+
+
+class Descent:
+    """Groups with all the arrays a local search needs; nothing in it depends on how work was cut."""
+
+    def __init__(self, problem: Problem, space: Space, random: np.ndarray) -> None:
+        self.problem = problem
+        self.space = space
+        self.random = random
+        # Groups of 8k are never worth keeping; the bound only matters for data with very many equal records.
+        self.capacity = min(problem.n, 8 * problem.k if problem.largest is None else problem.largest)
+        self.groups = self.room()
+        self.search: Search = new_search(problem.most_groups + 1, problem.n)
+
+    def room(self) -> Groups:
+        """Space for another partition of the same problem."""
+        return empty_groups(self.problem.most_groups + 1, self.capacity, self.space.points.shape[1])
+
+    def begin_at_random(self, fewest: int, most: int) -> None:
+        """A random partition whose number of groups is random too."""
+        problem = self.problem
+        count = fewest + int(below(self.random, most - fewest + 1))
+        labels = np.empty(problem.n, dtype=np.int64)
+        random_labels(problem.n, problem.k, count, min(2 * problem.k - 1, self.capacity), self.random, labels)
+        self._load(labels, count)
+
+    def begin_at(self, labels: np.ndarray) -> None:
+        """A given partition; groups too large to be held are split first, which never raises the loss."""
+        labels = split_above(self.problem, labels, self.capacity)
+        self._load(labels.astype(np.int64), int(labels.max()) + 1)
+
+    def _load(self, labels: np.ndarray, count: int) -> None:
+        load(self.groups, self.space.points, self.problem.k, labels, count)
+        self.search.changed[:count] = True
+        self.search.dirty[:] = True
+
+    def descend(self, run: Run, *, everything: bool = False) -> bool:
+        """Search until no move gains, or until time is up; whether a local optimum was reached."""
+        limit = max(1, _STRETCH // max(1, int(self.groups.number[0])))
+        arguments = (self.space.points, self.problem.k, self.space.tolerance, everything, limit)
+        while not descend(self.groups, *arguments, self.search, self.random):
+            if out_of_time(run):
+                return False
+        return True
+
+    def labels(self, groups: Groups | None = None) -> np.ndarray:
+        """The group of each record, numbered by first appearance."""
+        labels = np.empty(self.problem.n, dtype=np.int32)
+        unload(self.groups if groups is None else groups, labels)
+        return numbered_by_appearance(labels)
+
+
+class Incumbent:
+    """The best partition of a run, with its loss in the problem's own space."""
+
+    def __init__(self, problem: Problem, run: Run) -> None:
+        self.problem = problem
+        self.run = run
+        self.value = np.inf
+        self.labels = np.zeros(problem.n, dtype=np.int32)
+
+    def offer(self, labels: np.ndarray, phase: str = "") -> bool:
+        """Keep the partition if it is better; whether it was."""
+        value = squared_error(self.problem.points, labels)
+        better = value < self.value
+        if better:
+            self.value, self.labels = value, labels
+        self.run.report(value if better else None, phase=phase)
+        return better
+
+    def partition(self, statistics: Statistics | None = None) -> SearchedPartition:
+        """What the run returns."""
+        return SearchedPartition(
+            value=self.value,
+            labels=self.labels,
+            sst=self.problem.sst,
+            statistics=statistics or Statistics(),
+            **self.run.closing(),
+        )
+
+
+def out_of_time(run: Run) -> bool:
+    """Whether a piece of work must be broken off: a budget of iterations alone never does that."""
+    budget = run.budget
+    return budget.control.cancelled or (budget.seconds is not None and run.seconds >= budget.seconds)
+
+
+def only_group(problem: Problem, run: Run) -> SearchedPartition:
+    """The answer when there are fewer than 2k records: one group, which is the optimum."""
+    labels = np.zeros(problem.n, dtype=np.int32)
+    value = squared_error(problem.points, labels)
+    run.report(value, bound=value)
+    run.finish()
+    return SearchedPartition(
+        value=value, bound=value, optimal=True, labels=labels, sst=problem.sst, **run.closing()
+    )
+
+
+def split_above(problem: Problem, labels: np.ndarray, capacity: int) -> np.ndarray:
+    """The groups, with those of more than ``capacity`` records split by MDAV."""
+    labels = numbered_by_appearance(labels)
+    count = int(labels.max()) + 1
+    for group in np.flatnonzero(np.bincount(labels) > capacity):
+        members = np.flatnonzero(labels == group)
+        parts = mdav_labels(problem.points[members], problem.k)
+        labels[members] = np.where(parts == 0, group, count + parts - 1)
+        count += int(parts.max())
+    return labels
+
+
+def counted(search: Search) -> dict[str, Any]:
+    """The counts of a search, by the names of ``Statistics``."""
+    counts = search.counts
+    return {
+        "searches": int(counts[pairs.CALLS]),
+        "passes": int(counts[pairs.PASSES]),
+        "pairs": int(counts[pairs.PAIRS]),
+        "opened": int(counts[pairs.OPENED]),
+        "tested": int(counts[pairs.TESTED]),
+        "swaps": int(counts[pairs.SWAPS]),
+        "shifts": int(counts[pairs.SHIFTS]),
+    }
+
+
+def mean_lists(lists: np.ndarray, searches: int) -> np.ndarray:
+    """The mean number of pairs of each pass, without the passes nobody made."""
+    made = np.flatnonzero(lists)
+    return lists[: made[-1] + 1] / max(1, searches) if made.size else np.zeros(0)

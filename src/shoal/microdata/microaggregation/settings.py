@@ -1,0 +1,119 @@
+"""The settings of ``microaggregate``."""
+
+from typing import Literal
+
+from shoal.microdata.columns.settings import GroupsOrAuto, Ordinal
+from shoal.search.settings import SearchSettings
+from shoal.settings import Column, Columns, Data, Options, Weights, setting
+
+_RECORDS = "Records and values"
+_RISK = "What could be known"
+
+
+class MicroaggregateSettings(SearchSettings):
+    """What to protect and how."""
+
+    data: Data = setting(
+        ..., "A file (or FILE.xlsx::SHEET), or URL::table of a database.", argument=True, label="Data"
+    )
+    columns: Columns | None = setting(
+        None,
+        "Columns to protect ('*': every numeric one).",
+        label="Columns to protect",
+        otherwise="all that measure something; the choice is printed",
+    )
+    groups: GroupsOrAuto | None = setting(
+        None, "Protect these columns group by group; auto finds the groups.", label="Protected"
+    )
+    k: int = setting(
+        5,
+        "Smallest number of equal records.",
+        short="-k",
+        label="k, smallest number of equal records",
+        ge=2,
+        le=10**9,
+    )
+    quasi: Columns | None = setting(
+        None,
+        "Columns over which K of the release is counted.",
+        section=_RISK,
+        label="Quasi-identifiers",
+        otherwise="all released ones that could be known; the choice is printed",
+    )
+    unit: Column | None = setting(
+        None, "Count distinct units in K.", section=_RISK, label="Unit", otherwise="every record is one"
+    )
+    require_k: int | None = setting(
+        None,
+        "Write nothing and exit with 3 if K of the release is below this.",
+        section=_RISK,
+        label="Required K",
+        ge=1,
+        le=10**9,
+    )
+    ordinal: Ordinal = setting(
+        [],
+        "Columns whose order counts, not their values; texts need their order.",
+        section=_RECORDS,
+        label="Orders of texts",
+    )
+    by: Columns = setting(
+        [], "Strata no group may cross.", section=_RECORDS, label="Strata no group may cross"
+    )
+    drop: Columns | None = setting(
+        None, "Identifiers to remove.", section=_RECORDS, label="Columns to remove"
+    )
+    missing: Literal["refuse", "aside", "impute"] = setting(
+        "refuse",
+        "Records with gaps: refuse, do not release, or fill in.",
+        section=_RECORDS,
+        label="Records with gaps",
+        words={"refuse": "are refused", "aside": "are set aside, not released", "impute": "are filled in"},
+    )
+    aggregate: Literal["mean", "median", "rounded-mean"] = setting(
+        "mean",
+        "What stands for a group.",
+        section=_RECORDS,
+        label="A group is replaced by",
+        words={"mean": "its mean", "median": "its median", "rounded-mean": "its mean, rounded"},
+    )
+    largest: int | None = setting(
+        None,
+        "Most records in a group.",
+        section=_RECORDS,
+        label="Most records in a group",
+        otherwise="no limit",
+        ge=2,
+        le=10**9,
+    )
+    sample_weights: Column | None = setting(
+        None, "People a record stands for.", section=_RECORDS, label="Sample weights"
+    )
+    attribute_weights: Weights | None = setting(
+        None, "Importance in the distance.", section=_RECORDS, label="Importance of columns"
+    )
+    order: Literal["keep", "sorted"] = setting(
+        "keep",
+        "Order of the released records.",
+        section=_RECORDS,
+        label="Order of the released records",
+        words={"keep": "as it was", "sorted": "sorted"},
+    )
+    method: str = setting(
+        "auto", "How to find the groups; 'list' shows all methods.", section="Search", max_length=40
+    )
+    options: Options = setting(
+        {}, "An option of the method; may be repeated.", section="Search", flag="--option"
+    )
+    start: str | None = setting(
+        None, "Begin from these groups.", section="Search", metavar="LABELS", only="command"
+    )
+    target: float | None = setting(
+        None,
+        "Stop at this loss.",
+        section="Search",
+        label="Target loss, %",
+        metavar="PERCENT",
+        ge=0,
+        le=100,
+    )

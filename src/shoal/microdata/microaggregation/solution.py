@@ -1,0 +1,113 @@
+"""A partition of records into groups, and the independent check of one. Imports no solver."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.microdata.microaggregation.problem import Problem
+from shoal.search import Solution
+
+_SLICE = 65_536
+
+
+@dataclass(frozen=True, kw_only=True)
+class Partition(Solution):
+    """Groups of at least k records; ``value`` and ``bound`` are squared errors in the problem's space.
+
+    ``labels`` holds one integer per record; groups are numbered 0, 1, … by first appearance.
+    """
+
+    labels: np.ndarray
+    sst: float
+
+    @property
+    def groups(self) -> int:
+        """Number of groups."""
+        return int(self.labels.max()) + 1
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Records in each group."""
+        return np.bincount(self.labels)
+
+    @property
+    def loss_percent(self) -> float:
+        """Information loss, 100·SSE/SST."""
+        return 100.0 * self.value / self.sst if self.sst > 0 else 0.0
+
+    @property
+    def bound_percent(self) -> float | None:
+        """The proved lower bound as a loss in percent; ``None`` if no bound was computed."""
+        if self.bound is None:
+            return None
+        return 100.0 * self.bound / self.sst if self.sst > 0 else 0.0
+
+
+def read_labels(text: str, name: str) -> np.ndarray:
+    r"""The groups of records from a text with one whole number for each; lines that begin with # are remarks.
+
+    >>> read_labels("# internal\n0\n0\n1\n", "labels.txt").tolist()
+    [0, 0, 1]
+    """
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    try:
+        return np.array([int(word) for word in " ".join(lines).split()], dtype=np.int64)
+    except (ValueError, OverflowError):
+        raise InputError(f"the file of labels '{name}' must hold one whole number per record") from None
+
+
+def numbered_by_appearance(labels: np.ndarray) -> np.ndarray:
+    """The same groups, numbered 0, 1, … in the order in which the records meet them.
+
+    >>> numbered_by_appearance(np.array([7, 7, 2, 7, 2])).tolist()
+    [0, 0, 1, 0, 1]
+    """
+    labels = np.asarray(labels)
+    if labels.size == 0 or labels.min() < 0 or labels.max() > 4 * labels.size:
+        labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
+    first = np.full(int(labels.max(initial=-1)) + 1, labels.size)
+    # Where places are written twice the last one stays; backwards that is each label's first.
+    first[labels[::-1]] = np.arange(labels.size)[::-1]
+    rank = np.empty(first.size, dtype=np.int32)
+    rank[np.argsort(first, kind="stable")] = np.arange(first.size, dtype=np.int32)
+    return rank[labels]
+
+
+def group_means(points: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The mean of each group, one row per group."""
+    groups = int(labels.max()) + 1
+    sizes = np.bincount(labels, minlength=groups)
+    return np.stack(
+        [np.bincount(labels, weights=column, minlength=groups) / sizes for column in points.T], axis=1
+    )
+
+
+def squared_error(points: np.ndarray, labels: np.ndarray) -> float:
+    """The sum of squared distances of the points to the means of their groups."""
+    means = group_means(points, labels)
+    # In slices, so that a million records need no second and third copy of themselves.
+    return float(
+        sum(
+            np.square(points[first : first + _SLICE] - means[labels[first : first + _SLICE]]).sum()
+            for first in range(0, len(labels), _SLICE)
+        )
+    )
+
+
+def verify(problem: Problem, partition: Partition) -> None:
+    """Raise ``AssertionError`` unless the partition is one, obeys the sizes, and has the loss it claims."""
+    labels = np.asarray(partition.labels)
+    assert labels.shape == (problem.n,), f"{labels.shape} labels for {problem.n} records"
+    assert np.issubdtype(labels.dtype, np.integer), "labels must be integers"
+    assert labels.min() == 0, "groups must be numbered from 0"
+    sizes = np.bincount(labels)
+    assert sizes.min() >= problem.k, f"a group has {sizes.min()} records, fewer than k = {problem.k}"
+    assert problem.largest is None or sizes.max() <= problem.largest, (
+        f"a group has {sizes.max()} records, more than {problem.largest}"
+    )
+    sse = squared_error(problem.points, labels)
+    tolerance = 1e-9 * max(problem.sst, 1e-300)
+    assert abs(sse - partition.value) <= tolerance, f"the loss is {sse}, not {partition.value} as claimed"
+    assert partition.bound is None or partition.bound <= sse + tolerance, "the bound is above the loss"
+    assert not partition.optimal or partition.bound is not None, "optimal without a bound to show it"

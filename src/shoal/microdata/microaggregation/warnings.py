@@ -1,0 +1,239 @@
+"""What a careful colleague would point out: who is singled out, columns that give a protected one away, skew."""
+
+from collections.abc import Callable, Sequence
+
+import narwhals as nw
+import numpy as np
+
+from shoal.anonymity.measure import Anonymity
+from shoal.microdata.columns.attributes import Attribute
+from shoal.microdata.columns.roles import Guess
+
+# Above this share of explained variance a kept column (or several together) all but repeats the protected one.
+_DETERMINES = 0.98
+_TOGETHER = 200
+_SKEWED = 2.0
+# Dates and amounts that fewer records share on average single people out.
+_SHARED_BY = 10
+# A sentence that names more columns is not read.
+_NAMED = 8
+
+
+def warnings_on_identity(guesses: Sequence[Guess], kept: Sequence[str], unit: str | None = None) -> list[str]:
+    """The worst that can be released as it is: who somebody is."""
+    found = []
+    if unit in kept:
+        found.append(f"column '{unit}' is released as it is and says whose record each is; drop it")
+    released = set(kept)
+    told = {
+        guess.column: guess.kind
+        if guess.kind.startswith("an identifier")
+        else f"an identifier ({guess.kind})"
+        for guess in guesses
+        if guess.column in released and guess.column != unit and guess.role == "identifier"
+    }
+    found += _one_line(
+        list(told),
+        lambda name: f"looks like {told[name]}",
+        "look like identifiers",
+        "drop it unless it is meant to be public",
+        "drop them unless they are meant to be public",
+    )
+    return found
+
+
+def warnings_on_kept(
+    frame: nw.DataFrame,
+    guesses: Sequence[Guess],
+    protected: Sequence[Attribute],
+    kept: Sequence[str],
+    *,
+    unit: str | None = None,
+    weights: str | None = None,
+    quasi: Sequence[str] = (),
+) -> list[str]:
+    """Warnings on columns that are released as they are beside the protected ones, one line for each kind.
+
+    ``quasi`` are the columns that somebody has named as known; nobody needs to be told of them.
+    """
+    released = set(kept)
+    open_to = [guess for guess in guesses if guess.column in released and guess.column != unit]
+    rare = [guess for guess in open_to if guess.column not in quasi and _hardly_shared(frame, guess.column)]
+    return [
+        *_warnings_on_determined(frame, protected, [guess.column for guess in open_to]),
+        *_one_line(
+            [guess.column for guess in rare if guess.kind == "a date"],
+            lambda _: "holds dates that few people share",
+            "hold dates that few people share",
+            "protect it with --columns, or drop it unless it is meant to be public",
+            "protect them with --columns, or drop them unless they are meant to be public",
+        ),
+        *_one_line(
+            [guess.column for guess in rare if guess.role == "measurement"],
+            lambda _: "holds exact numbers that few people share",
+            "hold exact numbers that few people share",
+            "protect it with --columns, or drop it unless it is meant to be public",
+            "protect them with --columns, or drop them unless they are meant to be public",
+        ),
+        *_one_line(
+            [guess.column for guess in open_to if guess.role == "household"],
+            lambda _: "joins the records of one household, so that who is recognised gives away the others",
+            "join the records of one household, so that who is recognised gives away the others",
+            "drop it or give out new numbers",
+            "drop them or give out new numbers",
+        ),
+        *_one_line(
+            [
+                guess.column
+                for guess in open_to
+                if guess.column not in quasi and (guess.column == weights or guess.role == "weight")
+            ],
+            lambda _: "holds sample weights, which may be known of somebody",
+            "hold sample weights, which may be known of somebody",
+            "drop it unless it is needed",
+            "drop them unless they are needed",
+        ),
+    ]
+
+
+def warnings_on_k(known: Anonymity, k: int, k_protected: int, kept: Sequence[str]) -> list[str]:
+    """That K of the release is below k, how many people that concerns, and which columns make it so."""
+    if known.k >= k:
+        return []
+    by_unit = f" by distinct {known.unit}" if known.unit else ""
+    counted = f"distinct {known.unit}" if known.unit else "records"
+    told = (
+        f"K of the release over {', '.join(known.quasi[:_NAMED])}"
+        + (f" and {len(known.quasi) - _NAMED} more columns" if len(known.quasi) > _NAMED else "")
+        + f"{by_unit} is {known.k}, below k = {k}: {known.below(k):,} of {known.units:,} {counted} are in smaller classes"
+    )
+    if k_protected > known.k:
+        told += f"; over the protected columns alone K is {k_protected}"
+        released = set(kept)
+        beside = [name for name in known.quasi if name in released]
+        if beside:
+            told += f", but {listed(beside)} may be known, too"
+    return [told]
+
+
+def _one_line(
+    names: Sequence[str], of_one: Callable[[str], str], of_many: str, do_with_one: str, do_with_many: str
+) -> list[str]:
+    """One sentence for all columns of which the same is to be said; none for none."""
+    if not names:
+        return []
+    if len(names) == 1:
+        return [f"column '{names[0]}' is released as it is and {of_one(names[0])}; {do_with_one}"]
+    return [f"columns {listed(names)} are released as they are and {of_many}; {do_with_many}"]
+
+
+def listed(names: Sequence[str], most: int = _NAMED) -> str:
+    """Names of columns in a sentence; of many the first.
+
+    >>> listed(["a", "b", "c"]), listed(list("abcd"), most=2)
+    ("'a', 'b' and 'c'", "'a', 'b' and 2 more")
+    """
+    shown = [f"'{name}'" for name in names[:most]]
+    if len(names) > most:
+        return f"{', '.join(shown)} and {len(names) - most} more"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def _hardly_shared(frame: nw.DataFrame, name: str) -> bool:
+    present = frame[name].drop_nulls()
+    return len(present) > 0 and _SHARED_BY * present.n_unique() > len(present)
+
+
+def _warnings_on_determined(
+    frame: nw.DataFrame, protected: Sequence[Attribute], kept: Sequence[str]
+) -> list[str]:
+    kinds = frame.schema
+    numeric = [name for name in kept if kinds[name].is_numeric()]
+    given_away = [(attribute.name, _determined_by(frame, attribute, numeric)) for attribute in protected]
+    given_away = [(name, by) for name, by in given_away if by]
+    if not given_away:
+        return []
+    if len(given_away) == 1:
+        name, by = given_away[0]
+        return [
+            f"column '{name}' is protected, but {listed(by)}, released as it is, nearly determines it; "
+            "protect both together or drop it"
+        ]
+    told = [f"'{name}' by {listed(by)}" for name, by in given_away]
+    more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
+    return [
+        f"{len(told)} protected columns are nearly determined by others that are released as they are: "
+        f"{', '.join(told[:_NAMED])}{more}; protect them together or drop the others"
+    ]
+
+
+def _within_one(values: np.ndarray) -> np.ndarray:
+    """The values divided by the largest, so that none is too large or too small to be squared."""
+    largest = np.abs(values[np.isfinite(values)]).max(initial=0.0)
+    return values / largest if largest > 0 else values
+
+
+def _determined_by(frame: nw.DataFrame, attribute: Attribute, numeric: Sequence[str]) -> list[str]:
+    known = np.isfinite(attribute.values)
+    own = _within_one(attribute.values)
+    columns, names, shares = [], [], []
+    for name in numeric:
+        values = _within_one(np.array(frame[name].cast(nw.Float64).to_numpy(), dtype=float))
+        pair = np.isfinite(values) & known
+        if pair.sum() <= 10 or np.std(values[pair]) == 0 or np.std(own[pair]) == 0:
+            continue
+        # Alone, a column is judged by all records that have it, so that gaps in another hide nothing.
+        share = float(np.corrcoef(values[pair], own[pair])[0, 1] ** 2)
+        if share >= _DETERMINES:
+            return [name]
+        if 2 * pair.sum() >= known.sum():
+            columns.append(values)
+            names.append(name)
+            shares.append(share)
+    if not columns:
+        return []
+    # Several together cost the square of their number: of very many, those that alone tell most.
+    telling = sorted(np.argsort(-np.array(shares), kind="stable")[:_TOGETHER].tolist())
+    columns, names = [columns[place] for place in telling], [names[place] for place in telling]
+    table = np.column_stack(columns)
+    whole = np.isfinite(table).all(axis=1) & known
+    if whole.sum() < table.shape[1] + 10 or np.std(own[whole]) == 0:
+        return []
+    table, target = table[whole], own[whole]
+    table = (table - table.mean(axis=0)) / np.where(table.std(axis=0) > 0, table.std(axis=0), 1.0)
+    target = (target - target.mean()) / target.std()
+    coefficients, *_ = np.linalg.lstsq(table, target, rcond=None)
+    explained = 1.0 - float(np.mean(np.square(target - table @ coefficients)))
+    if explained < _DETERMINES:
+        return []
+    strongest = np.argsort(-np.abs(coefficients))[:3]
+    return [names[place] for place in strongest if abs(coefficients[place]) > 0.05]
+
+
+def remarks_on_constants(attributes: Sequence[Attribute]) -> list[str]:
+    """Columns with one value only."""
+    constant = []
+    for attribute in attributes:
+        present = attribute.values[~attribute.missing]
+        if present.size and (present == present[0]).all():
+            constant.append(attribute.name)
+    return [f"{', '.join(constant)}: constant, kept, and no part of the distances"] if constant else []
+
+
+def remarks_on_skew(attributes: Sequence[Attribute]) -> list[str]:
+    """Columns so skewed that a few records dominate the distances."""
+    skewed = []
+    for attribute in attributes:
+        if attribute.kind == "ordinal":
+            continue
+        values = attribute.values[~np.isnan(attribute.values)]
+        values = values / max(float(np.abs(values).max(initial=0.0)), np.finfo(float).tiny)
+        spread = values.std() if values.size else 0.0
+        if spread > 0 and abs(float(np.mean(((values - values.mean()) / spread) ** 3))) > _SKEWED:
+            skewed.append(attribute.name)
+    if not skewed:
+        return []
+    return [
+        f"{', '.join(skewed)}: strongly skewed, so a few large values dominate the distances; "
+        "consider logarithms, or --ordinal to group by rank"
+    ]

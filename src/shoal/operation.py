@@ -1,0 +1,169 @@
+"""An operation on data: declared once, run by every front end.
+
+An ``Operation`` names its settings, the function that runs it, what it can write, and the module that tells its result.
+Command line, REST, pages, the manual's tables of options and plans are made from it; none of them knows a single setting by
+name. A front end is a ``Workplace``: it finds data by its name, watches the search and says how much work is allowed.
+
+The module that tells a result has four functions, each of the result and the settings it was made with:
+``figures`` (one JSON object), ``facts`` (names and values), ``tables`` (``Rows``) and ``page`` (the report); and where there is a
+search, ``glimpse`` says how far it is.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from shoal.settings import SettingField, Settings, fields
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from shoal.search import Budget, Progress, Registry
+    from shoal.sources import Address, Data, Labels
+
+#: What names data: for a command a file or a table, for the workbench data of its workspace.
+Place: TypeAlias = "str | Address"
+
+
+@dataclass(frozen=True, repr=False)
+class Records:
+    """Data that a workplace found: the frame, and what is known of it besides.
+
+    ``roles`` are those a person confirmed, where there is such a person; ``source`` is how a file or a table was written.
+    """
+
+    name: str
+    frame: "pl.DataFrame"
+    roles: Mapping[str, str] | None = None
+    source: "Data | None" = None
+
+    @property
+    def as_written(self) -> "pl.DataFrame":
+        """The frame with its dates as the file wrote them, for those who use them as names and codes."""
+        return self.frame if self.source is None else self.source.as_written
+
+    @property
+    def labels(self) -> "Labels | None":
+        """The value labels of a file of SPSS or Stata."""
+        return None if self.source is None else self.source.labels
+
+
+class Workplace(Protocol):
+    """Where an operation runs: the command line, the workbench, a plan."""
+
+    @property
+    def threads(self) -> int | None:
+        """How many threads may be used; one for each core if nobody says."""
+
+    def records(
+        self, name: Place, *, columns: list[str] | None = None, like: Records | None = None
+    ) -> Records:
+        """Data by its name; only ``columns`` are needed, if they are named; ``like`` is what it should have the types of."""
+
+    def text(self, name: str) -> str:
+        """The text of a file."""
+
+    def budget(self, settings: Any) -> "Budget":
+        """How much work the settings allow."""
+
+    def observe(self, progress: "Progress") -> None:
+        """Somebody looks at the search."""
+
+    def say(self, phase: str) -> None:
+        """Tell what is being done now, where there is nothing to count."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table for people: of many rows the first ones, and then ``rest`` in words."""
+
+    header: Sequence[str]
+    body: Iterable[Sequence[Any]]
+    title: str | None = None
+    rest: str = ""
+
+
+@dataclass(frozen=True)
+class Product:
+    """Something a run can write: data, a text, or bytes, made from the result and the settings.
+
+    ``check`` looks at data that was read back before it takes its place. ``files`` are names and titles it gets in the
+    workbench; ``subject`` is what is missed when the product goes nowhere.
+    """
+
+    name: str
+    sentence: str
+    make: Callable[[Any, Any], Any]
+    form: Literal["data", "text", "bytes"] = "data"
+    short: str | None = None
+    metavar: str = "FILE"
+    internal: bool = False
+    check: Callable[[Any, Any], Callable[[Any], object]] | None = None
+    files: tuple[tuple[str, str], ...] = ()
+    subject: str = ""
+
+    @property
+    def option(self) -> str:
+        """Its name on the command line."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def named(self) -> str:
+        """The name that messages use: the short one where there is one."""
+        return self.short or self.option
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One thing Shoal can do.
+
+    ``function`` is the import path of the public function whose signature the settings go with, ``telling`` that of the
+    module that tells its result. ``reads`` names all data that will be read, and ``check`` refuses what cannot go together
+    with the products that are to be written, both before any work. ``gate`` gives the words of a refusal if the result is
+    not what the settings require. ``apart`` names parameters of the function that are no settings, and settings that it
+    does not take.
+    """
+
+    name: str
+    title: str
+    summary: str
+    settings: type[Settings]
+    run: Callable[[Any, Workplace], Any]
+    telling: str
+    function: str
+    description: str = ""
+    examples: tuple[str, ...] = ()
+    doing: str = ""
+    titled: Callable[[Any], str] = lambda settings: ""
+    products: tuple[Product, ...] = ()
+    check: Callable[[Any, frozenset[str]], None] = lambda settings, written: None
+    gate: Callable[[Any, Any], str | None] | None = None
+    methods: str | None = None
+    reads: Callable[[Any], Iterable[Place]] = lambda settings: ()
+    apart: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def search(self) -> bool:
+        """Whether it looks for something, and so can be stopped with the best it has found."""
+        return "iterations" in self.settings.model_fields
+
+    @property
+    def registry(self) -> "Registry | None":
+        """The methods to choose from, loaded when they are asked for."""
+        return None if self.methods is None else load(self.methods)
+
+    @property
+    def told(self) -> Any:
+        """The module that tells its result, loaded when there is one."""
+        return import_module(self.telling)
+
+    def fields(self, front: Literal["command", "workbench"] | None = None) -> list[SettingField]:
+        """Its settings, as a front end sees them."""
+        return fields(self.settings, front)
+
+
+def load(path: str) -> Any:
+    """What an import path like ``"package.module:name"`` names."""
+    module, _, name = path.partition(":")
+    return getattr(import_module(module), name)

@@ -1,0 +1,40 @@
+"""Every operation in one list: what command line, workbench, REST and plans are made from.
+
+>>> OPERATIONS["anonymity"].summary
+'Measure how well people are hidden: K and the vector.'
+"""
+
+from collections.abc import Iterator, Mapping
+
+from shoal.errors import unknown
+from shoal.operation import Operation, load
+
+
+class Operations(Mapping[str, Operation]):
+    """Operations by name, each loaded when it is first asked for."""
+
+    def __init__(self, paths: Mapping[str, str]) -> None:
+        self._paths = paths
+
+    def __getitem__(self, name: str) -> Operation:
+        if name not in self._paths:
+            raise unknown("operation", name, self._paths)
+        operation: Operation = load(f"{self._paths[name]}:OPERATION")
+        return operation
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._paths
+
+
+OPERATIONS = Operations(
+    {
+        "anonymity": "shoal.anonymity.operation",
+        "microaggregate": "shoal.microdata.microaggregation.operation",
+    }
+)

@@ -1,0 +1,382 @@
+"""Settings that say all about themselves, so that command line, REST, forms and manual are made from one declaration.
+
+An operation has one frozen model of settings. Each field is declared with ``setting``: its default and limits, what it
+does in a sentence, the section it belongs to, and where needed a short flag, a label and the words for its choices.
+``fields`` reads such a model; whoever asks a person for settings (a command, a form) works from what it says.
+
+>>> class Sample(Settings):
+...     k: int = setting(5, "Smallest number of equal records.", section="Protection", short="-k", ge=2)
+...     columns: Columns | None = setting(None, "Columns to protect.", otherwise="all that measure something")
+>>> [(field.name, field.kind, field.option, field.least) for field in fields(Sample)]
+[('k', 'whole', '--k', 2), ('columns', 'columns', '--columns', None)]
+>>> Sample(k=3).columns is None
+True
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from shoal.errors import InputError, unknown
+
+Model = TypeVar("Model", bound=BaseModel)
+Front = Literal["command", "workbench"]
+
+
+class Settings(BaseModel):
+    """The base of all settings: frozen; unknown names are refused, and numbers that are none or have no end."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+def setting(
+    default: Any,
+    sentence: str,
+    *,
+    section: str = "",
+    short: str | None = None,
+    flag: str | None = None,
+    label: str | None = None,
+    metavar: str | None = None,
+    otherwise: str | None = None,
+    words: Mapping[str, str] | None = None,
+    argument: bool = False,
+    only: Front | None = None,
+    **limits: Any,
+) -> Any:
+    """Declare one setting: its default (``...`` if it must be given) and what it does.
+
+    ``otherwise`` says what holds when it is not given, ``words`` what its choices are called on a page. An ``argument``
+    stands on the command line without its name; ``flag`` is another name it has there. ``only`` keeps a setting to one of
+    the front ends. ``limits`` are those of Pydantic: ``ge``, ``gt``, ``le``, ``lt``, ``min_length``, ``max_length``.
+    """
+    about = {
+        "section": section,
+        "short": short,
+        "flag": flag,
+        "label": label,
+        "metavar": metavar,
+        "otherwise": otherwise,
+        "words": None if words is None else dict(words),
+        "argument": argument or None,
+        "only": only,
+    }
+    extra: Any = {name: value for name, value in about.items() if value}
+    if isinstance(default, list | dict):
+        return Field(
+            default_factory=lambda: type(default)(default),
+            description=sentence,
+            json_schema_extra=extra,
+            **limits,
+        )
+    return Field(default, description=sentence, json_schema_extra=extra, **limits)
+
+
+def switch(sentence: str, *, on: bool = False, **about: Any) -> Any:
+    """Declare a setting that is on or off.
+
+    >>> class Sample(Settings):
+    ...     insiders: bool = switch("Protect against sole contributors.", on=True)
+    >>> fields(Sample)[0].option
+    '--no-insiders'
+    """
+    return setting(on, sentence, **about)
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How a value is written in a line of text, or in several if it is ``repeated``; ``kind`` is the field it gets on a form."""
+
+    kind: str
+    metavar: str
+    read: Callable[[Any], Any]
+    write: Callable[[Any], str] = str
+    repeated: bool = False
+
+
+def split_names(text: str) -> list[str]:
+    """Names from a text with commas between them.
+
+    >>> split_names("zip, age,sex")
+    ['zip', 'age', 'sex']
+    """
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def split_groups(text: str) -> list[list[str]]:
+    """Groups of names from a text like "a,b;c,d".
+
+    >>> split_groups("a,b; c")
+    [['a', 'b'], ['c']]
+    """
+    groups = [group for group in map(split_names, text.split(";")) if group]
+    if not groups:
+        raise ValueError('needs columns, like "a,b;c,d"')
+    return groups
+
+
+def split_weights(text: str) -> dict[str, float]:
+    """Numbers by name from a text like "a=2,b=1".
+
+    >>> split_weights("turnover=2, staff=0.5")
+    {'turnover': 2.0, 'staff': 0.5}
+    """
+    weights = {}
+    for pair in split_names(text):
+        name, _, value = pair.partition("=")
+        try:
+            weights[name.strip()] = float(value)
+        except ValueError:
+            raise ValueError(f"needs name=number, not '{pair}'") from None
+    return weights
+
+
+def split_options(pairs: Sequence[str]) -> dict[str, Any]:
+    """Options of a method from NAME=VALUE texts; values are read as JSON where they can be.
+
+    >>> split_options(["samples=5", "acceptance=static"])
+    {'samples': 5, 'acceptance': 'static'}
+    """
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise ValueError(f"needs NAME=VALUE, not '{pair}'")
+        try:
+            options[name.strip().replace("-", "_")] = json.loads(value)
+        except ValueError:
+            options[name.strip().replace("-", "_")] = value
+    return options
+
+
+def _joined(names: Iterable[str]) -> str:
+    return ",".join(names)
+
+
+def _groups_in_words(groups: Any) -> str:
+    return groups if isinstance(groups, str) else ";".join(map(_joined, groups))
+
+
+#: The name of a column, of several, of groups of them; numbers by column; the options of a method.
+Column: TypeAlias = Annotated[str, Spelling("column", "COLUMN", str)]
+Columns: TypeAlias = Annotated[list[str], Spelling("columns", "a,b", split_names, _joined)]
+Groups: TypeAlias = Annotated[
+    list[list[str]], Spelling("groups", '"a,b;c,d"', split_groups, _groups_in_words)
+]
+Weights: TypeAlias = Annotated[
+    dict[str, Annotated[float, Field(gt=0, le=1e6)]],
+    Spelling(
+        "weights",
+        "a=2,b=1",
+        split_weights,
+        lambda weights: ",".join(f"{name}={value:g}" for name, value in weights.items()),
+    ),
+]
+Options: TypeAlias = Annotated[
+    dict[str, Any],
+    Spelling(
+        "options",
+        "NAME=VALUE",
+        split_options,
+        lambda options: " ".join(f"{name}={json.dumps(value)}" for name, value in options.items()),
+        repeated=True,
+    ),
+]
+#: Data by its name: a file or a table of a database for a command, data of the workspace for the workbench.
+Data: TypeAlias = Annotated[str, Spelling("data", "DATA", str)]
+SeveralData: TypeAlias = Annotated[list[str], Spelling("several-data", "DATA", list, _joined, repeated=True)]
+
+
+@dataclass(frozen=True)
+class SettingField:
+    """One setting as a front end sees it."""
+
+    name: str
+    kind: str
+    default: Any
+    sentence: str = ""
+    section: str = ""
+    choices: tuple[str, ...] = ()
+    words: Mapping[str, str] = field(default_factory=dict)
+    short: str | None = None
+    flag: str | None = None
+    metavar: str | None = None
+    otherwise: str | None = None
+    label: str = ""
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
+    may_be_empty: bool = False
+    required: bool = False
+    argument: bool = False
+    only: Front | None = None
+    spelling: Spelling | None = None
+
+    @property
+    def option(self) -> str:
+        """Its name on the command line; what holds anyway is switched off there."""
+        if self.flag is not None:
+            return self.flag
+        name = self.name.replace("_", "-")
+        return f"--no-{name}" if self.kind == "switch" and self.default is True else f"--{name}"
+
+    def limits_in_words(self) -> list[str]:
+        """What it may be.
+
+        >>> SettingField("share", "number", 0.1, least=0, most=1).limits_in_words()
+        ['0 to 1']
+        """
+        if self.least is not None and self.most is not None:
+            return [f"{_shown(self.least)} to {_shown(self.most)}"]
+        limits = (
+            ("at least", self.least or None),
+            ("above", self.above),
+            ("at most", self.most),
+            ("below", self.below),
+        )
+        return [f"{word} {_shown(limit)}" for word, limit in limits if limit is not None]
+
+
+def fields(model: type[BaseModel], front: Front | None = None) -> list[SettingField]:
+    """The settings of a model in its order; those a front end has, if one is named."""
+    # What a model shares with others comes last: its own settings are what a person looks for.
+    own = [name for kind in model.__mro__ for name in vars(kind).get("__annotations__", {})]
+    names = sorted(model.model_fields, key=own.index)
+    every = [_field(name, model.model_fields[name]) for name in names]
+    return [item for item in every if front is None or item.only in (None, front)]
+
+
+def _field(name: str, info: FieldInfo) -> SettingField:
+    annotation, metadata, empty = _plain(info.annotation, info.metadata)
+    spelling = next((item for item in metadata if isinstance(item, Spelling)), None)
+    choices: tuple[str, ...] = ()
+    kind = "text"
+    if spelling is not None:
+        kind = spelling.kind
+    elif get_origin(annotation) is Literal:
+        kind, choices = "choice", tuple(str(item) for item in get_args(annotation))
+    elif annotation in (bool, int, float):
+        kind = {bool: "switch", int: "whole", float: "number"}[annotation]
+    limits = {
+        what: next((getattr(item, what) for item in metadata if hasattr(item, what)), None)
+        for what in ("ge", "le", "gt", "lt")
+    }
+    about: dict[str, Any] = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
+    default = (
+        info.default_factory() if info.default_factory is not None else info.default  # type: ignore[call-arg]
+    )
+    metavar = about.get("metavar") or (spelling.metavar if spelling is not None else None)
+    usual = {"whole": "N", "number": "NUMBER", "text": "TEXT"}
+    return SettingField(
+        name,
+        kind,
+        None if default is PydanticUndefined else default,
+        info.description or "",
+        about.get("section", ""),
+        choices,
+        about.get("words", {}),
+        about.get("short"),
+        about.get("flag"),
+        metavar or "|".join(choices) or usual.get(kind),
+        about.get("otherwise"),
+        about.get("label") or _label(name),
+        least=limits["ge"],
+        most=limits["le"],
+        above=limits["gt"],
+        below=limits["lt"],
+        may_be_empty=empty,
+        required=info.is_required(),
+        argument=bool(about.get("argument")),
+        only=about.get("only"),
+        spelling=spelling,
+    )
+
+
+def _label(name: str) -> str:
+    text = name.replace("_mb", ", MB").replace("_", " ")
+    return text[:1].upper() + text[1:]
+
+
+def _plain(annotation: Any, metadata: Sequence[Any]) -> tuple[Any, list[Any], bool]:
+    """The type without ``None`` and without its notes, those notes, and whether it may be ``None``."""
+    found, empty = list(metadata), False
+    if get_origin(annotation) in (Union, UnionType):
+        kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
+        empty = len(kinds) < len(get_args(annotation))
+        spelt = [kind for kind in kinds if get_origin(kind) is Annotated]
+        annotation = kinds[0] if len(kinds) == 1 else next(iter(spelt), annotation)
+    if get_origin(annotation) is Annotated:
+        annotation, *notes = get_args(annotation)
+        found += notes
+    return annotation, found, empty
+
+
+def checked(model: type[Model], values: Mapping[str, Any], spell: Callable[[str], str] = str) -> Model:
+    """The settings, or an ``InputError`` that says in one line what is wrong; ``spell`` is how a front end calls a field.
+
+    >>> class Sample(Settings):
+    ...     k: int = setting(5, "Smallest number of equal records.", ge=2)
+    >>> checked(Sample, {"k": 1}, "--{}".format)
+    Traceback (most recent call last):
+        ...
+    shoal.errors.InputError: --k must be at least 2, not 1
+    """
+    try:
+        return model.model_validate(dict(values))
+    except ValidationError as error:
+        raise _told(model, error, spell) from None
+
+
+def _told(model: type[BaseModel], error: ValidationError, spell: Callable[[str], str]) -> InputError:
+    found = error.errors(include_url=False, include_context=True)
+    same = [item for item in found if item["loc"][:1] == found[0]["loc"][:1]]
+    # Of a field that may be a name or a list of names, the error about the list says more.
+    first = next((item for item in same if item["type"] != "string_type"), found[0])
+    name = str(first["loc"][0]) if first["loc"] else ""
+    if first["type"] == "extra_forbidden":
+        return unknown("setting", name, model.model_fields, where="a setting")
+    if not name:
+        return InputError(first["msg"].removeprefix("Value error, "))
+    return InputError(f"{spell(name)} {_wrong(first)}")
+
+
+def _wrong(problem: Any) -> str:
+    """What is wrong with a value, in words of ours; numbers and choices are settings, and may be shown."""
+    kind, about = problem["type"], problem.get("ctx", {})
+    given = problem["input"]
+    shown = f", not {given}" if isinstance(given, int | float | str) and len(str(given)) <= 60 else ""
+    limits = {
+        "greater_than_equal": ("at least", "ge"),
+        "greater_than": ("above", "gt"),
+        "less_than_equal": ("at most", "le"),
+        "less_than": ("below", "lt"),
+    }
+    if kind in limits:
+        word, which = limits[kind]
+        return f"must be {word} {_shown(about[which])}{shown}"
+    if kind == "literal_error":
+        return f"must be one of {about['expected'].replace(' or ', ', ')}{shown}"
+    fixed = {
+        "missing": "must be given",
+        "too_short": "is empty: nothing is chosen",
+        "string_too_short": "is empty: nothing is written",
+        "finite_number": "must be a finite number",
+        "int_parsing": f"must be a whole number{shown}",
+        "int_from_float": f"must be a whole number{shown}",
+        "int_type": f"must be a whole number{shown}",
+        "float_parsing": f"must be a number{shown}",
+        "float_type": f"must be a number{shown}",
+    }
+    text: str = problem["msg"]
+    return fixed.get(kind) or text.replace("Input should", "should").removeprefix("Value error, ")
+
+
+def _shown(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) and abs(value) >= 10_000 else f"{value:g}"

@@ -1,0 +1,625 @@
+"""``shoal.suppress`` and ``shoal.audit``: from a table to what may be published, and what an attacker makes of it."""
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.errors import Infeasible, InputError
+from shoal.numbers import first_unusable, number, why_unusable
+from shoal.search import Budget, Observer, Seeds, silent
+from shoal.sources.not_numbers import why_not_numeric
+from shoal.tables.files.frames import as_frame, with_coordinates, with_row_names
+from shoal.tables.files.publishing import interval_frame, pattern_frame, published_frame
+from shoal.tables.methods import METHODS
+from shoal.tables.model.decimals import exact_sums
+from shoal.tables.model.table import TOTAL, Table, with_totals
+from shoal.tables.model.tabulation import Tabulation, Zeros, costs, figure, missing
+from shoal.tables.model.units import refuse_lost_levels
+from shoal.tables.problem import Problem
+from shoal.tables.safety.audit import Audit, without
+from shoal.tables.safety.audit import audit as audit_pattern
+from shoal.tables.safety.whole_numbers import integer_failures
+from shoal.tables.solution import Pattern, verify
+
+if TYPE_CHECKING:
+    import polars as pl
+    from narwhals.typing import IntoDataFrame
+
+    from shoal.report.page import Page
+
+
+@dataclass(frozen=True, eq=False)
+class Suppression:
+    """A safe pattern with its cost, its bound and its audit."""
+
+    problem: Problem
+    solution: Pattern
+    audit: Audit
+    method: str
+    attacker: str
+    seed: int
+    doubtful_if_bounded: int = 0
+    tabulation: Tabulation | None = None
+
+    def __repr__(self) -> str:
+        # Never the values: what is printed ends up in logs.
+        bound = "none" if self.bound is None else f"{self.bound:.6g}"
+        return (
+            f"<Suppression by {self.method}: {self.problem.sensitive.size} primary and {self.complementary.size} "
+            f"complementary cells, cost {self.cost:.6g}, bound {bound}, {'safe' if self.audit.safe else 'UNSAFE'}>"
+        )
+
+    @property
+    def cost(self) -> float:
+        """What hiding the complementary cells costs."""
+        return float(exact_sums(np.array([self.solution.value]), self.problem.cost)[0])
+
+    @property
+    def bound(self) -> float | None:
+        """The least any safe pattern costs, as far as it was proved; ``None`` if nothing above 0 was."""
+        if self.solution.bound is None:
+            return None
+        return self.cost if self.solution.bound == self.solution.value else float(self.solution.bound)
+
+    @property
+    def gap_percent(self) -> float | None:
+        """How far the cost may be above the best possible, in percent of the cost; ``None`` without a bound."""
+        return self.solution.gap_percent
+
+    @property
+    def value_hidden_percent(self) -> float:
+        """The share of the table's value that the complementary cells take with them, in percent.
+
+        Counted over the cells that are no totals, so that every contribution counts once however many totals repeat it.
+        """
+        values = np.where(self.problem.table.internal, np.abs(self.problem.table.values), 0.0)
+        total = float(values.sum())
+        return 100.0 * float(values[self.complementary].sum()) / total if total > 0 else 0.0
+
+    @property
+    def complementary(self) -> np.ndarray:
+        """The further cells to hide."""
+        return self.solution.complementary
+
+    @property
+    def pattern(self) -> "pl.DataFrame":
+        """The hidden cells with their kind: primary or complementary. For internal use."""
+        return pattern_frame(self.problem, self.complementary)
+
+    @property
+    def intervals(self) -> "pl.DataFrame":
+        """The interval of every sensitive cell beside what it needs. For internal use."""
+        return interval_frame(self.audit)
+
+    def published(self, symbol: str | None = None) -> "pl.DataFrame":
+        """The table as it may be published: hidden cells blank, or with one symbol for both kinds."""
+        return published_frame(self.problem.table, self.problem.hidden_mask(self.complementary), symbol)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures of the result, as the command line prints them."""
+        solution, margin = self.solution, self.audit.smallest_margin
+        return {
+            "method": self.method,
+            "cost": self.cost,
+            "bound": self.bound,
+            "gap_percent": self.gap_percent,
+            "value_hidden_percent": self.value_hidden_percent,
+            "primary": int(self.problem.sensitive.size),
+            "complementary": int(self.complementary.size),
+            "safe": self.audit.safe,
+            "attacker": self.attacker,
+            "disclosed": int(self.audit.disclosed.size),
+            "smallest_margin_percent": None if margin is None or not np.isfinite(margin) else margin,
+            **self.audit.reached(),
+            "doubtful_if_bounded": self.doubtful_if_bounded,
+            "optimal": solution.optimal,
+            "stopped_by": str(solution.stopped_by),
+            "work": solution.work,
+            "seconds": round(solution.seconds, 3),
+            "record": solution.record,
+        }
+
+    def report(self, others: "Sequence[Suppression]" = ()) -> "Page":
+        """The result as a page for internal use; ``others`` are results of other methods to compare with."""
+        from shoal.tables.report import suppression_page
+
+        return suppression_page(self, others)
+
+
+def suppress(
+    table: "Problem | Tabulation | Table | IntoDataFrame | np.ndarray | str | Path",
+    *,
+    sensitive: "IntoDataFrame | Iterable[Sequence[Any]] | None" = None,
+    protection: float | None = None,
+    method: str = "auto",
+    options: Mapping[str, Any] | None = None,
+    cost: "str | IntoDataFrame" = "value",
+    sliding: float = 0.0,
+    low: float = 0.0,
+    high: float | None = None,
+    insiders: bool = True,
+    counts: bool = False,
+    rounding: float | None = None,
+    zeros: Zeros = "published",
+    seed: int = 0,
+    threads: int = 1,
+    time_limit: float | None = None,
+    iterations: int | None = None,
+    budget: Budget | None = None,
+    observer: Observer = silent,
+) -> Suppression:
+    """Find the cheapest further cells to hide so that no sensitive cell can be computed too closely.
+
+    ``table`` is a matrix (array or frame, with or without totals), a table from ``tabulate``, a whole problem, or the
+    path of a file with one of these. The
+    ``sensitive`` cells of a matrix are (row, column[, lower, upper]); without levels, ``protection`` is the share of
+    the value (0.10). Tables from ``tabulate`` and whole problems have sensitive cells and levels of their own; for
+    ``sensitive`` ones on top of them the larger levels hold. The result is checked by linear programmes that share no
+    code with the methods.
+
+    >>> import numpy as np
+    >>> found = suppress(np.array([[10, 20, 30], [40, 50, 60], [70, 80, 90]]), sensitive=[("2", "2")])
+    >>> found.cost, found.bound, found.audit.safe
+    (70.0, 70.0, True)
+    """
+    table = _opened(table, rounding)
+    problem = as_problem(
+        table,
+        sensitive=sensitive,
+        protection=share_of(table, sensitive, protection),
+        cost=cost,
+        sliding=sliding,
+        low=low,
+        high=high,
+        insiders=insiders,
+        rounding=rounding,
+        zeros=zeros,
+    )
+    refuse_lost_levels(problem)
+    counts = counts or (isinstance(table, Tabulation) and table.counts)
+    chosen = METHODS[method]
+    budget = budget or Budget(iterations=iterations, seconds=time_limit)
+    solution = _solve_whole(problem, chosen, options, budget, seed, threads, observer, counts=counts)
+    solution, found = _checked(problem, solution, counts=counts)
+    return Suppression(
+        problem,
+        solution,
+        found,
+        method,
+        describe_attacker(problem, counts=counts),
+        seed,
+        _doubtful(problem, solution.complementary),
+        table if isinstance(table, Tabulation) else None,
+    )
+
+
+def _checked(problem: Problem, solution: Pattern, *, counts: bool) -> tuple[Pattern, Audit]:
+    """The pattern with its audit if the independent check confirms it, else one with more cells that it confirms.
+
+    A method whose arithmetic was not good enough for a table must neither publish nor fail with a riddle.
+    """
+    last = None
+    for pattern in _ever_safer(problem, solution):
+        try:
+            verify(problem, pattern)
+            found = audit_pattern(problem, pattern.complementary)
+            if counts:
+                found = replace(found, integer=integer_failures(problem, pattern.complementary))
+            if found.safe:
+                return pattern, found
+        except AssertionError as error:
+            last = error
+    raise Infeasible(
+        "the check by linear programmes confirms no pattern of this table, not even that with all cells hidden that "
+        "may be; its figures may span too many orders of magnitude"
+    ) from last
+
+
+def _ever_safer(problem: Problem, solution: Pattern) -> Iterator[Pattern]:
+    yield solution
+    hidden = solution.complementary
+    try:
+        rescue = METHODS["general"].solve(
+            problem, None, budget=Budget(), seeds=Seeds(0), threads=1, observer=silent
+        )
+    except (Infeasible, AssertionError):
+        pass
+    else:
+        for cells in (rescue.complementary, np.union1d(hidden, rescue.complementary).astype(np.int64)):
+            yield _unproven(problem, solution, cells)
+    yield _unproven(problem, solution, np.flatnonzero(problem.candidates))
+
+
+def _unproven(problem: Problem, solution: Pattern, cells: np.ndarray) -> Pattern:
+    return replace(
+        solution,
+        complementary=cells,
+        value=problem.total_cost(cells),
+        bound=None,
+        optimal=False,
+        record={**solution.record, "rescued": 1.0},
+    )
+
+
+def _solve_whole(
+    problem: Problem,
+    method: Any,
+    options: Mapping[str, Any] | None,
+    budget: Budget,
+    seed: int,
+    threads: int,
+    observer: Observer,
+    *,
+    counts: bool,
+) -> Pattern:
+    """Solve; for counts, ask for more where whole numbers alone give a cell away, and solve again."""
+    asked, run = problem, budget.start()
+    for _ in range(4):
+        solution: Pattern = method.solve(
+            asked, options, budget=run.remaining(), seeds=Seeds(seed), threads=threads, observer=observer
+        )
+        run.spend(solution.work)
+        bad = integer_failures(problem, solution.complementary) if counts else ()
+        if not bad:
+            bound = solution.bound if asked is problem else None
+            return replace(solution, bound=bound, optimal=solution.optimal and asked is problem)
+        more = np.isin(asked.sensitive, bad)
+        asked = asked.against(
+            lower=np.where(more, np.minimum(asked.lower + 1.0, problem.down[asked.sensitive]), asked.lower),
+            upper=np.where(more, asked.upper + 1.0, asked.upper),
+        )
+    raise Infeasible(
+        f"{len(bad)} count cells can be worked out because counts are whole numbers; the first is "
+        f"{problem.table.name(bad[0])}"
+    )
+
+
+def audit(
+    table: "Problem | Tabulation | Table | IntoDataFrame | np.ndarray | str | Path",
+    pattern: "IntoDataFrame | Iterable[Sequence[Any]] | np.ndarray",
+    *,
+    sensitive: "IntoDataFrame | Iterable[Sequence[Any]] | None" = None,
+    protection: float | None = None,
+    sliding: float = 0.0,
+    low: float = 0.0,
+    high: float | None = None,
+    insiders: bool = True,
+    counts: bool = False,
+    rounding: float | None = None,
+) -> Audit:
+    """The interval an attacker can compute for every hidden cell, exactly, whoever made the pattern.
+
+    ``pattern`` lists all hidden cells, sensitive or not: coordinates, and a column ``kind`` if there is one. A sensitive
+    cell that is not among them is published, and therefore unsafe. Without ``sensitive`` the cells of kind
+    ``primary`` are the sensitive ones.
+
+    >>> found = audit(np.array([[10, 20, 30], [40, 50, 60], [70, 80, 90]]),
+    ...               [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")], sensitive=[("2", "2")])
+    >>> found.safe, float(found.low[-1]), float(found.high[-1])
+    (True, 40.0, 70.0)
+    """
+    whole = _opened(table, rounding)
+    if not isinstance(whole, Problem | Tabulation | Table):
+        whole = as_table(whole, rounding=rounding)
+    base = whole.table if isinstance(whole, Problem | Tabulation) else whole
+    cells, kinds = read_pattern(base, pattern)
+    share = share_of(whole, sensitive, protection)
+    if sensitive is None and isinstance(whole, Table):
+        marked = [cell for cell, kind in zip(cells, kinds, strict=True) if kind == "primary"]
+        if not marked:
+            raise InputError("say which cells are sensitive: the pattern marks none as primary")
+        _check_settings(share, sliding, low, high)
+        problem = Problem.of(whole, marked, protection=share, low=low, high=high)
+        problem = problem.against(sliding=sliding * np.abs(base.values[problem.sensitive]))
+    else:
+        problem = as_problem(
+            whole,
+            sensitive=sensitive,
+            protection=share,
+            sliding=sliding,
+            low=low,
+            high=high,
+            insiders=insiders,
+        )
+    complementary = np.setdiff1d(np.array(cells, dtype=np.int64), problem.sensitive)
+    # A pattern of other software may hide what ours would not.
+    candidates = problem.candidates.copy()
+    candidates[complementary] = True
+    problem = problem.against(candidates=candidates)
+    refuse_lost_levels(problem)
+    published = np.setdiff1d(problem.sensitive, np.array(cells, dtype=np.int64))
+    found = audit_pattern(problem, complementary, published=published)
+    if counts or (isinstance(whole, Tabulation) and whole.counts):
+        found = replace(found, integer=integer_failures(without(problem, published), complementary))
+    return found
+
+
+def _opened(table: Any, rounding: float | None) -> Any:
+    """The table in a file if a path was given; what the command line would remark on is a warning here."""
+    if not isinstance(table, str | Path):
+        return table
+    from shoal.tables.files.loading import load
+
+    loaded = load(str(table), rounding=rounding)
+    for note in (*loaded.notes, *loaded.warnings):
+        warnings.warn(note, stacklevel=3)
+    return loaded.table
+
+
+def describe_attacker(problem: Problem, *, counts: bool = False) -> str:
+    """Whom the pattern protects against, in words."""
+    low = _bound(problem.low, "at least", "no lower bound", "bounded below")
+    high = _bound(problem.high, "at most", "no upper bound", "bounded above")
+    text = f"an outsider who knows the published cells and of hidden ones: {low}, {high}"
+    if problem.insiders:
+        text += f"; {len(problem.insiders)} sole contributors who know their own cells"
+        conceded = sum(cells.size for cells in problem.conceded)
+        if conceded:
+            cases = "1 case" if conceded == 1 else f"{conceded} cases"
+            text += f" (in {cases} one gives so much of a sensitive cell that it knows how far it can fall)"
+    if problem.sums is not None:
+        text += "; sums that one relation gives away pass the rules"
+    if counts:
+        text += "; counts are whole numbers"
+    return text
+
+
+def _bound(bounds: np.ndarray, one: str, none: str, several: str) -> str:
+    if np.isinf(bounds).all():
+        return none
+    return f"{one} {bounds[0]:g}" if (bounds == bounds[0]).all() else several
+
+
+def _doubtful(problem: Problem, complementary: np.ndarray) -> int:
+    """How many sensitive cells would be unsafe if the attacker knew every cell to twice its value."""
+    values = np.abs(problem.table.values)
+    narrow = problem.against(
+        high=np.minimum(problem.high, np.maximum(2.0 * values, problem.table.values)), insiders=(), sums=None
+    )
+    return int(audit_pattern(narrow, complementary, all_cells=False).unsafe.size)
+
+
+def share_of(table: Any, sensitive: Any, protection: float | None) -> float:
+    """The share of the value that protects a cell without levels; refused where every cell has levels of its own."""
+    if protection is None:
+        return 0.10
+    if isinstance(table, Problem | Tabulation) and sensitive is None:
+        raise InputError(
+            "the sensitive cells of this table have protection levels of their own; leave out the protection"
+        )
+    return protection
+
+
+def as_problem(
+    table: Any,
+    *,
+    sensitive: Any = None,
+    protection: float = 0.10,
+    cost: Any = "value",
+    sliding: float = 0.0,
+    low: float = 0.0,
+    high: float | None = None,
+    insiders: bool = True,
+    rounding: float | None = None,
+    zeros: Zeros = "published",
+) -> Problem:
+    """Whatever a table was given as, as a problem.
+
+    Lists of cells and whole problems bring costs and levels of their own: cost ``value`` leaves them as they are, and
+    the sliding width and the bounds of an attacker come on top. Empty cells of a matrix are published, and so are its
+    totals unless one of them is sensitive.
+    """
+    _check_settings(protection, sliding, low, high)
+    if isinstance(table, Problem | Tabulation):
+        problem = (
+            table if isinstance(table, Problem) else table.problem(insiders=insiders, low=low, high=high)
+        )
+        if sensitive is not None:
+            problem = _more_sensitive(problem, sensitive, protection)
+        return _narrowed(_priced(problem, table, cost), sliding, low, high)
+    base = table if isinstance(table, Table) else as_table(table, rounding=rounding)
+    if sensitive is None:
+        raise InputError("say which cells are sensitive")
+    cells, lower, upper = read_sensitive(base, sensitive, protection)
+    if cells.size == 0:
+        raise InputError("there are no sensitive cells, so nothing has to be hidden")
+    return Problem.of(
+        base,
+        cells,
+        protection=protection,
+        lower=lower,
+        upper=upper,
+        sliding=sliding * np.abs(base.values[cells]),
+        cost=read_costs(base, cost, np.abs(base.values)),
+        candidates=_candidates(base, cells, zeros),
+        low=low,
+        high=high,
+    )
+
+
+def _check_settings(protection: float, sliding: float, low: float, high: float | None) -> None:
+    number(protection, "the protection, a share of the value between 0 and 1,", least=0.0, most=1.0)
+    number(sliding, "the sliding width, a share of the value,", least=0.0)
+    number(low, "the lower bound an attacker knows", infinite=True)
+    if high is not None:
+        number(high, "the upper bound an attacker knows", infinite=True)
+
+
+def _candidates(table: Table, sensitive: np.ndarray, zeros: Zeros) -> np.ndarray:
+    totals_too = not table.internal[sensitive].all()
+    found = np.ones(table.cells, dtype=bool) if totals_too else table.internal
+    return found & (table.values != 0) if zeros == "published" else found
+
+
+def _priced(problem: Problem, table: Problem | Tabulation, cost: Any) -> Problem:
+    if isinstance(cost, str) and cost == "value":
+        return problem
+    contributors = table.contributors if isinstance(table, Tabulation) else None
+    return problem.against(cost=read_costs(problem.table, cost, problem.cost, contributors))
+
+
+def _narrowed(problem: Problem, sliding: float, low: float, high: float | None) -> Problem:
+    """The problem with what the attacker is known to know beyond the file, and the width asked for beyond it."""
+    values = problem.table.values
+    changes: dict[str, Any] = {}
+    if sliding > 0:
+        changes["sliding"] = np.maximum(problem.sliding, sliding * np.abs(values[problem.sensitive]))
+    if low > 0:
+        changes["low"] = np.maximum(problem.low, low)
+    if high is not None:
+        changes["high"] = np.minimum(problem.high, high)
+    return problem.against(**changes) if changes else problem
+
+
+def _more_sensitive(problem: Problem, sensitive: Any, protection: float) -> Problem:
+    cells, lower, upper = read_sensitive(problem.table, sensitive, protection)
+    new = ~np.isin(cells, problem.sensitive)
+    place = {int(cell): at for at, cell in enumerate(problem.sensitive)}
+    at = np.array([place[int(cell)] for cell in cells[~new]], dtype=np.int64)
+    own_lower, own_upper = problem.lower.copy(), problem.upper.copy()
+    np.maximum.at(own_lower, at, lower[~new])
+    np.maximum.at(own_upper, at, upper[~new])
+    return problem.against(
+        sensitive=np.concatenate([problem.sensitive, cells[new]]),
+        lower=np.concatenate([own_lower, lower[new]]),
+        upper=np.concatenate([own_upper, upper[new]]),
+        sliding=np.concatenate([problem.sliding, np.zeros(int(new.sum()))]),
+    )
+
+
+def already_sensitive(table: Any, sensitive: Any) -> int:
+    """How many of the cells named as sensitive are so in the table itself."""
+    if not isinstance(table, Problem | Tabulation):
+        return 0
+    cells, _, _ = read_sensitive(table.table, sensitive, 0.0)
+    return int(np.isin(cells, table.sensitive).sum())
+
+
+def as_table(data: Any, *, rounding: float | None = None) -> Table:
+    """A plain two-dimensional table from an array or a frame whose first column names the rows."""
+    if isinstance(data, np.ndarray | list):
+        return Table.from_matrix(data, rounding=rounding)
+    frame = as_frame(with_row_names(data), "the table")
+    names = frame.columns
+    if len(names) < 3:
+        raise InputError("a table needs a column of row names and at least two columns of numbers")
+    rows = [str(item) for item in frame[names[0]].to_list()]
+    columns = list(names[1:])
+    body = np.empty((len(rows), len(columns)))
+    for place, name in enumerate(columns):
+        try:
+            body[:, place] = np.array(frame[name].to_list(), dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"column '{name}' of the table is not numeric: {why_not_numeric(frame[name])}"
+            ) from None
+        bad = first_unusable(body[:, place])
+        if bad is not None:
+            what = why_unusable(body[bad, place])
+            raise InputError(f"the cell row {bad + 1}, column '{name}' {what}")
+    last_row = bool(rows) and rows[-1].strip().lower() == TOTAL
+    last_column = columns[-1].strip().lower() == TOTAL
+    if not last_row and not last_column:
+        body = with_totals(body)
+    elif not last_row:
+        body = np.concatenate([body, exact_sums(body.sum(axis=0, keepdims=True), body)])
+    elif not last_column:
+        body = np.concatenate([body, exact_sums(body.sum(axis=1, keepdims=True), body)], axis=1)
+    return Table.from_matrix(
+        body,
+        rows[:-1] if last_row else rows,
+        columns[:-1] if last_column else columns,
+        totals=True,
+        rounding=rounding,
+        corner=names[0],
+    )
+
+
+def _records(data: Any, names: Sequence[str], extra: Sequence[str] = ("kind",)) -> list[dict[str, Any]]:
+    """A list of cells as one record each: a frame, or tuples of the coordinates with or without what is ``extra``."""
+    if isinstance(data, list | tuple | set | np.ndarray):
+        plain = [item if isinstance(item, list | tuple | np.ndarray) else (item,) for item in data]
+        for item in plain:
+            if len(item) not in (len(names), len(names) + len(extra)):
+                form = f"({', '.join(names)}[, {', '.join(extra)}])"
+                raise InputError(f"a cell is written as {form}; one has {len(item)} entries")
+        return [dict(zip([*names, *extra], item, strict=False)) for item in plain]
+    frame = as_frame(with_coordinates(data, names), "the list of cells")
+    for name in names:
+        if name not in frame.columns:
+            raise InputError(f"the list of cells lacks the column '{name}'")
+    return list(frame.iter_rows(named=True))
+
+
+def _find(table: Table, rows: Sequence[Mapping[str, Any]], what: str) -> list[int]:
+    """The cell that each record of a list names."""
+    return [
+        table.find(*[row[name] for name in table.dimensions], where=f"of record {number} of {what}")
+        for number, row in enumerate(rows, start=1)
+    ]
+
+
+def read_sensitive(table: Table, data: Any, protection: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sensitive cells with their lower and upper levels; where none are given, a share of the value."""
+    rows = _records(data, table.dimensions, ("lower", "upper"))
+    if any("status" in row for row in rows):
+        raise InputError(
+            "the list of sensitive cells has a column 'status' as an a-priori file has; such a file is for "
+            "tabulate (--apriori), a list of sensitive cells has no such column"
+        )
+    cells = np.array(_find(table, rows, "the list of sensitive cells"), dtype=np.int64)
+    share = protection * np.abs(table.values[cells])
+    levels = []
+    for name in ("lower", "upper"):
+        given = [_number(row, name, "the list of sensitive cells") for row in rows]
+        levels.append(np.array([s if x is None else x for x, s in zip(given, share, strict=True)]))
+    return cells, levels[0], levels[1]
+
+
+def read_pattern(table: Table, data: Any) -> tuple[list[int], list[str]]:
+    """Hidden cells and their kinds."""
+    rows = _records(data, table.dimensions)
+    cells = _find(table, rows, "the pattern")
+    if len(set(cells)) != len(cells):
+        twice = next(cell for cell in cells if cells.count(cell) > 1)
+        raise InputError(f"the pattern lists the cell {table.name(twice)} twice")
+    return cells, [str(row.get("kind") or "").strip().lower() for row in rows]
+
+
+def keep_stable(problem: Problem, previous: Any, share: float = 0.1) -> tuple[Problem, int]:
+    """The problem with the cells of last period's pattern at a share of their cost, so that patterns stay alike.
+
+    Also returns how many cells of that pattern this table no longer has.
+    """
+    names = problem.table.dimensions
+    keys = [tuple(str(row[name]) for name in names) for row in _records(previous, names)]
+    cells = [problem.table.index[key] for key in keys if key in problem.table.index]
+    cheaper = problem.cost.copy()
+    cheaper[np.unique(np.array(cells, dtype=np.int64))] *= share
+    return problem.against(cost=cheaper), len(keys) - len(cells)
+
+
+def read_costs(
+    table: Table, cost: Any, otherwise: np.ndarray, contributors: np.ndarray | None = None
+) -> np.ndarray:
+    """The cost of every cell: by name, or from a list of cells with a column ``cost``; others keep what they had."""
+    if isinstance(cost, str):
+        return costs(cost, table.values, contributors)
+    found = otherwise.copy()
+    rows = _records(cost, table.dimensions, ("cost",))
+    for cell, row in zip(_find(table, rows, "the list of costs"), rows, strict=True):
+        figure = _number(row, "cost", "the list of costs")
+        if figure is None:
+            raise InputError("the list of costs lacks the column 'cost'")
+        found[cell] = figure
+    return found
+
+
+def _number(row: Mapping[str, Any], name: str, where: str) -> float | None:
+    if missing(row.get(name)):
+        return None
+    return figure(row[name], f"column '{name}' of {where}")

@@ -1,0 +1,184 @@
+"""The linear relaxation of the suppression problem, tightened by cutting planes until they bring no more."""
+
+from collections.abc import Iterable
+from typing import Protocol
+
+import numpy as np
+
+from shoal.search import Run
+from shoal.tables.exact.inequalities import Rows
+from shoal.tables.problem import Problem, Requirements
+
+_NEARLY_MET = 0.9
+
+
+class Separator(Protocol):
+    """A routine that finds violated inequalities, and writes and prices those it found before."""
+
+    wanted: Requirements
+    # The smallest share of a requirement that the last point meets.
+    worst: float
+    # How many linear programmes were solved to find inequalities.
+    solved: int
+
+    def separate(
+        self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01, bridges: bool = True
+    ) -> Rows:
+        """Violated inequalities at a point, also those given out before."""
+
+    def require(self, more: Requirements) -> None:
+        """Take further requirements into account."""
+
+    def write(self, numbers: Iterable[int], columns: np.ndarray) -> Rows:
+        """Known inequalities over other columns."""
+
+    def price(self, numbers: np.ndarray, duals: np.ndarray, cells: np.ndarray) -> np.ndarray:
+        """Reduced costs of cells that are no columns."""
+
+
+class Relaxation:
+    """min cost·y, 0 ≤ y ≤ 1, over all inequalities found so far; a resident model that is solved again from its basis."""
+
+    def __init__(self, problem: Problem, separator: Separator, columns: np.ndarray) -> None:
+        self.problem = problem
+        self.separator = separator
+        self.columns = np.sort(columns).astype(np.int64)
+        self.bound = 0.0
+        self.value = 0.0
+        # What the reduced costs of the last solution prove.
+        self.proved = -np.inf
+        self.x = np.zeros(problem.table.cells)
+        self.reduced = problem.cost.copy()
+        self._pass([])
+
+    def _pass(self, numbers: list[int]) -> None:
+        import highspy
+
+        self.place = np.full(self.problem.table.cells, -1, dtype=np.int32)
+        self.place[self.columns] = np.arange(self.columns.size)
+        self.solver = highspy.Highs()
+        for option, value in (
+            ("output_flag", False),
+            ("presolve", "off"),
+            ("threads", 1),
+            ("random_seed", 0),
+        ):
+            self.solver.setOptionValue(option, value)
+        model = highspy.HighsLp()
+        model.num_col_, model.num_row_ = self.columns.size, 0
+        model.col_cost_ = self.problem.cost[self.columns]
+        model.col_lower_, model.col_upper_ = np.zeros(self.columns.size), np.ones(self.columns.size)
+        model.row_lower_ = model.row_upper_ = np.zeros(0)
+        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        self._inf = highspy.kHighsInf
+        self._optimal = highspy.HighsModelStatus.kOptimal
+        self.solver.passModel(model)
+        self.numbers: list[int] = []
+        self._rhs: list[float] = []
+        self.add(self.separator.write(numbers, self.columns))
+
+    def add(self, rows: Rows) -> None:
+        """Append inequalities."""
+        if not len(rows):
+            return
+        starts = np.concatenate([[0], np.cumsum([cells.size for cells in rows.cells])]).astype(np.int32)
+        index = self.place[np.concatenate(rows.cells)]
+        values = np.concatenate(rows.values)
+        self.solver.addRows(
+            len(rows),
+            np.array(rows.rhs),
+            np.full(len(rows), self._inf),
+            values.size,
+            starts[:-1],
+            index,
+            values,
+        )
+        self.numbers += rows.numbers
+        self._rhs += rows.rhs
+
+    @property
+    def complete(self) -> bool:
+        """Whether every cell that may be hidden is a column."""
+        return self.columns.size == int(self.problem.candidates.sum())
+
+    def solve(self) -> bool:
+        """Solve what there is; ``x``, ``value`` and ``reduced`` are then up to date. False if that failed."""
+        self.solver.run()
+        if self.solver.getModelStatus() != self._optimal:
+            return False
+        solution = self.solver.getSolution()
+        self.value = float(self.solver.getInfo().objective_function_value)
+        self.x[:] = 0.0
+        self.x[self.columns] = np.clip(np.array(solution.col_value), 0.0, 1.0)
+        self.duals = np.array(solution.row_dual)
+        self.row_values = np.array(solution.row_value)
+        self.reduced = self.problem.cost.copy()
+        self.reduced[self.columns] = np.array(solution.col_dual)
+        self.x[self.problem.sensitive] = 1.0
+        self.proved = self.value if self.complete else -np.inf
+        return True
+
+    def purge(self) -> None:
+        """Drop inequalities that are far from tight."""
+        slack = self.row_values - np.array(self._rhs)
+        drop = np.flatnonzero((slack > 0.02) & (np.abs(self.duals) < 1e-9))
+        if drop.size <= 0.15 * len(self.numbers):
+            return
+        self.solver.deleteRows(drop.size, drop.astype(np.int32))
+        keep = np.ones(len(self.numbers), dtype=bool)
+        keep[drop] = False
+        self.numbers = [number for number, kept in zip(self.numbers, keep, strict=True) if kept]
+        self._rhs = [rhs for rhs, kept in zip(self._rhs, keep, strict=True) if kept]
+
+    def price(self) -> float:
+        """Reduced costs of the cells outside; returns the valid bound, and takes in cells that pay."""
+        outside = np.flatnonzero(self.problem.candidates & (self.place < 0))
+        if outside.size == 0:
+            self.bound = max(self.bound, self.value)
+            return self.bound
+        found = self.separator.price(np.array(self.numbers), self.duals, outside)
+        self.reduced[outside] = found
+        self.proved = self.value + float(np.minimum(found, 0.0).sum())
+        self.bound = max(self.bound, self.proved)
+        paying = outside[found < -1e-9 * max(1.0, self.value)]
+        if paying.size:
+            self.columns = np.sort(np.concatenate([self.columns, paying]))
+            self._pass(self.numbers)
+        return self.bound
+
+    def tighten(self, run: Run, *, rounds: int = 300, patience: int = 4, gain: float = 5e-4) -> bool:
+        """Separate and solve until no inequality is violated or they gain too little; whether it ended by itself.
+
+        One round is one unit of work.
+        """
+        before, poor = -1.0, 0
+        for number in range(rounds):
+            if not run.chunk(1):
+                return False
+            solved = self.solve()
+            if solved and number % 5 == 4:
+                self.purge()
+                solved = self.solve()
+            run.spend(1)
+            if not solved:
+                return False
+            if self.complete:
+                self.bound = max(self.bound, self.value)
+            rows = self.separator.separate(self.x, self.columns)
+            # While requirements are far from met the bound may rise slowly for long and then at once.
+            slow = self.value < before + gain * max(1e-9, abs(self.value))
+            poor = poor + 1 if slow and self.separator.worst >= _NEARLY_MET else 0
+            before = max(before, self.value)
+            if len(rows) == 0 or poor >= patience:
+                size = self.columns.size
+                self.price()
+                if self.columns.size == size:
+                    run.report(bound=self.bound, phase="cuts")
+                    return True
+                poor = 0
+                continue
+            self.add(rows)
+            run.report(phase="cuts")
+        if self.solve():
+            self.price()
+        return True

@@ -1,0 +1,382 @@
+"""Exact suppression: a tightened relaxation, patterns guided by it, and branch and cut on what remains.
+
+Follows Fischetti and Salazar (Mathematical Programming 84, 1999; Management Science 47, 2001): capacity inequalities
+separated by maximum flows (or, on general tables, by the attacker's linear programmes), strengthened; a restricted set
+of columns with pricing; reduced-cost fixing from a good pattern; every pattern audited. The bound is valid whenever the
+search ends.
+"""
+
+import numpy as np
+from pydantic import Field
+
+from shoal.errors import Infeasible
+from shoal.search import Budget, Observer, Run, Seeds, StopReason, informative
+from shoal.search.options import Options
+from shoal.tables.exact.inequalities import Rows
+from shoal.tables.exact.lp_cuts import AttackerCuts
+from shoal.tables.exact.network_cuts import NetworkCuts
+from shoal.tables.exact.presolve import on_smaller
+from shoal.tables.exact.relaxation import Relaxation
+from shoal.tables.exact.tree import Hooks, Incumbent, branch_and_cut
+from shoal.tables.exact.windows import WORK as WINDOW_WORK
+from shoal.tables.exact.windows import Windows
+from shoal.tables.heuristic.general import GeneralWorkshop
+from shoal.tables.heuristic.networks import Workshop
+from shoal.tables.problem import Problem
+from shoal.tables.safety.audit import audit, failing, failing_insiders, failing_sums
+from shoal.tables.safety.feasibility import refuse_hopeless
+from shoal.tables.solution import Pattern, given_away
+
+
+class ExactOptions(Options):
+    """How the work is shared between improving the pattern and proving the bound."""
+
+    improvements: int = Field(default=1500, ge=0, description="steps that improve a pattern, at most")
+    roundings: int = Field(default=12, ge=0, description="patterns made from the solution of the relaxation")
+
+
+# Work beyond which a search without limits ends: steps of improvement, rounds of cuts and nodes together.
+DEFAULT_WORK = 6000
+# Relaxations with more entries than this are not branched on: improving the pattern gains more.
+LARGEST_TREE = 600_000
+# Nor are general tables with more cells left than this.
+LARGEST_GENERAL_TREE = 5000
+# Tables with more cells than this are improved window by window only.
+LARGEST_ANNEALED = 25_000
+# How many requirements that failed last are looked at first.
+_ASKED_FIRST = 16
+# Solvers take an inequality that lacks less for met; a pattern that lacks less is refused by a row of its own.
+_TOLD_APART = 0.01
+# With fewer cells left the tree is sooner at its end than a few windows.
+FEWEST_FOR_WINDOWS = 400
+
+
+def solve(
+    problem: Problem,
+    options: ExactOptions,
+    *,
+    budget: Budget,
+    seeds: Seeds,
+    threads: int = 1,
+    observer: Observer,
+    start: Pattern | None = None,
+) -> Pattern:
+    """Find the cheapest safe pattern, or the best found with a valid bound when the budget ends first."""
+
+    def solve_small(problem: Problem, budget: Budget, observer: Observer, start: Pattern | None) -> Pattern:
+        run = budget.or_iterations(DEFAULT_WORK).start(observer)
+        return _Search(problem, options, run, seeds).go(start)
+
+    return on_smaller(problem, solve_small, budget=budget, observer=observer, start=start)
+
+
+class _Search:
+    def __init__(self, problem: Problem, options: ExactOptions, run: Run, seeds: Seeds) -> None:
+        self.problem = problem
+        self.options = options
+        self.run = run
+        self.seeds = seeds
+        self.network = problem.table.network
+        self.rng = seeds.child("exact").state()
+        self.workshop: Workshop | GeneralWorkshop
+        self.separator: NetworkCuts | AttackerCuts
+        if self.network is not None:
+            self.workshop = Workshop(problem, self.network)
+            self.separator = NetworkCuts(problem, self.network)
+        else:
+            self.workshop = GeneralWorkshop(problem, run=run)
+            self.separator = AttackerCuts(problem, run)
+        self.best: Incumbent
+        self._suspects = np.empty(0, dtype=np.int64)
+
+    def go(self, start: Pattern | None) -> Pattern:
+        """Run all phases that the budget allows."""
+        problem, run = self.problem, self.run
+        first = start.complementary if start is not None else self._first()
+        self.best = Incumbent(first, problem.total_cost(first))
+        run.report(self.best.cost, phase="first pattern")
+        bound, proved = 0.0, self.best.cost <= 0.0
+        if not proved and not run.stopped:
+            bound, proved = self._improve_and_prove()
+        if proved:
+            bound = self.best.cost
+            run.finish(StopReason.OPTIMAL)
+        bound = min(self._rounded_up(bound), self.best.cost) + 0.0
+        if self.best.cost - bound <= 1e-6 * max(1.0, self.best.cost):
+            bound, proved = self.best.cost, True
+            run.finish(StopReason.OPTIMAL)
+        run.report(self.best.cost, bound=informative(bound, self.best.cost))
+        return Pattern(
+            value=self.best.cost,
+            bound=bound,
+            optimal=proved,
+            complementary=self.best.pattern,
+            **run.closing(),
+        )
+
+    def _first(self) -> np.ndarray:
+        return first_pattern(self.workshop, self.problem, self.seeds)
+
+    def _improve_and_prove(self) -> tuple[float, bool]:
+        problem, run = self.problem, self.run
+        relaxation = Relaxation(problem, self.separator, self._columns())
+        self._tighten(relaxation)
+        bound = relaxation.bound
+        known = min(self._rounded_up(bound), self.best.cost)
+        run.report(bound=informative(known, self.best.cost), phase="relaxation")
+        if self._closed(bound):
+            return bound, True
+        self._guided(relaxation)
+        if self._closed(bound) or run.stopped:
+            return bound, self._closed(bound)
+        keep, rows = self._remaining(relaxation)
+        if self._large or not self._branches(keep, rows):
+            self._windows(relaxation)
+            if self._closed(bound) or run.stopped:
+                return bound, self._closed(bound)
+            keep, rows = self._remaining(relaxation)
+        if not self._branches(keep, rows):
+            self._improve_on()
+            return bound, self._closed(bound)
+        hooks = Hooks(self._safe, self._lacking_in(keep), self._round, self._offer)
+        found, closed = branch_and_cut(problem, self.separator, keep, rows, self.best, hooks, run)
+        return max(bound, found), closed
+
+    def _remaining(self, relaxation: Relaxation) -> tuple[np.ndarray, Rows]:
+        """The cells that a cheaper pattern can contain, and the inequalities over them."""
+        # Fixing by reduced costs rests on the solution they belong to, not on the best bound so far.
+        gap = self.best.cost - relaxation.proved
+        margin = 1e-7 * max(1.0, self.best.cost)
+        keep = np.flatnonzero(self.problem.candidates & (relaxation.reduced <= gap + margin))
+        return keep, self.separator.write(relaxation.numbers, keep)
+
+    def _branches(self, keep: np.ndarray, rows: Rows) -> bool:
+        many = self.network is None and keep.size > LARGEST_GENERAL_TREE
+        return not many and sum(cells.size for cells in rows.cells) <= LARGEST_TREE
+
+    def _tighten(self, relaxation: Relaxation) -> None:
+        run, limit = self.run, self.run.budget.seconds
+        if self.network is not None:
+            relaxation.tighten(run)
+            return
+        if limit is None:
+            relaxation.tighten(run, patience=8)
+            return
+        # General tables are rarely proved: half of the time is for the bound, half for the pattern.
+        inner = run.remaining(seconds=max(1e-9, 0.5 * (limit - run.seconds))).start(run.nested("cuts"))
+        relaxation.tighten(inner, patience=8)
+        run.spend(inner.work)
+
+    def _columns(self) -> np.ndarray:
+        problem = self.problem
+        everything = np.flatnonzero(problem.candidates)
+        if self.network is None or everything.size <= 3000:
+            return everything
+        dearest = float(problem.cost[self.best.pattern].max(initial=0.0))
+        order = everything[np.argsort(problem.cost[everything], kind="stable")]
+        count = int(np.searchsorted(problem.cost[order], 1.2 * dearest, side="right"))
+        count = max(2000, min(count, everything.size // 7))
+        return np.union1d(order[:count], self.best.pattern)
+
+    def _guided(self, relaxation: Relaxation) -> None:
+        problem, run, options = self.problem, self.run, self.options
+        x, reduced = relaxation.x, relaxation.reduced
+        gap = max(self.best.cost - relaxation.bound, 1e-9)
+        limit = run.budget.seconds
+        usable = problem.candidates & (reduced <= min(gap, 0.25 * gap + 0.01 * self.best.cost))
+        general = isinstance(self.workshop, GeneralWorkshop)
+        several = options.roundings
+        if general or self._large:
+            several = min(several, 4)
+        for place in range(several):
+            if run.stopped:
+                return
+            usable[self.best.pattern] = True
+            strength = (0.7, 0.8, 0.9)[place % 3]
+            self.workshop.focus(usable, problem.cost * (1.0 - strength * x) + 1e-9)
+            above = (0.5, 0.3, 0.9)[place // 3 % 3]
+            chosen = np.flatnonzero((x > above) & problem.candidates)
+            found = self.workshop.build(self.rng, chosen, noise=0.0 if place < 3 else 0.3)
+            if found is not None:
+                self._offer(found)
+        self.workshop.focus(usable, problem.cost * (1.0 - 0.6 * x) + 1e-9)
+        # Small tables are proved sooner than improved.
+        size = int(usable.sum())
+        steps = min(options.improvements, size // 2 if general else 50 + 2 * size, max(0, self._left() // 2))
+        if steps and not self._large and not run.stopped:
+            inner = run if limit is None else run.remaining(seconds=0.25 * limit).start(run.nested("improve"))
+            self.workshop.improve(self.best.pattern, steps, self.seeds.child("improve"), inner, self._offer)
+            if inner is not run:
+                run.spend(inner.work)
+
+    @property
+    def _large(self) -> bool:
+        # Here destroying and repairing costs more than solving a part of the pattern as an integer programme.
+        return self.problem.size > LARGEST_ANNEALED
+
+    def _windows(self, relaxation: Relaxation) -> None:
+        """Solve parts of the pattern again until several in a row bring nothing."""
+        problem, run = self.problem, self.run
+        left = int((problem.candidates & (relaxation.reduced <= self.best.cost - relaxation.bound)).sum())
+        if left < FEWEST_FOR_WINDOWS or self.best.pattern.size == 0:
+            return
+        patience = 12 if self._large else 3
+        rng = self.seeds.child("windows").state()
+        windows = Windows(
+            problem,
+            lambda cells: self.separator.write(relaxation.numbers, cells),
+            lambda pattern, cells: violated(problem, self.separator, self.network, pattern, cells),
+            lambda pattern: self.workshop.build(self.rng, pattern),
+            relaxation.x,
+            relaxation.reduced,
+            self.best.pattern,
+        )
+        self.workshop.focus(np.isin(np.arange(problem.table.cells), windows.cells))
+        failed = 0
+        limit = run.budget.seconds
+        until = None if limit is None or self._large else run.seconds + 0.2 * limit
+        while failed < patience and run.chunk(WINDOW_WORK):
+            if until is not None and run.seconds > until:
+                break
+            before = self.best.cost
+            pattern = self.best.pattern
+            found = windows.solve(pattern, windows.release(pattern, rng), run)
+            if found is not None:
+                self._offer(found)
+            failed = 0 if self.best.cost < before else failed + 1
+            run.spend(min(WINDOW_WORK, self._left()))
+            run.report(phase="windows")
+
+    def _improve_on(self) -> None:
+        """Spend the rest of a limited budget on the pattern."""
+        turn = 0
+        while not self.run.stopped and turn < 50:
+            turn += 1
+            before = self.best.cost
+            steps = min(self.options.improvements, self._left())
+            seeds = self.seeds.child("improve", turn)
+            self.workshop.improve(self.best.pattern, steps, seeds, self.run, self._offer)
+            if self.run.budget.seconds is None and self.best.cost >= before:
+                return
+
+    def _left(self) -> int:
+        total = self.run.budget.iterations
+        return 10**9 if total is None else total - self.run.work
+
+    def _offer(self, pattern: np.ndarray) -> None:
+        problem = self.problem
+        if problem.total_cost(pattern) >= self.best.cost:
+            return
+        # Thinning looks at intervals only: if a sum or an insider needs the cells it took, the pattern counts as it came.
+        thinner = [self.workshop.thin(pattern)] if isinstance(self.workshop, Workshop) else []
+        for found in (*thinner, pattern):
+            cost = problem.total_cost(found)
+            if cost < self.best.cost and is_safe(problem, found):
+                self.best.pattern, self.best.cost = found, cost
+                self.run.report(cost)
+                return
+
+    def _round(self, x: np.ndarray) -> np.ndarray | None:
+        problem = self.problem
+        self.workshop.focus(self.workshop.usable, problem.cost * (1.0 - 0.8 * x) + 1e-9)
+        chosen = np.flatnonzero((x > 0.5) & problem.candidates & self.workshop.usable)
+        return self.workshop.build(self.rng, chosen, noise=0.2)
+
+    def _safe(self, pattern: np.ndarray) -> bool:
+        """Whether a pattern is safe; what failed in the patterns before is looked at first."""
+        problem, wanted = self.problem, self.separator.wanted
+        mask = problem.hidden_mask(pattern)
+        if self._suspects.size and failing(problem, mask, wanted.at(self._suspects)).size:
+            return False
+        short = failing(problem, mask, wanted)
+        if short.size:
+            self._suspects = np.concatenate([short[: _ASKED_FIRST // 4], self._suspects])[:_ASKED_FIRST]
+            return False
+        return failing_insiders(problem, mask).size == 0 and not failing_sums(problem, mask)
+
+    def _lacking_in(self, columns: np.ndarray):  # type: ignore[no-untyped-def]
+        def lacking(pattern: np.ndarray) -> Rows:
+            return violated(self.problem, self.separator, self.network, pattern, columns)
+
+        return lacking
+
+    def _closed(self, bound: float) -> bool:
+        return self.best.cost - self._rounded_up(bound) <= 1e-6 * max(1.0, self.best.cost)
+
+    def _rounded_up(self, bound: float) -> float:
+        # Sums of whole numbers are whole.
+        cost = self.problem.cost[self.problem.candidates]
+        if (cost == np.round(cost)).all() and cost.sum() < 1e12:
+            return float(np.ceil(bound - 1e-6 * max(1.0, abs(bound))))
+        return bound
+
+
+def first_pattern(workshop: Workshop | GeneralWorkshop, problem: Problem, seeds: Seeds) -> np.ndarray:
+    """The better of a few patterns built from nothing."""
+    found = []
+    tries = 3 if isinstance(workshop, Workshop) else 1
+    for place in range(tries):
+        pattern = workshop.build(seeds.child("first", place).state(), noise=0.0 if place == 0 else 0.2)
+        if pattern is not None:
+            found.append(pattern)
+    if not found:
+        # Either nothing protects some cell, or the paths taken were unlucky: then all that may be hidden is thinned out.
+        refuse_hopeless(problem)
+        everything = np.flatnonzero(problem.candidates)
+        if not is_safe(problem, everything):
+            raise Infeasible(
+                "a sum that one relation gives away stays sensitive even if all that may be hidden is"
+            )
+        thinner = workshop.thin(everything)
+        found.append(thinner if is_safe(problem, thinner) else everything)
+    return min(found, key=problem.total_cost)
+
+
+def is_safe(problem: Problem, pattern: np.ndarray) -> bool:
+    """Whether a pattern meets every requirement, the insiders' included."""
+    mask = problem.hidden_mask(pattern)
+    return (
+        failing(problem, mask, problem.requirements).size == 0
+        and failing_insiders(problem, mask).size == 0
+        and not failing_sums(problem, mask)
+    )
+
+
+def violated(
+    problem: Problem,
+    separator: NetworkCuts | AttackerCuts,
+    network: object,
+    pattern: np.ndarray,
+    columns: np.ndarray,
+) -> Rows:
+    """Inequalities that cut off an unsafe pattern; none if it is safe."""
+    mask = problem.hidden_mask(pattern)
+    broken = failing_insiders(problem, mask)
+    if broken.size:
+        separator.require(broken)
+    short = failing(problem, mask, separator.wanted)
+    sums = failing_sums(problem, mask)
+    if short.size == 0 and not sums:
+        return Rows.empty()
+    x = np.zeros(problem.table.cells)
+    x[mask] = 1.0
+    rows = separator.separate(x, columns, least=_TOLD_APART, bridges=False) if short.size else Rows.empty()
+    refused = any(
+        rhs - float(values @ x[cells]) > _TOLD_APART
+        for cells, values, rhs in zip(rows.cells, rows.values, rows.rhs, strict=True)
+    )
+    if short.size and not refused:
+        # Hiding less never protects more, so at least one further cell is needed.
+        others = np.setdiff1d(columns, pattern)
+        rows.add(-1, others.astype(np.int32), np.ones(others.size), 1.0)
+    for relation in sums:
+        mine = given_away(problem, mask, relation)
+        inside = mine[~problem.is_sensitive[mine]]
+        more = np.intersect1d(np.setdiff1d(problem.table.relation(relation), mine), columns)
+        cells = np.concatenate([more, inside]).astype(np.int32)
+        values = np.concatenate([np.ones(more.size), -np.ones(inside.size)])
+        rows.add(-1, cells, values, 1.0 - inside.size)
+    return rows
+
+
+__all__ = ["DEFAULT_WORK", "ExactOptions", "audit", "first_pattern", "is_safe", "solve", "violated"]

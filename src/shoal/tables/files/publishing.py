@@ -1,0 +1,127 @@
+"""What comes out of a suppression as frames: the pattern, the intervals of an audit, and the table to publish."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.tables.model.decimals import significant
+from shoal.tables.model.table import Table
+from shoal.tables.problem import Problem
+from shoal.tables.safety.audit import Audit
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def pattern_frame(problem: Problem, complementary: np.ndarray) -> "pl.DataFrame":
+    """The hidden cells in the order of the table, with their kind."""
+    import polars as pl
+
+    mask = problem.hidden_mask(complementary)
+    cells = np.flatnonzero(mask)
+    table = problem.table
+    columns: dict[str, Any] = {
+        name: [_plain(keys[cell]) for cell in cells] for name, keys in table.keys.items()
+    }
+    columns["kind"] = ["primary" if problem.is_sensitive[cell] else "complementary" for cell in cells]
+    return pl.DataFrame(columns)
+
+
+def interval_frame(found: Audit) -> "pl.DataFrame":
+    """The sensitive cells with the interval the attacker can compute and the one required."""
+    import polars as pl
+
+    return hidden_frame(found).filter(pl.col("kind") != "complementary").drop("kind")
+
+
+def hidden_frame(found: Audit) -> "pl.DataFrame":
+    """All hidden cells with their intervals, and sensitive ones that are published instead; the latter also say so.
+
+    What is required, and whether it holds, is stated for the sensitive ones.
+    """
+    import polars as pl
+
+    problem = found.problem
+    table = problem.table
+    cells = np.union1d(found.cells, problem.sensitive).astype(np.int64)
+    low, high = found.bounds(cells)
+    levels = np.full((2, table.cells), np.nan)
+    levels[:, problem.sensitive] = [problem.lower, problem.upper]
+    primary = problem.is_sensitive[cells]
+    shown = set(found.published)
+    unsafe = set(found.unsafe.tolist()) | {cell for cell, _ in found.insider} | set(found.integer)
+    values = table.values[cells]
+    columns: dict[str, Any] = {
+        name: [_plain(keys[cell]) for cell in cells] for name, keys in table.keys.items()
+    }
+    kinds = np.where(primary, "primary", "complementary")
+    columns.update(
+        kind=[
+            "published" if int(cell) in shown else str(kind) for cell, kind in zip(cells, kinds, strict=True)
+        ],
+        value=values,
+        min=significant(low),
+        max=significant(high),
+        required_min=significant(values - levels[0, cells]),
+        required_max=significant(values + levels[1, cells]),
+        safe=pl.Series(
+            [int(cell) not in unsafe if mine else None for cell, mine in zip(cells, primary, strict=True)],
+            dtype=pl.Boolean,
+        ),
+    )
+    return pl.DataFrame(columns).with_columns(pl.col("required_min", "required_max").fill_nan(None))
+
+
+def check_pattern(problem: Problem, complementary: np.ndarray, frame: "pl.DataFrame") -> None:
+    """Raise ``AssertionError`` unless a pattern, as it was read back, hides the cells it should, with their kinds."""
+    from shoal.tables.api import read_pattern
+
+    cells, kinds = read_pattern(problem.table, frame)
+    found = dict(zip(cells, kinds, strict=True))
+    wanted = {
+        int(cell): "primary" if problem.is_sensitive[cell] else "complementary"
+        for cell in np.flatnonzero(problem.hidden_mask(complementary))
+    }
+    assert found == wanted, "the pattern hides other cells"
+
+
+def check_published(wanted: "pl.DataFrame", symbol: str | None, frame: "pl.DataFrame") -> None:
+    """Raise ``AssertionError`` unless a table to publish, as it was read back, shows and hides the same cells."""
+    assert frame.columns == wanted.columns, "the table has other columns"
+    assert frame.height == wanted.height, "the table has more or fewer rows"
+    values = ["value"] if "value" in wanted.columns else wanted.columns[1:]
+    for name in values:
+        gone = [[item is None or item == symbol for item in each[name].to_list()] for each in (wanted, frame)]
+        assert gone[0] == gone[1], "the table hides other cells"
+
+
+def published_frame(table: Table, hidden: np.ndarray, symbol: str | None) -> "pl.DataFrame":
+    """The table without its hidden cells: a matrix if it is plain and two-dimensional, else a list of cells."""
+    import polars as pl
+
+    if table.shape is not None:
+        m, n = table.shape
+        grid = table.values.reshape(m + 1, n + 1)
+        mask = hidden.reshape(m + 1, n + 1)
+        rows = [str(item) for item in table.keys["row"][:: n + 1]]
+        names = [str(item) for item in table.keys["column"][: n + 1]]
+        columns: dict[str, Any] = {"row" if table.corner in names else table.corner: rows}
+        for j, name in enumerate(names):
+            columns[name] = _blanked(grid[:, j], mask[:, j], symbol)
+        return pl.DataFrame(columns)
+    columns = {name: [_plain(key) for key in keys] for name, keys in table.keys.items()}
+    columns["value"] = _blanked(table.values, hidden, symbol)
+    return pl.DataFrame(columns)
+
+
+def _blanked(values: np.ndarray, mask: np.ndarray, symbol: str | None) -> list[Any]:
+    # Judged by what is seen: whether a hidden figure is whole is nobody's business.
+    whole = bool((values[~mask] == np.round(values[~mask])).all())
+    shown = [int(value) if whole else float(value) for value in values]
+    if symbol is None:
+        return [None if gone else value for value, gone in zip(shown, mask, strict=True)]
+    return [symbol if gone else repr(value) for value, gone in zip(shown, mask, strict=True)]
+
+
+def _plain(key: Any) -> Any:
+    return int(key) if isinstance(key, int | np.integer) else str(key)

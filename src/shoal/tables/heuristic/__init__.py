@@ -1,0 +1,1 @@
+"""Safe patterns found quickly, on networks and on any table."""

@@ -1,0 +1,181 @@
+"""Patterns on networks from the compiled kernels: build, thin out, improve; with or without guidance by a relaxation."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from shoal.search import Run, Seeds
+from shoal.tables.heuristic import network_kernels
+from shoal.tables.model.network import Network
+from shoal.tables.problem import TOLERANCE, Problem, Requirements
+from shoal.tables.safety.audit import add_for_sums, bounded, failing_insiders, groups, scales
+
+# Send what is missing along one path if possible.
+_WHOLE = False
+
+
+class Workshop:
+    """The kernels with all they need for one problem: which cells may be used, at which price, and what is required.
+
+    ``wanted`` grows when a pattern turns out to fail an insider.
+    """
+
+    def __init__(self, problem: Problem, network: Network) -> None:
+        self.problem = problem
+        self.network = network
+        self.wanted = problem.requirements
+        self._limit, self._tiny = scales(problem)
+        self._up, self._down = bounded(problem.up), bounded(problem.down)
+        self._groups = groups(problem)
+        self.usable = problem.candidates.copy()
+        self.price = problem.cost
+        self._make()
+
+    def focus(self, usable: np.ndarray | None = None, price: np.ndarray | None = None) -> None:
+        """Look only at these cells from now on, at these prices."""
+        self.usable = self.problem.candidates if usable is None else usable & self.problem.candidates
+        self.price = self.problem.cost if price is None else price
+        self._make()
+
+    def require(self, more: Requirements) -> None:
+        """Take further requirements into account."""
+        self.wanted = self.wanted.with_more(more)
+        self._make()
+
+    def _make(self) -> None:
+        problem, network = self.problem, self.network
+        keep = (self.usable | problem.is_sensitive) & (network.tail != network.head)
+        entries = keep[network.arcs]
+        node = np.repeat(np.arange(network.nodes), np.diff(network.starts))
+        counts = np.bincount(node[entries], minlength=network.nodes)
+        first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        wanted = self.wanted
+        slack = 0.5 * TOLERANCE * wanted.need
+        self.graph = network_kernels.Graph(
+            network.tail,
+            network.head,
+            self._up,
+            self._down,
+            np.ascontiguousarray(problem.cost),
+            np.ascontiguousarray(self.price),
+            np.ascontiguousarray(problem.is_sensitive),
+            first,
+            np.ascontiguousarray(network.arcs[entries]),
+            wanted.cell.astype(np.int64),
+            wanted.kind.astype(np.int64),
+            wanted.need.astype(np.float64),
+            slack,
+            wanted.scenario.astype(np.int64),
+            self._groups[0],
+            self._groups[1],
+            self._tiny,
+        )
+        self.scratch = network_kernels.new_scratch(self.graph, network.nodes)
+        self.penalty = np.ones(problem.table.cells)
+
+    def state(self, complementary: np.ndarray | None = None) -> network_kernels.State:
+        """A state in which these cells are hidden besides the sensitive ones."""
+        if complementary is not None and not self.usable[complementary].all():
+            # The kernels' lists have room for the cells looked at only.
+            self.usable = self.usable.copy()
+            self.usable[complementary] = True
+            self._make()
+        state = network_kernels.new_state(self.graph, self.network.nodes)
+        if complementary is not None:
+            for cell in complementary:
+                network_kernels.hide(self.graph, state, cell)
+        return state
+
+    def build(
+        self, rng: np.ndarray, start: np.ndarray | None = None, noise: float = 0.0
+    ) -> np.ndarray | None:
+        """A safe pattern that is minimal, from nothing or from the cells of ``start``; ``None`` if there is none."""
+        state = self.state(start)
+        cost = network_kernels.build(self.graph, state, self.scratch, rng, _WHOLE, noise, self.penalty)
+        if cost < 0:
+            return None
+        return self._without_insiders(state, rng)
+
+    def _without_insiders(self, state: network_kernels.State, rng: np.ndarray) -> np.ndarray | None:
+        # Insiders are met one failure at a time; there are far too many to require all from the start.
+        while True:
+            found = self.pattern(state)
+            broken = failing_insiders(self.problem, state.hidden, self.network)
+            if broken.size == 0:
+                return add_for_sums(self.problem, found, self.problem.cost)
+            before = self.wanted.size
+            self.require(broken)
+            if self.wanted.size == before:
+                # All are required already and fail by rounding only; the check of the whole pattern decides.
+                return add_for_sums(self.problem, found, self.problem.cost)
+            state = self.state(found)
+            if network_kernels.build(self.graph, state, self.scratch, rng, _WHOLE, 0.0, self.penalty) < 0:
+                return None
+
+    def thin(self, complementary: np.ndarray) -> np.ndarray:
+        """A safe pattern without its redundant cells."""
+        state = self.state(complementary)
+        for place in range(self.graph.cell.shape[0]):
+            network_kernels.holds(self.graph, state, self.scratch, place)
+        network_kernels.clean_up(self.graph, state, self.scratch)
+        return self.pattern(state)
+
+    def pattern(self, state: network_kernels.State) -> np.ndarray:
+        """The complementary cells of a state."""
+        return np.flatnonzero(state.hidden & ~self.problem.is_sensitive)
+
+    def improve(
+        self,
+        start: np.ndarray,
+        steps: int,
+        seeds: Seeds,
+        run: Run,
+        keep: Callable[[np.ndarray], None],
+        *,
+        cycle: int = 400,
+        patience: int = 600,
+    ) -> np.ndarray:
+        """Destroy and repair ``steps`` times, or until the run stops; the best pattern found."""
+        rng = seeds.state()
+        state = self.state(start)
+        for place in range(self.graph.cell.shape[0]):
+            network_kernels.holds(self.graph, state, self.scratch, place)
+        backup = network_kernels.new_state(self.graph, self.network.nodes)
+        current = best = self.problem.total_cost(start)
+        best_hidden = state.hidden.copy()
+        hot, cold = max(1e-9, 0.01 * best), max(1e-10, 0.0004 * best)
+        done = improved = 0
+        while done < steps and best > 0 and done - improved < patience:
+            # Always whole pieces of ten, so that how often the clock is looked at does not decide when to give up.
+            if run.chunk(10) == 0:
+                break
+            left = run.remaining().iterations
+            chunk = min(10, steps - done) if left is None else min(10, steps - done, left)
+            before = best
+            current, best = network_kernels.improve(
+                self.graph,
+                state,
+                backup,
+                self.scratch,
+                rng,
+                current,
+                best,
+                best_hidden,
+                done,
+                chunk,
+                cycle,
+                hot,
+                cold,
+                self.penalty,
+            )
+            done += chunk
+            run.spend(chunk)
+            if best < before:
+                improved = done
+                keep(np.flatnonzero(best_hidden & ~self.problem.is_sensitive))
+            run.report(phase="improve")
+        found = np.flatnonzero(best_hidden & ~self.problem.is_sensitive)
+        if self.problem.insiders or self.problem.sums is not None:
+            safe = self._without_insiders(self.state(found), rng)
+            found = found if safe is None else safe
+        return found

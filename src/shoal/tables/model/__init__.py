@@ -1,0 +1,1 @@
+"""What a table is: cells, relations, rules, hierarchies, linked tables, units, networks."""

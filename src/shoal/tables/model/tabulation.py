@@ -1,0 +1,589 @@
+"""``shoal.tabulate``: from records to a table with totals, hierarchies and its sensitive cells."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import narwhals as nw
+import numpy as np
+
+from shoal.errors import InputError, first_record, unknown
+from shoal.numbers import LARGEST as LARGEST_FIGURE
+from shoal.numbers import first_unusable
+from shoal.sources.not_numbers import why_not_numeric
+from shoal.tables.files.frames import as_frame, with_coordinates
+from shoal.tables.model.decimals import significant, units
+from shoal.tables.model.rules import (
+    Contributions,
+    MinimumFrequency,
+    PPercent,
+    Rule,
+    SumRule,
+    concentration,
+    parse_rule,
+)
+from shoal.tables.model.table import TOTAL, Table
+from shoal.tables.problem import Problem
+
+if TYPE_CHECKING:
+    import polars as pl
+    from narwhals.typing import IntoDataFrame
+
+Zeros = Literal["published", "suppressible"]
+LARGEST = 2_000_000
+_COLUMNS = ("value", "contributors", "status", "lower", "upper", "cost", "kind")
+COSTS = ("value", "unity", "1", "contributors", "log")
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """One dimension: its codes, the parent of each (−1 for the top), and which are leaves. The top is the total."""
+
+    codes: tuple[str, ...]
+    parent: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """Number of codes, the total included."""
+        return len(self.codes)
+
+    @cached_property
+    def leaves(self) -> np.ndarray:
+        """Which codes have no children."""
+        flags = np.ones(self.size, dtype=bool)
+        flags[self.parent[self.parent >= 0]] = False
+        return flags
+
+    @cached_property
+    def children(self) -> dict[int, list[int]]:
+        """The children of each code that has some."""
+        found: dict[int, list[int]] = {}
+        for code, parent in enumerate(self.parent):
+            if parent >= 0:
+                found.setdefault(int(parent), []).append(code)
+        return found
+
+    @property
+    def depth(self) -> int:
+        """Number of levels below the total."""
+        return max(len(self.lineage(int(code))) for code in np.flatnonzero(self.leaves)) - 1
+
+    def lineage(self, code: int) -> list[int]:
+        """The code and all that contain it, up to the total."""
+        found = [int(code)]
+        while self.parent[found[-1]] >= 0:
+            found.append(int(self.parent[found[-1]]))
+        return found
+
+
+def grow(
+    name: str,
+    values: Sequence[str],
+    hierarchy: Mapping[str, str] | None,
+    *,
+    records: Sequence[str] | None = None,
+) -> Tree:
+    """The tree over the values of a dimension; ``hierarchy`` maps a code to its parent (empty: the total).
+
+    ``records`` are the values as they stand in the data, so that an error can say in which record to look.
+    """
+    parents: dict[str, str] = {}
+    for child, parent in (hierarchy or {}).items():
+        parents[str(child)] = TOTAL if parent in ("", None, TOTAL) else str(parent)
+    codes: list[str] = [TOTAL]
+    needed: list[str] = []
+    for value in values:
+        if value == TOTAL:
+            raise InputError(f"dimension '{name}' has the value '{TOTAL}', which is reserved for the total")
+        step: str | None = value
+        seen: set[str] = set()
+        while step is not None and step != TOTAL:
+            if step in seen:
+                at = list(parents).index(step) + 1
+                raise InputError(f"the hierarchy of '{name}' goes round in circles at its code number {at}")
+            seen.add(step)
+            if hierarchy and step not in parents and step == value:
+                outside = {item for item in values if item not in parents}
+                raise InputError(
+                    f"{len(outside)} of {len(values)} values of dimension '{name}' are not in its hierarchy"
+                    f"{_where(outside, records)}"
+                )
+            if step not in needed:
+                needed.append(step)
+            step = parents.get(step, TOTAL)
+    codes += sorted(needed)
+    place = {code: index for index, code in enumerate(codes)}
+    parent_of = np.array([-1] + [place[parents.get(code, TOTAL)] for code in codes[1:]], dtype=np.int64)
+    tree = Tree(tuple(codes), parent_of)
+    both = {value for value in values if not tree.leaves[place[value]]}
+    if both:
+        raise InputError(
+            f"{len(both)} of {len(values)} values of dimension '{name}' are subtotals of its hierarchy at the same "
+            f"time{_where(both, records)}"
+        )
+    return tree
+
+
+def _where(values: Iterable[str], records: Sequence[str] | None) -> str:
+    wanted = set(values)
+    places = [place for place, item in enumerate(records or ()) if item in wanted]
+    return f": see {first_record(places)}" if places else ""
+
+
+@dataclass(frozen=True, eq=False)
+class Tabulation:
+    """A table with its sensitive cells, levels and costs, and what is known of its contributors.
+
+    ``status`` is ``s`` (may be hidden), ``u`` (sensitive) or ``z`` (always published) for each cell.
+    """
+
+    table: Table
+    trees: Mapping[str, Tree]
+    contributors: np.ndarray
+    status: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    cost: np.ndarray
+    by_rule: Mapping[str, int]
+    rules: tuple[Rule, ...] = ()
+    contributions: Contributions | None = None
+    counts: bool = False
+
+    def __repr__(self) -> str:
+        # Never the values: what is printed ends up in logs.
+        names = ", ".join(self.table.dimensions)
+        return f"<Tabulation: {self.table.cells} cells by {names}, {self.sensitive.size} sensitive>"
+
+    @property
+    def sensitive(self) -> np.ndarray:
+        """The sensitive cells."""
+        return np.flatnonzero(self.status == "u")
+
+    def problem(self, *, insiders: bool = True, low: float = 0.0, high: float | None = None) -> Problem:
+        """The suppression problem; with ``insiders`` sole contributors and sums are taken into account."""
+        cells = self.sensitive
+        room = np.maximum(self.table.values[cells] - low, 0.0)
+        found = Problem.of(
+            self.table,
+            cells,
+            lower=np.minimum(self.lower[cells], room),
+            upper=self.upper[cells],
+            cost=self.cost,
+            candidates=self.status == "s",
+            low=low,
+            high=high,
+        )
+        if not insiders or self.contributions is None:
+            return found
+        sums = SumRule(self.contributions, self.rules, waived=self.waived)
+        sole = self.sole_contributors()
+        return found.against(insiders=sole, conceded=self._beyond_help(found, sole), sums=sums)
+
+    def _beyond_help(self, problem: Problem, sole: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+        """For each sole contributor the sensitive cells it gives so much of that they cannot fall as far as they should.
+
+        It knows that such a cell is at least its own part, whatever is hidden; how far the cell can rise stays protected.
+        """
+        contributions = self.contributions
+        if contributions is None or not sole:
+            return ()
+        number = {
+            int(contributions.contributor[contributions.starts[cells[0]]]): n for n, cells in enumerate(sole)
+        }
+        alone = contributions.counts == 1
+        conceded: list[list[int]] = [[] for _ in sole]
+        room = problem.down[problem.sensitive]
+        # A width that the upper level alone does not give needs some room below as well.
+        below = np.maximum(problem.lower, problem.required_width - problem.upper)
+        for cell, space, level in zip(problem.sensitive.tolist(), room, below, strict=True):
+            for entry in range(contributions.starts[cell], contributions.starts[cell + 1]):
+                who = number.get(int(contributions.contributor[entry]))
+                # Cells it is alone in it knows anyway.
+                if who is None or alone[cell]:
+                    continue
+                if space - contributions.amount[entry] < level:
+                    conceded[who].append(cell)
+        return tuple(np.array(cells, dtype=np.int64) for cells in conceded)
+
+    @property
+    def waived(self) -> tuple[int, ...]:
+        """Cells that a rule calls sensitive but that were declared not to be."""
+        if self.contributions is None:
+            return ()
+        flagged = np.zeros(self.table.cells, dtype=bool)
+        for rule in self.rules:
+            flagged |= ~np.isnan(rule.level(self.contributions))
+        return tuple(int(cell) for cell in np.flatnonzero(flagged & (self.status != "u")))
+
+    def sole_contributors(self) -> tuple[np.ndarray, ...]:
+        """The cells each sole contributor knows, for those that could be hidden."""
+        contributions = self.contributions
+        if contributions is None:
+            return ()
+        single = np.flatnonzero((contributions.counts == 1) & (self.status != "z"))
+        who = contributions.contributor[contributions.starts[single]]
+        order = np.argsort(who, kind="stable")
+        single, who = single[order], who[order]
+        cuts = np.flatnonzero(np.diff(who)) + 1
+        return tuple(np.sort(part) for part in np.split(single, cuts) if part.size)
+
+    @property
+    def frame(self) -> "pl.DataFrame":
+        """The list of cells: coordinates, value, contributors, status, levels and cost."""
+        import polars as pl
+
+        columns: dict[str, Any] = {name: [str(key) for key in keys] for name, keys in self.table.keys.items()}
+        values = self.table.values
+        columns["value"] = values.astype(np.int64) if self.counts else values
+        columns["contributors"] = self.contributors
+        columns["status"] = self.status.astype(str)
+        known = self.status == "u"
+        for name, levels in (("lower", significant(self.lower)), ("upper", significant(self.upper))):
+            columns[name] = [float(x) if flag else None for x, flag in zip(levels, known, strict=True)]
+        columns["cost"] = self.cost
+        return pl.DataFrame(columns)
+
+
+def tabulate(
+    frame: "IntoDataFrame | str | Path",
+    dimensions: Sequence[str],
+    *,
+    value: str | None = None,
+    contributor: str | None = None,
+    holding: str | None = None,
+    weight: str | None = None,
+    weights_public: bool = False,
+    hierarchies: Mapping[str, Mapping[str, str] | str | Path] | None = None,
+    rules: Sequence[str | Rule] | None = None,
+    apriori: "IntoDataFrame | None" = None,
+    zeros: Zeros = "published",
+    cost: str = "value",
+) -> Tabulation:
+    """A table of sums (or counts) over the dimensions with all totals, and its sensitive cells by the rules given.
+
+    Without a contributor every record is one of its own; ``holding`` names the group a contributor belongs to, which
+    then counts as one. Default rules: at least 3 contributors, and p % with p = 10 for sums. The ``cost`` of hiding a
+    cell is its value, 1 (``unity``), its number of ``contributors``, the ``log`` of its value, or the sum of a column.
+
+    >>> import polars as pl
+    >>> firms = pl.DataFrame({"region": ["n", "n", "s", "s", "s", "n"], "sector": ["a", "b", "a", "b", "b", "a"],
+    ...                       "turnover": [90.0, 40, 30, 20, 10, 5]})
+    >>> made = tabulate(firms, ["region", "sector"], value="turnover", rules=["frequency(2)"])
+    >>> made.table.cells, len(made.sensitive)
+    (9, 2)
+    """
+    data = as_frame(frame, "the data")
+    if isinstance(dimensions, str):
+        raise InputError(f"the dimensions must be a list of columns, such as ['{dimensions}']")
+    if not dimensions:
+        raise InputError("name at least one dimension")
+    for name in dimensions:
+        if list(dimensions).count(name) > 1:
+            raise InputError(f"dimension '{name}' is named twice")
+        if name in _COLUMNS:
+            raise InputError(
+                f"a dimension cannot be called '{name}': a list of cells has that column; rename it"
+            )
+    for name in [*dimensions, *(item for item in (value, contributor, holding, weight) if item)]:
+        if name not in data.columns:
+            raise unknown("column", name, data.columns, where="in the data")
+    if len(data) == 0:
+        raise InputError("there are no records")
+    for name in hierarchies or {}:
+        if name not in dimensions:
+            raise unknown("dimension", name, dimensions, where="a dimension of the table")
+    parents = {name: _hierarchy(name, given) for name, given in (hierarchies or {}).items()}
+    chosen = tuple(parse_rule(rule) if isinstance(rule, str) else rule for rule in rules) if rules else None
+    if chosen is None:
+        chosen = (MinimumFrequency(3), PPercent(10.0)) if value else (MinimumFrequency(3),)
+    leaf_codes, trees = _code(data, dimensions, parents)
+    amounts = _numbers(data, value) if value else np.ones(len(data))
+    weights = _numbers(data, weight) if weight else np.ones(len(data))
+    if (weights < 0).any():
+        raise InputError(f"column '{weight}' has negative weights")
+    if concentration(chosen) and (amounts < 0).any():
+        raise InputError(
+            f"column '{value}' has negative contributions, for which concentration rules are not defined; "
+            "use frequency(…) alone, or absolute values as a shadow variable"
+        )
+    who = _who(data, contributor, holding)
+    table, size = _table(dimensions, trees)
+    cells, records = _spread(leaf_codes, trees, dimensions, size)
+    weighted = amounts * weights
+    totals = _sums(cells, weighted, records, table.cells)
+    counted = weighted if weights_public else amounts
+    contributions = _contributions(cells, who, counted, records, totals)
+    table = _with_values(table, totals)
+    made = _classify(table, trees, contributions, chosen, zeros, counts=value is None and weight is None)
+    if cost in data.columns and cost not in COSTS:
+        made = replace(made, cost=_sums(cells, _prices(data, cost), records, table.cells))
+    else:
+        made = reprice(made, cost)
+    return made if apriori is None else apply_apriori(made, apriori)
+
+
+def _hierarchy(name: str, given: Any) -> Mapping[str, str]:
+    if isinstance(given, str | Path):
+        from shoal.tables.files.loading import read_hierarchy
+
+        return read_hierarchy(str(given))
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"the hierarchy of '{name}' must be {{code: parent}} or the path of a file, not {type(given).__name__}"
+        )
+    return given
+
+
+def _code(
+    data: "nw.DataFrame[Any]", dimensions: Sequence[str], hierarchies: Mapping[str, Mapping[str, str]]
+) -> tuple[list[np.ndarray], dict[str, Tree]]:
+    codes, trees = [], {}
+    for name in dimensions:
+        column = data[name]
+        if column.null_count():
+            raise InputError(f"dimension '{name}' has missing values; give them a code of their own")
+        texts = np.array([str(item) for item in column.to_list()], dtype=object)
+        tree = grow(name, sorted(set(texts)), hierarchies.get(name), records=texts.tolist())
+        place = {code: index for index, code in enumerate(tree.codes)}
+        codes.append(np.array([place[text] for text in texts], dtype=np.int64))
+        trees[name] = tree
+    return codes, trees
+
+
+def _numbers(data: "nw.DataFrame[Any]", name: str) -> np.ndarray:
+    column = data[name]
+    try:
+        if column.dtype.is_nested():
+            raise TypeError
+        values = np.array(column.to_list(), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"column '{name}' is not numeric: {why_not_numeric(column)}") from None
+    if np.isnan(values).any():
+        raise InputError(f"column '{name}' has missing values")
+    bad = first_unusable(values)
+    if bad is not None:
+        raise InputError(
+            f"column '{name}' has a figure in record {bad + 1} that is too large to compute with"
+        )
+    return values
+
+
+def _who(data: "nw.DataFrame[Any]", contributor: str | None, holding: str | None) -> np.ndarray:
+    """A number for whom each record belongs to: its holding, else its contributor, else itself."""
+    if contributor is None:
+        own = [f"\0{place}" for place in range(len(data))]
+    elif data[contributor].null_count():
+        raise InputError(f"column '{contributor}' has missing values; every record needs its contributor")
+    else:
+        own = [f"\0{item}" for item in data[contributor].to_list()]
+    if holding is not None:
+        groups = data[holding].to_list()
+        own = [name if missing(group) else str(group) for name, group in zip(own, groups, strict=True)]
+    return np.unique(np.array(own), return_inverse=True)[1].reshape(-1)
+
+
+def missing(item: Any) -> bool:
+    """Whether nothing was given; frames of pandas say NaN, NaT or NA then."""
+    if isinstance(item, float):
+        return bool(np.isnan(item))
+    return item is None or type(item).__name__ in ("NaTType", "NAType") or str(item) == ""
+
+
+def figure(item: Any, where: str) -> float:
+    """A level or a cost from a file; the message never quotes it."""
+    try:
+        found = float(item)
+    except (TypeError, ValueError):
+        raise InputError(f"{where} must be numeric") from None
+    if not 0.0 <= found <= LARGEST_FIGURE:
+        raise InputError(f"{where} must have finite numbers of at least 0")
+    return found
+
+
+def _table(dimensions: Sequence[str], trees: Mapping[str, Tree]) -> tuple[Table, tuple[int, ...]]:
+    """The cells (every combination of codes) with all relations; values come later."""
+    shape = tuple(trees[name].size for name in dimensions)
+    count = int(np.prod(shape, dtype=np.float64))
+    if count > LARGEST:
+        raise InputError(f"the table would have {count:,} cells; take fewer dimensions or codes")
+    index = np.arange(count).reshape(shape)
+    # Deepest dimension first: relations of later ones at subtotals of earlier ones follow from the rest.
+    order = sorted(range(len(dimensions)), key=lambda d: (-trees[dimensions[d]].depth, d))
+    members: list[np.ndarray] = []
+    signs: list[np.ndarray] = []
+    lengths: list[int] = []
+    basis: list[bool] = []
+    for axis in range(len(dimensions)):
+        tree = trees[dimensions[axis]]
+        others = [range(size) if d != axis else (0,) for d, size in enumerate(shape)]
+        earlier = order[: order.index(axis)]
+        for spot in product(*others):
+            leaf = all(trees[dimensions[d]].leaves[spot[d]] for d in earlier)
+            place: list[Any] = list(spot)
+            place[axis] = slice(None)
+            line = index[tuple(place)]
+            for parent, children in tree.children.items():
+                members.append(np.concatenate([line[children], line[[parent]]]))
+                signs.append(np.append(np.ones(len(children)), -1.0))
+                lengths.append(len(children) + 1)
+                basis.append(leaf)
+    grids = np.meshgrid(*[np.array(trees[name].codes, dtype=object) for name in dimensions], indexing="ij")
+    keys = {name: grid.ravel() for name, grid in zip(dimensions, grids, strict=True)}
+    table = Table(
+        np.zeros(count),
+        np.concatenate([[0], np.cumsum(lengths)]),
+        np.concatenate(members),
+        np.concatenate(signs),
+        keys,
+        basis=np.array(basis),
+    )
+    return table, shape
+
+
+def _with_values(table: Table, values: np.ndarray) -> Table:
+    return replace(table, values=values)
+
+
+def _spread(
+    leaf_codes: list[np.ndarray], trees: Mapping[str, Tree], dimensions: Sequence[str], shape: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Every record in every cell that contains it: cells and records, one entry each."""
+    records = np.arange(leaf_codes[0].size)
+    cells = np.zeros(records.size, dtype=np.int64)
+    for codes, name, size in zip(leaf_codes, dimensions, shape, strict=True):
+        tree = trees[name]
+        lineages = [tree.lineage(code) if tree.leaves[code] else [] for code in range(tree.size)]
+        lengths = np.array([len(lineage) for lineage in lineages])
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        flat = np.array([code for lineage in lineages for code in lineage], dtype=np.int64)
+        mine = codes[records]
+        repeat = lengths[mine]
+        offset = np.arange(repeat.sum()) - np.repeat(np.cumsum(repeat) - repeat, repeat)
+        above = flat[np.repeat(starts[mine], repeat) + offset]
+        cells = np.repeat(cells, repeat) * size + above
+        records = np.repeat(records, repeat)
+    return cells, records
+
+
+def _sums(places: np.ndarray, amounts: np.ndarray, records: np.ndarray, count: int) -> np.ndarray:
+    """The sum of the amounts of the records at each place."""
+    whole, scale = units(amounts)
+    found: np.ndarray = np.bincount(places, weights=whole[records], minlength=count) / scale
+    return found
+
+
+def _contributions(
+    cells: np.ndarray, who: np.ndarray, amounts: np.ndarray, records: np.ndarray, totals: np.ndarray
+) -> Contributions:
+    many = int(who.max()) + 1
+    pairs, inverse = np.unique(cells * many + who[records], return_inverse=True)
+    amount = _sums(inverse.reshape(-1), amounts, records, pairs.size)
+    cell, contributor = pairs // many, pairs % many
+    order = np.lexsort((contributor, -amount, cell))
+    starts = np.searchsorted(cell[order], np.arange(totals.size + 1))
+    return Contributions(starts, contributor[order], amount[order], totals)
+
+
+def _classify(
+    table: Table,
+    trees: Mapping[str, Tree],
+    contributions: Contributions,
+    rules: tuple[Rule, ...],
+    zeros: Zeros,
+    *,
+    counts: bool,
+) -> Tabulation:
+    level = np.full(table.cells, np.nan)
+    by_rule = {}
+    for rule in rules:
+        found = rule.level(contributions)
+        by_rule[str(rule)] = int((~np.isnan(found)).sum())
+        level = np.fmax(level, found)
+    status = np.full(table.cells, "s", dtype=object)
+    empty = contributions.counts == 0
+    if zeros == "published":
+        status[empty] = "z"
+    elif zeros != "suppressible":
+        raise InputError(f"zeros must be 'published' or 'suppressible', not '{zeros}'")
+    status[~np.isnan(level)] = "u"
+    upper = np.nan_to_num(level)
+    lower = np.minimum(upper, np.maximum(table.values, 0.0))
+    return Tabulation(
+        table,
+        trees,
+        contributions.counts,
+        status,
+        lower,
+        upper,
+        np.abs(table.values),
+        by_rule,
+        rules,
+        contributions,
+        counts,
+    )
+
+
+def _prices(data: "nw.DataFrame[Any]", cost: str) -> np.ndarray:
+    prices = _numbers(data, cost)
+    if (prices < 0).any():
+        raise InputError(f"column '{cost}' has negative values; the cost of hiding a cell is at least 0")
+    return prices
+
+
+def reprice(made: Tabulation, cost: str) -> Tabulation:
+    """The same table with another cost of hiding a cell: value, unity, contributors or log."""
+    return replace(made, cost=costs(cost, made.table.values, made.contributors))
+
+
+def costs(name: str, values: np.ndarray, contributors: np.ndarray | None) -> np.ndarray:
+    """The cost of hiding each cell, by name.
+
+    >>> costs("log", np.array([0.0, 100.0]), None).round(3).tolist()
+    [0.0, 4.615]
+    """
+    if name == "value":
+        return np.abs(values)
+    if name in ("unity", "1"):
+        return np.ones(values.size)
+    if name == "log":
+        return np.log1p(np.abs(values))
+    if name == "contributors":
+        if contributors is None:
+            raise InputError("cost 'contributors' needs the number of contributors of each cell")
+        return contributors.astype(np.float64)
+    raise unknown("cost", name, COSTS)
+
+
+_WORDS = {"s": "s", "safe": "s", "u": "u", "unsafe": "u", "sensitive": "u", "z": "z", "published": "z"}
+
+
+def apply_apriori(made: Tabulation, apriori: "IntoDataFrame") -> Tabulation:
+    """Declare cells safe, sensitive or never hidden, and set their cost and levels, from a file of such cells.
+
+    Columns: the dimensions, and any of ``status`` (s or safe, u or sensitive, z or published), ``lower``, ``upper``,
+    ``cost``. A cell declared sensitive without levels must not be a point, no more.
+    """
+    data = as_frame(with_coordinates(apriori, made.table.dimensions), "the a-priori file")
+    dimensions = made.table.dimensions
+    for name in dimensions:
+        if name not in data.columns:
+            raise InputError(f"the a-priori file lacks the column '{name}'")
+    status, lower, upper, cost = made.status.copy(), made.lower.copy(), made.upper.copy(), made.cost.copy()
+    for number, row in enumerate(data.iter_rows(named=True), start=1):
+        coordinates = [str(row[name]) for name in dimensions]
+        cell = made.table.find(*coordinates, where=f"of record {number} of the a-priori file")
+        word = "" if missing(row.get("status")) else str(row["status"]).strip().lower()
+        if word and word not in _WORDS:
+            raise InputError(
+                f"the status of record {number} of the a-priori file is unknown; known are s (safe), u (sensitive) "
+                "and z (published)"
+            )
+        status[cell] = _WORDS.get(word, status[cell])
+        for name, array in (("lower", lower), ("upper", upper), ("cost", cost)):
+            if missing(row.get(name)):
+                continue
+            array[cell] = figure(row[name], f"column '{name}' of the a-priori file")
+    return replace(made, status=status, lower=lower, upper=upper, cost=cost)

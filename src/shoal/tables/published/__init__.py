@@ -1,0 +1,1 @@
+"""The heuristics as they were published: HyperCube, shortest paths, GenSup, HeurGene."""

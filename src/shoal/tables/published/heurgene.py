@@ -1,0 +1,215 @@
+"""HeurGene: a genetic algorithm whose crossover exchanges whole circuits of protection (Herrington 2015).
+
+Ten HyperCube patterns are the founders. In each generation two parents exchange the circuit of one sensitive cell,
+provided a child becomes cheaper than the cheaper parent; a mutation then removes one redundant cell. Selection and
+replacement come from a portfolio.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from shoal.search import Budget, Observer, Run, Seeds
+from shoal.search.evolution import (
+    EliteParents,
+    Evolution,
+    KillTournament,
+    Operator,
+    Portfolio,
+    ReplaceByElite,
+    ReplaceSimilar,
+    RouletteParents,
+    Strategy,
+    TournamentParents,
+    evolve,
+)
+from shoal.search.evolution.policies import Replace, Select
+from shoal.search.evolution.replacement import hamming
+from shoal.search.options import Options
+from shoal.search.randomness import below, shuffle
+from shoal.tables.problem import Problem
+from shoal.tables.published.circuits import Chromosome, Plane, exchange, find_exchange, mutate, parts
+from shoal.tables.published.hypercube import search_of
+from shoal.tables.solution import Pattern
+
+Configuration = Literal[
+    "portfolio", "roulette/kill", "roulette/similar", "tournament/kill", "tournament/similar", "elite/elite"
+]
+
+
+class HeurGeneOptions(Options):
+    """The published settings; ``configuration`` names a selection and a replacement, or the portfolio of all."""
+
+    population: int = Field(default=10, ge=2, description="members of the population")
+    generations: int = Field(default=1000, ge=0, description="generations, where no budget is given")
+    patience: int = Field(
+        default=100, ge=1, description="generations without improvement that end the search"
+    )
+    attempts: int = Field(default=100, ge=1, description="circuits that are tried in one crossover")
+    largest_circuit: int = Field(
+        default=32, ge=1, le=96, description="most cells in a circuit that is exchanged"
+    )
+    configuration: Configuration = Field(
+        default="portfolio", description="how parents are selected and members replaced, or all ways in turn"
+    )
+    elite_share: float = Field(
+        default=0.10,
+        ge=0.0,
+        le=1.0,
+        description="share of the generations that use the elite way (portfolio)",
+    )
+    tournament: int = Field(default=3, ge=1, description="members among which a parent is chosen")
+    kill: int = Field(default=3, ge=1, description="members among which the least fit is replaced")
+    similar: int = Field(default=3, ge=1, description="members among which the most similar one is replaced")
+    rectangles: Literal["joint", "split"] = Field(
+        default="joint", description="how founders hide: one rectangle for both directions, or one for each"
+    )
+
+
+@dataclass
+class Tally:
+    """What happened: mating attempts, accepted crossovers, removals by mutation, founders that failed."""
+
+    attempts: int = 0
+    crossovers: int = 0
+    removals: int = 0
+    failures: int = 0
+    accepted: list[tuple[float, float, float]] = field(default_factory=list)
+
+
+def apart(one: Chromosome, other: Chromosome) -> float:
+    """In how many cells two patterns differ."""
+    return float(hamming(one.hidden, other.hidden))
+
+
+def strategies(options: HeurGeneOptions) -> Portfolio:
+    """The strategies of a configuration with their shares."""
+    elite = Strategy(EliteParents(), ReplaceByElite(), share=options.elite_share)
+    selections: dict[str, Select] = {
+        "roulette": RouletteParents(),
+        "tournament": TournamentParents(options.tournament),
+    }
+    replacements: dict[str, Replace] = {
+        "kill": KillTournament(options.kill),
+        "similar": ReplaceSimilar(apart, options.similar),
+    }
+    if options.configuration == "elite/elite":
+        return Portfolio([Strategy(elite.select, elite.replace)])
+    if options.configuration != "portfolio":
+        selection, _, replacement = options.configuration.partition("/")
+        return Portfolio([Strategy(selections[selection], replacements[replacement])])
+    rest = (1.0 - options.elite_share) / 4.0
+    return Portfolio(
+        [
+            elite,
+            *(Strategy(s, r, share=rest) for s in selections.values() for r in replacements.values()),
+        ]
+    )
+
+
+class Breeder:
+    """The operators of HeurGene on one problem."""
+
+    def __init__(self, plane: Plane, options: HeurGeneOptions) -> None:
+        self.plane = plane
+        self.options = options
+        self.tally = Tally()
+
+    def founders(self, seeds: Seeds, run: Run | None = None) -> list[Chromosome]:
+        """HyperCube patterns, fewer if the run is over before; those that fail are counted."""
+        found: list[Chromosome] = []
+        for place in range(self.options.population):
+            if found and run is not None and run.stopped:
+                break
+            state = self.plane.hypercube(seeds.child("hypercube", place).state())
+            if state is None:
+                self.tally.failures += 1
+            else:
+                found.append(self.plane.chromosome(state))
+        if not found:
+            raise self.plane.failure()
+        while len(found) < 2:
+            found.append(found[0])
+        return found
+
+    def children(self, state: np.ndarray, one: Chromosome, two: Chromosome) -> list[Chromosome]:
+        """Two children by one exchange and a mutation each; none if no attempt succeeds."""
+        order = np.arange(self.plane.sensitive.size)
+        shuffle(state, order)
+        options = self.options
+        s, tries = find_exchange(
+            self.plane.graph.cost, order, options.attempts, options.largest_circuit, parts(one), parts(two)
+        )
+        self.tally.attempts += int(tries)
+        if s < 0:
+            return []
+        born = [self.cross(one, two, s), self.cross(two, one, s)]
+        self.tally.crossovers += 1
+        self.tally.accepted.append((min(one.cost, two.cost), born[0].cost, born[1].cost))
+        return [self.mutated(child, int(below(state, order.size))) for child in born]
+
+    def cross(self, receiver: Chromosome, giver: Chromosome, s: int) -> Chromosome:
+        """The receiver with the circuit of sensitive cell s from the giver."""
+        hidden, circuits = receiver.hidden.copy(), receiver.circuits.copy()
+        lengths, uses = receiver.lengths.copy(), receiver.uses.copy()
+        exchange(hidden, circuits, lengths, uses, s, giver.circuits[s], giver.lengths[s])
+        return Chromosome(hidden, circuits, lengths, uses, self._cost(hidden))
+
+    def mutated(self, child: Chromosome, s: int) -> Chromosome:
+        """The child without the first redundant cell of one circuit."""
+        plane = self.plane
+        hidden, circuits = child.hidden.copy(), child.circuits.copy()
+        lengths, uses = child.lengths.copy(), child.uses.copy()
+        state = plane.load(hidden)
+        gone = mutate(plane.graph, state, plane.scratch, plane.first, circuits, lengths, uses, hidden, s)
+        if gone < 0:
+            return child
+        self.tally.removals += 1
+        return Chromosome(hidden, circuits, lengths, uses, self._cost(hidden))
+
+    def _cost(self, hidden: np.ndarray) -> float:
+        return self.plane.problem.total_cost(np.flatnonzero(hidden))
+
+
+def solve(
+    problem: Problem,
+    options: HeurGeneOptions,
+    *,
+    budget: Budget,
+    seeds: Seeds,
+    threads: int = 1,
+    observer: Observer,
+    start: Pattern | None = None,
+) -> Pattern:
+    """Evolve; one generation (one pair of parents) is one unit of work."""
+    plane = Plane(problem, "heurgene", search_of(options.rectangles))
+    breeder = Breeder(plane, options)
+    run = budget.start(observer)
+    founders = breeder.founders(seeds, run)
+    search = Evolution(
+        founders,
+        lambda chromosome: chromosome.cost,
+        [Operator("crossover", breeder.children, parents=2)],
+        strategies(options),
+        seeds.child("evolution"),
+    )
+    founded = float(search.best_key[0])
+    for generation in evolve(search, run, patience=options.patience):
+        if generation >= options.generations:
+            break
+    pattern = plane.finish(np.flatnonzero(search.best.hidden), seeds.child("finish").state())
+    tally = breeder.tally
+    record = {
+        "generations": float(search.generation),
+        "last_improvement": float(search.improved_at),
+        "attempts": float(tally.attempts),
+        "crossovers": float(tally.crossovers),
+        "removals": float(tally.removals),
+        "failures": float(tally.failures),
+        "best_founder": founded,
+    }
+    value = problem.total_cost(pattern)
+    run.report(value)
+    return Pattern(value=value, complementary=pattern, record=record, **run.closing())

@@ -1,0 +1,95 @@
+"""Shortest paths, one sensitive cell after the other (Kelly, Golden and Assad 1992), and Castro's variant, which leaves
+out cells that are protected already (Castro 2007). For every table that is a network.
+"""
+
+import numpy as np
+from pydantic import Field
+
+from shoal.errors import Infeasible, InputError
+from shoal.search import Budget, Observer, Seeds
+from shoal.search.options import Options
+from shoal.tables.exact.search import is_safe
+from shoal.tables.heuristic import network_kernels
+from shoal.tables.heuristic.networks import Workshop
+from shoal.tables.problem import Problem
+from shoal.tables.safety.audit import add_for_sums
+from shoal.tables.solution import Pattern
+
+
+class ShortestPathOptions(Options):
+    """Whether redundant cells are removed at the end; the published heuristics do not."""
+
+    clean_up: bool = Field(
+        default=False, description="remove redundant cells at the end; the published one does not"
+    )
+
+
+def solve(
+    problem: Problem,
+    options: ShortestPathOptions,
+    *,
+    budget: Budget,
+    seeds: Seeds,
+    threads: int = 1,
+    observer: Observer,
+    start: Pattern | None = None,
+) -> Pattern:
+    """Paths for every cell, whether it is protected already or not."""
+    return _paths(problem, options, budget, seeds, observer, "shortest-path")
+
+
+def castro(
+    problem: Problem,
+    options: ShortestPathOptions,
+    *,
+    budget: Budget,
+    seeds: Seeds,
+    threads: int = 1,
+    observer: Observer,
+    start: Pattern | None = None,
+) -> Pattern:
+    """Paths only for cells that earlier ones do not protect yet."""
+    return _paths(problem, options, budget, seeds, observer, "castro")
+
+
+def _paths(
+    problem: Problem,
+    options: ShortestPathOptions,
+    budget: Budget,
+    seeds: Seeds,
+    observer: Observer,
+    method: str,
+) -> Pattern:
+    network = problem.table.network
+    if network is None:
+        raise InputError(f"method '{method}' needs a two-dimensional table; use 'auto', 'general' or 'exact'")
+    run = budget.start(observer)
+    workshop = Workshop(problem, network)
+    state = workshop.state()
+    graph, scratch = workshop.graph, workshop.scratch
+    for place in range(workshop.wanted.size):
+        skip = method == "castro" and network_kernels.holds(graph, state, scratch, place)
+        if not skip and network_kernels.lay_paths(graph, state, scratch, place, workshop.penalty) < 0:
+            raise _failure(method)
+    pattern = workshop.pattern(state)
+    if problem.insiders:
+        found = workshop.build(seeds.child(method).state(), pattern)
+        if found is None:
+            raise _failure(method)
+        pattern = found
+    if options.clean_up:
+        pattern = workshop.thin(pattern)
+    if problem.sums is not None:
+        found = add_for_sums(problem, pattern, problem.cost)
+        if found is None:
+            raise _failure(method)
+        pattern = found
+    # The bounds are only looked at now that all paths are laid.
+    if not is_safe(problem, pattern):
+        raise _failure(method)
+    run.report(problem.total_cost(pattern))
+    return Pattern(value=problem.total_cost(pattern), complementary=np.asarray(pattern), **run.closing())
+
+
+def _failure(method: str) -> Infeasible:
+    return Infeasible(f"method '{method}' found no safe pattern; 'auto' may find one")

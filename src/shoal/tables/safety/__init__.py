@@ -1,0 +1,1 @@
+"""What an attacker can compute: intervals, flows, insiders, whole numbers, the audit."""

@@ -1,0 +1,327 @@
+"""The attacker of a general table: one resident linear programme whose objective changes from cell to cell."""
+
+import numpy as np
+
+from shoal.tables.model.reduction import small_table, ties
+from shoal.tables.problem import DOWN, TOLERANCE, UP, WIDTH, Problem, Requirements
+
+
+def allowed(wanted: Requirements) -> np.ndarray:
+    """What counts as meeting each requirement, rounding errors forgiven."""
+    found: np.ndarray = (1.0 - TOLERANCE) * wanted.need
+    return found
+
+
+class Attacker:
+    """Maximises and minimises hidden cells over all tables that agree with what is published.
+
+    Only the objective changes, so the last basis stays feasible and the primal simplex method goes on from it; every
+    solution found is also evidence for all other cells it moves.
+    """
+
+    def __init__(self, problem: Problem, hidden: np.ndarray, weights: np.ndarray | None = None) -> None:
+        import highspy
+
+        self.problem = problem
+        self.hidden = np.asarray(hidden, dtype=np.int64)
+        self.column = np.full(problem.table.cells, -1, dtype=np.int64)
+        self.column[self.hidden] = np.arange(self.hidden.size)
+        scale = np.ones(self.hidden.size) if weights is None else weights
+        self.low = -np.minimum(problem.down[self.hidden], 1e20) * scale
+        self.high = np.minimum(problem.up[self.hidden], 1e20) * scale
+        rows = problem.table.matrix[:, self.hidden].tocsr()
+        self._kept = np.flatnonzero(np.diff(rows.indptr))
+        self.rows = rows[self._kept]
+        self._inf = highspy.kHighsInf
+        model = highspy.HighsLp()
+        model.num_col_, model.num_row_ = self.hidden.size, self.rows.shape[0]
+        model.col_cost_ = np.zeros(self.hidden.size)
+        model.col_lower_, model.col_upper_ = self._bounds(self.low), self._bounds(self.high)
+        model.row_lower_ = model.row_upper_ = np.zeros(self.rows.shape[0])
+        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        model.a_matrix_.start_ = self.rows.indptr
+        model.a_matrix_.index_ = self.rows.indices
+        model.a_matrix_.value_ = self.rows.data
+        self.solver = highspy.Highs()
+        for option, value in (
+            ("output_flag", False),
+            ("presolve", "off"),
+            ("threads", 1),
+            ("simplex_strategy", 4),
+            ("random_seed", 0),
+        ):
+            self.solver.setOptionValue(option, value)
+        self.solver.passModel(model)
+        self.scenario = -1
+        self.last_prices = np.zeros(problem.table.relations)
+
+    def _bounds(self, values: np.ndarray) -> np.ndarray:
+        return np.where(values >= 1e20, self._inf, np.where(values <= -1e20, -self._inf, values))
+
+    def rescale(self, weights: np.ndarray) -> None:
+        """Let each hidden cell move by a share of its room only."""
+        self.low = -np.minimum(self.problem.down[self.hidden], 1e20) * weights
+        self.high = np.minimum(self.problem.up[self.hidden], 1e20) * weights
+        self._push_bounds()
+
+    def assume(self, scenario: int) -> None:
+        """See with the eyes of an insider (or of an outsider, −1)."""
+        if scenario != self.scenario:
+            self.scenario = scenario
+            self._push_bounds()
+
+    def _push_bounds(self) -> None:
+        low, high = self.low, self.high
+        if self.scenario >= 0:
+            fixed = self.column[self.problem.insiders[self.scenario]]
+            fixed = fixed[fixed >= 0]
+            low, high = low.copy(), high.copy()
+            low[fixed] = high[fixed] = 0.0
+        count = self.hidden.size
+        self.solver.changeColsBounds(
+            count, np.arange(count, dtype=np.int32), self._bounds(low), self._bounds(high)
+        )
+
+    def extreme(self, cell: int, kind: int) -> tuple[float, np.ndarray]:
+        """How far a cell can move in one direction, and how all hidden cells move then."""
+        column = int(self.column[cell])
+        self.solver.changeColCost(column, -1.0 if kind == UP else 1.0)
+        self.solver.run()
+        status = self.solver.modelStatusToString(self.solver.getModelStatus())
+        if status == "Unbounded":
+            self.solver.changeColCost(column, 0.0)
+            self.last_prices = np.zeros(self.problem.table.relations)
+            return np.inf, np.zeros(self.hidden.size)
+        for strategy in (4, 1):
+            if status == "Optimal":
+                break
+            # A stale basis can mislead the simplex method; from scratch it decides, if need be the dual one.
+            self.solver.clearSolver()
+            self.solver.setOptionValue("simplex_strategy", strategy)
+            self.solver.run()
+            status = self.solver.modelStatusToString(self.solver.getModelStatus())
+            self.solver.setOptionValue("simplex_strategy", 4)
+        solution = self.solver.getSolution()
+        change = np.array(solution.col_value)
+        # The duals of the relations, from which follows what a little more room for each cell would gain.
+        self.last_prices = np.zeros(self.problem.table.relations)
+        self.last_prices[self._kept] = np.array(solution.row_dual)
+        self.solver.changeColCost(column, 0.0)
+        return abs(float(change[column])), change
+
+    def _as_far_as(self, cell: int, kind: int, need: float) -> np.ndarray:
+        """How all hidden cells move when a cell that could move without limit moves as far as it must."""
+        column = int(self.column[cell])
+        low, high = self._bounds(self.low[[column]])[0], self._bounds(self.high[[column]])[0]
+        self.solver.changeColBounds(
+            column, low if kind == UP else max(low, -need), min(high, need) if kind == UP else high
+        )
+        _, change = self.extreme(cell, kind)
+        self.solver.changeColBounds(column, low, high)
+        return change
+
+    def intervals(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How far each cell can rise and fall, without limit.
+
+        A cell that has been seen as far out as the bounds of its relations let it go is not looked at again.
+        """
+        most_up, most_down = self._implied()
+        rise, fall = np.zeros(self.hidden.size), np.zeros(self.hidden.size)
+        columns = self.column[cells]
+        for cell, column in zip(cells.tolist(), columns.tolist(), strict=True):
+            for kind, reached, most in ((UP, rise, most_up), (DOWN, fall, most_down)):
+                if reached[column] >= most[column] * (1.0 - 1e-10):
+                    continue
+                amount, change = self.extreme(cell, kind)
+                np.maximum(rise, change, out=rise)
+                np.maximum(fall, -change, out=fall)
+                reached[column] = max(amount, float(reached[column]))
+        return rise[columns], fall[columns]
+
+    def _implied(self) -> tuple[np.ndarray, np.ndarray]:
+        """The furthest each hidden cell could rise and fall as far as any one relation tells."""
+        up, down = self._bounds(self.high), -self._bounds(self.low)
+        rows = self.rows.tocoo()
+        at, column, sign = rows.row, rows.col, rows.data
+        for _ in range(4):
+            # What the sum of a relation's terms can rise and fall by, each term left out in turn.
+            high = np.where(sign > 0, up[column], down[column]) * np.abs(sign)
+            low = np.where(sign > 0, down[column], up[column]) * np.abs(sign)
+            room = []
+            for term in (high, low):
+                endless = np.isinf(term)
+                total = np.bincount(at, np.where(endless, 0.0, term), self.rows.shape[0])
+                count = np.bincount(at, endless, self.rows.shape[0])
+                others = np.where(count[at] - endless > 0, np.inf, total[at] - np.where(endless, 0.0, term))
+                room.append(others / np.abs(sign))
+            # A term rises when the others fall.
+            np.minimum.at(up, column, np.where(sign > 0, room[1], room[0]))
+            np.minimum.at(down, column, np.where(sign > 0, room[0], room[1]))
+        return np.maximum(up, 0.0), np.maximum(down, 0.0)
+
+    def met(self, wanted: Requirements) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """How far each requirement is met, and which cells show it (starts and cells).
+
+        A requirement that the solution of an earlier one meets is not solved again.
+        """
+        reached = np.zeros(wanted.size)
+        supports: list[np.ndarray] = [np.empty(0, dtype=np.int64)] * wanted.size
+        columns = self.column[wanted.cell]
+        for place in np.lexsort((np.arange(wanted.size), wanted.scenario)):
+            if reached[place] >= wanted.need[place]:
+                continue
+            kind = int(wanted.kind[place])
+            self.assume(int(wanted.scenario[place]))
+            total, moved = 0.0, np.zeros(self.hidden.size, dtype=bool)
+            for direction in (UP, DOWN):
+                if kind not in (direction, WIDTH) or total >= wanted.need[place]:
+                    continue
+                amount, change = self.extreme(int(wanted.cell[place]), direction)
+                if np.isinf(amount):
+                    # One bounded way there is, so that its cells are known.
+                    change = self._as_far_as(int(wanted.cell[place]), direction, float(wanted.need[place]))
+                total += amount
+                moved |= np.abs(change) > 1e-9
+                if kind != WIDTH:
+                    self._share(wanted, place, columns, change, reached, supports)
+            reached[place] = total
+            supports[place] = self.hidden[moved & (np.arange(self.hidden.size) != columns[place])]
+        self.assume(-1)
+        starts = np.concatenate([[0], np.cumsum([cells.size for cells in supports])]).astype(np.int64)
+        return reached, starts, np.concatenate(supports) if supports else np.empty(0, dtype=np.int64)
+
+    def unproven(self, wanted: Requirements) -> np.ndarray:
+        """Which requirements maximising many cells at once does not show to be met; some of them may be."""
+        return np.flatnonzero(~self._shown_together(wanted))
+
+    def unmet(self, wanted: Requirements) -> np.ndarray:
+        """Which requirements are not met: first many are shown at once, then the rest one by one."""
+        open_ = ~self._shown_together(wanted)
+        places = np.flatnonzero(open_)
+        if places.size == 0:
+            return places
+        rest = Requirements(
+            wanted.cell[places], wanted.kind[places], wanted.need[places], wanted.scenario[places]
+        )
+        reached, _, _ = self.met(rest)
+        return places[reached < allowed(rest)]
+
+    def _shown_together(self, wanted: Requirements) -> np.ndarray:
+        """Requirements shown by maximising many cells at once, each held back at what it needs."""
+        shown = np.zeros(wanted.size, dtype=bool)
+        plain = (wanted.scenario < 0) & (wanted.kind != WIDTH)
+        if plain.sum() < 40:
+            return shown
+        column = self.column[wanted.cell]
+        low, high = self.low.copy(), self.high.copy()
+        rising, falling = plain & (wanted.kind == UP), plain & (wanted.kind == DOWN)
+        np.minimum.at(high, column[rising], wanted.need[rising])
+        np.maximum.at(low, column[falling], -wanted.need[falling])
+        count = self.hidden.size
+        every = np.arange(count, dtype=np.int32)
+        self.solver.changeColsBounds(count, every, self._bounds(low), self._bounds(high))
+        for turn in range(40):
+            cost = np.zeros(count)
+            for kind, chosen in (
+                ((UP, rising), (DOWN, falling)) if turn % 2 == 0 else ((DOWN, falling), (UP, rising))
+            ):
+                todo = np.flatnonzero(chosen & ~shown)
+                cost[column[todo]] = (-1.0 if kind == UP else 1.0) / np.maximum(wanted.need[todo], 1e-9)
+            if not cost.any():
+                break
+            self.solver.changeColsCost(count, every, cost)
+            self.solver.run()
+            change = np.array(self.solver.getSolution().col_value)[column]
+            amount = np.where(wanted.kind == UP, change, -change)
+            new = plain & ~shown & (amount >= allowed(wanted))
+            shown |= new
+            if new.sum() < max(2, 0.02 * (plain & ~shown).sum()):
+                break
+        self.solver.changeColsCost(count, every, np.zeros(count))
+        self._push_bounds()
+        return shown
+
+    def _share(
+        self,
+        wanted: Requirements,
+        place: int,
+        columns: np.ndarray,
+        change: np.ndarray,
+        reached: np.ndarray,
+        supports: list[np.ndarray],
+    ) -> None:
+        at = change[columns]
+        amount = np.where(wanted.kind == UP, at, np.where(wanted.kind == DOWN, -at, np.abs(at)))
+        same = wanted.scenario == wanted.scenario[place]
+        shown = np.flatnonzero(same & (amount >= wanted.need) & (reached < wanted.need))
+        if shown.size == 0:
+            return
+        cells = self.hidden[np.abs(change) > 1e-9]
+        for other in shown:
+            reached[other] = amount[other]
+            supports[other] = cells[cells != wanted.cell[other]]
+
+
+class View:
+    """A pattern as the attacker sees it: hidden cells that move together are one, those that cannot move are known."""
+
+    def __init__(self, problem: Problem, hidden: np.ndarray) -> None:
+        self.problem = problem
+        self.ties = ties(problem.table.matrix, hidden)
+        if self.ties.groups == 0:
+            return
+        rise, fall = self.ties.room(problem.up, problem.down)
+        table = small_table(problem.table, self.ties)
+        known = [np.unique(self.ties.group[cells]) for cells in problem.insiders]
+        nothing = np.empty(0)
+        self.small = Problem(
+            table,
+            nothing.astype(np.int64),
+            lower=nothing,
+            upper=nothing,
+            sliding=nothing,
+            cost=np.zeros(table.cells),
+            candidates=np.ones(table.cells, dtype=bool),
+            low=table.values - fall,
+            high=table.values + rise,
+            insiders=tuple(groups[groups >= 0] for groups in known),
+        )
+        self.attacker = Attacker(self.small, np.arange(table.cells))
+
+    def intervals(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How far each cell can rise and fall."""
+        group, sign = self.ties.group[cells], self.ties.sign[cells]
+        rise, fall = np.zeros(cells.size), np.zeros(cells.size)
+        moving = group >= 0
+        if moving.any():
+            groups, back = np.unique(group[moving], return_inverse=True)
+            above, below = self.attacker.intervals(groups)
+            plain = sign[moving] > 0
+            rise[moving] = np.where(plain, above[back], below[back])
+            fall[moving] = np.where(plain, below[back], above[back])
+        return rise, fall
+
+    def unmet(self, wanted: Requirements) -> np.ndarray:
+        """Which requirements are not met."""
+        if wanted.size == 0 or self.ties.groups == 0:
+            return np.arange(wanted.size)
+        small, owner = self.on_groups(wanted)
+        bad = np.zeros(small.size, dtype=bool)
+        bad[self.attacker.unmet(small)] = True
+        failed = owner < 0
+        failed[~failed] = bad[owner[~failed]]
+        return np.flatnonzero(failed)
+
+    def on_groups(self, wanted: Requirements) -> tuple[Requirements, np.ndarray]:
+        """The requirements on groups, and which of them each original one has become (−1: its cell cannot move)."""
+        group, sign = self.ties.group[wanted.cell], self.ties.sign[wanted.cell]
+        turned = np.where(wanted.kind == UP, DOWN, np.where(wanted.kind == DOWN, UP, WIDTH))
+        kind = np.where(sign >= 0, wanted.kind, turned)
+        moving = np.flatnonzero(group >= 0)
+        need = allowed(wanted)[moving]
+        keys = np.stack([group[moving], kind[moving], wanted.scenario[moving], need], axis=1)
+        distinct, place = np.unique(keys, axis=0, return_inverse=True)
+        owner = np.full(wanted.size, -1, dtype=np.int64)
+        owner[moving] = place.reshape(-1)
+        whole = distinct[:, :3].astype(np.int64)
+        return Requirements(whole[:, 0], whole[:, 1], distinct[:, 3], whole[:, 2]), owner

@@ -1,0 +1,346 @@
+"""What an attacker can compute from a published table: exact intervals, and whether they are wide enough.
+
+On networks each bound is a maximum flow (Gusfield 1988); on other tables it is a linear programme. Beyond the
+sensitive cells the audit finds hidden cells that are disclosed exactly, what insiders learn, sums that one relation gives
+away, and, for counts, cells whose interval holds no other whole numbers.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from shoal.tables.model.network import Network
+from shoal.tables.model.units import ordinary
+from shoal.tables.problem import TOLERANCE, WIDTH, Problem, Requirements
+from shoal.tables.safety.attacker import Attacker, View, allowed
+from shoal.tables.safety.flow_kernels import UNLIMITED, intervals, reach
+from shoal.tables.safety.insiders import broken_by_insiders
+from shoal.tables.safety.narrowest import Narrowest, in_words
+from shoal.tables.solution import given_away
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """Intervals of all hidden cells and the verdict for every sensitive one.
+
+    ``cells`` are the hidden cells, ``low`` and ``high`` what the attacker can narrow them down to. ``unsafe`` are sensitive
+    cells whose interval is too narrow, among them those the pattern does not hide at all (``published``);
+    ``disclosed`` are other hidden cells that are given away exactly, ``insider`` (cell, insider) pairs, ``sums``
+    relations that give away a sensitive sum, ``integer`` count cells that whole numbers give away.
+    """
+
+    problem: Problem
+    cells: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    unsafe: np.ndarray
+    disclosed: np.ndarray
+    insider: tuple[tuple[int, int], ...] = ()
+    sums: tuple[int, ...] = ()
+    integer: tuple[int, ...] = ()
+    published: tuple[int, ...] = ()
+
+    def __repr__(self) -> str:
+        # Never the intervals: what is printed ends up in logs.
+        sensitive, verdict = self.problem.sensitive.size, "safe" if self.safe else "UNSAFE"
+        return (
+            f"<Audit: {verdict}, {self.cells.size} hidden cells, {sensitive} sensitive, "
+            f"{self.unsafe.size} of them unsafe, {self.disclosed.size} others disclosed>"
+        )
+
+    @property
+    def safe(self) -> bool:
+        """Whether every requirement that was checked holds."""
+        return not (self.unsafe.size or self.insider or self.sums or self.integer)
+
+    @cached_property
+    def place(self) -> dict[int, int]:
+        """Where a hidden cell stands in ``cells``."""
+        return {int(cell): place for place, cell in enumerate(self.cells)}
+
+    def bounds(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What the attacker can narrow these cells down to; a published one is known."""
+        values = self.problem.table.values
+        low, high = values[cells], values[cells]
+        for place, cell in enumerate(cells.tolist()):
+            if cell in self.place:
+                low[place], high[place] = self.low[self.place[cell]], self.high[self.place[cell]]
+        return low, high
+
+    @property
+    def smallest_margin(self) -> float | None:
+        """The least that any interval exceeds what it needs by, in percent of the cell's value."""
+        problem = self.problem
+        if problem.sensitive.size == 0:
+            return None
+        low, high = self.bounds(problem.sensitive)
+        values = problem.table.values[problem.sensitive]
+        over = np.minimum(high - values - problem.upper, values - problem.lower - low)
+        return float(100.0 * (over / np.maximum(np.abs(values), 1e-300)).min())
+
+    @cached_property
+    def narrowest(self) -> Narrowest | None:
+        """The narrowest interval of all hidden sensitive cells, whatever they need."""
+        return self._narrowest(np.ones(self.problem.sensitive.size, dtype=bool))
+
+    @cached_property
+    def narrowest_without_range(self) -> Narrowest | None:
+        """The same of those whose levels ask only that they are not known exactly; ``None`` if there are none."""
+        return self._narrowest(self.problem.without_range)
+
+    def _narrowest(self, some: np.ndarray) -> Narrowest | None:
+        cells = np.setdiff1d(self.problem.sensitive[some], self.published).astype(np.int64)
+        low, high = self.bounds(cells)
+        return Narrowest.of(self.problem.table.values[cells], high - low)
+
+    def reached(self) -> dict[str, Any]:
+        """How narrow the intervals are in the end, as the command line prints it."""
+        found = {"narrowest": self.narrowest, "without_range": self.narrowest_without_range}
+        return {name: None if item is None else item.to_dict() for name, item in found.items()}
+
+    def reached_in_words(self) -> list[tuple[str, str]]:
+        """How narrow the intervals are in the end and what was asked, as pairs of a name and a sentence."""
+        return list(in_words(self.narrowest, self.narrowest_without_range))
+
+
+def audit(
+    problem: Problem,
+    complementary: np.ndarray,
+    *,
+    all_cells: bool = True,
+    published: np.ndarray | None = None,
+) -> Audit:
+    """Compute the intervals; with ``all_cells`` false only those of the sensitive cells.
+
+    ``published`` are sensitive cells that the pattern fails to hide.
+    """
+    if published is not None and published.size:
+        found = audit(without(problem, published), complementary, all_cells=all_cells)
+        unsafe = np.union1d(found.unsafe, published).astype(np.int64)
+        shown = tuple(int(cell) for cell in np.sort(published))
+        return replace(found, problem=problem, unsafe=unsafe, published=shown)
+    given, (problem, unit, _) = problem, ordinary(problem)
+    mask = problem.hidden_mask(complementary)
+    cells = np.flatnonzero(mask) if all_cells else np.sort(problem.sensitive)
+    rise, fall = rise_and_fall(problem, mask, cells)
+    verdict = _too_narrow(problem, cells, rise, fall)
+    point = rise + fall <= 0.1 * problem.point(cells)
+    disclosed = cells[point & ~problem.is_sensitive[cells]]
+    failing = failing_insiders(problem, mask)
+    pairs = sorted({(int(c), int(s)) for c, s in zip(failing.cell, failing.scenario, strict=True)})
+    return Audit(
+        given,
+        cells,
+        given.table.values[cells] - fall / unit,
+        given.table.values[cells] + rise / unit,
+        verdict,
+        disclosed,
+        insider=tuple(pairs),
+        sums=tuple(failing_sums(problem, mask)),
+    )
+
+
+def without(problem: Problem, cells: np.ndarray) -> Problem:
+    """The problem as if these sensitive cells were published ones."""
+    keep = ~np.isin(problem.sensitive, cells)
+    return problem.against(
+        sensitive=problem.sensitive[keep],
+        lower=problem.lower[keep],
+        upper=problem.upper[keep],
+        sliding=problem.sliding[keep],
+    )
+
+
+def rise_and_fall(problem: Problem, hidden: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far each of the cells can rise and fall while exactly the ``hidden`` ones are unknown."""
+    network = problem.table.network
+    if network is None:
+        return View(problem, hidden).intervals(cells)
+    limit, tiny = scales(problem)
+    known = np.full(problem.table.cells, -2, dtype=np.int64)
+    rise, fall = intervals(
+        network.nodes,
+        network.tail,
+        network.head,
+        bounded(problem.up),
+        bounded(problem.down),
+        np.flatnonzero(hidden),
+        cells.astype(np.int64),
+        limit,
+        tiny,
+        known,
+        -1,
+    )
+    rise[rise >= limit] = np.inf
+    fall[fall >= limit] = np.inf
+    return rise, fall
+
+
+def scales(problem: Problem) -> tuple[float, float]:
+    """A flow beyond which a cell has no limit, and the size of a rounding error."""
+    values = np.abs(problem.table.values)
+    least = float(problem.requirements.need.min(initial=np.inf))
+    limit = 4.0 * float(values.sum())
+    return limit if limit > 0.0 else 1.0, min(1e-13 * float(values.max()), 1e-9 * least)
+
+
+def bounded(room: np.ndarray) -> np.ndarray:
+    """Room to move, with a large number in place of infinity."""
+    return np.ascontiguousarray(np.minimum(room, UNLIMITED))
+
+
+def _too_narrow(problem: Problem, cells: np.ndarray, rise: np.ndarray, fall: np.ndarray) -> np.ndarray:
+    at = {int(cell): place for place, cell in enumerate(cells)}
+    where = np.array([at[int(cell)] for cell in problem.sensitive], dtype=np.int64)
+    up, down = rise[where], fall[where]
+    share = 1.0 - TOLERANCE
+    narrow = (
+        (up < share * problem.upper)
+        | (down < share * problem.lower)
+        | (up + down < share * problem.required_width)
+    )
+    return problem.sensitive[narrow]
+
+
+def failing(
+    problem: Problem, hidden: np.ndarray, wanted: Requirements, network: Network | None = None
+) -> np.ndarray:
+    """Which of the requirements a set of hidden cells fails."""
+    if network is None and problem.table.network is None:
+        return View(problem, hidden).unmet(wanted)
+    reached, _, _ = met(problem, hidden, wanted, network)
+    return np.flatnonzero(reached < allowed(wanted))
+
+
+def met(
+    problem: Problem, hidden: np.ndarray, wanted: Requirements, network: Network | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """How far each requirement is met, and which cells show it (starts and cells)."""
+    network = network or problem.table.network
+    if network is None:
+        return Attacker(problem, np.flatnonzero(hidden)).met(wanted)
+    _, tiny = scales(problem)
+    group_first, group_cells = groups(problem)
+    return reach(
+        network.nodes,
+        network.tail,
+        network.head,
+        bounded(problem.up),
+        bounded(problem.down),
+        np.flatnonzero(hidden),
+        wanted.cell.astype(np.int64),
+        wanted.kind.astype(np.int64),
+        wanted.need.astype(np.float64),
+        wanted.scenario.astype(np.int64),
+        group_first,
+        group_cells,
+        0.0,
+        tiny,
+    )
+
+
+def groups(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """The cells of all insiders as one list with starts."""
+    sizes = np.array([known.size for known in problem.insiders], dtype=np.int64)
+    first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    cells = np.concatenate(problem.insiders) if problem.insiders else np.empty(0)
+    return first, cells.astype(np.int64)
+
+
+def failing_insiders(problem: Problem, hidden: np.ndarray, network: Network | None = None) -> Requirements:
+    """The requirements that some insider breaks.
+
+    Only those are looked at whose way of being met moves a cell the insider knows; all others hold for the insider too.
+    """
+    empty = Requirements(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64))
+    if not problem.insiders:
+        return empty
+    if network is None and problem.table.network is None:
+        return broken_by_insiders(problem, hidden)
+    wanted = problem.requirements
+    _, starts, support = met(problem, hidden, wanted, network)
+    owner = np.repeat(np.arange(wanted.size), np.diff(starts))
+    insiders_of: dict[int, list[int]] = {}
+    for number, known in enumerate(problem.insiders):
+        for cell in known:
+            if hidden[cell]:
+                insiders_of.setdefault(int(cell), []).append(number)
+    pairs = sorted(
+        {
+            (int(o), number)
+            for o, cell in zip(owner, support, strict=True)
+            for number in insiders_of.get(int(cell), ())
+        }
+    )
+    pairs = [
+        (o, number)
+        for o, number in pairs
+        if wanted.cell[o] not in problem.insiders[number]
+        and not problem.concedes(wanted.cell[o], wanted.kind[o], number)
+    ]
+    if not pairs:
+        return empty
+    places = np.array([o for o, _ in pairs])
+    doubtful = Requirements(
+        wanted.cell[places],
+        wanted.kind[places],
+        wanted.need[places],
+        np.array([number for _, number in pairs]),
+    )
+    bad = failing(problem, hidden, doubtful, network)
+    return Requirements(doubtful.cell[bad], doubtful.kind[bad], doubtful.need[bad], doubtful.scenario[bad])
+
+
+def failing_sums(problem: Problem, hidden: np.ndarray) -> list[int]:
+    """Relations whose hidden cells have a sum that is sensitive itself."""
+    if problem.sums is None:
+        return []
+    bad = []
+    for place in range(problem.table.relations):
+        cells = given_away(problem, hidden, place)
+        if cells.size and not problem.sums(cells):
+            bad.append(place)
+    return bad
+
+
+def add_for_sums(problem: Problem, pattern: np.ndarray, price: np.ndarray) -> np.ndarray | None:
+    """Hide the cheapest further cell of every relation whose hidden sum is sensitive, until none is.
+
+    Hiding more never makes an interval narrower, so the pattern stays safe.
+    """
+    mask = problem.hidden_mask(pattern)
+    while bad := failing_sums(problem, mask):
+        for relation in bad:
+            mine = given_away(problem, mask, relation)
+            if mine.size == 0 or problem.sums is None or problem.sums(mine):
+                continue
+            cells = problem.table.relation(relation)
+            more = cells[problem.candidates[cells] & ~mask[cells]]
+            if more.size == 0:
+                return None
+            mask[more[np.argmin(price[more])]] = True
+    return np.flatnonzero(mask & ~problem.is_sensitive)
+
+
+def hopeless(problem: Problem) -> np.ndarray:
+    """The sensitive cells that stay unprotected even if everything that may be hidden is."""
+    everything = problem.candidates | problem.is_sensitive
+    short = failing(problem, everything, problem.requirements)
+    cells = set(problem.requirements.cell[short].tolist())
+    cells.update(failing_insiders(problem, everything).cell.tolist())
+    return np.array(sorted(cells), dtype=np.int64)
+
+
+__all__ = [
+    "WIDTH",
+    "Audit",
+    "audit",
+    "failing",
+    "failing_insiders",
+    "failing_sums",
+    "hopeless",
+    "met",
+    "rise_and_fall",
+]

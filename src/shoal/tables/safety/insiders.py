@@ -1,0 +1,83 @@
+"""What insiders learn from a pattern of a general table, asked only where it is in doubt.
+
+A short change of hidden cells that meets a requirement meets it for every insider who knows none of the cells it moves;
+only for the few others a further change is looked for, at first one that avoids all of them at once.
+"""
+
+import numpy as np
+
+from shoal.tables.heuristic.certificates import Certified
+from shoal.tables.heuristic.neighbourhood import Neighbourhoods
+from shoal.tables.problem import Problem, Requirements
+from shoal.tables.safety.attacker import View
+
+
+def broken_by_insiders(problem: Problem, hidden: np.ndarray) -> Requirements:
+    """The requirements that some insider breaks, each with the number of the insider."""
+    wanted = problem.requirements
+    view = View(problem, hidden)
+    pairs = _known_by_ties(problem, view)
+    if view.ties.groups:
+        small, owner = view.on_groups(wanted)
+        most = _largest(small)
+        for group, kind, number in _broken(view.small, most, view):
+            same = np.flatnonzero((small.cell == group) & (small.kind == kind))
+            pairs.update((int(which), number) for which in np.flatnonzero(np.isin(owner, same)))
+    # Cells of its own an insider knows anyway.
+    known = [set(cells.tolist()) for cells in problem.insiders]
+    found = sorted(
+        (which, number)
+        for which, number in pairs
+        if int(wanted.cell[which]) not in known[number]
+        and not problem.concedes(wanted.cell[which], wanted.kind[which], number)
+    )
+    at = np.array([which for which, _ in found], dtype=np.int64)
+    numbers = np.array([number for _, number in found], dtype=np.int64)
+    doubtful = Requirements(wanted.cell[at], wanted.kind[at], wanted.need[at], numbers)
+    # Tied cells may need less than the one among them that needs most.
+    bad = view.unmet(doubtful)
+    return Requirements(doubtful.cell[bad], doubtful.kind[bad], doubtful.need[bad], doubtful.scenario[bad])
+
+
+def _largest(wanted: Requirements) -> Requirements:
+    """Of the requirements on one cell in one direction, the one that asks most."""
+    order = np.lexsort((-wanted.need, wanted.kind, wanted.cell))
+    pairs = np.stack([wanted.cell[order], wanted.kind[order]], axis=1)
+    first = np.ones(order.size, dtype=bool)
+    first[1:] = (pairs[1:] != pairs[:-1]).any(axis=1)
+    at = order[first]
+    return Requirements(wanted.cell[at], wanted.kind[at], wanted.need[at], wanted.scenario[at])
+
+
+def _known_by_ties(problem: Problem, view: View) -> set[tuple[int, int]]:
+    """Requirements on cells that are tied to one an insider knows."""
+    group = view.ties.group[problem.requirements.cell]
+    pairs: set[tuple[int, int]] = set()
+    for number, cells in enumerate(problem.insiders):
+        mine = np.unique(view.ties.group[cells])
+        tied = np.flatnonzero(np.isin(group, mine[mine >= 0]))
+        pairs.update((int(which), number) for which in tied)
+    return pairs
+
+
+def _broken(problem: Problem, wanted: Requirements, view: View) -> list[tuple[int, int, int]]:
+    """Group, kind and insider of what insiders break, among groups that are all hidden."""
+    state = Certified(problem, wanted, Neighbourhoods(problem))
+    state.hidden[:] = True
+    for place in np.argsort(-wanted.need, kind="stable").tolist():
+        if state.moved[place] is None:
+            state.meet(place)
+    more = state.against_insiders()
+    every = wanted.with_more(more)
+    state.require(every)
+    doubtful = [
+        place
+        for place in range(wanted.size, every.size)
+        if state.moved[place] is None and not state.together(place) and not state.meet(place)
+    ]
+    at = np.array(doubtful, dtype=np.int64)
+    rest = Requirements(every.cell[at], every.kind[at], every.need[at], every.scenario[at])
+    bad = at[view.attacker.unmet(rest)] if at.size else at
+    return [
+        (int(every.cell[place]), int(every.kind[place]), int(every.scenario[place])) for place in bad.tolist()
+    ]

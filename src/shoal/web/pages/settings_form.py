@@ -1,0 +1,135 @@
+"""A form made from the settings of an operation: its sections, labels, limits and choices are those declared there."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from nicegui import ui
+
+from shoal.errors import InputError
+from shoal.operation import Operation
+from shoal.settings import SettingField
+from shoal.web.pages import parts
+from shoal.web.pages.attributes import attributes
+from shoal.web.pages.fields import NumberField
+from shoal.web.pages.method_picker import MethodPicker
+
+# What nobody should have to look for.
+_OPEN = ("", "Search")
+
+#: A field that one page draws in a way of its own: what stands in it is asked for when the form is sent.
+Own = Callable[[SettingField, Any], Callable[[], Any]]
+
+
+class SettingsForm:
+    """Fields for the settings of an operation; ``values`` is what stands in them.
+
+    ``columns`` are those to choose among, ``asked`` what stood in the form before, ``suggested`` what the data suggest.
+    ``without`` names settings that the page asks for elsewhere, ``own`` those it draws itself.
+    """
+
+    def __init__(
+        self,
+        operation: Operation,
+        columns: Sequence[str],
+        asked: Mapping[str, Any],
+        *,
+        suggested: Mapping[str, Any] | None = None,
+        without: Sequence[str] = (),
+        own: Mapping[str, Own] | None = None,
+    ) -> None:
+        self._columns = list(columns)
+        self._values: dict[str, Callable[[], Any]] = {}
+        self._suggested = suggested or {}
+        self._asked = asked
+        self._registry = operation.registry
+        sections: dict[str, list[SettingField]] = {}
+        for item in operation.fields("workbench"):
+            if item.name not in without:
+                sections.setdefault(item.section, []).append(item)
+        for section, items in sections.items():
+            if section in _OPEN:
+                self._draw_all(items, own or {})
+                continue
+            with ui.expansion(section).props("dense").classes("full-width"):
+                with ui.column().classes("full-width gap-3 shoal-hinted"):
+                    self._draw_all(items, own or {})
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What stands in the form; an ``InputError`` names the field that is wrong."""
+        return {name: value() for name, value in self._values.items()}
+
+    def _draw_all(self, items: Sequence[SettingField], own: Mapping[str, Own]) -> None:
+        for item in items:
+            value = self._asked.get(item.name)
+            if value is None:
+                value = self._suggested.get(item.name, item.default)
+            draw = own.get(item.name, self._draw)
+            self._values[item.name] = draw(item, value)
+
+    def _draw(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        if item.name == "method" and self._registry is not None:
+            self.methods = MethodPicker(self._registry, value, self._asked.get("options"))
+            return lambda: self.methods.method
+        if item.kind == "options":
+            return lambda: self.methods.options
+        if item.kind == "switch":
+            box = ui.checkbox(item.label, value=bool(value))
+            attributes(box, data_setting=item.name)
+            return lambda: bool(box.value)
+        if item.kind in ("whole", "number"):
+            return self._number(item, value)
+        if item.kind == "columns":
+            picker = parts.column_picker(self._columns, item.label, value or (), hint=item.sentence)
+            attributes(picker, data_setting=item.name)
+            return lambda: picker.value or (None if item.may_be_empty else [])
+        if item.kind == "column":
+            return self._column(item, value)
+        if item.kind == "choice":
+            words = {choice: item.words.get(choice, choice) for choice in item.choices}
+            select = _wide(ui.select(words, label=item.label, value=value), item)
+            return lambda: select.value
+        return self._text(item, value)
+
+    def _number(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        box = NumberField(
+            item.label,
+            value,
+            whole=item.kind == "whole",
+            least=item.least,
+            most=item.most,
+            above=item.above,
+            empty=(item.otherwise or "none") if item.may_be_empty else "",
+        )
+        attributes(box, hint=item.sentence, data_setting=item.name)
+        return lambda: box.whole if item.kind == "whole" else box.number
+
+    def _column(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        nothing = {} if item.required else {"": item.otherwise or "none"}
+        chosen = value if value in self._columns else next(iter(nothing), None)
+        offered = {**nothing, **{name: name for name in self._columns}}
+        select = _wide(ui.select(offered, label=item.label, value=chosen), item)
+        return lambda: select.value or None
+
+    def _text(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        spelling = item.spelling
+        written = "" if value is None else value if spelling is None else spelling.write(value)
+        box = ui.input(item.label, value=written)
+        box.props("outlined dense stack-label").classes("full-width")
+        attributes(box, placeholder=item.metavar or "", hint=item.sentence, data_setting=item.name)
+
+        def read() -> Any:
+            text = (box.value or "").strip()
+            if not text:
+                return None if item.may_be_empty else item.default
+            try:
+                return text if spelling is None else spelling.read(text)
+            except ValueError as problem:
+                raise InputError(f"{item.label}: {problem}") from None
+
+        return read
+
+
+def _wide(select: ui.select, item: SettingField) -> ui.select:
+    select.props("outlined dense options-dense").classes("full-width")
+    return attributes(select, hint=item.sentence, data_setting=item.name)

@@ -1,0 +1,180 @@
+"""The exact method equals an independent integer programme; cuts never cut off the optimum; bounds are bounds."""
+
+import signal
+
+import numpy as np
+import pytest
+from tests.tables.oracle import cube, hierarchy, optimum, random_plane
+
+from shoal.errors import Infeasible
+from shoal.generate.table import table
+from shoal.search import Budget, Seeds, silent
+from shoal.tables.exact import search
+from shoal.tables.exact.lp_cuts import AttackerCuts
+from shoal.tables.exact.network_cuts import NetworkCuts
+from shoal.tables.exact.relaxation import Relaxation
+from shoal.tables.problem import Problem
+from shoal.tables.solution import verify
+
+
+def solve(problem: Problem, **options: int):
+    settings = search.ExactOptions(**options)
+    return search.solve(problem, settings, budget=Budget(), seeds=Seeds(0), observer=silent)
+
+
+def check(problem: Problem) -> None:
+    best = optimum(problem)
+    if not np.isfinite(best):
+        with pytest.raises(Infeasible):
+            solve(problem)
+        return
+    found = solve(problem, improvements=20)
+    verify(problem, found)
+    assert found.optimal
+    assert found.value == pytest.approx(best, rel=1e-6)
+
+
+def plane(seed: int) -> Problem:
+    rng = np.random.default_rng(seed)
+    rows, columns = rng.integers(3, 7, 2)
+    problem = random_plane(
+        rng, int(rows), int(columns), int(rng.integers(1, 4)), protection=float(rng.uniform(0, 0.4))
+    )
+    if seed % 4 == 1:
+        problem = problem.against(cost=np.ones(problem.table.cells))
+    if seed % 4 == 2:
+        problem = problem.against(sliding=0.5 * problem.table.values[problem.sensitive])
+    if seed % 4 == 3:
+        problem = problem.against(high=2.0 * problem.table.values + 1.0)
+    return problem
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_two_dimensional_optimum(block: int) -> None:
+    for seed in range(20 * block, 20 * block + 20):
+        check(plane(seed))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("block", range(100))
+def test_two_dimensional_optimum_at_length(block: int) -> None:
+    for seed in range(1000 + 30 * block, 1030 + 30 * block):
+        check(plane(seed))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_general_optimum(seed: int) -> None:
+    check(cube(np.random.default_rng(seed)))
+    check(hierarchy(np.random.default_rng(seed)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_optimum_with_insiders(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = random_plane(rng, 4, 5, 3)
+    known = tuple(np.array([cell]) for cell in problem.sensitive)
+    check(problem.against(insiders=known))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_inequality_cuts_off_the_optimum(seed: int) -> None:
+    rng = np.random.default_rng(100 + seed)
+    problem = cube(rng) if seed >= 6 else random_plane(rng, 6, 6, 3)
+    best = solve(problem)
+    network = problem.table.network
+    separator = NetworkCuts(problem, network) if network is not None else AttackerCuts(problem)
+    columns = np.flatnonzero(problem.candidates)
+    relaxation = Relaxation(problem, separator, columns)
+    relaxation.tighten(Budget().start())
+    assert relaxation.bound <= best.value * (1 + 1e-9)
+    point = np.zeros(problem.table.cells)
+    point[best.complementary] = 1.0
+    rows = separator.write(range(len(separator.records)), columns)
+    assert len(rows) > 0
+    for cells, values, rhs in zip(rows.cells, rows.values, rows.rhs, strict=True):
+        assert values @ point[cells] >= rhs - 1e-6
+
+
+def test_pricing_gives_the_bound_of_all_columns() -> None:
+    problem = random_plane(np.random.default_rng(3), 12, 12, 6)
+    every = np.flatnonzero(problem.candidates)
+    some = every[np.argsort(problem.cost[every])[:60]]
+    bounds = []
+    for columns in (every, some):
+        relaxation = Relaxation(problem, NetworkCuts(problem, problem.table.network), columns)
+        relaxation.tighten(Budget().start(), patience=8, gain=1e-6)
+        bounds.append(relaxation.bound)
+    assert bounds[1] == pytest.approx(bounds[0], rel=0.02)
+    assert bounds[1] <= solve(problem).value * (1 + 1e-9)
+
+
+def test_a_spent_budget_still_returns_a_pattern_and_a_bound() -> None:
+    problem = random_plane(np.random.default_rng(9), 20, 20, 8)
+    early = search.solve(
+        problem, search.ExactOptions(), budget=Budget(iterations=12), seeds=Seeds(0), observer=silent
+    )
+    verify(problem, early)
+    late = solve(problem)
+    assert late.optimal and early.bound <= late.value <= early.value
+
+
+def with_insiders(seed: int) -> Problem:
+    """A table in which firms know cells that are not sensitive as well."""
+    rng = np.random.default_rng([77, seed])
+    problem = plane(seed) if seed % 3 else hierarchy(rng)
+    cells = np.flatnonzero(problem.candidates | problem.is_sensitive)
+    known = tuple(np.sort(rng.choice(cells, int(rng.integers(1, 4)), replace=False)) for _ in range(4))
+    return problem.against(insiders=known)
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_every_refused_pattern_is_cut_off(block: int) -> None:
+    refused = 0
+    for seed in range(15 * block, 15 * block + 15):
+        problem = with_insiders(seed)
+        network = problem.table.network
+        separator = NetworkCuts(problem, network) if network is not None else AttackerCuts(problem)
+        columns = np.flatnonzero(problem.candidates)
+        rng = np.random.default_rng(seed)
+        for _ in range(30):
+            pattern = columns[rng.random(columns.size) < rng.uniform(0.2, 0.9)]
+            rows = search.violated(problem, separator, network, pattern, columns)
+            if len(rows) == 0:
+                assert search.is_safe(problem, pattern)
+                continue
+            refused += 1
+            assert len(set(rows.numbers)) == len(rows.numbers) or -1 in rows.numbers
+            inside = np.isin(np.arange(problem.table.cells), pattern).astype(float)
+            lack = [
+                rhs - values @ inside[cells] for cells, values, rhs in zip(rows.cells, rows.values, rows.rhs)
+            ]
+            assert max(lack) > 0.009
+    assert refused > 100
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_optimum_against_firms_that_know_several_cells(block: int) -> None:
+    for seed in range(10 * block, 10 * block + 10):
+        check(with_insiders(seed))
+
+
+def test_an_interrupt_in_the_tree_reaches_the_run(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    problem = table(30, 30, 20, Seeds(0))
+    caught = []
+
+    def press(progress) -> None:  # type: ignore[no-untyped-def]
+        if progress.phase == "branch and cut" and not caught:
+            signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, lambda number, frame: caught.append(number))
+    try:
+        found = search.solve(
+            problem, search.ExactOptions(improvements=0), budget=Budget(), seeds=Seeds(0), observer=press
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert caught == [signal.SIGINT]
+    assert capfd.readouterr().out == ""
+    verify(problem, found)

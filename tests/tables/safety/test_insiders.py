@@ -1,0 +1,116 @@
+"""Tables from records: with insiders and sums that one relation gives away, exact is still the cheapest of all patterns."""
+
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.errors import Infeasible
+from shoal.search import Budget, Seeds, silent
+from shoal.tables.api import suppress
+from shoal.tables.exact import search
+from shoal.tables.methods import METHODS
+from shoal.tables.model.tabulation import tabulate
+from shoal.tables.problem import DOWN, UP, Problem
+from shoal.tables.solution import verify
+
+RULES = ("frequency(2)", "frequency(3)", "p-percent(10)", "dominance(1,75)", "pq(20,50)", "p-percent(10,2)")
+
+
+def problem_of(seed: int, rule: str, zeros: str) -> Problem | None:
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(8, 40))
+    records = pl.DataFrame(
+        {
+            "a": [f"a{i}" for i in rng.integers(0, 3, count)],
+            "b": [f"b{i}" for i in rng.integers(0, 3, count)],
+            "v": np.exp(rng.normal(3, 1.5, count)).round().tolist(),
+            "f": [f"f{i}" for i in rng.integers(0, 20, count)],
+        }
+    )
+    made = tabulate(records, ["a", "b"], value="v", contributor="f", rules=[rule], zeros=zeros)
+    return made.problem() if 0 < made.sensitive.size <= 6 else None
+
+
+def cheapest(problem: Problem) -> float:
+    """The cost of the cheapest safe pattern, all patterns tried in the order of their cost."""
+    cells = np.flatnonzero(problem.candidates)
+    patterns = [list(some) for size in range(cells.size + 1) for some in combinations(cells, size)]
+    costs = [problem.total_cost(np.array(pattern, dtype=np.int64)) for pattern in patterns]
+    for place in np.argsort(costs, kind="stable"):
+        if search.is_safe(problem, np.array(patterns[place], dtype=np.int64)):
+            return costs[place]
+    return np.inf
+
+
+def check(seed: int, rule: str, zeros: str) -> None:
+    problem = problem_of(seed, rule, zeros)
+    if problem is None or problem.candidates.sum() > 12:
+        return
+    best = cheapest(problem)
+    if not np.isfinite(best):
+        with pytest.raises(Infeasible):
+            search.solve(problem, search.ExactOptions(), budget=Budget(), seeds=Seeds(0), observer=silent)
+        return
+    found = search.solve(problem, search.ExactOptions(), budget=Budget(), seeds=Seeds(0), observer=silent)
+    verify(problem, found)
+    assert found.optimal
+    assert found.value == pytest.approx(best)
+    assert found.bound <= best + 1e-6 * max(1.0, best)
+
+
+def test_a_firm_that_gives_most_of_a_cell_does_not_make_it_hopeless() -> None:
+    """Alone in a1 with 830 of the 843 of a, a firm knows that a is at least 830; the others' part stays protected."""
+    parts = {"a1": [830.0], "a2": [8.0, 3.0, 2.0], "b1": [40.0, 35.0, 30.0, 20.0], "b2": [60.0, 50.0, 45.0]}
+    rows = []
+    for region in ("r", "s", "t"):
+        for sector, amounts in parts.items():
+            amounts = amounts if region == "r" else [30.0, 31.0, 29.0, 28.0]
+            rows += [(region, sector, x, f"{region}{sector}{i}") for i, x in enumerate(amounts)]
+    made = tabulate(
+        pl.DataFrame(rows, schema=["region", "sector", "v", "f"], orient="row"),
+        ["region", "sector"],
+        value="v",
+        contributor="f",
+        rules=["p-percent(10)"],
+        hierarchies={"sector": {"a1": "a", "a2": "a", "b1": "b", "b2": "b", "a": "", "b": ""}},
+    )
+    problem = made.problem()
+    total = problem.table.find("r", "a")
+    firm = next(n for n, cells in enumerate(problem.insiders) if problem.table.find("r", "a1") in cells)
+    assert total in problem.conceded[firm]
+    assert problem.concedes(total, DOWN, firm)
+    assert not problem.concedes(total, UP, firm)
+    for method in ("exact", "general"):
+        found = METHODS[method].solve(problem, None, budget=Budget(), seeds=Seeds(0), observer=silent)
+        verify(problem, found)
+    with pytest.raises(Infeasible):
+        search.solve(
+            problem.against(conceded=()),
+            search.ExactOptions(),
+            budget=Budget(),
+            seeds=Seeds(0),
+            observer=silent,
+        )
+
+
+def test_the_cell_at_fault_is_named_not_one_tied_to_it() -> None:
+    rows = {"row": ["x", "y", "z"], "A": [100, 5, 0], "B": [1, 40, 35], "C": [0, 30, 25], "D": [0, 20, 30]}
+    with pytest.raises(Infeasible, match="row 1, column 'A'"):
+        suppress(pl.DataFrame(rows), sensitive=[("x", "A")])
+
+
+@given(st.integers(0, 10**6), st.sampled_from(RULES), st.sampled_from(("published", "suppressible")))
+@settings(max_examples=40, deadline=None)
+def test_exact_is_the_cheapest_pattern_against_insiders_too(seed: int, rule: str, zeros: str) -> None:
+    check(seed, rule, zeros)
+
+
+@pytest.mark.long
+@given(st.integers(0, 10**6), st.sampled_from(RULES), st.sampled_from(("published", "suppressible")))
+@settings(max_examples=1000, deadline=None)
+def test_exact_is_the_cheapest_pattern_against_insiders_at_length(seed: int, rule: str, zeros: str) -> None:
+    check(seed, rule, zeros)
