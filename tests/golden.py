@@ -51,7 +51,8 @@ group firms.csv -k 3 --columns turnover,staff,wages,profit --method exact
 group firms.csv -k 3 --columns turnover,staff,wages,profit --method d-gomm --iterations 300
 compare firms.csv all.csv --key firm --columns turnover,staff,wages
 compare firms.csv all.csv --key firm --columns turnover,staff --known turnover;staff --scaling z-score
-tabulate firms.csv --dimensions region,size --value turnover --contributor firm --rule p-percent(10) --rule frequency(3) -o cells.csv
+tabulate firms.csv --dimensions region,size --value turnover --contributor firm \
+--rule p-percent(10) --rule frequency(3) -o cells.csv
 tabulate firms.csv --dimensions region,size --rule frequency(3) -o counts.csv
 suppress table.csv --sensitive table.sensitive.csv -o pattern.csv --published public.csv
 suppress table.csv --sensitive table.sensitive.csv --method exact -o exact.csv

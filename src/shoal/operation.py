@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from shoal.settings import SettingField, Settings, fields
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import polars as pl
 
     from shoal.search import Budget, Progress, Registry
@@ -56,13 +58,17 @@ class Workplace(Protocol):
     def threads(self) -> int | None:
         """How many threads may be used; one for each core if nobody says."""
 
+    @property
+    def reported(self) -> bool:
+        """Whether there will be a report, which may need more than the figures."""
+
     def records(
         self, name: Place, *, columns: list[str] | None = None, like: Records | None = None
     ) -> Records:
         """Data by its name; only ``columns`` are needed, if they are named; ``like`` is what it should have the types of."""
 
-    def text(self, name: str) -> str:
-        """The text of a file."""
+    def file(self, name: str) -> "Path":
+        """Where a file of our own is, such as groups or record links."""
 
     def budget(self, settings: Any) -> "Budget":
         """How much work the settings allow."""

@@ -36,5 +36,7 @@ OPERATIONS = Operations(
     {
         "anonymity": "shoal.anonymity.operation",
         "microaggregate": "shoal.microdata.microaggregation.operation",
+        "compare": "shoal.microdata.measures.operation",
+        "group": "shoal.microdata.grouping.operation",
     }
 )

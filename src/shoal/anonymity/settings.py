@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from shoal.settings import Column, Columns, SeveralData, Settings, setting, switch
+from shoal.settings import Column, Columns, Settings, SeveralData, setting, switch
 
 # Beyond this many records the exact rank takes noticeable time and has thousands of digits.
 RANKED_BY_DEFAULT = 20_000

@@ -16,10 +16,8 @@ from shoal._version import __version__
 from shoal.cli import (
     assign,
     audit,
-    compare,
     demo,
     generate,
-    group,
     options,
     serve,
     study,
@@ -82,8 +80,6 @@ def shoal(
 
 
 for command in (
-    compare,
-    group,
     assign,
     tabulate,
     suppress,

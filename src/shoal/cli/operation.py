@@ -234,7 +234,9 @@ class Run:
         self, result: Any, settings: Settings, declared: "dict[Product, Output]", refused: str | None
     ) -> None:
         told = self.operation.told
-        output.facts(told.facts(result, settings))
+        facts = told.facts(result, settings)
+        if facts:
+            output.facts(facts)
         for rows in told.tables(result, settings):
             output.rows(rows.header, rows.body, title=rows.title)
             if rows.rest:

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from shoal.cli import output
-from shoal.errors import InputError
 from shoal.operation import Place, Records
 from shoal.search.budget import Budget
 from shoal.search.observer import Observer, Progress, silent
@@ -22,6 +21,7 @@ class CommandLine:
         self._observer: Observer = silent
         self._budget = Budget()
         self.threads: int | None = values.get("threads")
+        self.reported: bool = values["report"] is not None
         #: The first data that was read: what is written is written like it.
         self.first: Records | None = None
 
@@ -67,9 +67,6 @@ class CommandLine:
         self.first = self.first or found
         return found
 
-    def text(self, name: str) -> str:
-        """Read a text file."""
-        try:
-            return Path(name).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            raise InputError(f"'{name}' cannot be read as text") from None
+    def file(self, name: str) -> Path:
+        """A file of this machine."""
+        return Path(name)

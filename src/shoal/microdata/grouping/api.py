@@ -10,7 +10,7 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.microdata.columns.attributes import read_attribute
 from shoal.microdata.columns.column_choice import choose_columns
-from shoal.microdata.columns.inputs import check_choice, check_k
+from shoal.microdata.columns.inputs import check_choice, check_k, read_frame
 from shoal.microdata.grouping.bounds import lower_bound
 from shoal.microdata.grouping.methods import METHODS
 from shoal.microdata.grouping.problem import GroupingProblem, Scoring, Variant, canonical, groups_of
@@ -18,6 +18,7 @@ from shoal.microdata.grouping.result import AttributeGrouping
 from shoal.microdata.grouping.solution import Grouping, score_from_scratch, verify
 from shoal.microdata.microaggregation.construct.mdav import Bounds
 from shoal.search import Budget, Observer, Seeds, silent
+from shoal.search.threads import usable_threads
 from shoal.sources.not_numbers import why_not_numeric
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def group_attributes(
     alone: bool = False,
     budget: Budget | None = None,
     seed: int | None = 0,
-    threads: int = 1,
+    threads: int | None = None,
     observer: Observer = silent,
 ) -> AttributeGrouping:
     """Find the groups of numeric columns whose microaggregation balances loss and risk best.
@@ -62,7 +63,8 @@ def group_attributes(
     check_k(k)
     chosen = METHODS[method]
     chosen.configure(options)
-    data = nw.from_native(frame, eager_only=True)
+    data = read_frame(frame)
+    threads = usable_threads(threads)
     if len(data) == 0:
         raise InputError("there are no records")
     if groups is not None:

@@ -1,20 +1,64 @@
 """The report of an attribute grouping: the groups, the search, and how each genetic operator served."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.operation import Rows
 from shoal.report import charts
 from shoal.report.page import Page
 
 if TYPE_CHECKING:
     from shoal.microdata.grouping.result import AttributeGrouping
+    from shoal.search import Progress
     from shoal.search.evolution import OperatorStatistics
 
 
-def page(result: "AttributeGrouping") -> Page:
-    """The report of one grouping."""
+def glimpse(progress: "Progress") -> str:
+    """How far the search is."""
+    value = "" if progress.value is None else f"score {progress.value:.4f}"
+    bound = "" if progress.bound is None else f"  at least {progress.bound:.4f}"
+    return f"{value}{bound}"
+
+
+def figures(result: "AttributeGrouping", settings: object) -> dict[str, Any]:
+    """Everything that is known of the groups in numbers."""
+    return result.to_dict()
+
+
+def facts(result: "AttributeGrouping", settings: object) -> list[tuple[str, Any]]:
+    """What a person wants to know first."""
+    found = result.solution
+    least = "no bound is known" if result.bound is None else f"no grouping scores below {result.bound:.4f}"
+    proof = ", proved optimal" if result.optimal else f"; {least}"
+    return [
+        ("score", f"{result.score:.4f}{proof}"),
+        ("information loss", f"{result.il:.2f} %"),
+        ("interval disclosure", f"{result.id:.2f} %"),
+        ("linkage", f"{result.dld:.2f} % of {result.records:,} records"),
+        (
+            "search",
+            f"{result.method}, {found.evaluations:,} groupings, {found.clustered:,} clusterings "
+            f"({found.saved:,} saved), stopped by {found.stopped_by}",
+        ),
+    ]
+
+
+def tables(result: "AttributeGrouping", settings: object) -> list[Rows]:
+    """The groups, and how to go on with them."""
+    groups = ";".join(map(",".join, result.groups))
+    return [
+        Rows(
+            ["group", "columns"],
+            [(number, ", ".join(names)) for number, names in enumerate(result.groups, 1)],
+            rest=f'release with: shoal microaggregate … --groups "{groups}"',
+        )
+    ]
+
+
+def page(result: "AttributeGrouping", settings: object = None) -> Page:
+    """The report of one grouping; all it needs to know of the settings the result knows itself."""
     found = result.solution
     out = Page(
         "Attribute groups",

@@ -10,12 +10,14 @@ from shoal.anonymity.measure import anonymity
 from shoal.errors import InputError, unknown
 from shoal.microdata.columns.attributes import read_attribute
 from shoal.microdata.columns.column_choice import choose_columns
+from shoal.microdata.columns.inputs import read_frame
 from shoal.microdata.columns.roles import guess_roles, knowable, with_roles
 from shoal.microdata.measures.measured import Definitions, Measured, measure
 from shoal.microdata.measures.pairing import Pairing, key_values
 from shoal.microdata.measures.probabilistic import LARGEST
 from shoal.microdata.measures.result import AttributeComparison, Comparison
 from shoal.search import Seeds
+from shoal.search.threads import usable_threads
 from shoal.sources.not_numbers import why_not_numeric
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ def compare(
     references: bool = False,
     name: str = "release",
     seed: int | None = 0,
-    threads: int = 1,
+    threads: int | None = None,
 ) -> Comparison:
     """Measure what protection cost and what it bought.
 
@@ -64,7 +66,8 @@ def compare(
     >>> found.k, found.links_expected, round(found.sse_percent, 2)
     (2, 2.0, 2.92)
     """
-    before, after = nw.from_native(original, eager_only=True), nw.from_native(protected, eager_only=True)
+    before, after = read_frame(original), read_frame(protected)
+    threads = usable_threads(threads)
     pairing = Pairing.asked(key, record_links, paired_by_position)
     notes: list[str] = []
     names, remark = _columns(before, after, columns, key)

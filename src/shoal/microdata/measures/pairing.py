@@ -37,6 +37,14 @@ class Pairing:
         cls, key: str | None, record_links: "RecordLinks | str | os.PathLike[str] | None", by_position: bool
     ) -> "Pairing":
         """The one way that was asked for; an ``InputError`` if there is none, or more than one."""
+        cls.check(key, record_links, by_position)
+        if record_links is not None and not isinstance(record_links, RecordLinks):
+            record_links = RecordLinks.read(record_links)
+        return cls(key, record_links, by_position)
+
+    @staticmethod
+    def check(key: str | None, record_links: object, by_position: bool) -> None:
+        """Refuse if there is no way, or more than one."""
         ways = sum((key is not None, record_links is not None, by_position))
         if ways == 0:
             raise InputError(
@@ -46,9 +54,6 @@ class Pairing:
             )
         if ways > 1:
             raise InputError("records are paired in one way: --key, --record-links or --paired-by-position")
-        if record_links is not None and not isinstance(record_links, RecordLinks):
-            record_links = RecordLinks.read(record_links)
-        return cls(key, record_links, by_position)
 
     @property
     def way(self) -> Way:

@@ -1,9 +1,10 @@
 """The report of a comparison: the risk–utility map, loss by column, and how many records an intruder links."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shoal.microdata.measures.result import RISKS
+from shoal.operation import Rows
 from shoal.report import charts
 from shoal.report.page import Page
 
@@ -16,8 +17,78 @@ _DRAWN = 24
 _FEW = 10
 
 
-def page(found: "Sequence[Comparison]") -> Page:
-    """The report of one or several releases of the same data."""
+def figures(found: "Sequence[Comparison]", settings: object) -> dict[str, Any]:
+    """Every measure of the release; of several, those of each."""
+    each = [result.to_dict() for result in found]
+    return each[0] if len(each) == 1 else {"releases": each}
+
+
+def facts(found: "Sequence[Comparison]", settings: object) -> list[tuple[str, Any]]:
+    """What a person wants to know first; several releases are a table."""
+    if len(found) > 1:
+        return []
+    result = found[0]
+    name, risk = result.worst
+    return [
+        ("records compared", f"{result.records:,}, paired by {result.pairing.replace('-', ' ')}"),
+        ("worst risk", f"{risk:.2f} % ({RISKS[name]})"),
+        ("interval disclosure", f"{result.id:.2f} %, by standard deviation {result.id_sd:.2f} %"),
+        (
+            "linkage by distance",
+            f"{result.dld:.2f} %: {result.links_expected:,.1f} records expected, "
+            f"{result.links_strict:,} without a tie",
+        ),
+        ("linkage by agreement", f"{result.pld:.2f} %"),
+        ("disclosure risk", f"{result.dr:.2f} (half intervals, a quarter of each linkage)"),
+        ("information loss", f"{result.il:.2f}; 100·SSE/SST is {result.sse_percent:.4f}"),
+        (
+            "IL1, IL2, IL3, IL4, IL5",
+            ", ".join(f"{v:.4f}" for v in (result.il1, result.il2, result.il3, result.il4, result.il5)),
+        ),
+        ("IL1s", f"{result.il1s:.4f}"),
+        ("score", f"{result.score:.2f}"),
+        (
+            "fitness",
+            f"{result.fitness.value:.2f} (IL {result.fitness.il:.2f}, ID {result.fitness.id:.2f}, "
+            f"DLD {result.fitness.dld:.2f})",
+        ),
+        ("K", _k_in_words(result)),
+    ]
+
+
+def tables(found: "Sequence[Comparison]", settings: object) -> list[Rows]:
+    """The measures by column, or of several releases a line each."""
+    if len(found) > 1:
+        return [
+            Rows(
+                ["release", "il", "dr", "score", "fitness", "sse %", "worst risk %", "K"],
+                [
+                    (r.name, r.il, r.dr, r.score, r.fitness.value, r.sse_percent, r.worst[1], r.k)
+                    for r in found
+                ],
+            )
+        ]
+    return [
+        Rows(
+            ["column", "IL1", "IL1s", "mean", "variance", "sse %", "interval %", "by sd %"],
+            [
+                (a.column, a.il1, a.il1s, a.il2, a.il4, a.sse_percent, a.id, a.id_sd)
+                for a in found[0].attributes
+            ],
+        )
+    ]
+
+
+def _k_in_words(result: "Comparison") -> str:
+    guessed = ", all that could be known (--quasi names others)" if result.quasi_guessed else ""
+    text = f"{result.k} over {', '.join(result.quasi)}{guessed}"
+    if result.k_compared != result.k:
+        text += f"; {result.k_compared} over the columns compared alone"
+    return text
+
+
+def page(found: "Sequence[Comparison]", settings: object = None) -> Page:
+    """The report of one or several releases of the same data; all it needs to know of the settings the results know."""
     first = found[0]
     out = Page(
         "What protection cost and what it bought",

@@ -22,7 +22,7 @@ def run(settings: MicroaggregateSettings, place: Workplace) -> "Microaggregation
     orders: Any = settings.ordinal
     if records.labels is not None:
         orders = value_label_orders(read_orders(orders), records.labels.values, records.labels.measures)
-    start = None if settings.start is None else read_labels(place.text(settings.start), settings.start)
+    start = None if settings.start is None else read_labels(place.file(settings.start))
     place.say("searching")
     return microaggregate(
         records.frame,

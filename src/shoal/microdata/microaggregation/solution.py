@@ -1,6 +1,7 @@
 """A partition of records into groups, and the independent check of one. Imports no solver."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -44,17 +45,16 @@ class Partition(Solution):
         return 100.0 * self.bound / self.sst if self.sst > 0 else 0.0
 
 
-def read_labels(text: str, name: str) -> np.ndarray:
-    r"""The groups of records from a text with one whole number for each; lines that begin with # are remarks.
-
-    >>> read_labels("# internal\n0\n0\n1\n", "labels.txt").tolist()
-    [0, 0, 1]
-    """
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
+def read_labels(path: Path) -> np.ndarray:
+    """The groups of records from a file with one whole number for each; lines that begin with # are remarks."""
     try:
-        return np.array([int(word) for word in " ".join(lines).split()], dtype=np.int64)
+        lines = path.read_text(encoding="utf-8").splitlines()
+        words = " ".join(line for line in lines if not line.startswith("#")).split()
+        return np.array([int(word) for word in words], dtype=np.int64)
+    except OSError:
+        raise InputError(f"the file of labels '{path}' cannot be read") from None
     except (ValueError, OverflowError):
-        raise InputError(f"the file of labels '{name}' must hold one whole number per record") from None
+        raise InputError(f"the file of labels '{path}' must hold one whole number per record") from None
 
 
 def numbered_by_appearance(labels: np.ndarray) -> np.ndarray:

@@ -1,79 +1,23 @@
-"""Which columns to microaggregate together."""
+"""Group attributes: what its page draws besides the figures."""
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from pydantic import Field
-
-from shoal.microdata.grouping.methods import METHODS
-from shoal.web.activities.activity import Activity, Request
+from shoal.microdata.grouping.operation import OPERATION
+from shoal.web.activities.operation_activity import activity
 from shoal.web.jobs.context import Context
-from shoal.web.words import page_words
 
 if TYPE_CHECKING:
+    from shoal.microdata.grouping.result import AttributeGrouping
     from shoal.search.evolution import OperatorStatistics
 
 # A chart of operators by generation is drawn in so many steps.
 _STEPS = 30
 
 
-class Group(Request):
-    """The columns, k and the search; the names are those of the command line."""
-
-    data: str
-    k: int = Field(25, ge=2, le=1_000_000)
-    columns: list[str] | None = Field(
-        None, description="columns to group; all that measure something if not given"
-    )
-    groups: list[list[str]] | None = Field(None, description="score these groups, search nothing")
-    method: str = Field("d-gomm", max_length=40)
-    options: dict[str, Any] = Field(default_factory=dict, description="options of the method")
-    variant: Literal["compatible", "literal"] = Field(
-        "compatible", description="score as in the published tables, or as in their text"
-    )
-    bounds: Literal["compatible", "strict"] = Field(
-        "compatible", description="whether the last cluster may be below k when scoring"
-    )
-    alone: bool = Field(
-        default=False, description="also search with each genetic operator alone, for the report"
-    )
-    target: float | None = Field(None, ge=0, le=1e9, description="stop at this score")
-    missing: Literal["aside", "refuse"] = "aside"
-    iterations: int | None = Field(None, ge=0, le=10**12)
-    time_limit: float | None = Field(None, gt=0, le=7 * 86400)
-    seed: int = Field(0, ge=0, le=2**53 - 1)
-
-
-def run(request: Group, context: Context) -> dict[str, Any]:
-    """Find the groups and report on the search."""
-    import os
-
-    import shoal
-
-    frame = context.datasets.frame(request.data)
-    context.say("searching")
-    result = shoal.group_attributes(
-        frame,
-        request.k,
-        columns=request.columns,
-        method=request.method,
-        options=request.options,
-        groups=request.groups,
-        variant=request.variant,
-        bounds=request.bounds,
-        alone=request.alone,
-        missing=request.missing,
-        budget=context.budget(request.iterations, request.time_limit, request.target),
-        seed=request.seed,
-        threads=os.cpu_count() or 1,
-        observer=context.observe,
-    )
-    context.flush()
-    context.say("writing the report")
-    context.report(result.report())
+def picture(result: "AttributeGrouping", settings: object, context: Context) -> dict[str, Any]:
+    """The course of the search, and how its operators fared."""
     course = result.solution.course
     return {
-        **result.to_dict(),
-        "notes": [page_words(note) for note in result.notes],
         "course": {"best": list(course.best), "mean": list(course.mean), "groups": list(course.groups)},
         "operators": _operators(result.solution.statistics),
     }
@@ -101,8 +45,4 @@ def _operators(statistics: "OperatorStatistics | None") -> dict[str, Any] | None
     }
 
 
-def _title(request: Group) -> str:
-    return f"Groups of {request.data}: k = {request.k}, {request.method}"
-
-
-ACTIVITY = Activity("group", "Group attributes", Group, run, _title, search=True, methods=METHODS)
+ACTIVITY = activity(OPERATION, picture)

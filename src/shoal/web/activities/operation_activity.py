@@ -49,9 +49,9 @@ def activity(operation: Operation, picture: Picture) -> Activity:
     )
 
 
-def request_model(operation: Operation) -> type[Request]:
-    """The settings that the workbench has, as the model of a request."""
-    names = {item.name for item in operation.fields("workbench")}
+def request_model(operation: Operation, without: tuple[str, ...] = ()) -> type[Request]:
+    """The settings that the workbench has, as the model of a request; some may be asked for in another way."""
+    names = {item.name for item in operation.fields("workbench")} - set(without)
     wanted: dict[str, Any] = {
         name: (info.annotation, info)
         for name, info in operation.settings.model_fields.items()

@@ -1,5 +1,7 @@
 """The workbench as a place where operations run: data are those of the workspace, and its switches govern the search."""
 
+from pathlib import Path
+
 from shoal.errors import InputError
 from shoal.operation import Place, Records
 from shoal.search.budget import Budget
@@ -12,6 +14,7 @@ class Workbench:
     """What an operation asks for, answered by the context of a run."""
 
     threads: int | None = None
+    reported = True
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -24,7 +27,7 @@ class Workbench:
         frame = self._context.datasets.frame(dataset.name, columns)
         return Records(dataset.name, frame, roles=dataset.roles)
 
-    def text(self, name: str) -> str:
+    def file(self, name: str) -> Path:
         """No file can be named here."""
         raise InputError(f"the workbench reads no files of the machine, and so not '{name}'")
 

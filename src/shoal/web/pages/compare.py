@@ -4,9 +4,12 @@ from typing import Any
 
 from nicegui import ui
 
+from shoal.errors import ShoalError
+from shoal.operations import OPERATIONS
 from shoal.web.jobs.job import Job, State
 from shoal.web.pages import layout, parts
 from shoal.web.pages.desk import Desk
+from shoal.web.pages.settings_form import SettingsForm
 from shoal.web.workbench import Workbench
 
 
@@ -79,13 +82,26 @@ class ComparePage:
             ).props("dense")
             for job, tick in zip(runs[:12], ticked, strict=True)
         }
+        dataset = self._workbench.datasets[self._data.value]
+        self._form = SettingsForm(
+            OPERATIONS["compare"],
+            dataset.columns,
+            self._desk.asked if self._desk.asked.get("data") == dataset.name else {},
+            without=("original", "protected", "columns"),
+            folded="What is measured",
+        )
 
     def _submit(self) -> None:
         chosen = [run for run, box in self._boxes.items() if box.value]
         if not chosen:
             ui.notify("tick at least one release", type="warning")
             return
-        self._desk.submit("compare", {"data": self._data.value, "runs": chosen})
+        try:
+            request = {"data": self._data.value, "runs": chosen, **self._form.values}
+        except ShoalError as problem:
+            parts.tell(problem)
+            return
+        self._desk.submit("compare", request)
 
 
 def comparable(columns: list[list[str]], most: int = 6) -> list[bool]:

@@ -5,12 +5,11 @@ from typing import Any
 from nicegui import ui
 
 from shoal.errors import InputError, ShoalError
-from shoal.microdata.grouping.methods import METHODS
+from shoal.operations import OPERATIONS
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
-from shoal.web.pages.fields import NumberField
-from shoal.web.pages.method_picker import MethodPicker
-from shoal.web.pages.runs import RunPanel, run_list
+from shoal.web.pages.desk import Desk
+from shoal.web.pages.settings_form import SettingsForm
 from shoal.web.workbench import Workbench
 
 
@@ -36,114 +35,46 @@ class GroupingPage:
 
     def __init__(self, workbench: Workbench, data: str, run: str) -> None:
         self._workbench = workbench
-        self._run = run if run in workbench.board else ""
-        self._asked: dict[str, Any] = workbench.board[self._run].request if self._run else {}
-        asked = self._asked
-        with ui.element("div").classes("shoal-two"):
-            with ui.column().classes("full-width gap-3"):
-                with parts.card("Group"):
-                    self._data = parts.data_picker(
-                        workbench, "Data", asked.get("data", data), lambda: self._columns.refresh()
-                    )
-                    self._columns()
-                    self._k = NumberField(
-                        "k, smallest number of equal records", asked.get("k", 25), whole=True, least=2
-                    )
-                    self._method = MethodPicker(METHODS, asked.get("method", "d-gomm"), asked.get("options"))
-                    with ui.row().classes("full-width no-wrap gap-2"):
-                        self._iterations = NumberField(
-                            "Iterations", asked.get("iterations"), whole=True, least=0, empty="usual"
-                        )
-                        self._time = NumberField(
-                            "Time limit, s", asked.get("time_limit"), above=0, empty="none"
-                        )
-                    with ui.row().classes("full-width no-wrap gap-2"):
-                        self._target = NumberField("Target score", asked.get("target"), least=0, empty="none")
-                        self._seed = NumberField("Seed", asked.get("seed", 0), whole=True, least=0)
-                    self._scoring(asked)
-                    ui.button("Group", icon="play_arrow", on_click=self._submit).props("no-caps unelevated")
-                with parts.card("Runs"):
-                    self._refresh = run_list(workbench, ("group",), self._choose, lambda: self._run)
-            self._result = ui.column().classes("full-width gap-3")
-        self._show()
+        self._desk = Desk(
+            workbench,
+            "/grouping",
+            "group",
+            run=run,
+            present=_present,
+            icon="workspaces",
+            hint="Choose columns and k. The search weighs what is lost against what is risked.",
+            measure="score",
+        )
+        self._asked = self._desk.asked
+        with self._desk.form("Group"):
+            self._data = parts.data_picker(
+                workbench, "Data", self._asked.get("data", data), lambda: self._fields.refresh()
+            )
+            self._fields()
+            ui.button("Group", icon="play_arrow", on_click=self._submit).props("no-caps unelevated")
 
     @ui.refreshable_method
-    def _columns(self) -> None:
+    def _fields(self) -> None:
         if self._data.value not in self._workbench.datasets:
             return
         dataset = self._workbench.datasets[self._data.value]
-        asked = self._asked if self._asked.get("data") == dataset.name else {}
-        default = dataset.measured
-        self._chosen = parts.column_picker(
-            dataset.numeric, "Columns to group", asked.get("columns") or default
+        self._form = SettingsForm(
+            OPERATIONS["group"],
+            dataset.numeric,
+            self._asked if self._asked.get("data") == dataset.name else {},
+            suggested={"columns": dataset.measured},
+            without=("data", "groups"),
         )
-
-    def _scoring(self, asked: dict[str, Any]) -> None:
-        with ui.expansion("Scoring, gaps").props("dense").classes("full-width"):
-            with ui.column().classes("full-width gap-3"):
-                self._variant = ui.select(
-                    {"compatible": "as in the published tables", "literal": "as in their text"},
-                    label="Score",
-                    value=asked.get("variant", "compatible"),
-                )
-                self._bounds = ui.select(
-                    {"compatible": "may be below k when scoring", "strict": "has k records too"},
-                    label="The last cluster",
-                    value=asked.get("bounds", "compatible"),
-                )
-                self._missing = ui.select(
-                    {"aside": "are left out of the search", "refuse": "are refused"},
-                    label="Records with gaps",
-                    value=asked.get("missing", "aside"),
-                )
-                for field in (self._variant, self._bounds, self._missing):
-                    field.props("outlined dense options-dense").classes("full-width")
-                self._alone = ui.checkbox(
-                    "Also search with each operator alone, for the report", value=asked.get("alone", False)
-                ).props("dense")
 
     def _submit(self) -> None:
         try:
-            if not self._chosen.value:
+            request = {"data": self._data.value, **self._form.values}
+            if not request["columns"]:
                 raise InputError("choose the columns to group")
-            request: dict[str, Any] = {
-                "data": self._data.value,
-                "k": self._k.whole,
-                "columns": self._chosen.value,
-                "method": self._method.method,
-                "iterations": self._iterations.whole,
-                "variant": self._variant.value,
-                "bounds": self._bounds.value,
-                "missing": self._missing.value,
-                "alone": self._alone.value,
-                "time_limit": self._time.number,
-                "target": self._target.number,
-                "seed": self._seed.whole,
-                "options": self._method.options,
-            }
-            job = self._workbench.board.submit("group", request)
         except ShoalError as problem:
             parts.tell(problem)
             return
-        self._choose(job.run)
-
-    def _choose(self, run: str) -> None:
-        self._run = run
-        ui.navigate.history.replace(f"/grouping?run={run}")
-        self._refresh()
-        self._show()
-
-    def _show(self) -> None:
-        self._result.clear()
-        with self._result:
-            if self._run:
-                RunPanel(self._workbench, self._run, _present, measure="score")
-            else:
-                with parts.card():
-                    parts.empty(
-                        "workspaces",
-                        "Choose columns and k. The search weighs what is lost against what is risked.",
-                    )
+        self._desk.submit("group", request)
 
 
 def _present(job: Job) -> None:

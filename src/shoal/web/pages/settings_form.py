@@ -24,7 +24,8 @@ class SettingsForm:
     """Fields for the settings of an operation; ``values`` is what stands in them.
 
     ``columns`` are those to choose among, ``asked`` what stood in the form before, ``suggested`` what the data suggest.
-    ``without`` names settings that the page asks for elsewhere, ``own`` those it draws itself.
+    ``without`` names settings that the page asks for elsewhere, ``own`` those it draws itself. Where the page itself
+    asks for what matters, settings without a section are ``folded`` away under a heading, too.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class SettingsForm:
         suggested: Mapping[str, Any] | None = None,
         without: Sequence[str] = (),
         own: Mapping[str, Own] | None = None,
+        folded: str = "",
     ) -> None:
         self._columns = list(columns)
         self._values: dict[str, Callable[[], Any]] = {}
@@ -45,7 +47,7 @@ class SettingsForm:
         sections: dict[str, list[SettingField]] = {}
         for item in operation.fields("workbench"):
             if item.name not in without:
-                sections.setdefault(item.section, []).append(item)
+                sections.setdefault(item.section or folded, []).append(item)
         for section, items in sections.items():
             if section in _OPEN:
                 self._draw_all(items, own or {})

@@ -1,0 +1,74 @@
+"""The settings of ``group``."""
+
+from typing import Literal
+
+from shoal.search.settings import SearchSettings
+from shoal.settings import Columns, Data, Groups, Options, setting, switch
+
+_SCORING = "Scoring, gaps"
+
+
+class GroupSettings(SearchSettings):
+    """The columns, k and how groupings are scored."""
+
+    data: Data = setting(
+        ..., "A file (or FILE.xlsx::SHEET), or URL::table of a database.", argument=True, label="Data"
+    )
+    columns: Columns | None = setting(
+        None,
+        "Columns to group ('*': every numeric one).",
+        label="Columns to group",
+        otherwise="all that measure something; the choice is printed",
+    )
+    k: int = setting(
+        25,
+        "Smallest number of records in a cluster.",
+        short="-k",
+        label="k, smallest number of equal records",
+        ge=2,
+        le=10**9,
+    )
+    groups: Groups | None = setting(
+        None, "Score these groups, search nothing.", label="Groups to score", otherwise="search for them"
+    )
+    variant: Literal["compatible", "literal"] = setting(
+        "compatible",
+        "Score as in the published tables or their text.",
+        section=_SCORING,
+        label="Score",
+        words={"compatible": "as in the published tables", "literal": "as in their text"},
+    )
+    bounds: Literal["compatible", "strict"] = setting(
+        "compatible",
+        "May the last cluster be below k when scoring.",
+        section=_SCORING,
+        label="The last cluster",
+        words={"compatible": "may be below k when scoring", "strict": "has k records too"},
+    )
+    missing: Literal["aside", "refuse"] = setting(
+        "aside",
+        "Records with missing values.",
+        section=_SCORING,
+        label="Records with gaps",
+        words={"aside": "are left out of the search", "refuse": "are refused"},
+    )
+    alone: bool = switch(
+        "Also search with each genetic operator alone, for the report.",
+        section=_SCORING,
+        label="Also search with each operator alone, for the report",
+    )
+    method: str = setting(
+        "d-gomm", "How to find the groups; 'list' shows all methods.", section="Search", max_length=40
+    )
+    options: Options = setting(
+        {}, "An option of the method; may be repeated.", section="Search", flag="--option"
+    )
+    target: float | None = setting(
+        None,
+        "Stop at this score.",
+        section="Search",
+        label="Target score",
+        metavar="SCORE",
+        ge=0,
+        le=1e9,
+    )

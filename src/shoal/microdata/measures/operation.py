@@ -1,0 +1,103 @@
+"""``compare`` as an operation: one or several releases measured against the data they come from."""
+
+from typing import TYPE_CHECKING
+
+from shoal.errors import InputError
+from shoal.microdata.measures.settings import CompareSettings
+from shoal.operation import Operation, Place, Workplace
+
+if TYPE_CHECKING:
+    from shoal.microdata.measures.measured import Definitions
+    from shoal.microdata.measures.result import Comparison
+
+
+def run(settings: CompareSettings, place: Workplace) -> "list[Comparison]":
+    """Measure each release."""
+    from shoal.microdata.measures.api import compare
+
+    links: list[str | None] = [*settings.record_links] or [None] * len(settings.protected)
+    using = _definitions(settings)
+    before = place.records(settings.original)
+    found: list[Comparison] = []
+    for name, linked in zip(settings.protected, links, strict=True):
+        place.say(f"comparing {name}")
+        after = place.records(name, like=before)
+        found.append(
+            compare(
+                before.frame,
+                after.frame,
+                columns=settings.columns,
+                quasi=settings.quasi,
+                roles=before.roles,
+                key=settings.key,
+                record_links=None if linked is None else place.file(linked),
+                paired_by_position=settings.paired_by_position,
+                unit=settings.unit,
+                known=settings.known,
+                definitions=using,
+                references=place.reported and not found,
+                name=after.name,
+                seed=settings.seed,
+                threads=place.threads,
+            )
+        )
+    return found
+
+
+def _definitions(settings: CompareSettings) -> "Definitions":
+    from shoal.microdata.measures.measured import Definitions
+
+    widths = tuple(width / 100 for width in settings.widths)
+    return Definitions(widths, settings.around, settings.scaling, settings.ties, settings.within)
+
+
+def reads(settings: CompareSettings) -> list[Place]:
+    """Both sides, and what joins them."""
+    return [settings.original, *settings.protected, *settings.record_links]
+
+
+def check(settings: CompareSettings, written: frozenset[str]) -> None:
+    """The records must be paired in one way, and there must be links for each release."""
+    from shoal.microdata.measures.pairing import Pairing
+
+    Pairing.check(settings.key, settings.record_links or None, settings.paired_by_position)
+    releases, links = len(settings.protected), len(settings.record_links)
+    if links and links != releases:
+        raise InputError(
+            f"there are {releases} releases and {links} files of record links; give --record-links once for each"
+        )
+
+
+def gate(found: "list[Comparison]", settings: CompareSettings) -> str | None:
+    """The worst risk of any release has to be allowed."""
+    worst = max(result.worst[1] for result in found)
+    if settings.max_risk is None or worst <= settings.max_risk:
+        return None
+    return f"the worst risk is {worst:.2f} %, above the {settings.max_risk:g} % allowed"
+
+
+OPERATION = Operation(
+    name="compare",
+    title="Compare releases",
+    summary="Measure what protection cost and what it bought.",
+    description="Records are paired by --key, by --record-links, or by their place with --paired-by-position; one must be said."
+    "\n\nPrints information loss (IL1 to IL5, IL1s, SSE), disclosure risk (intervals, linkage by distance and by agreement), the "
+    "scores made of them, and K; over all columns and for each.",
+    examples=(
+        "shoal compare survey.csv safe.csv --record-links links.csv --columns income,age --report compare.html",
+        "shoal compare survey.csv mdav.csv ils.csv grouped.csv --key person --report map.html",
+    ),
+    settings=CompareSettings,
+    run=run,
+    reads=reads,
+    check=check,
+    gate=gate,
+    telling="shoal.microdata.measures.report",
+    function="shoal.microdata.measures.api:compare",
+    apart=frozenset(
+        {
+            *("roles", "definitions", "references", "name", "max_risk"),
+            *("scaling", "around", "widths", "ties", "within"),
+        }
+    ),
+)
