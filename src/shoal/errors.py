@@ -8,12 +8,104 @@ its number. What other libraries say may quote data, so their words are not pass
 that were asked for.
 """
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from typing import Any, TypeAlias
+
+#: How a front end calls a parameter, alone or with a value.
+Spell: TypeAlias = Callable[[str, str | None], str]
+
+# A parameter inside a text, between two characters that no keyboard has.
+_PARAMETER = re.compile("\ue000([a-z_]+)(?:=([^\ue001]*))?\ue001")
+
+
+def parameter(name: str, value: str | None = None) -> str:
+    """A parameter inside a message: each front end spells it in its own way, Python as a keyword.
+
+    >>> print(InputError(f"name columns with {parameter('columns')}, or choose {parameter('missing', 'aside')}"))
+    name columns with columns=, or choose missing='aside'
+    """
+    return f"\ue000{name}\ue001" if value is None else f"\ue000{name}={value}\ue001"
+
+
+def as_keyword(name: str, value: str | None) -> str:
+    """How Python spells a parameter."""
+    return f"{name}=" if value is None else f"{name}={value!r}"
+
+
+def as_option(name: str, value: str | None) -> str:
+    """How the command line spells it.
+
+    >>> as_option("header_row", None), as_option("missing", "aside")
+    ('--header-row', '--missing aside')
+    """
+    option = "--" + name.replace("_", "-")
+    return option if value is None else f"{option} {value}"
+
+
+def as_words(name: str, value: str | None) -> str:
+    """How a report speaks of it, which is read by people who never saw the call."""
+    words = name.replace("_", " ")
+    return f"'{words}'" if value is None else f"'{words}: {value}'"
+
+
+def spelled(message: object, spell: Spell) -> str:
+    """A message as a front end says it; any text will do.
+
+    >>> spelled(Message(f"{parameter('force')} replaces it"), as_option)
+    '--force replaces it'
+    """
+    template = getattr(message, "template", None)
+    text = str(message) if template is None else template
+    return _PARAMETER.sub(lambda found: spell(found[1], found[2]), text)
+
+
+def spelled_throughout(value: Any, spell: Spell) -> Any:
+    """The same figures with every message in them as a front end says it."""
+    if isinstance(value, dict):
+        return {name: spelled_throughout(item, spell) for name, item in value.items()}
+    if isinstance(value, list | tuple) and any(isinstance(item, str | dict | list | tuple) for item in value):
+        return [spelled_throughout(item, spell) for item in value]
+    return spelled(value, spell) if isinstance(value, str) else value
+
+
+class Message(str):
+    """A text that may name parameters: as a text it is what Python says, and other front ends spell it anew.
+
+    >>> Message(f"sorting removes that: {parameter('order', 'sorted')}")
+    "sorting removes that: order='sorted'"
+    """
+
+    template: str
+
+    def __new__(cls, template: str) -> "Message":
+        """Spell it for Python, and keep the parameters for others."""
+        template = getattr(template, "template", template)
+        message = super().__new__(cls, _PARAMETER.sub(lambda found: as_keyword(found[1], found[2]), template))
+        message.template = template
+        return message
+
+    def __getnewargs__(self) -> tuple[str]:
+        """What a copy in another process is made of."""
+        return (self.template,)
+
+
+def messages(texts: Iterable[str]) -> tuple[Message, ...]:
+    """Several of them, as results keep them."""
+    return tuple(Message(text) for text in texts)
 
 
 class ShoalError(Exception):
-    """Base of every error Shoal raises on purpose."""
+    """Base of every error Shoal raises on purpose; ``template`` is its message with the parameters it names."""
+
+    def __init__(self, message: str = "") -> None:
+        self.template: str = getattr(message, "template", message)
+        super().__init__(Message(self.template))
+
+    def about(self, what: str) -> "ShoalError":
+        """The same error with what it is about before it."""
+        return type(self)(f"{what}: {self.template}")
 
 
 class InputError(ShoalError, ValueError):

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from shoal.anonymity.settings import AnonymitySettings
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 from shoal.operation import Operation, Workplace
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def reads(settings: AnonymitySettings) -> "Sequence[Place]":
     if settings.tables == 1:
         return settings.data
     if len(settings.data) > 1:
-        raise InputError("give several DATA, or one DATA with --tables, not both")
+        raise InputError(f"give several tables, or one with {parameter('tables')}, not both")
     from shoal.sources import numbered
 
     return numbered(settings.data[0], settings.tables)

@@ -28,7 +28,7 @@ from shoal.cli.checked import check_numbers
 from shoal.cli.interrupts import interrupts
 from shoal.cli.operation import command as operation_command
 from shoal.cli.output import harmless
-from shoal.errors import Infeasible, InputError
+from shoal.errors import Infeasible, InputError, as_option, spelled
 from shoal.operations import OPERATIONS
 
 # The order in which help lists them.
@@ -112,9 +112,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except (KeyboardInterrupt, typer.Abort):
         code = _interrupted(before, as_json)
     except InputError as error:
-        code = _fail(str(error), "input", 2, as_json)
+        code = _fail(spelled(error, as_option), "input", 2, as_json)
     except Infeasible as error:
-        code = _fail(str(error), "infeasible", 3, as_json)
+        code = _fail(spelled(error, as_option), "infeasible", 3, as_json)
     except BrokenPipeError:
         # The reader of a pipe went away (shoal … | head): not our error, and nobody is left to tell.
         _discard_output()

@@ -9,7 +9,7 @@ import typer
 from shoal.cli import options, output
 from shoal.cli.checked import CheckedCommand
 from shoal.cli.workplace import CommandLine
-from shoal.errors import Infeasible, InputError
+from shoal.errors import Infeasible, InputError, ShoalError, as_option, spelled, spelled_throughout
 from shoal.operation import Operation, Product
 from shoal.settings import SettingField, Settings, checked
 
@@ -115,6 +115,13 @@ class Run:
 
     def go(self) -> None:
         """Check everything, run, write all outputs together, and tell the result; leave with its exit code."""
+        try:
+            self._go()
+        except ShoalError as error:
+            # The words of an error with the names that this command has for its parameters.
+            raise type(error)(spelled(error, self._option)) from None
+
+    def _go(self) -> None:
         if self._values.get("method") == "list":
             self._list_methods()
             return
@@ -123,7 +130,7 @@ class Run:
         place = CommandLine(self._values, quiet=self._quiet)
         result = self._result(settings, place, outputs, declared)
         told = self.operation.told
-        figures = {**told.figures(result, settings)}
+        figures = spelled_throughout(told.figures(result, settings), self._option)
         refused = self.operation.gate(result, settings) if self.operation.gate is not None else None
         with outputs.together() as writing:
             if refused is None:
@@ -166,7 +173,10 @@ class Run:
         for item in self.operation.fields():
             if item.name == name:
                 return str(item.metavar) if item.argument else item.option
-        return "--" + name.replace("_", "-")
+        return as_option(name, None)
+
+    def _option(self, name: str, value: str | None) -> str:
+        return self._spell(name) if value is None else f"{self._spell(name)} {value}"
 
     def _outputs(self, settings: Settings) -> "tuple[Outputs, dict[Product, Output], Output | None]":
         from shoal import sources

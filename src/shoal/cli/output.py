@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from shoal.cli.interrupts import interrupts
+from shoal.errors import as_option, spelled, spelled_throughout
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 def emit(payload: dict[str, Any], text: Callable[[], None], *, as_json: bool) -> None:
     """Print the result: the payload as one JSON object, or whatever ``text`` prints."""
     if as_json:
+        payload = spelled_throughout(payload, as_option)
         line = json.dumps(payload, ensure_ascii=False, allow_nan=False, default=_plain) + "\n"
         interrupts.told = True
         sys.stdout.write(line)
@@ -39,12 +41,14 @@ _OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def harmless(text: str) -> str:
-    r"""A text that a terminal only shows: other characters than that stand as their escapes.
+    r"""A text that a terminal only shows, with parameters as options: other characters than that stand as their escapes.
 
     >>> print(harmless("column 'red\x1b[31m'"))
     column 'red\x1b[31m'
     """
-    return _OBEYED.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+    return _OBEYED.sub(
+        lambda found: found.group().encode("unicode_escape").decode(), spelled(text, as_option)
+    )
 
 
 def remark(text: str, *, quiet: bool = False) -> None:

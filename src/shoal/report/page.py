@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from shoal.errors import as_words, spelled
 from shoal.report.markup import Markup, element, joined
 
 #: What every report says of itself, for readers at its top and for programs in its head.
@@ -44,11 +45,11 @@ class Page:
 
     def note(self, text: str) -> None:
         """Add a paragraph in a quieter voice."""
-        self._parts.append(element("p", text, class_="note"))
+        self._parts.append(element("p", spelled(text, as_words), class_="note"))
 
     def warning(self, text: str) -> None:
         """Add a paragraph nobody should overlook."""
-        self._parts.append(element("p", text, class_="warning", role="alert"))
+        self._parts.append(element("p", spelled(text, as_words), class_="warning", role="alert"))
 
     def facts(self, pairs: Iterable[tuple[str, Any]]) -> None:
         """Add names with their values."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 
 _MARK = ".shoal-unfinished"
 _PRIVATE = 0o600
@@ -141,7 +141,7 @@ def check_target(path: str | os.PathLike[str], force: bool) -> None:
     if target.exists() and not target.is_file():
         raise InputError(f"'{path}' is not an ordinary file")
     if target.exists() and not force:
-        raise InputError(f"'{path}' exists already; --force replaces it")
+        raise InputError(f"'{path}' exists already; {parameter('force')} replaces it")
     if not target.parent.is_dir():
         raise InputError(f"folder '{path.parent}' does not exist")
     if not os.access(target.parent, os.W_OK | os.X_OK):
@@ -197,11 +197,11 @@ def _move_to_free_place(unfinished: Path, target: Path) -> None:
     try:
         target.hardlink_to(unfinished)
     except FileExistsError:
-        raise InputError(f"'{target.name}' exists already; --force replaces it") from None
+        raise InputError(f"'{target.name}' exists already; {parameter('force')} replaces it") from None
     except OSError:
         # Some file systems have no hard links; there the check and the rename are two steps.
         if target.exists():
-            raise InputError(f"'{target.name}' exists already; --force replaces it") from None
+            raise InputError(f"'{target.name}' exists already; {parameter('force')} replaces it") from None
         unfinished.replace(target)
 
 

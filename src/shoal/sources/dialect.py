@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 from itertools import islice, pairwise
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 
 _CANDIDATES = (",", ";", "\t", "|")
 _NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "point": ".", "dot": "."}
@@ -65,9 +65,13 @@ def check_header(names: list[str], name: str, unit: str = "line", number: int = 
     """Refuse a header that cannot hold column names. Its fields are not shown: they may be a person's."""
     where = f"{'the first ' + unit if number == 1 else f'{unit} {number}'} of '{name}'"
     if not any(field.strip() for field in names):
-        raise InputError(f"{where} is empty; it must hold the column names (or say --header-row)")
+        raise InputError(
+            f"{where} is empty; it must hold the column names (or say {parameter('header_row')})"
+        )
     if all(is_number(field) for field in names) and not _counting(names):
-        raise InputError(f"{where} holds only numbers; it must hold the column names (or say --header-row)")
+        raise InputError(
+            f"{where} holds only numbers; it must hold the column names (or say {parameter('header_row')})"
+        )
     first: dict[str, int] = {}
     for position, field in enumerate(names, start=1):
         if field in first:
@@ -75,7 +79,7 @@ def check_header(names: list[str], name: str, unit: str = "line", number: int = 
                 raise InputError(f"columns {first[field]} and {position} of '{name}' have the same name")
             raise InputError(
                 f"columns {first[field]} and {position} of '{name}' have no name; "
-                f"--header-row says which {unit} holds the names, if not {number}"
+                f"{parameter('header_row')} says which {unit} holds the names, if not {number}"
             )
         first[field] = position
 

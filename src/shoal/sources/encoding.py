@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 
 Bytes: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.uint8]]"
 
@@ -44,7 +44,7 @@ def guess_encoding(data: Bytes, name: str) -> str:
     zero = find(data, 0)
     if zero is not None:
         raise InputError(
-            f"line {_line(data, zero)} of '{name}' holds a NUL byte: not a text file, or --encoding is needed"
+            f"line {_line(data, zero)} of '{name}' holds a NUL byte: not a text file, or {parameter('encoding')} is needed"
         )
     broken = _first_broken(data)
     if broken is None:
@@ -53,13 +53,13 @@ def guess_encoding(data: Bytes, name: str) -> str:
     high = int(np.count_nonzero(data >= 0x80))
     if 2 * sum(map(len, _SEQUENCE.findall(whole))) > high:
         raise InputError(
-            f"line {_line(data, broken)} of '{name}' is broken UTF-8; --encoding reads it otherwise"
+            f"line {_line(data, broken)} of '{name}' is broken UTF-8; {parameter('encoding')} reads it otherwise"
         )
     try:
         whole.decode("cp1252")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"line {_line(data, error.start)} of '{name}' is neither UTF-8 nor Windows-1252; --encoding is needed"
+            f"line {_line(data, error.start)} of '{name}' is neither UTF-8 nor Windows-1252; {parameter('encoding')} is needed"
         ) from None
     return "cp1252"
 

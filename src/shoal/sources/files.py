@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from shoal.errors import InputError, unknown
+from shoal.errors import InputError, parameter, unknown
 from shoal.sources.address import FileAddress
 from shoal.sources.atomic import atomically, check_target
 from shoal.sources.data import Data, Dialect, Labels
@@ -43,10 +43,10 @@ def read_file(
     if header_row is not None:
         if kind not in (*DEFAULTS, "excel"):
             raise InputError(
-                f"{_TITLES[kind]} files carry their column names; --header-row is for text and Excel"
+                f"{_TITLES[kind]} files carry their column names; {parameter('header_row')} is for text and Excel"
             )
         if header_row < 1:
-            raise InputError(f"--header-row counts from 1, so it cannot be {header_row}")
+            raise InputError(f"{parameter('header_row')} counts from 1, so it cannot be {header_row}")
     labels: Labels | None = None
     dialect: Dialect | None = None
     notes: tuple[str, ...] = ()

@@ -66,7 +66,7 @@ def main() -> None:
     try:
         frame, answer = getattr(import_module(module), function)(path, **question["request"])
     except InputError as error:
-        output.write(json.dumps({"refused": str(error)}).encode() + b"\n")
+        output.write(json.dumps({"refused": error.template}).encode() + b"\n")
     else:
         output.write(json.dumps(answer).encode() + b"\n")
         frame.write_ipc_stream(output)

@@ -6,6 +6,7 @@ from itertools import islice
 
 import narwhals as nw
 
+from shoal.errors import parameter
 from shoal.sources.dates import has_date_shape
 
 # Missing marks, as the reader of text files knows them, are no reason.
@@ -16,7 +17,10 @@ _SHAPES = (
     (re.compile(r"-?0\d+([.,]\d+)?"), "digits with a leading zero, as codes have"),
     (re.compile(r"\+[\d.,]+"), "a number with a plus sign"),
     (re.compile(r"-?\d{17,}"), "more digits than a number keeps, as long codes have"),
-    (re.compile(r"-?\d*,\d+"), "a number with a comma; if that is the decimal mark, try --decimal comma"),
+    (
+        re.compile(r"-?\d*,\d+"),
+        f"a number with a comma; if that is the decimal mark, try {parameter('decimal', 'comma')}",
+    ),
     (
         re.compile(r"-?\d{1,3}((,\d{3})+(\.\d*)?|(\.\d{3})+(,\d*)?|([ \u00a0\u202f'’]\d{3})+([.,]\d*)?)"),
         "a number with thousands separators",

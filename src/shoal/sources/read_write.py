@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, TypeAlias, Union
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 from shoal.sources.address import Address, FileAddress, parse, parse_database
 from shoal.sources.data import Data
 
@@ -55,7 +55,9 @@ def read(
             like=like,
         )
     if header_row is not None:
-        raise InputError("a table of a database has its own column names; --header-row is for files")
+        raise InputError(
+            f"a table of a database has its own column names; {parameter('header_row')} is for files"
+        )
     from shoal.sources.databases import read_table
 
     return read_table(place, columns=columns)

@@ -5,7 +5,7 @@ import io
 
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 from shoal.sources.encoding import Bytes
 
 _CHUNK = 1 << 20
@@ -81,7 +81,9 @@ def regularise(text: str, separator: str, width: int, name: str, first_line: int
             if width > 1 and not "".join(row).strip() and len(row) <= 1:
                 pass  # an empty line
             elif len(row) > width or len(row) < width != 1:
-                hint = "; --header-row says which line is the header" if width < len(row) else ""
+                hint = (
+                    f"; {parameter('header_row')} says which line is the header" if width < len(row) else ""
+                )
                 raise InputError(
                     f"line {line} of '{name}' has {len(row)} fields, its header has {width}{hint}"
                 )

@@ -8,7 +8,7 @@ from typing import IO
 import numpy as np
 import polars as pl
 
-from shoal.errors import InputError, unknown
+from shoal.errors import InputError, parameter, unknown
 from shoal.sources.data import Dialect
 from shoal.sources.dates import in_words
 from shoal.sources.dialect import check_header, first_records, guess_separator, known_decimal, known_separator
@@ -104,7 +104,7 @@ def write_text(frame: pl.DataFrame, path: Path, dialect: Dialect, *, safe: bool 
                 output.write(encoder.encode(text or ""))
     except UnicodeEncodeError:
         raise InputError(
-            f"the data hold characters that {dialect.encoding} lacks; use --encoding utf-8"
+            f"the data hold characters that {dialect.encoding} lacks; use {parameter('encoding', 'utf-8')}"
         ) from None
 
 

@@ -10,7 +10,7 @@ from fastapi.responses import FileResponse, JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from shoal._version import __version__
-from shoal.errors import InputError, ShoalError
+from shoal.errors import InputError, ShoalError, as_words, spelled
 from shoal.microdata.columns.roles import Role
 from shoal.web import methods_api
 from shoal.web.activities import ACTIVITIES
@@ -168,7 +168,7 @@ def _errors(app: FastAPI) -> None:
     @app.exception_handler(ShoalError)
     async def wrong(request: Any, problem: ShoalError) -> JSONResponse:
         kind = "input" if isinstance(problem, InputError) else "infeasible"
-        return JSONResponse({"error": str(problem), "kind": kind}, 400)
+        return JSONResponse({"error": spelled(problem, as_words), "kind": kind}, 400)
 
 
 def _router(workbench: Workbench) -> APIRouter:
@@ -366,7 +366,7 @@ def _databases(workbench: Workbench) -> APIRouter:
             )
         except ShoalError as problem:
             # The request is well written; it is the world that does not agree.
-            raise HTTPException(409, {"error": str(problem), "kind": "input"}) from None
+            raise HTTPException(409, {"error": spelled(problem, as_words), "kind": "input"}) from None
         return view()
 
     @router.delete("/connection", status_code=204, summary="Disconnect and forget everything")

@@ -74,7 +74,7 @@ class Connections:
             tables = sources.list_tables(url)
         except InputError as problem:
             # The user knows a file by its name, not by its place in the workspace.
-            raise InputError(str(problem).replace(url, f"'{database}'")) from None
+            raise InputError(problem.template.replace(url, f"'{database}'")) from None
         found = Connection(secrets.token_hex(6), kind, shown, tables, url)
         self._open = {found.name: found}
         return found

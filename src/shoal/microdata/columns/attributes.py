@@ -7,7 +7,7 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 from shoal.microdata.columns.orders import ordered_values
 from shoal.microdata.measures.before_after import Scale
 from shoal.sources.not_numbers import why_not_numeric
@@ -68,7 +68,7 @@ def read_attribute(
         return Attribute(name, "moment", values, kind)
     raise InputError(
         f"column '{name}' is not numeric: {why_not_numeric(column)}; "
-        "leave it out of --columns, or name it in --ordinal if its values have an order"
+        f"leave it out of {parameter('columns')}, or name it in {parameter('ordinal')} if its values have an order"
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import narwhals as nw
 
-from shoal.errors import InputError, unknown
+from shoal.errors import InputError, parameter, unknown
 from shoal.microdata.columns.roles import Guess, guess_roles
 
 
@@ -55,7 +55,7 @@ def choose_columns(
     numeric = [name for name, kind in schema.items() if kind.is_numeric() and name not in not_these]
     if not numeric:
         raise InputError(
-            "there is no numeric column to microaggregate; name columns with --columns or --ordinal"
+            f"there is no numeric column to microaggregate; name columns with {parameter('columns')} or {parameter('ordinal')}"
         )
     if asked is not None:
         return Choice(tuple(numeric))
@@ -65,7 +65,7 @@ def choose_columns(
     if not chosen:
         raise InputError(
             "every numeric column is constant or looks like an identifier, code, year or weight; "
-            "name those to protect with --columns"
+            f"name those to protect with {parameter('columns')}"
         )
     taken = set(chosen)
     return Choice(

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
-from shoal.errors import InputError, unknown
+from shoal.errors import InputError, parameter, unknown
 from shoal.microdata.columns.attributes import Attribute, read_attribute
 from shoal.numbers import number, whole
 
@@ -77,8 +77,9 @@ def records_to_keep(attributes: Mapping[str, Attribute], missing: Missing) -> tu
     columns = ", ".join(f"{name} ({int(gap.sum())})" for name, gap in gaps.items())
     if missing == "refuse":
         raise InputError(
-            f"{int(any_gap.sum())} records have missing values, in {columns}; choose --missing aside (not released) or "
-            "--missing impute (filled with the mean of the group)"
+            f"{int(any_gap.sum())} records have missing values, in {columns}; choose "
+            f"{parameter('missing', 'aside')} (not released) or {parameter('missing', 'impute')} (filled with the mean of "
+            "the group)"
         )
     if missing == "aside":
         return ~any_gap, [f"{int(any_gap.sum())} records with missing values are set aside and not released"]
@@ -137,7 +138,7 @@ def start_labels(start: Any, keep: np.ndarray, groups: int) -> np.ndarray:
     """Labels to begin from, for the records that take part."""
     if groups > 1:
         raise InputError(
-            "a start is a partition for one group of columns; it cannot be used with several --groups"
+            f"a start is a partition for one group of columns; it cannot be used with several {parameter('groups')}"
         )
     labels = np.asarray(start)
     if labels.ndim != 1 or labels.size not in (keep.size, int(keep.sum())):

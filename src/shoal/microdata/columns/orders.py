@@ -8,7 +8,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 
 #: For each ordinal column the order of its values, or ``None`` where the column has one.
 Orders = Mapping[str, Sequence[Any] | None]
@@ -33,11 +33,11 @@ def parse_orders(text: str | None) -> dict[str, list[str] | None]:
         name = _word(column)
         if name is None or len(rest) > 1 or (stated is not None and None in stated):
             raise InputError(
-                "--ordinal needs columns, each with its values from the lowest on if it has no order of its own: "
+                f"{parameter('ordinal')} needs columns, each with its values from the lowest on if it has no order of its own: "
                 '"age,education=none<primary<higher"'
             )
         if name in orders:
-            raise InputError(f"column '{name}' is named twice in --ordinal")
+            raise InputError(f"column '{name}' is named twice in {parameter('ordinal')}")
         orders[name] = stated  # type: ignore[assignment]
     return orders
 
@@ -66,7 +66,7 @@ def _tokens(text: str) -> list[tuple[str, bool]]:
     while place < len(text):
         match = _TOKEN.match(text, place)
         if match is None:
-            raise InputError("--ordinal has a quote without an end")
+            raise InputError(f"{parameter('ordinal')} has a quote without an end")
         quoted, mark, word = match.groups()
         if mark is not None:
             found.append((mark, True))
@@ -188,7 +188,7 @@ def _numbered(name: str, distinct: set[str]) -> list[str]:
     if len(numbers) < len(distinct) or len({int(digits) for digits in numbers.values()}) < len(distinct):
         raise InputError(
             f"column '{name}' holds texts, and nothing says their order; state it from the lowest on: "
-            f'--ordinal "{name}=low<middle<high"'
+            f'{parameter("ordinal")} "{name}=low<middle<high"'
         )
     return sorted(distinct, key=lambda text: int(numbers[text]))
 

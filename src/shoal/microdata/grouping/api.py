@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import narwhals as nw
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, messages, parameter
 from shoal.microdata.columns.attributes import read_attribute
 from shoal.microdata.columns.column_choice import choose_columns
 from shoal.microdata.columns.inputs import check_choice, check_k, read_frame
@@ -76,7 +76,7 @@ def group_attributes(
     if left_out:
         if missing == "refuse":
             raise InputError(
-                f"{left_out} records have missing values; choose --missing aside to leave them out"
+                f"{left_out} records have missing values; choose {parameter('missing', 'aside')} to leave them out"
             )
         notes.append(f"{left_out} records with missing values are left out of the search for groups")
         table = table[~gaps]
@@ -106,8 +106,8 @@ def group_attributes(
         records=int(table.shape[0]),
         left_out=left_out,
         smallest_cluster=min(problem.sizes),
-        notes=tuple(notes),
-        warnings=tuple(_warnings(problem, found)),
+        notes=messages(notes),
+        warnings=messages(_warnings(problem, found)),
         settings=(
             ("k", k),
             ("method", method),

@@ -7,7 +7,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.anonymity.measure import anonymity
-from shoal.errors import InputError, unknown
+from shoal.errors import InputError, messages, unknown
 from shoal.microdata.columns.attributes import read_attribute
 from shoal.microdata.columns.column_choice import choose_columns
 from shoal.microdata.columns.inputs import read_frame
@@ -112,8 +112,8 @@ def compare(
         measured=measured,
         attributes=_by_attribute(names, measured),
         scenarios=tuple(tuple(scenario) for scenario in scenarios),
-        notes=tuple(notes),
-        warnings=tuple(warnings),
+        notes=messages(notes),
+        warnings=messages(warnings),
         settings=(
             ("records paired by", f"key '{key}'" if key is not None else pairing.way),
             ("scaling before distances", using.scaling),

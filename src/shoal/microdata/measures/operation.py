@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 from shoal.microdata.measures.settings import CompareSettings
 from shoal.operation import Operation, Place, Workplace
 
@@ -64,7 +64,8 @@ def check(settings: CompareSettings, written: frozenset[str]) -> None:
     releases, links = len(settings.protected), len(settings.record_links)
     if links and links != releases:
         raise InputError(
-            f"there are {releases} releases and {links} files of record links; give --record-links once for each"
+            f"there are {releases} releases and {links} files of record links; give {parameter('record_links')} once "
+            "for each"
         )
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 
-from shoal.errors import InputError, unknown
+from shoal.errors import InputError, parameter, unknown
 from shoal.microdata.columns.attributes import read_attribute
 from shoal.microdata.columns.record_links import RecordLinks, released_numbers
 
@@ -48,12 +48,15 @@ class Pairing:
         ways = sum((key is not None, record_links is not None, by_position))
         if ways == 0:
             raise InputError(
-                "say how the records of the two tables belong together: --key names a column that both have, "
-                "--record-links the file of links that protecting wrote; --paired-by-position is for tables that hold "
-                "the same records in the same order"
+                f"say how the records of the two tables belong together: {parameter('key')} names a column that both have, "
+                f"{parameter('record_links')} the file of links that protecting wrote; "
+                f"{parameter('paired_by_position')} is for tables that hold the same records in the same order"
             )
         if ways > 1:
-            raise InputError("records are paired in one way: --key, --record-links or --paired-by-position")
+            raise InputError(
+                f"records are paired in one way: {parameter('key')}, {parameter('record_links')} or "
+                f"{parameter('paired_by_position')}"
+            )
 
     @property
     def way(self) -> Way:
@@ -82,7 +85,7 @@ class Pairing:
             if moved and not agreeing:
                 raise InputError(
                     f"column '{moved[0]}' has the same values in both tables, but '{self.key}' joins others, so it is not "
-                    "the same in both; use --record-links"
+                    f"the same in both; use {parameter('record_links')}"
                 )
             return first, second, notes, []
         return _by_position(before, after, compared)
@@ -102,7 +105,7 @@ def _by_links(
     if not links.is_of(released_numbers(after, links.sums)):
         raise InputError(
             "the record links are of another release, or the protected data was changed since they were written; "
-            "use those of this release, or --key"
+            f"use those of this release, or {parameter('key')}"
         )
     rows = links.rows()
     if rows[0].size == 0:
@@ -152,14 +155,14 @@ def _by_position(
     if len(before) != len(after):
         raise InputError(
             f"the original has {len(before)} records and the protected data {len(after)}, so they cannot be paired by "
-            "position; use --key or --record-links"
+            f"position; use {parameter('key')} or {parameter('record_links')}"
         )
     rows = np.arange(len(before))
     witnesses, moved = _kept(before, after, rows, rows, compared)
     if moved:
         raise InputError(
             f"column '{moved[0]}' has the same values in both tables, but at other records, so the records are not in "
-            "the same order; use --key or --record-links"
+            f"the same order; use {parameter('key')} or {parameter('record_links')}"
         )
     kinds, new_kinds = before.schema, after.schema
     for name in _shared(before, after):
@@ -167,7 +170,7 @@ def _by_position(
         if ordered and _sorted_anew(_floats(before[name]), _floats(after[name])):
             raise InputError(
                 f"the protected data is sorted by '{name}' and the original is not, so the records are not in the same "
-                "order; use --key or --record-links"
+                f"order; use {parameter('key')} or {parameter('record_links')}"
             )
     if witnesses:
         return (
@@ -179,7 +182,7 @@ def _by_position(
     if _nothing_follows(before, after, compared):
         raise InputError(
             "no column compared follows the original from record to record, so the records are hardly in the same order; "
-            "use --key or --record-links"
+            f"use {parameter('key')} or {parameter('record_links')}"
         )
     return rows, rows, [], ["records are paired by position, which nothing in the two tables confirms"]
 

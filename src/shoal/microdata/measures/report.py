@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from shoal.errors import parameter
 from shoal.microdata.measures.result import RISKS
 from shoal.operation import Rows
 from shoal.report import charts
@@ -80,7 +81,7 @@ def tables(found: "Sequence[Comparison]", settings: object) -> list[Rows]:
 
 
 def _k_in_words(result: "Comparison") -> str:
-    guessed = ", all that could be known (--quasi names others)" if result.quasi_guessed else ""
+    guessed = f", all that could be known ({parameter('quasi')} names others)" if result.quasi_guessed else ""
     text = f"{result.k} over {', '.join(result.quasi)}{guessed}"
     if result.k_compared != result.k:
         text += f"; {result.k_compared} over the columns compared alone"

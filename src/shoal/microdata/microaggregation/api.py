@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.anonymity.measure import anonymity
-from shoal.errors import InputError
+from shoal.errors import InputError, messages, parameter
 from shoal.microdata.columns.attributes import Attribute, read_attribute, write_attribute
 from shoal.microdata.columns.column_choice import choose_columns
 from shoal.microdata.columns.inputs import (
@@ -262,7 +262,7 @@ def microaggregate(
         protected, permutation = _sorted(protected, names)
     else:
         notes.append(
-            "records are in their original order, by which they can be linked; --order sorted removes that"
+            f"records are in their original order, by which they can be linked; {parameter('order', 'sorted')} removes that"
         )
 
     result = Microaggregation(
@@ -290,8 +290,8 @@ def microaggregate(
             scales=[attributes[name].scale for name in names],
             weights=weights,
         ),
-        notes=tuple(notes),
-        warnings=tuple(warnings),
+        notes=messages(notes),
+        warnings=messages(warnings),
         settings=(
             ("k", k),
             ("method", method),

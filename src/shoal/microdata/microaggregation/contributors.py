@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 from shoal.microdata.columns.attributes import Attribute
 from shoal.microdata.microaggregation.solution import group_means, numbered_by_appearance
 
@@ -83,7 +83,8 @@ def check_contributors(columns: Sequence[Contributions], k: int, strata: Sequenc
         if count < k:
             raise InputError(
                 f"column '{column.column}' has {count} records with a value{weighing}{where}, fewer than k = {k}, so a mean "
-                "would tell their values; leave the column out or drop it, or choose --missing aside (not released)"
+                f"would tell their values; leave the column out or drop it, or choose "
+                f"{parameter('missing', 'aside')} (not released)"
             )
         raise InputError(
             f"one record weighs more than ten times as much as all others with a value in '{column.column}'{where}, so a mean "
@@ -126,8 +127,9 @@ def join_short_groups(
         waiting = [column, *(other for other in columns if other is not column)]
     if largest is not None and np.bincount(labels).max() > largest:
         raise InputError(
-            f"some groups have values of fewer than k = {k} records in a column, and --largest {largest} does not let "
-            "them be joined; raise it, or choose --missing aside (not released)"
+            f"some groups have values of fewer than k = {k} records in a column, and "
+            f"{parameter('largest', str(largest))} does not let them be joined; raise it, or choose "
+            f"{parameter('missing', 'aside')} (not released)"
         )
     return numbered_by_appearance(labels), before - (int(labels.max()) + 1)
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 from shoal.microdata.microaggregation.settings import MicroaggregateSettings
 from shoal.operation import Operation, Place, Product, Records, Workplace
 
@@ -76,9 +76,13 @@ def reads(settings: MicroaggregateSettings) -> list[Place]:
 def check(settings: MicroaggregateSettings, written: frozenset[str]) -> None:
     """Refuse what cannot be written with these settings, before anything is read."""
     if "labels" in written and several(settings) and not settings.by:
-        raise InputError("--labels holds one partition; it cannot be used with several --groups")
+        raise InputError(
+            f"{parameter('labels')} holds one partition; it cannot be used with several {parameter('groups')}"
+        )
     if settings.require_k is not None and "output" not in written:
-        raise InputError("--require-k is a gate before writing; name an output with -o")
+        raise InputError(
+            f"{parameter('require_k')} is a gate before writing; name an output with {parameter('output')}"
+        )
 
 
 def gate(result: "Microaggregation", settings: MicroaggregateSettings) -> str | None:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.errors import parameter
 from shoal.microdata.microaggregation.exposure import dominated_groups, expected_links, groups_without_range
 from shoal.operation import Rows
 from shoal.report import charts
@@ -119,7 +120,7 @@ def tables(result: "Microaggregation", settings: object) -> list[Rows]:
 
 def _k_in_words(result: "Microaggregation") -> list[tuple[str, str]]:
     """K over what could be known, and beside it K over the protected columns where that is another figure."""
-    guessed = ", all that could be known (--quasi names others)" if result.quasi_guessed else ""
+    guessed = f", all that could be known ({parameter('quasi')} names others)" if result.quasi_guessed else ""
     over = f"{result.k_release} over {', '.join(result.quasi)}{guessed} (k asked for: {result.k})"
     alone = [("K of the protected", f"{result.k_protected} over the protected columns alone")]
     return [("K of the release", over), *(alone if result.k_protected != result.k_release else [])]

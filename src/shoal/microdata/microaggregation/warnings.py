@@ -6,6 +6,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.anonymity.measure import Anonymity
+from shoal.errors import parameter
 from shoal.microdata.columns.attributes import Attribute
 from shoal.microdata.columns.roles import Guess
 
@@ -65,15 +66,15 @@ def warnings_on_kept(
             [guess.column for guess in rare if guess.kind == "a date"],
             lambda _: "holds dates that few people share",
             "hold dates that few people share",
-            "protect it with --columns, or drop it unless it is meant to be public",
-            "protect them with --columns, or drop them unless they are meant to be public",
+            f"protect it with {parameter('columns')}, or drop it unless it is meant to be public",
+            f"protect them with {parameter('columns')}, or drop them unless they are meant to be public",
         ),
         *_one_line(
             [guess.column for guess in rare if guess.role == "measurement"],
             lambda _: "holds exact numbers that few people share",
             "hold exact numbers that few people share",
-            "protect it with --columns, or drop it unless it is meant to be public",
-            "protect them with --columns, or drop them unless they are meant to be public",
+            f"protect it with {parameter('columns')}, or drop it unless it is meant to be public",
+            f"protect them with {parameter('columns')}, or drop them unless they are meant to be public",
         ),
         *_one_line(
             [guess.column for guess in open_to if guess.role == "household"],
@@ -235,5 +236,5 @@ def remarks_on_skew(attributes: Sequence[Attribute]) -> list[str]:
         return []
     return [
         f"{', '.join(skewed)}: strongly skewed, so a few large values dominate the distances; "
-        "consider logarithms, or --ordinal to group by rank"
+        f"consider logarithms, or {parameter('ordinal')} to group by rank"
     ]

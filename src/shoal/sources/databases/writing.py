@@ -19,7 +19,7 @@ import polars as pl
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 from shoal.sources.address import Database, TableAddress, parse
 from shoal.sources.databases import catalogue, types
 from shoal.sources.databases.catalogue import Place
@@ -158,7 +158,7 @@ def _check_place(connection: sa.Connection, place: Place, *, force: bool) -> Non
     if place.kind == "view":
         raise InputError(f"'{place.table}' is a view and cannot be written to")
     if place.kind == "table" and not force:
-        raise InputError(f"table '{place.table}' exists already; --force replaces it")
+        raise InputError(f"table '{place.table}' exists already; {parameter('force')} replaces it")
     if place.kind == "table" and (others := catalogue.referring(connection, place)):
         raise InputError(
             f"table '{place.table}' is referred to by '{others[0]}'; write to a new table instead"

@@ -51,7 +51,7 @@ def run(request: Load, context: Context) -> dict[str, Any]:
                 frame, notes = _read(path, request)
         except InputError as error:
             # The file has a made-up name in the workspace; the user knows it by its own.
-            raise InputError(str(error).replace(str(path), name).replace(path.name, name)) from None
+            raise InputError(error.template.replace(str(path), name).replace(path.name, name)) from None
         finally:
             path.unlink(missing_ok=True)
         origin = name

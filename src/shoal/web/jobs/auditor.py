@@ -8,9 +8,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import InputError, ShoalError
+from shoal.errors import InputError, ShoalError, spelled
 from shoal.web.jobs.worker import finite
-from shoal.web.words import page_words
+from shoal.web.spelling import field_names
 from shoal.web.workspace import Workspace
 
 # Below so many cells an audit is quick, and a process of its own would only take time to start.
@@ -109,6 +109,6 @@ def _answer(line: Connection, folder: Path, kind: str, request: dict[str, Any]) 
                 bench = bench or _Bench(folder, kind, request)
                 line.send({"verdict": bench.judge(cells)})
             except ShoalError as problem:
-                line.send({"problem": page_words(str(problem))})
+                line.send({"problem": spelled(problem, field_names("audit"))})
             except Exception as problem:  # its words may quote data
                 line.send({"problem": f"unexpected error ({type(problem).__name__}) in the audit"})

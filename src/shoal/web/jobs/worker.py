@@ -7,9 +7,9 @@ import threading
 from multiprocessing.connection import Connection
 from typing import Any
 
-from shoal.errors import Infeasible, InputError
+from shoal.errors import Infeasible, InputError, spelled, spelled_throughout
 from shoal.web.jobs.task import Task
-from shoal.web.words import page_words
+from shoal.web.spelling import field_names
 
 
 def work(line: Connection) -> None:
@@ -52,11 +52,12 @@ def _outcome(task: Task, send: Any) -> dict[str, Any]:
         context = Context(task, send)
         summary = activity.run(activity.request_model.model_validate(task.request), context)
         context.flush()
-        return {"what": "done", "summary": finite(summary), "files": context.files}
+        summary = spelled_throughout(finite(summary), field_names(task.kind))
+        return {"what": "done", "summary": summary, "files": context.files}
     except InputError as error:
-        return _failed("input", str(error))
+        return _failed("input", spelled(error, field_names(task.kind)))
     except Infeasible as error:
-        return _failed("infeasible", str(error))
+        return _failed("infeasible", spelled(error, field_names(task.kind)))
     except MemoryError:
         return _failed("internal", "there is not enough memory for this much data")
     except Exception as error:
@@ -87,7 +88,7 @@ def finite(value: Any) -> Any:
 
 
 def _failed(kind: str, message: str) -> dict[str, Any]:
-    return {"what": "failed", "kind": kind, "message": page_words(message)}
+    return {"what": "failed", "kind": kind, "message": " ".join(message.split())}
 
 
 def _leave_with_server(line: Connection) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.errors import ShoalError
+from shoal.errors import ShoalError, as_words, spelled
 from shoal.report.markup import element
 from shoal.report.page import shown
 from shoal.web.pages.attributes import attributes, html, tall
@@ -96,7 +96,8 @@ def empty(icon: str, text: str, action: str = "", address: str = "") -> None:
 
 def tell(problem: Exception) -> None:
     """Show an error that the user can mend."""
-    text = str(problem) if isinstance(problem, ShoalError) else f"unexpected error ({type(problem).__name__})"
+    known = isinstance(problem, ShoalError)
+    text = spelled(problem, as_words) if known else f"unexpected error ({type(problem).__name__})"
     close = {"label": "Close", "color": "white"}
     ui.notify(text, type="negative", multi_line=True, timeout=9000, actions=[close])
 

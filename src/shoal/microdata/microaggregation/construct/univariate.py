@@ -7,7 +7,7 @@ the best cut of the sorted values is the optimum.
 
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 from shoal.microdata.microaggregation.construct.row_cuts import best_cut
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.solution import Partition, numbered_by_appearance, squared_error
@@ -51,7 +51,7 @@ def solve(
     if varying.size > 1:
         raise InputError(
             f"method 'univariate' takes one column and there are {varying.size}; give each its own group "
-            "with --groups, or use method 'projection'"
+            f"with {parameter('groups')}, or use method 'projection'"
         )
     run = (budget or Budget()).start(observer)
     column = problem.points[:, varying[0] if varying.size else 0]

@@ -7,7 +7,7 @@ from typing import Any
 from nicegui import run as background
 from nicegui import ui
 
-from shoal.errors import ShoalError
+from shoal.errors import ShoalError, spelled
 from shoal.web.activities import ACTIVITIES
 from shoal.web.jobs.auditor import Auditor
 from shoal.web.jobs.job import Job
@@ -16,7 +16,7 @@ from shoal.web.pages.desk import Desk
 from shoal.web.pages.tables.drawn import Drawn
 from shoal.web.pages.tables.slicer import Slicer
 from shoal.web.pages.tables.verdict import badge, by_code, intervals
-from shoal.web.words import page_words
+from shoal.web.spelling import field_names
 from shoal.web.workbench import Workbench
 
 # Several presses in a row are answered together.
@@ -86,7 +86,7 @@ class ByHand:
         except ShoalError as problem:
             self._verdict.clear()
             with self._verdict:
-                parts.error(page_words(str(problem)))
+                parts.error(spelled(problem, field_names("audit")))
         finally:
             self._busy = False
 
