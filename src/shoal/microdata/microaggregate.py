@@ -169,6 +169,7 @@ def microaggregate(
     shares = _Shares(budget or Budget(), len(column_groups) * n)
     released: dict[str, np.ndarray] = {}
     parts = []
+    bound_hurried = False
     for place, group in enumerate(column_groups):
         members = [attributes[name] for name in group]
         scale = [factors[name] for name in group]
@@ -191,7 +192,8 @@ def microaggregate(
         for attribute in members:
             released[attribute.name] = released_values(attribute, labels, aggregate, weights)
         sse, sst = loss(members, [released[name] for name in group], scale)
-        bound, optimal = (None, False) if imputed.any() else _bound(solved, threads, shares.budget)
+        bound, optimal, hurried = (None, False, False) if imputed.any() else _bound(solved, threads, shares)
+        bound_hurried = bound_hurried or hurried
         # The proof is for group means in the scaled space; other aggregates only inherit the bound.
         exact = (
             aggregate == "mean" and weights is None and all(a.kind in ("number", "integer") for a in members)
@@ -214,6 +216,10 @@ def microaggregate(
             )
         )
 
+    if bound_hurried:
+        notes.append(
+            "the time limit cut the work on the bound short: more time would prove more about the least possible loss"
+        )
     backend = nw.get_native_namespace(data)
     protected = data.with_columns(
         *[
@@ -415,7 +421,7 @@ class _Search:
                 observer=_in_percent(self.observer, problem, name),
                 start=None if begin is None else numbered_by_appearance(begin[rows]),
             )
-            shares.spent(len(rows))
+            shares.searched(len(rows))
             verify_partition(problem, partition)
             labels[rows] = partition.labels + first
             first += partition.groups
@@ -423,55 +429,91 @@ class _Search:
         return numbered_by_appearance(labels), solved
 
 
+# Of a time limit, how much of each record's share is for the search and how much for the bound; what one leaves goes to
+# the work that follows.
+_FOR_SEARCH, _FOR_BOUND = 4, 1
+
+
 class _Shares:
-    """Gives each sub-problem its share of the seconds; iterations count for each sub-problem."""
+    """Gives each sub-problem its share of the seconds, for the search and then for the bound.
+
+    Iterations count for each sub-problem.
+    """
 
     def __init__(self, budget: Budget, total: int) -> None:
         self.budget = budget
-        self._left = total
+        self._left = total * (_FOR_SEARCH + _FOR_BOUND)
         self._run = budget.start()
 
     def next(self, size: int) -> Budget:
-        if self.budget.seconds is None:
-            return self.budget
-        left = max(1e-3, self.budget.seconds - self._run.seconds)
-        return replace(self.budget, seconds=left * size / max(size, self._left))
+        """What the search on so many records may spend."""
+        seconds = self._seconds(size * _FOR_SEARCH)
+        return self.budget if seconds is None else replace(self.budget, seconds=seconds)
 
-    def spent(self, size: int) -> None:
-        self._left -= size
+    def for_bound(self, size: int) -> Budget:
+        """What the bound for so many records may spend; the limits of the search's work are not its own."""
+        seconds = self._seconds(size * _FOR_BOUND)
+        return Budget(seconds=seconds, control=self.budget.control, clock=self.budget.clock)
+
+    def _seconds(self, work: int) -> float | None:
+        if self.budget.seconds is None:
+            return None
+        left = max(1e-9, self.budget.seconds - self._run.seconds)
+        return left * work / max(work, self._left)
+
+    def searched(self, size: int) -> None:
+        self._left -= size * _FOR_SEARCH
+
+    def bounded(self, size: int) -> None:
+        self._left -= size * _FOR_BOUND
 
 
 # Up to here the tighter bound by column generation takes seconds.
 _TIGHTLY_BOUNDED = {3: 2_000}
+_PROGRAMMES = 60
 
 
 def _best_bound(problem: Problem, threads: int, budget: Budget) -> float:
     if problem.n <= _TIGHTLY_BOUNDED.get(problem.k, 0):
         from shoal.microdata.column_generation import column_generation_bound
 
-        return column_generation_bound(problem, budget=Budget(control=budget.control), threads=threads)
+        # A generous time limit is no reason to go on for longer than without one.
+        return column_generation_bound(
+            problem, budget=replace(budget, iterations=_PROGRAMMES), threads=threads
+        )
     from shoal.microdata.bounds import lower_bound
 
-    return lower_bound(problem, budget=Budget(control=budget.control), threads=threads)
+    return lower_bound(problem, budget=budget, threads=threads)
 
 
 def _bound(
-    solved: Sequence[tuple[str, Problem, Partition]], threads: int, budget: Budget
-) -> tuple[float | None, bool]:
-    """A lower bound on the squared error of any such grouping, and whether it is reached; none after Ctrl-C."""
+    solved: Sequence[tuple[str, Problem, Partition]], threads: int, shares: _Shares
+) -> tuple[float | None, bool, bool]:
+    """A lower bound on the squared error of any such grouping, whether it is reached, and whether time ran out on it.
+
+    None after Ctrl-C.
+    """
     total = 0.0
     optimal = True
+    hurried = False
     for _, problem, partition in solved:
         bound = partition.bound
+        late = False
         if not partition.optimal:
-            if budget.control.cancelled:
-                return None, False
+            if shares.budget.control.cancelled:
+                return None, False, hurried
+            budget = shares.for_bound(problem.n)
+            clock = budget.start()
             computed = _best_bound(problem, threads, budget)
+            late = budget.seconds is not None and clock.seconds >= budget.seconds
             bound = computed if bound is None else max(bound, computed)
+        shares.bounded(problem.n)
         assert bound is not None
         total += bound
-        optimal = optimal and (partition.optimal or partition.value <= bound + 1e-12 * problem.sst)
-    return total, optimal
+        reached = partition.optimal or partition.value <= bound + 1e-12 * problem.sst
+        hurried = hurried or (late and not reached)
+        optimal = optimal and reached
+    return total, optimal, hurried
 
 
 def _sorted(frame: nw.DataFrame, names: Sequence[str]) -> tuple[nw.DataFrame, np.ndarray]:
