@@ -9,8 +9,8 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.microdata.changes import Scale
-from shoal.microdata.orders import ordered_values
-from shoal.sources.not_numbers import why_not_numeric
+from shoal.microdata.orders import can_be_ordered, ordered_values
+from shoal.sources.not_numbers import faults_in_numbers, why_not_numeric
 
 Kind = Literal["number", "integer", "moment", "ordinal"]
 
@@ -66,10 +66,16 @@ def read_attribute(
         micros = moments.dt.timestamp("us").fill_null(0).to_numpy().astype(np.float64)
         values = np.where(missing, np.nan, micros)
         return Attribute(name, "moment", values, kind)
-    raise InputError(
-        f"column '{name}' is not numeric: {why_not_numeric(column)}; "
-        "leave it out of --columns, or name it in --ordinal if its values have an order"
-    )
+    raise InputError(f"column '{name}' is not numeric: {why_not_numeric(column)}; {_what_to_do(column)}")
+
+
+def _what_to_do(column: nw.Series) -> str:
+    """How to go on with a column that cannot be averaged."""
+    if not can_be_ordered(column.dtype):
+        return "leave it out of --columns"
+    if isinstance(column.dtype, nw.String | nw.Object) and (faults := faults_in_numbers(column.to_list())):
+        return f"its values are numbers but for {faults}: correct or empty what stands there"
+    return "leave it out of --columns, or name it in --ordinal if its values have an order"
 
 
 def _check_size(name: str, values: np.ndarray) -> None:

@@ -8,6 +8,7 @@ _PHRASES = (
     ("name those to protect with --columns", "choose those to protect"),
     ("leave it out of --columns, or name it in --ordinal if its values have an order", "leave it out of the columns to "
      "protect, or choose it among those whose order counts"),
+    ("leave it out of --columns", "leave it out of the columns to protect"),
     ("protect it with --columns, or drop it", "protect it too, or drop it"),
     ("choose --missing aside (not released) or --missing impute (filled with the mean of the group)",
      "under 'Records with gaps' let them be set aside or filled in"),
