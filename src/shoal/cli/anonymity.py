@@ -104,8 +104,7 @@ def anonymity(
         source = sources.read(
             address, separator=separator, decimal=decimal, encoding=encoding, header_row=header_row
         )
-        for note in source.notes:
-            output.remark(note, quiet=quiet or json)
+        output.reading(source, quiet=quiet or json, name=str(source.address) if len(addresses) > 1 else None)
         if source.frame.is_empty():
             raise InputError(f"there are no records in '{source.address}'")
         result = measure(

@@ -150,11 +150,11 @@ def compare(
     before = sources.read(
         original, separator=separator, decimal=decimal, encoding=encoding, header_row=header_row
     )
+    output.reading(before, quiet=quieter, name=str(before.address))
     found: list[Comparison] = []
     for address, links in zip(protected, _links(record_links, len(protected)), strict=True):
         after = sources.read(address, like=before, separator=separator, decimal=decimal, encoding=encoding)
-        for note in [*(before.notes if not found else ()), *after.notes]:
-            output.remark(note, quiet=quieter)
+        output.reading(after, quiet=quieter, name=str(after.address))
         found.append(
             measure(
                 before.frame,

@@ -113,8 +113,7 @@ def group(
         data, separator=separator, decimal=decimal, encoding=encoding, header_row=header_row
     )
     quieter = quiet or json
-    for note in source.notes:
-        output.remark(note, quiet=quieter)
+    output.reading(source, quiet=quieter)
     budget = Budget(iterations=iterations, seconds=time_limit, target=target)
     with watched("grouping", budget, quiet=quieter, show=_glimpse) as observer:
         result = group_attributes(

@@ -199,8 +199,7 @@ def microaggregate(
         data, separator=separator, decimal=decimal, encoding=encoding, header_row=header_row
     )
     quieter = quiet or json
-    for note in source.notes:
-        output.remark(note, quiet=quieter)
+    output.reading(source, quiet=quieter)
     unwritten = output.unwritten(outputs, "the protected records")
     budget = Budget(iterations=iterations, seconds=time_limit, target=target)
     with watched("microaggregating", budget, quiet=quieter, show=_glimpse, announce=unwritten) as observer:

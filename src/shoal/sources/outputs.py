@@ -304,7 +304,9 @@ class Writing:
         from shoal.sources.files import read_file
         from shoal.sources.spreadsheet_cells import restored
 
-        frame = read_file(place, like=like, **dialect).frame
+        # What was written here has its names in the first line, whatever they look like.
+        first = 1 if place.format in ("csv", "tsv", "excel") else None
+        frame = read_file(place, like=like, header_row=first, **dialect).frame
         return restored(frame) if self._safe_csv and place.format in ("csv", "tsv") else frame
 
 

@@ -113,7 +113,11 @@ class DataPage:
                         .classes("full-width")
                     )
                     self._header_row = NumberField(
-                        "Line or row with the column names", None, whole=True, least=1, empty="the first"
+                        "Line or row with the column names (0: none)",
+                        None,
+                        whole=True,
+                        least=0,
+                        empty="the first",
                     )
 
     async def _received(self, event: events.UploadEventArguments) -> None:
