@@ -46,7 +46,7 @@ from shoal.microdata.problem import Problem
 from shoal.microdata.record_links import RecordLinks, released_numbers
 from shoal.microdata.release import comparable, loss, released_values, scaled_points
 from shoal.microdata.release_check import ReleaseCheck
-from shoal.numbers import whole
+from shoal.numbers import counted, whole
 from shoal.search import Budget, Method, Observer, Progress, Seeds, silent
 from shoal.search.threads import usable_threads
 
@@ -146,9 +146,15 @@ def microaggregate(
     if n == 0:
         raise InputError("every record has a missing value in the columns to protect")
     if k > n:
-        raise InputError(f"k is {k}, but there are only {n} records")
+        aside = counted(set_aside, "other with missing values is", "others with missing values are")
+        raise InputError(
+            f"k is {k}, but there {'is' if n == 1 else 'are'} only {counted(n, 'record')}"
+            + (f"; {aside} set aside" if set_aside else "")
+        )
     if n < 2 * k and not by:
-        notes.append(f"{n} records are fewer than 2k = {2 * k}: all of them form one group")
+        notes.append(
+            f"{counted(n, 'record is', 'records are')} fewer than 2k = {2 * k}: all of them form one group"
+        )
     grouping = None
     if groups == "auto":
         grouping, column_groups, budget = choose_groups(
@@ -262,7 +268,9 @@ def microaggregate(
         )
     gaps = sum(int(np.isnan(values).sum()) for values in released.values())
     if gaps:
-        notes.append(f"{gaps} values stay missing, because nobody in their group has one")
+        notes.append(
+            f"{counted(gaps, 'value stays', 'values stay')} missing, because nobody in the same group has one"
+        )
     permutation = np.arange(n)
     if order == "sorted":
         protected, permutation = _sorted(protected, names)

@@ -96,6 +96,11 @@ class Outputs:
         """A frame will go here: a file of a known format, or a table."""
         if place is None:
             return None
+        if isinstance(place, str) and "://" not in place and names_sheet(place):
+            file, _, rest = place.rpartition("::")
+            raise InputError(
+                f"'{Path(file).name}' is written whole, with one sheet at most; leave out ::{rest}"
+            )
         address = parse(place)
         output = Output(parameter, address, internal)
         # First, since "exists already" would be no help to somebody who named the input.

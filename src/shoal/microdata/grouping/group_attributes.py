@@ -17,6 +17,7 @@ from shoal.microdata.grouping.methods import METHODS
 from shoal.microdata.grouping.problem import GroupingProblem, Scoring, Variant, canonical, groups_of
 from shoal.microdata.inputs import check_choice, check_k
 from shoal.microdata.mdav import Bounds
+from shoal.numbers import counted
 from shoal.search import Budget, Observer, Seeds, silent
 from shoal.sources.not_numbers import why_not_numeric
 
@@ -74,9 +75,10 @@ def group_attributes(
     if left_out:
         if missing == "refuse":
             raise InputError(
-                f"{left_out} records have missing values; choose --missing aside to leave them out"
+                f"{counted(left_out, 'record has', 'records have')} missing values; choose --missing aside to leave them out"
             )
-        notes.append(f"{left_out} records with missing values are left out of the search for groups")
+        left = counted(left_out, "record with missing values is", "records with missing values are")
+        notes.append(f"{left} left out of the search for groups")
         table = table[~gaps]
         if table.shape[0] == 0:
             raise InputError("every record has a missing value in the columns to group")
