@@ -1,7 +1,6 @@
 """Shoal: statistical disclosure control that proves how well it did.
 
-The public functions are listed here and nothing else is; each is loaded when it is first used, so that
-``import shoal`` stays quick.
+The public functions are listed here; each is loaded when it is first used, so that ``import shoal`` stays quick.
 
 >>> import shoal, polars as pl
 >>> people = pl.DataFrame({"zip": [1, 1, 2, 2, 2], "sex": ["f", "f", "m", "m", "m"]})
@@ -9,19 +8,19 @@ The public functions are listed here and nothing else is; each is loaded when it
 2
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import os
+import sys
 
-from shoal._version import __version__
-
-# The package ``shoal.anonymity`` and the function share a name: importing the function here, and not when it is first
-# used, lets it win whatever is imported later. It loads nothing heavy.
-from shoal.anonymity.measure import anonymity
-from shoal.anonymity.vector import AnonymityVector
-from shoal.errors import Infeasible, InputError, ShoalError
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any
+
+    from shoal._version import __version__
+    from shoal.anonymity.measure import anonymity
+    from shoal.anonymity.vector import AnonymityVector
     from shoal.appointments.api import assign, assign_sizes
+    from shoal.errors import Infeasible, InputError, ShoalError
     from shoal.microdata.columns.roles import guess_roles
     from shoal.microdata.grouping.api import group_attributes
     from shoal.microdata.measures.api import compare
@@ -29,7 +28,43 @@ if TYPE_CHECKING:
     from shoal.tables.api import audit, suppress
     from shoal.tables.model.tabulation import tabulate
 
+
+_INTERRUPTED = "interrupted; nothing was written"
+
+
+def _leave(number: int, frame: "FrameType | None") -> None:
+    if "--json" in sys.argv:
+        os.write(1, f'{{"error": "{_INTERRUPTED}", "kind": "interrupt"}}\n'.encode())
+    else:
+        os.write(2, f"shoal: {_INTERRUPTED}\n".encode())
+    os._exit(130)
+
+
+def _is_the_command() -> bool:
+    program = sys._getframe()
+    while program.f_back is not None:
+        program = program.f_back
+    if program.f_code.co_name == "_run_module_as_main":  # python -m
+        return program.f_locals.get("mod_name") in ("shoal", "shoal.cli.start")
+    return "shoal.cli.start" in program.f_code.co_names
+
+
+# The package is loaded before ``shoal.cli.start``, so the command ``shoal`` begins here. While modules are loaded there is
+# nothing to keep or to undo: Ctrl-C ends the process at once. Where Shoal is a library, Ctrl-C is not ours. Nothing is
+# loaded for this that Python has not loaded when it starts.
+if _is_the_command():
+    import _signal  # type: ignore[import-not-found]
+
+    if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+        _signal.signal(_signal.SIGINT, _leave)
+
 _LAZY = {
+    "AnonymityVector": "shoal.anonymity.vector",
+    "Infeasible": "shoal.errors",
+    "InputError": "shoal.errors",
+    "ShoalError": "shoal.errors",
+    "__version__": "shoal._version",
+    "anonymity": "shoal.anonymity.measure",
     "audit": "shoal.tables.api",
     "assign": "shoal.appointments.api",
     "assign_sizes": "shoal.appointments.api",
@@ -60,9 +95,25 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+class _Package(type(sys)):  # type: ignore[misc]
+    """A package whose public functions stand before its packages of the same name: there is one, ``anonymity``.
+
+    Else the first import of ``shoal.anonymity.measure`` would put the package in the function's place.
+    """
+
+    def __setattr__(self, name: str, value: "Any") -> None:
+        if name not in _LAZY or not isinstance(value, type(sys)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __getattr__(name: str) -> "Any":
     if name not in _LAZY:
         raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+    from importlib import import_module
+
     value = getattr(import_module(_LAZY[name]), name)
     globals()[name] = value
     return value

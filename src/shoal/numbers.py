@@ -86,6 +86,15 @@ def whole(value: Any, what: str, *, least: int = 0, most: int = LARGEST_WHOLE) -
     return found
 
 
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """A number with the word for what is counted, and its verb if there is one, for a message.
+
+    >>> counted(1, "record"), counted(1200, "record"), counted(1, "record has", "records have")
+    ('1 record', '1,200 records', '1 record has')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def first_unusable(values: "np.ndarray", *, infinite: bool = False) -> int | None:
     """Where the first figure stands that nobody can compute with: no number, without end, or beyond all sizes.
 

@@ -347,6 +347,21 @@ def test_it_is_the_public_function():
     assert shoal.AnonymityVector is AnonymityVector
 
 
+@pytest.mark.parametrize(
+    "first",
+    [
+        "import shoal.anonymity",
+        "import shoal.anonymity.vector",
+        "from shoal.anonymity import ranks",
+        "shoal.k = 2",
+    ],
+)
+def test_the_function_stands_before_the_package_whatever_is_imported_first(first):
+    code = f"import shoal; {first}; from shoal.anonymity.measure import anonymity as own"
+    check = "assert shoal.anonymity is own; from shoal import anonymity; assert anonymity is own"
+    subprocess.run([sys.executable, "-c", f"{code}; {check}"], check=True)
+
+
 def test_importing_it_loads_nothing_heavy():
     code = "import sys, shoal.anonymity; print([m for m in ('numpy', 'polars', 'numba', 'narwhals') if m in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,11 +1,15 @@
 """Ctrl-C at any moment of a process: exit code 130 and one line. Nothing here waits: an import sends the signal."""
 
 import json
+import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+
+import shoal
 
 PROGRAM = """
 import atexit, os, signal, sys
@@ -91,3 +95,61 @@ def test_with_json(tmp_path, when):
     assert done.returncode == 130
     assert json.loads(done.stdout) == {"error": "interrupted; nothing was written", "kind": "interrupt"}
     assert done.stderr == ""
+
+
+# Python runs this when it starts, before it looks for the package. What happens until the package is found is not ours.
+FIRST = """
+import os, signal, sys
+
+class Finder:
+    left = None
+
+    def find_spec(self, name, path=None, target=None):
+        if name == "shoal":
+            Finder.left = int(os.environ["WHICH_IMPORT"])
+        elif Finder.left is not None:
+            Finder.left -= 1
+            if Finder.left == 0:
+                os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder())
+"""
+
+
+def start(folder: Path, way: str, which: int, *words: str) -> "subprocess.CompletedProcess[str]":
+    """The command as people start it, interrupted when the package and so many modules more were asked for."""
+    (folder / "sitecustomize.py").write_text(FIRST)
+    command = ["-m", "shoal"]
+    if way == "script":
+        project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+        module, function = project["project"]["scripts"]["shoal"].split(":")
+        command = [str(folder / "shoal")]
+        Path(command[0]).write_text(f"import sys\nfrom {module} import {function}\nsys.exit({function}())\n")
+    source = str(Path(shoal.__file__).parents[1])
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(folder), source]),
+        "WHICH_IMPORT": str(which),
+    }
+    return subprocess.run(
+        [sys.executable, *command, *words], env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("way", ["module", "script"])
+def test_from_the_first_module_on(tmp_path, way):
+    for which in (*range(1, 16), 40, 80):
+        done = start(tmp_path, way, which, "--version")
+        assert (done.returncode, done.stdout, done.stderr) == (130, "", NOTHING), which
+    done = start(tmp_path, way, 1, "--version", "--json")
+    assert (done.returncode, json.loads(done.stdout)["kind"], done.stderr) == (130, "interrupt", "")
+    assert start(tmp_path, way, 10**9, "--version").returncode == 0
+
+
+def test_a_library_leaves_ctrl_c_to_the_program(tmp_path):
+    program = tmp_path / "shoal"
+    program.write_text(
+        "import signal\nbefore = signal.getsignal(signal.SIGINT)\nimport shoal\nshoal.anonymity\n"
+        "assert signal.getsignal(signal.SIGINT) is before is signal.default_int_handler\n"
+    )
+    subprocess.run([sys.executable, program], check=True)

@@ -346,3 +346,50 @@ def test_identifiers_that_are_released_lead_the_warnings(survey):
     assert told.json["warnings"][0].startswith(
         "column 'name' is released as it is and looks like an identifier"
     )
+
+
+@pytest.fixture
+def faulty(tmp_path: Path) -> Path:
+    draw = np.random.default_rng(1)
+    turnover = [f"{amount:.2f}" for amount in draw.lognormal(8, 1, 200)]
+    for place in (15, 40, 60, 61):
+        turnover[place] = "SECRET?"
+    path = tmp_path / "firms.csv"
+    pl.DataFrame({"turnover": turnover, "staff": draw.integers(1, 500, 200)}).write_csv(path)
+    return path
+
+
+def test_a_text_among_numbers_is_told_as_what_it_is(faulty, tmp_path):
+    told = shoal("microaggregate", faulty, "-k", 5, "-o", tmp_path / "safe.csv", "--quiet")
+    assert told.code == 0
+    assert (
+        "warning: column 'turnover' is numbers but for record 16 and 3 more, so it was not protected"
+        in told.err
+    )
+    assert "identifier" not in told.err and "SECRET" not in told.out + told.err
+    told = shoal("microaggregate", faulty, "-k", 5, "-o", tmp_path / "other.csv")
+    assert "left out: turnover (numbers but for record 16 and 3 more)" in told.err
+
+
+def test_several_columns_with_texts_among_numbers_are_one_line(faulty, tmp_path):
+    frame = pl.read_csv(faulty).with_columns(pl.col("turnover").alias("cost"))
+    frame.write_csv(faulty)
+    told = shoal("microaggregate", faulty, "-k", 5, "-o", tmp_path / "safe.csv", "--json")
+    (line,) = [line for line in told.json["warnings"] if "numbers but for" in line]
+    assert "2 columns" in line and "'turnover' (record 16 and 3 more), 'cost' (record 16 and 3 more)" in line
+
+
+def test_a_column_of_numbers_asked_for_by_name_is_refused_with_what_to_do(faulty, tmp_path):
+    for arguments in (["--columns", "turnover"], ["--drop", "staff"]):
+        told = shoal("microaggregate", faulty, "-k", 5, *arguments, "-o", tmp_path / "safe.csv")
+        assert told.code == 2
+        assert "numbers but for record 16 and 3 more" in told.err and "SECRET" not in told.err
+
+
+@pytest.mark.parametrize("values", [[[1], [2]] * 10, [{"a": 1}, {"a": 2}] * 10, [b"a", b"b"] * 10])
+def test_no_order_is_asked_for_where_there_is_none(values, tmp_path):
+    path = tmp_path / "data.parquet"
+    pl.DataFrame({"x": range(20), "c": values}).write_parquet(path)
+    told = shoal("microaggregate", path, "-k", 5, "--columns", "x,c")
+    assert told.code == 2
+    assert "leave it out of --columns" in told.err and "--ordinal" not in told.err

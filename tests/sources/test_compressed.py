@@ -89,7 +89,7 @@ READ_JJ = """
 import sys
 from pathlib import Path
 from shoal import InputError
-from shoal.tables import jj
+from shoal.tables.files import jj
 import resource
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:

@@ -136,7 +136,7 @@ def test_titles_above_the_header_are_passed_over_and_said(tmp_path):
     with pytest.raises(InputError, match=r"the sheet of 'x\.xlsx' has no row 9"):
         sources.read(path, header_row=9)
     with pytest.raises(InputError, match="counts from 1"):
-        sources.read(path, header_row=0)
+        sources.read(path, header_row=-1)
 
 
 def test_the_header_row_is_what_the_sheet_calls_it(tmp_path):

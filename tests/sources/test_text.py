@@ -118,7 +118,7 @@ def test_headers(read, refusal):
 
 
 def test_ragged_records_are_refused_with_the_line(refusal):
-    assert "line 3 of 'people.csv' has 1 fields, its header has 2" in refusal("a,b\n1,2\nSECRET\n4,5\n")
+    assert "line 3 of 'people.csv' has 1 field, its header has 2" in refusal("a,b\n1,2\nSECRET\n4,5\n")
     assert "line 2 of 'people.csv' has 3 fields, its header has 2" in refusal("a,b\n1,2,SECRET\n")
     assert "line 2" in refusal('a,b\n1,"SECRET"x\n2,3\n')
 

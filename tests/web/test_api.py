@@ -185,6 +185,11 @@ def test_errors_are_json_in_one_line(api: httpx.Client) -> None:
     wrong = api.post("/api/jobs/microaggregate", json={"data": "firms", "k": "many"})
     assert wrong.status_code == 422
     assert wrong.json()["error"].startswith("k: ")
+    body = api.post(
+        "/api/jobs/microaggregate", content=b"k=5&SECRET", headers={"content-type": "application/json"}
+    )
+    assert body.status_code == 422
+    assert body.json() == {"error": "the body of the request is not JSON", "kind": "input"}
 
 
 def test_every_activity_is_in_the_schema(api: httpx.Client) -> None:

@@ -249,8 +249,7 @@ def assign(
     with watched("assigning", budget, quiet=quieter, show=_glimpse, announce=unwritten) as observer:
         for address in addresses:
             source = sources.read(address, header_row=header_row, **reading)
-            for note in source.notes:
-                output.remark(note, quiet=quieter)
+            output.reading(source, quiet=quieter, name=str(source.address) if len(addresses) > 1 else None)
             room = _read_slots(slots, address, tables, reading)
             if ordered.calendar is not None:
                 from shoal.appointments.exchange.calendars import calendar_names

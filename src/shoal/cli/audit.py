@@ -89,8 +89,7 @@ def audit(
         encoding=encoding,
         header_row=header_row,
     )
-    for note in loaded.notes:
-        output.remark(note, quiet=quiet or json)
+    output.notes(loaded.notes, quiet=quiet or json)
     whole, warnings = linked_together(loaded, linked)
     output.warn(warnings)
     cells: Any

@@ -127,7 +127,8 @@ class Run:
             return
         settings = self._settings()
         outputs, declared, page = self._outputs(settings)
-        place = CommandLine(self._values, quiet=self._quiet)
+        several = len(list(self.operation.reads(settings))) > 1
+        place = CommandLine(self._values, quiet=self._quiet, several=several)
         result = self._result(settings, place, outputs, declared)
         told = self.operation.told
         figures = spelled_throughout(told.figures(result, settings), self._option)

@@ -108,8 +108,8 @@ HeaderRow = Annotated[
     typer.Option(
         "--header-row",
         metavar="N",
-        min=1,
-        help="Line of a text file, or row of a sheet, with the column names.",
+        min=0,
+        help="Line of a text file, or row of a sheet, with the column names; 0: there are none.",
         show_default="the first, or the first below titles of a sheet",
         rich_help_panel="Text files",
     ),

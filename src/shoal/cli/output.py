@@ -12,7 +12,7 @@ from shoal.errors import as_option, spelled, spelled_throughout
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from shoal.sources import Output
+    from shoal.sources import Data, Output
 
 
 def emit(payload: dict[str, Any], text: Callable[[], None], *, as_json: bool) -> None:
@@ -68,6 +68,13 @@ def warn(texts: Iterable[str]) -> None:
     """Warnings about safety, a line each on standard error: always, whatever ``--quiet`` or ``--json`` say."""
     for text in texts:
         remark(f"warning: {text}")
+
+
+def reading(source: "Data", *, quiet: bool, name: str | None = None) -> None:
+    """What the reader warns of and remarks, before anything else is printed; ``name`` says of which file of several."""
+    before = "" if name is None else f"{name}: "
+    warn(before + text for text in source.warnings)
+    notes((before + text for text in source.notes), quiet=quiet)
 
 
 def unwritten(outputs: Iterable["Output"], result: str, parameter: str = "-o") -> str | None:

@@ -1,16 +1,16 @@
 """Where a process begins and ends: Ctrl-C gives exit code 130 and one line, whenever it comes.
 
 While modules are imported there is nothing to keep or to undo, and an exception could come to light anywhere in them; so
-the process ends at once. When the result is written and told the command is done, and Ctrl-C comes too late.
+the process ends at once, from the first line of the package on, which is loaded before this module. When the result is
+written and told the command is done, and Ctrl-C comes too late.
 """
 
-import os
 import signal
 import sys
 from types import FrameType
 from typing import NoReturn
 
-LINE = "shoal: interrupted; nothing was written\n"
+from shoal import _INTERRUPTED, _leave
 
 
 def main() -> NoReturn:
@@ -34,17 +34,8 @@ def main() -> NoReturn:
         code = done.code
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        sys.stderr.write(LINE)
+        sys.stderr.write(f"shoal: {_INTERRUPTED}\n")
     sys.exit(code)
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    as_json = "--json" in sys.argv
-    if as_json:
-        os.write(1, b'{"error": "interrupted; nothing was written", "kind": "interrupt"}\n')
-    else:
-        os.write(2, LINE.encode())
-    os._exit(130)
 
 
 def _quiet_about_interrupts(unraisable: "sys.UnraisableHookArgs") -> None:

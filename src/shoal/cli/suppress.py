@@ -214,8 +214,7 @@ def suppress(
         encoding=encoding,
         header_row=header_row,
     )
-    for note in loaded.notes:
-        output.remark(note, quiet=quieter)
+    output.notes(loaded.notes, quiet=quieter)
     whole, warnings = linked_together(loaded, linked)
     output.warn(warnings)
     problem = _problem(

@@ -131,8 +131,7 @@ def tabulate(
     source = sources.read(
         data, separator=separator, decimal=decimal, encoding=encoding, header_row=header_row
     )
-    for note in source.notes:
-        output.remark(note, quiet=quiet or json)
+    output.reading(source, quiet=quiet or json)
     made = build(
         source.as_written,
         options.split_names(dimensions),

@@ -13,11 +13,15 @@ _DIALECT = ("separator", "decimal", "encoding", "header_row")
 
 
 class CommandLine:
-    """Reads what is named, as the options for text files say, and passes on what the reader remarks."""
+    """Reads what is named, as the options for text files say, and passes on what the reader remarks.
 
-    def __init__(self, values: Mapping[str, Any], *, quiet: bool) -> None:
+    Where there are ``several`` things to read, it says of which.
+    """
+
+    def __init__(self, values: Mapping[str, Any], *, quiet: bool, several: bool) -> None:
         self._dialect = {name: values[name] for name in _DIALECT}
         self._quiet = quiet
+        self._several = several
         self._observer: Observer = silent
         self._budget = Budget()
         self.threads: int | None = values.get("threads")
@@ -61,8 +65,7 @@ class CommandLine:
         else:
             dialect = {key: value for key, value in self._dialect.items() if key != "header_row"}
             source = sources.read(name, like=like.source, **dialect)
-        for note in source.notes:
-            output.remark(note, quiet=self._quiet)
+        output.reading(source, quiet=self._quiet, name=str(source.address) if self._several else None)
         found = Records(str(source.address), source.frame, source=source)
         self.first = self.first or found
         return found

@@ -133,6 +133,8 @@ def parse(address: "str | PathLike[str] | Address") -> Address:
         if path.suffix.lower().partition("::")[0] in (".db", ".sqlite", ".sqlite3"):
             name, _, table = text.partition("::")
             raise InputError(f"'{name}' looks like a database; write sqlite:///{name}::{table or 'TABLE'}")
+        if path.exists() and not path.is_file() and not path.is_dir():
+            raise InputError(f"'{path}' is a device or a pipe, not a file")
         ending = f"ending '{path.suffix}'" if path.suffix else "no ending"
         raise InputError(f"'{path.name}' has {ending}; known are {known}, or URL::table for a database")
     return FileAddress(path)

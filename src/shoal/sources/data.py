@@ -42,13 +42,17 @@ class Labels:
 
 @dataclass(frozen=True, repr=False)
 class Data:
-    """A frame as it was read. ``notes`` are one-line remarks on what was guessed; they hold no value of the data."""
+    """A frame as it was read. ``notes`` are one-line remarks on what was guessed; they hold no value of the data.
+
+    ``warnings`` are remarks that nobody should miss: that values may have been taken for column names.
+    """
 
     frame: "pl.DataFrame"
     address: "Address"
     notes: tuple[str, ...] = ()
     labels: Labels | None = None
     dialect: Dialect | None = None
+    warnings: tuple[str, ...] = ()
 
     @property
     def as_written(self) -> "pl.DataFrame":

@@ -45,21 +45,27 @@ def read_file(
             raise InputError(
                 f"{_TITLES[kind]} files carry their column names; {parameter('header_row')} is for text and Excel"
             )
-        if header_row < 1:
-            raise InputError(f"{parameter('header_row')} counts from 1, so it cannot be {header_row}")
+        if header_row < 0:
+            raise InputError(
+                f"{parameter('header_row')} counts from 1, or is 0 for none, so it cannot be {header_row}"
+            )
     labels: Labels | None = None
     dialect: Dialect | None = None
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    # What a file was made from has told its names already.
+    check_names = like is None
     with _one_line(path, kind):
         if kind in DEFAULTS:
-            frame, dialect, notes = read_text(
+            frame, dialect, notes, warnings = read_text(
                 path,
                 DEFAULTS[kind],
                 columns=columns,
                 separator=separator,
                 decimal=decimal,
                 encoding=encoding,
-                header_row=header_row or 1,
+                header_row=header_row,
+                check_names=check_names,
                 dates=like.dialect.dates if like is not None and like.dialect is not None else None,
             )
         elif kind in ("parquet", "arrow"):
@@ -72,12 +78,14 @@ def read_file(
         elif kind == "excel":
             from shoal.sources.workbooks import read_excel
 
-            frame, notes = read_excel(path, columns, address.sheet, header_row)
+            frame, notes, warnings = read_excel(
+                path, columns, address.sheet, header_row, check_names=check_names
+            )
         else:
             from shoal.sources.statistical import read_statistical
 
             frame, labels, notes = read_statistical(path, kind, columns=columns, encoding=encoding)
-    return Data(frame, address, notes, labels, dialect)
+    return Data(frame, address, notes, labels, dialect, warnings)
 
 
 def write_file(

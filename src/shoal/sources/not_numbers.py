@@ -1,10 +1,12 @@
 """Why a column is not one of numbers: the first record that holds something else, and its shape, never the value."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 
 import narwhals as nw
+import numpy as np
 
 from shoal.errors import parameter
 from shoal.sources.dates import has_date_shape
@@ -12,6 +14,12 @@ from shoal.sources.dates import has_date_shape
 # Missing marks, as the reader of text files knows them, are no reason.
 _MARKS = frozenset({"", "NA", "N/A", "NULL", "null", "."})
 _NUMBER = re.compile(r"-?(0|[1-9]\d{0,15})?(\.\d*)?([eE][+-]?\d+)?|-?(inf|nan)", re.IGNORECASE)
+
+# Of fewer values, or with more that are none, nobody can say that they are meant to be numbers.
+_TELLING, _FEW = 20, 0.2
+_COMMA = re.compile(r"-?\d*,\d+")
+# Digits that are no number, and a letter before or between digits: postcodes, codes of diseases and of trades.
+_CODE = re.compile(r"[+-]?[\d\s]+|\w*[^\W\d_]\d[\w.]*")
 
 _SHAPES = (
     (re.compile(r"-?0\d+([.,]\d+)?"), "digits with a leading zero, as codes have"),
@@ -78,6 +86,48 @@ def first_not_number(values: Iterable[object]) -> tuple[int, str] | None:
         if value is not None and not isinstance(value, int | float) and not _is_number(str(value))
     )
     return next(islice(others, 1), None)
+
+
+@dataclass(frozen=True)
+class Faults:
+    """A few values that keep a column from being one of numbers: the records that hold them, counted from 1.
+
+    ``numbers`` are all values, NaN where there is none or no number.
+    """
+
+    records: tuple[int, ...]
+    numbers: np.ndarray = field(repr=False)
+
+    def __str__(self) -> str:
+        more = len(self.records) - 1
+        return f"record {self.records[0]}" + (f" and {more:,} more" if more else "")
+
+
+def faults_in_numbers(values: Sequence[object]) -> Faults | None:
+    """The values that keep texts from being a column of numbers, if they are few and nothing says that it is one of codes.
+
+    >>> str(faults_in_numbers([*map(str, range(30)), "n/a?", *map(str, range(30)), "unknown"]))
+    'record 31 and 1 more'
+    >>> faults_in_numbers([*map(str, range(30)), "007"]) is None
+    True
+    """
+    texts = ["" if value is None else str(value).strip() for value in values]
+    present = sum(text not in _MARKS for text in texts)
+    # Numbers are written with one decimal sign; a comma is one only where it is needed for most of them.
+    for written in (texts, [text.replace(",", ".") if _COMMA.fullmatch(text) else text for text in texts]):
+        wrong = [place for place, text in enumerate(written) if not _is_number(text)]
+        if wrong and len(wrong) <= _FEW * present and present - len(wrong) >= _TELLING:
+            break
+    else:
+        return None
+    if 2 * sum(_CODE.fullmatch(texts[place]) is not None for place in wrong) >= len(wrong):
+        return None
+    numbers = np.full(len(texts), np.nan)
+    faulty = set(wrong)
+    for place, text in enumerate(written):
+        if place not in faulty and text not in _MARKS:
+            numbers[place] = float(text)
+    return Faults(tuple(place + 1 for place in wrong), numbers)
 
 
 def _is_number(text: str) -> bool:

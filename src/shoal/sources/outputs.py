@@ -96,6 +96,11 @@ class Outputs:
         """A frame will go here: a file of a known format, or a table."""
         if place is None:
             return None
+        if isinstance(place, str) and "://" not in place and names_sheet(place):
+            file, _, rest = place.rpartition("::")
+            raise InputError(
+                f"'{Path(file).name}' is written whole, with one sheet at most; leave out ::{rest}"
+            )
         address = parse(place)
         output = Output(parameter, address, internal)
         # First, since "exists already" would be no help to somebody who named the input.
@@ -304,7 +309,9 @@ class Writing:
         from shoal.sources.files import read_file
         from shoal.sources.spreadsheet_cells import restored
 
-        frame = read_file(place, like=like, **dialect).frame
+        # What was written here has its names in the first line, whatever they look like.
+        first = 1 if place.format in ("csv", "tsv", "excel") else None
+        frame = read_file(place, like=like, header_row=first, **dialect).frame
         return restored(frame) if self._safe_csv and place.format in ("csv", "tsv") else frame
 
 

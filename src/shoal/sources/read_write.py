@@ -30,7 +30,8 @@ def read(
     """Read a file or a database table; ``columns`` are the ones wanted, in that order.
 
     ``separator``, ``decimal`` and ``encoding`` are of text files; what is not given is guessed and said in the notes.
-    ``header_row`` is the line of a text file or the row of a sheet that holds the column names, counted from 1.
+    ``header_row`` is the line of a text file or the row of a sheet that holds the column names, counted from 1; 0 says
+    that none does. If nobody says it, a first line that clearly is a record is refused.
     ``like`` is the data that the file was made from: where the order of day and month cannot be told from the dates
     themselves, it is taken to be the same.
 

@@ -6,6 +6,7 @@ import io
 import numpy as np
 
 from shoal.errors import InputError, parameter
+from shoal.numbers import counted
 from shoal.sources.encoding import Bytes
 
 _CHUNK = 1 << 20
@@ -85,7 +86,7 @@ def regularise(text: str, separator: str, width: int, name: str, first_line: int
                     f"; {parameter('header_row')} says which line is the header" if width < len(row) else ""
                 )
                 raise InputError(
-                    f"line {line} of '{name}' has {len(row)} fields, its header has {width}{hint}"
+                    f"line {line} of '{name}' has {counted(len(row), 'field')}, its header has {width}{hint}"
                 )
             elif row:
                 writer.writerow(row)

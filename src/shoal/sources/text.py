@@ -13,6 +13,7 @@ from shoal.sources.data import Dialect
 from shoal.sources.dates import in_words
 from shoal.sources.dialect import check_header, first_records, guess_separator, known_decimal, known_separator
 from shoal.sources.encoding import Bytes, decode, find, guess_encoding, known_encoding
+from shoal.sources.header import default_names, first_line
 from shoal.sources.inference import Types, infer
 from shoal.sources.records import regular, regularise
 from shoal.sources.spreadsheet_cells import neutralised
@@ -36,12 +37,14 @@ def read_text(
     separator: str | None,
     decimal: str | None,
     encoding: str | None,
-    header_row: int = 1,
+    header_row: int | None = None,
+    check_names: bool = True,
     dates: Mapping[str, str] | None = None,
-) -> tuple[pl.DataFrame, Dialect, tuple[str, ...]]:
-    """The frame, how the file is written, and notes on what was guessed.
+) -> tuple[pl.DataFrame, Dialect, tuple[str, ...], tuple[str, ...]]:
+    """The frame, how the file is written, notes on what was guessed, and warnings.
 
-    ``header_row`` is the line with the column names; what stands above is passed over. ``dates`` are the forms to
+    ``header_row`` is the line with the column names; what stands above is passed over, and 0 says that there is none. If
+    nobody said it, the first line is looked at (``check_names``) in case it is a record. ``dates`` are the forms to
     prefer where day and month cannot be told apart.
     """
     if separator is not None:
@@ -60,28 +63,39 @@ def read_text(
     else:
         source = decode(data, real_encoding, name).encode("utf-8")
         body = np.frombuffer(source, dtype=np.uint8)
-    start = _start_of_line(body, header_row, name)
+    line = 1 if header_row is None else header_row
+    start = _start_of_line(body, max(line, 1), name)
     body = body[start:]
     sample = _sample(body)
     real_separator = separator or guess_separator(sample, default.separator)
     names = _header(sample, real_separator, name)
-    check_header(names, name, "line", header_row)
+    if line == 0:
+        names = default_names(len(names))
+    else:
+        check_header(names, name, "line", line)
     if len(names) > WIDEST:
         raise InputError(f"'{name}' has {len(names):,} columns; Shoal reads at most {WIDEST:,}")
     if not regular(body, real_separator, len(names)):
-        source = regularise(body.tobytes().decode("utf-8"), real_separator, len(names), name, header_row)
+        source = regularise(body.tobytes().decode("utf-8"), real_separator, len(names), name, max(line, 1))
     elif start:
         source = body.tobytes()
     chosen = _choose(names, columns, name)
-    text = _read_as_text(source, real_separator, names, name).select(chosen)
+    text = _read_as_text(source, real_separator, names, name, header=line > 0)
+    if chosen != names:
+        # Not by select, which takes a column named * for all of them.
+        text = pl.DataFrame([text.get_column(column) for column in chosen])
+        text.columns = chosen
     types = infer(text, real_separator, decimal, dates or {})
+    warnings = first_line(chosen, types.frame, name, "line", 1) if check_names and header_row is None else ()
     dialect = Dialect(
         real_separator, types.decimal, real_encoding, "\r\n" if "\r\n" in sample else "\n", types.dates
     )
     notes = _notes(dialect, default, separator, decimal, encoding)
     if types.marked:
         notes += (f"NA and the like read as missing in {_listed(types.marked)}",)
-    return types.frame, dialect, notes + _notes_on_dates(types)
+    if line == 0:
+        notes += (f"no column names, so they are {names[0]} to {names[-1]}",)
+    return types.frame, dialect, notes + _notes_on_dates(types), warnings
 
 
 def write_text(frame: pl.DataFrame, path: Path, dialect: Dialect, *, safe: bool = False) -> None:
@@ -113,9 +127,13 @@ def _check_utf8(data: Bytes, name: str) -> None:
         raise InputError(f"'{name}' is not utf-8; it looks like {guessed}")
 
 
-def _read_as_text(source: Path | bytes, separator: str, names: list[str], name: str) -> pl.DataFrame:
+def _read_as_text(
+    source: Path | bytes, separator: str, names: list[str], name: str, *, header: bool
+) -> pl.DataFrame:
     """All fields as they stand."""
-    text = pl.scan_csv(source, separator=separator, infer_schema=False, glob=False, new_columns=names)
+    text = pl.scan_csv(
+        source, separator=separator, infer_schema=False, glob=False, has_header=header, new_columns=names
+    )
     if text.collect_schema().names() != names:
         raise InputError(f"the header of '{name}' cannot be read with separator '{separator}'")
     return text.collect(engine="streaming")

@@ -16,6 +16,7 @@ import polars as pl
 from shoal.errors import InputError, unknown
 from shoal.sources.compressed import check_parts
 from shoal.sources.dialect import check_header, looks_like_names
+from shoal.sources.header import default_names, first_line
 from shoal.sources.isolated import OutOfMemory, read_isolated
 
 #: The most cells that a sheet may span, from its first used row and column to its last, empty ones between included.
@@ -31,16 +32,21 @@ _FILLED_CELL = re.compile(rb"<(?:\w+:)?c\s[^>]*?\br=[\"']([A-Z]{1,3})([0-9]{1,7}
 
 
 def read_excel(
-    path: Path, columns: Sequence[str] | None, sheet: str | None = None, header_row: int | None = None
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """A sheet (the first unless one is named) and notes on what was chosen.
+    path: Path,
+    columns: Sequence[str] | None,
+    sheet: str | None = None,
+    header_row: int | None = None,
+    *,
+    check_names: bool = True,
+) -> tuple[pl.DataFrame, tuple[str, ...], tuple[str, ...]]:
+    """A sheet (the first unless one is named), notes on what was chosen, and warnings.
 
-    ``header_row`` is the row of the sheet, counted from 1, that holds the column names; without it titles above the
-    header are recognised. The workbook is parsed in a limited process, after its parts were found to be of a
-    sensible size.
+    ``header_row`` is the row of the sheet, counted from 1, that holds the column names, or 0 if none does; without it
+    titles above the header are recognised, and the row is looked at (``check_names``) in case it is a record. The
+    workbook is parsed in a limited process, after its parts were found to be of a sensible size.
     """
     check_parts(path)
-    request = {"columns": columns, "sheet": sheet, "header_row": header_row}
+    request = {"columns": columns, "sheet": sheet, "header_row": header_row, "check_names": check_names}
     try:
         frame, said = read_isolated("shoal.sources.workbooks:parse", path, request)
     except OutOfMemory:
@@ -48,11 +54,15 @@ def read_excel(
             f"'{path.name}' asks for more memory than a workbook of its size may need; "
             "delete cells that stand far from the table, or save it as .csv"
         ) from None
-    return frame, tuple(said["notes"])
+    return frame, tuple(said["notes"]), tuple(said["warnings"])
 
 
 def parse(
-    path: Path, columns: Sequence[str] | None, sheet: str | None, header_row: int | None
+    path: Path,
+    columns: Sequence[str] | None,
+    sheet: str | None,
+    header_row: int | None,
+    check_names: bool = True,
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
     """The sheet as a frame, and the notes; called in a process of its own."""
     import fastexcel
@@ -75,8 +85,11 @@ def parse(
     above = _titles(rows) if header_row is None else header_row - 1
     if above >= len(rows):
         raise InputError(f"{what} has no row {header_row}")
-    fields = rows[above]
-    check_header(fields, path.name, "row", above + 1)
+    if above < 0:
+        fields = default_names(head.width)
+    else:
+        fields = rows[above]
+        check_header(fields, path.name, "row", above + 1)
     body = book.load_sheet(number, header_row=None, skip_rows=above + 1, schema_sample_rows=None).to_polars()
     frame = body if body.width else pl.DataFrame({field: pl.Series([], dtype=pl.String) for field in fields})
     frame.columns = fields
@@ -90,7 +103,12 @@ def parse(
         notes.append(f"first of {len(names)} sheets read, '{names[0]}'; another is read as FILE::SHEET")
     if above and header_row is None:
         notes.append(f"column names taken from row {above + 1} of the sheet, below titles (guessed)")
-    return frame.select(_whole(frame[name]) for name in chosen), {"notes": notes}
+    if above < 0:
+        notes.append(f"no column names, so they are {fields[0]} to {fields[-1]}")
+    found = frame.select(_whole(frame[name]) for name in chosen)
+    warned = check_names and header_row is None
+    warnings = first_line(chosen, found, path.name, "row", above + 1) if warned else ()
+    return found, {"notes": notes, "warnings": list(warnings)}
 
 
 def _numbered(names: list[str], sheet: str | None, name: str) -> int:

@@ -153,6 +153,8 @@ def _errors(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Any, problem: RequestValidationError) -> JSONResponse:
         first = problem.errors()[0]
+        if first["type"] == "json_invalid":
+            return JSONResponse({"error": "the body of the request is not JSON", "kind": "input"}, 422)
         field = ".".join(str(part) for part in first["loc"][1:])
         return JSONResponse({"error": f"{field or 'the request'}: {first['msg']}", "kind": "input"}, 422)
 
@@ -198,7 +200,7 @@ def _router(workbench: Workbench) -> APIRouter:
         decimal: Annotated[str | None, Query(max_length=10)] = None,
         encoding: Annotated[str | None, Query(max_length=40)] = None,
         sheet: Annotated[str | None, Query(max_length=40)] = None,
-        header_row: Annotated[int | None, Query(ge=1)] = None,
+        header_row: Annotated[int | None, Query(ge=0)] = None,
     ) -> JobView:
         name = Path((file.filename or "data").replace("\\", "/")).name[:200]
         place = workbench.workspace.incoming(name)

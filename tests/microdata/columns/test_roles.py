@@ -178,3 +178,45 @@ def test_names_of_families_are_no_numbers_of_households():
     numbered = [f"H{n // 3:03d}" for n in range(100)]
     assert guessed(pl.DataFrame({"family": several})) == {"family": "quasi-identifier"}
     assert guessed(pl.DataFrame({"family": numbered})) == {"family": "household"}
+
+
+def with_texts(numbers, texts: dict[int, str]) -> pl.Series:
+    return pl.Series([texts.get(place, str(number)) for place, number in enumerate(numbers)])
+
+
+AMOUNTS = [17 * number * number % 9973 + number / 8 for number in range(200)]
+
+
+@pytest.mark.parametrize(
+    ("column", "fault"),
+    [
+        (with_texts(AMOUNTS, {15: "n/a?"}), "record 16"),
+        (with_texts(AMOUNTS, {15: "n/a?", 40: "?", 41: "see file", 60: "< 5"}), "record 16 and 3 more"),
+        (with_texts([str(amount).replace(".", ",") for amount in AMOUNTS], {7: "unknown"}), "record 8"),
+        (with_texts(AMOUNTS, {3: "NA", 15: "n/a?"}), "record 16"),
+    ],
+)
+@pytest.mark.parametrize("name", ["turnover", "v17"])
+def test_numbers_with_a_fault_are_a_measurement_and_say_where_it_is(name, column, fault):
+    (guess,) = guess_roles(pl.DataFrame({name: column}))
+    assert (guess.role, guess.fault, guess.averaged) == ("measurement", fault, False)
+    assert guess.kind == f"numbers but for {fault}"
+    (guess,) = guess_roles(pl.DataFrame({name: column}).to_pandas())
+    assert (guess.role, guess.fault) == ("measurement", fault)
+
+
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("postcode", with_texts(range(10_000, 10_200), {15: "01234"})),
+        ("v17", with_texts(range(10_000, 10_200), {15: "01234"})),
+        ("diagnosis", with_texts(AMOUNTS, {15: "V45"})),
+        ("v17", with_texts(AMOUNTS, {15: "V45", 20: "E88", 30: "n/a"})),
+        ("v17", with_texts([number % 4 for number in range(200)], {15: "other"})),
+        ("v17", with_texts(range(200), dict.fromkeys(range(0, 200, 3), "none"))),
+        ("v17", pl.Series(["n/a?", *map(str, range(10))])),
+    ],
+)
+def test_codes_and_classes_are_no_numbers_with_a_fault(name, column):
+    (guess,) = guess_roles(pl.DataFrame({name: column}))
+    assert guess.fault == "" and guess.role != "measurement"

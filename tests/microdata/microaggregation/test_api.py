@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import InputError
+from shoal.microdata import bounds
 from shoal.search import Budget
 
 
@@ -681,3 +682,67 @@ def test_a_release_in_which_k_is_lower_than_stated_is_not_verified():
     by_person.verify()
     with pytest.raises(AssertionError, match="K over income, age is"):
         replace(by_person, k_release=by_person.k_release + 1).verify()
+
+
+class Slow:
+    """A clock on which every look takes so many seconds."""
+
+    def __init__(self, a_look: float) -> None:
+        self.now = 0.0
+        self.a_look = a_look
+
+    def __call__(self) -> float:
+        self.now += self.a_look
+        return self.now
+
+
+def many(n: int = 3000, d: int = 4) -> pl.DataFrame:
+    points = np.random.default_rng(3).random((n, d))
+    return pl.DataFrame(points, schema=[f"x{place}" for place in range(d)])
+
+
+def counted(monkeypatch, module, name) -> list[str]:
+    calls: list[str] = []
+    real = getattr(module, name)
+
+    def counting(*arguments):
+        calls.append(name)
+        return real(*arguments)
+
+    monkeypatch.setattr(module, name, counting)
+    return calls
+
+
+@pytest.mark.parametrize("k", [3, 5])
+def test_the_bound_ends_with_the_time_limit(monkeypatch, k):
+    searches = counted(monkeypatch, bounds, "nearest")
+    frame = many(10_000)
+    free = protect(frame, k, columns=["*"], threads=1)
+    assert free.bound > 0 and len(searches) > 30
+    assert not any("time limit" in note for note in free.notes)
+    searches.clear()
+    rushed = protect(frame, k, columns=["*"], threads=1, budget=Budget(seconds=2.0, clock=Slow(0.1)))
+    # Two seconds are twenty looks at the clock, and there is one before each slice.
+    assert len(searches) <= 20
+    assert rushed.bound is None or rushed.bound < free.bound
+    assert any("the time limit cut the work on the bound short" in note for note in rushed.notes)
+    assert "the time limit cut the work on the bound short" in rushed.report().html()
+
+
+def test_no_work_is_done_on_a_bound_when_no_time_is_left(monkeypatch):
+    columns = counted(monkeypatch, bounds, "optimal_error")
+    trees = counted(monkeypatch, bounds, "tree_of")
+    result = protect(many(), 3, columns=["*"], budget=Budget(seconds=1.0, clock=Slow(100.0)))
+    assert (columns, trees) == ([], [])
+    assert result.bound is None and not result.optimal
+    assert "not known" in result.report().html()
+
+
+def test_the_bound_has_a_share_of_the_time_that_the_search_leaves():
+    budget = Budget(seconds=1e6)
+    assert protect(many(), 5, columns=["*"], budget=budget).bound == protect(many(), 5, columns=["*"]).bound
+
+
+def test_a_bound_that_is_reached_is_not_said_to_be_cut_short():
+    result = protect(many(7), 4, columns=["*"], budget=Budget(seconds=1.0, clock=Slow(100.0)))
+    assert result.optimal and not any("cut" in note for note in result.notes)

@@ -8,9 +8,9 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError, parameter
-from shoal.microdata.columns.orders import ordered_values
+from shoal.microdata.columns.orders import can_be_ordered, ordered_values
 from shoal.microdata.measures.before_after import Scale
-from shoal.sources.not_numbers import why_not_numeric
+from shoal.sources.not_numbers import faults_in_numbers, why_not_numeric
 
 Kind = Literal["number", "integer", "moment", "ordinal"]
 
@@ -66,10 +66,16 @@ def read_attribute(
         micros = moments.dt.timestamp("us").fill_null(0).to_numpy().astype(np.float64)
         values = np.where(missing, np.nan, micros)
         return Attribute(name, "moment", values, kind)
-    raise InputError(
-        f"column '{name}' is not numeric: {why_not_numeric(column)}; "
-        f"leave it out of {parameter('columns')}, or name it in {parameter('ordinal')} if its values have an order"
-    )
+    raise InputError(f"column '{name}' is not numeric: {why_not_numeric(column)}; {_what_to_do(column)}")
+
+
+def _what_to_do(column: nw.Series) -> str:
+    """How to go on with a column that cannot be averaged."""
+    if not can_be_ordered(column.dtype):
+        return f"leave it out of {parameter('columns')}"
+    if isinstance(column.dtype, nw.String | nw.Object) and (faults := faults_in_numbers(column.to_list())):
+        return f"its values are numbers but for {faults}: correct or empty what stands there"
+    return f"leave it out of {parameter('columns')}, or name it in {parameter('ordinal')} if its values have an order"
 
 
 def _check_size(name: str, values: np.ndarray) -> None:

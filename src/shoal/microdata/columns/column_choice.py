@@ -53,19 +53,22 @@ def choose_columns(
             raise InputError("name at least one column to protect")
         return Choice(tuple(asked))
     numeric = [name for name, kind in schema.items() if kind.is_numeric() and name not in not_these]
+    found = [guess for guess in guesses or guess_roles(frame) if guess.column not in not_these]
+    faulty = tuple((guess.column, guess.kind) for guess in found if guess.fault)
+    told = "".join(f"; column '{name}' is {kind}" for name, kind in faulty)
     if not numeric:
         raise InputError(
-            f"there is no numeric column to microaggregate; name columns with {parameter('columns')} or {parameter('ordinal')}"
+            f"there is no numeric column to microaggregate; name columns with {parameter('columns')} or "
+            f"{parameter('ordinal')}{told}"
         )
     if asked is not None:
-        return Choice(tuple(numeric))
-    found = [guess for guess in guesses or guess_roles(frame) if guess.column not in not_these]
+        return Choice(tuple(numeric), faulty)
     numbers = set(numeric)
     chosen = tuple(guess.column for guess in found if guess.averaged and guess.column in numbers)
     if not chosen:
         raise InputError(
             "every numeric column is constant or looks like an identifier, code, year or weight; "
-            f"name those to protect with {parameter('columns')}"
+            f"name those to protect with {parameter('columns')}{told}"
         )
     taken = set(chosen)
     return Choice(
@@ -73,6 +76,7 @@ def choose_columns(
         tuple(
             (guess.column, guess.kind)
             for guess in found
-            if guess.column not in taken and (guess.column in numbers or guess.kind == "a date")
+            if guess.column not in taken
+            and (guess.column in numbers or guess.kind == "a date" or guess.fault)
         ),
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.errors import InputError, parameter, unknown
 from shoal.microdata.columns.attributes import Attribute, read_attribute
-from shoal.numbers import number, whole
+from shoal.numbers import counted, number, whole
 
 Missing = Literal["refuse", "aside", "impute"]
 
@@ -76,13 +76,19 @@ def records_to_keep(attributes: Mapping[str, Attribute], missing: Missing) -> tu
     any_gap = np.logical_or.reduce(list(gaps.values()))
     columns = ", ".join(f"{name} ({int(gap.sum())})" for name, gap in gaps.items())
     if missing == "refuse":
+        have = counted(int(any_gap.sum()), "record has", "records have")
         raise InputError(
-            f"{int(any_gap.sum())} records have missing values, in {columns}; choose "
-            f"{parameter('missing', 'aside')} (not released) or {parameter('missing', 'impute')} (filled with the mean of "
-            "the group)"
+            f"{have} missing values, in {columns}; choose {parameter('missing', 'aside')} (not released) or "
+            f"{parameter('missing', 'impute')} (filled with the mean of the group)"
         )
     if missing == "aside":
-        return ~any_gap, [f"{int(any_gap.sum())} records with missing values are set aside and not released"]
+        return ~any_gap, [
+            counted(
+                int(any_gap.sum()),
+                "record with missing values is set aside and not released",
+                "records with missing values are set aside and not released",
+            )
+        ]
     return keep, [f"missing values are filled with the mean of the group: {columns}"]
 
 
@@ -142,7 +148,9 @@ def start_labels(start: Any, keep: np.ndarray, groups: int) -> np.ndarray:
         )
     labels = np.asarray(start)
     if labels.ndim != 1 or labels.size not in (keep.size, int(keep.sum())):
-        raise InputError(f"the start has {labels.size} labels, but there are {int(keep.sum())} records")
+        raise InputError(
+            f"the start has {labels.size} labels, but there are {counted(int(keep.sum()), 'record')}"
+        )
     if not np.issubdtype(labels.dtype, np.integer):
         raise InputError("the start must be one whole number per record")
     return labels[keep] if labels.size == keep.size else labels

@@ -133,6 +133,15 @@ def value_label_orders(
     return found
 
 
+def can_be_ordered(kind: Any) -> bool:
+    """Whether values of a type can have an order: lists, records within records and bytes have none.
+
+    >>> can_be_ordered(nw.String()), can_be_ordered(nw.List(nw.Int64)), can_be_ordered(nw.Binary())
+    (True, False, False)
+    """
+    return not isinstance(kind, nw.List | nw.Array | nw.Struct | nw.Binary | nw.Unknown)
+
+
 def ordered_values(column: nw.Series, present: Sequence[Any], stated: Sequence[Any] | None) -> list[Any]:
     """The values of a column from the lowest to the highest; an ``InputError`` if nothing says what comes first."""
     name = column.name

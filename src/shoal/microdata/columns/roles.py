@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+import narwhals as nw
+
 from shoal.errors import unknown
 from shoal.microdata.columns.inputs import read_frame
 from shoal.microdata.columns.names import Meaning, meanings, only_says, words_of
@@ -37,7 +39,8 @@ class Guess:
     """What a column seems to be.
 
     ``kind`` says it in a few words ("a postcode"), ``reason`` in a sentence; neither holds a value. ``averaged`` says
-    whether a mean of its numbers means something, so that it is protected when nobody names columns.
+    whether a mean of its numbers means something, so that it is protected when nobody names columns. ``fault`` names the
+    records that keep a column from being the one of numbers that it is meant to be ("record 16 and 3 more").
     """
 
     column: str
@@ -45,6 +48,7 @@ class Guess:
     kind: str
     reason: str
     averaged: bool = False
+    fault: str = ""
 
 
 def guess_roles(frame: Any) -> tuple[Guess, ...]:
@@ -72,11 +76,24 @@ def _guess(name: str, shape: Shape, of_bodies: bool) -> Guess:
         return Guess(name, "other", "empty", "it is empty")
     said = meanings(name)
     return (
-        _by_clear_name(name, said, shape, of_bodies)
+        _numbers_with_faults(name, said, shape, of_bodies)
+        or _by_clear_name(name, said, shape, of_bodies)
         or _by_clear_shape(name, shape)
         or _by_name(name, said, shape)
         or _by_shape(name, shape)
     )
+
+
+def _numbers_with_faults(name: str, said: frozenset[Meaning], shape: Shape, of_bodies: bool) -> Guess | None:
+    """The guess for numbers that would be averaged but for a few values that are none: what is meant counts."""
+    if Meaning.CONFIDENTIAL in said or (faults := shape.faults) is None:
+        return None
+    numbers = nw.new_series(name, faults.numbers, nw.Float64, backend=shape.column.implementation)
+    meant = _guess(name, Shape(numbers), of_bodies)
+    if not meant.averaged:
+        return None
+    kind = f"numbers but for {faults}"
+    return Guess(name, meant.role, kind, f"its values are {kind}", fault=str(faults))
 
 
 def with_roles(guesses: Sequence[Guess], roles: Mapping[str, str]) -> tuple[Guess, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.microdata.columns.integers import whole_numbers
 from shoal.sources.dates import hold_dates
+from shoal.sources.not_numbers import Faults, faults_in_numbers, first_not_number
 
 # Texts that are looked at one by one; the shape of a column shows in these.
 _LOOKED_AT = 200
@@ -24,6 +25,7 @@ _EMAIL = re.compile(r"^[^@\s]+@[^@\s]+\.[a-z]{2,}$", re.IGNORECASE)
 _PHONE = re.compile(r"^(\+|00)?([ ()./-]*\d){8,15}$")
 _DIGITS = re.compile(r"^\d{4,6}$")
 _DIGIT = re.compile(r"\d")
+_COMMA = re.compile(r"^-?\d*(,\d+)?$")
 _LETTERED_POSTCODE = re.compile(
     r"^(\d{4} ?[A-Z]{2}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}|[A-Z]\d[A-Z] ?\d[A-Z]\d|\d{2}-\d{3})$"
 )
@@ -176,6 +178,19 @@ class Shape:
             return []
         places = np.unique(np.linspace(0, self.count - 1, min(_LOOKED_AT, self.count)).astype(int))
         return [str(text).strip() for text in self.present[places.tolist()].to_list()]
+
+    @cached_property
+    def faults(self) -> Faults | None:
+        """The few texts that keep the column from being one of numbers; nothing if it is not meant to be one."""
+        if not (self.is_text or isinstance(self.column.dtype, nw.Object)) or not self.count:
+            return None
+        # A glance first: most columns of texts hold no numbers at all.
+        glance = self.present.head(_LOOKED_AT).to_list()
+        if 2 * sum(first_not_number([value]) is None for value in glance) < len(glance) and not self._most(
+            _COMMA
+        ):
+            return None
+        return faults_in_numbers(self.column.to_list())
 
     def _most(self, pattern: re.Pattern[str]) -> bool:
         texts = self._texts

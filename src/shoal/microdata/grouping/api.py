@@ -17,6 +17,7 @@ from shoal.microdata.grouping.problem import GroupingProblem, Scoring, Variant, 
 from shoal.microdata.grouping.result import AttributeGrouping
 from shoal.microdata.grouping.solution import Grouping, score_from_scratch, verify
 from shoal.microdata.microaggregation.construct.mdav import Bounds
+from shoal.numbers import counted
 from shoal.search import Budget, Observer, Seeds, silent
 from shoal.search.threads import usable_threads
 from shoal.sources.not_numbers import why_not_numeric
@@ -76,9 +77,11 @@ def group_attributes(
     if left_out:
         if missing == "refuse":
             raise InputError(
-                f"{left_out} records have missing values; choose {parameter('missing', 'aside')} to leave them out"
+                f"{counted(left_out, 'record has', 'records have')} missing values; "
+                f"choose {parameter('missing', 'aside')} to leave them out"
             )
-        notes.append(f"{left_out} records with missing values are left out of the search for groups")
+        left = counted(left_out, "record with missing values is", "records with missing values are")
+        notes.append(f"{left} left out of the search for groups")
         table = table[~gaps]
         if table.shape[0] == 0:
             raise InputError("every record has a missing value in the columns to group")

@@ -96,9 +96,15 @@ def _moment(micros: float, scale: Scale) -> str:
 
 def _mean(values: np.ndarray, weights: np.ndarray) -> float:
     known = ~np.isnan(values)
-    return (
-        float(np.average(values[known], weights=weights[known])) if weights[known].sum() > 0 else float("nan")
+    present, share = values[known], weights[known]
+    if share.sum() <= 0:
+        return float("nan")
+    mean = float(np.average(present, weights=share))
+    # A mean that rounding alone explains is 0 for all one can know.
+    noise = (
+        4.0 * np.finfo(float).eps * np.sqrt(present.size) * float(np.average(np.abs(present), weights=share))
     )
+    return mean if abs(mean) > noise else 0.0
 
 
 def _deviation(values: np.ndarray, weights: np.ndarray) -> float:

@@ -81,10 +81,11 @@ def information_loss(original: np.ndarray, protected: np.ndarray) -> Information
     changes = np.abs(correlation - correlation_after)[pairs][usable]
     spread = np.sqrt(2.0) * deviations(before)
     means, covariance = _without_noise(before, covariance)
+    means_after = _or_the_same(before, means, after.mean(axis=0))
     return InformationLoss(
         il1=_relative(before, after),
         il1s=_ratio(np.abs(before - after), np.broadcast_to(spread, before.shape)),
-        il2=_relative(means, after.mean(axis=0)),
+        il2=_relative(means, means_after),
         il3=_relative(covariance[upper], covariance_after[upper]),
         il4=_relative(np.diag(covariance), np.diag(covariance_after)),
         il5=Mean(float(changes.mean()) if changes.size else 0.0, int(changes.size), int((~usable).sum())),
@@ -93,7 +94,7 @@ def information_loss(original: np.ndarray, protected: np.ndarray) -> Information
             ColumnLoss(
                 il1=_relative(before[:, j], after[:, j]).value,
                 il1s=_ratio(np.abs(before[:, j] - after[:, j]), np.full(len(before), spread[j])).value,
-                il2=_relative(means[j : j + 1], after[:, j].mean(keepdims=True)).value,
+                il2=_relative(means[j : j + 1], means_after[j : j + 1]).value,
                 il4=_relative(covariance[j : j + 1, j], covariance_after[j : j + 1, j]).value,
                 sse_percent=squared_error_percent(original[:, j : j + 1], protected[:, j : j + 1]),
             )
@@ -107,7 +108,7 @@ def _without_noise(table: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarra
 
     A sum of n terms is wrong by some √n roundings of their size; what is below that is 0 for all one can know.
     """
-    noise = 4.0 * np.finfo(float).eps * np.sqrt(table.shape[0])
+    noise = _noise(table)
     means = table.mean(axis=0)
     size = np.abs(table).mean(axis=0)
     spread = np.sqrt(np.diag(covariance))
@@ -115,6 +116,16 @@ def _without_noise(table: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarra
     of_pair = np.outer(spread, spread + size)
     known = np.abs(covariance) > noise * np.maximum(of_pair, of_pair.T)
     return np.where(np.abs(means) > noise * size, means, 0.0), np.where(known, covariance, 0.0)
+
+
+def _or_the_same(table: np.ndarray, means: np.ndarray, means_after: np.ndarray) -> np.ndarray:
+    """The means after, but those before where rounding alone explains the difference."""
+    size = np.abs(table).mean(axis=0)
+    return np.where(np.abs(means_after - means) > _noise(table) * size, means_after, means)
+
+
+def _noise(table: np.ndarray) -> float:
+    return float(4.0 * np.finfo(float).eps * np.sqrt(table.shape[0]))
 
 
 def squared_error_percent(original: np.ndarray, protected: np.ndarray) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from shoal.errors import InputError, parameter, unknown
 from shoal.microdata.columns.attributes import read_attribute
 from shoal.microdata.columns.record_links import RecordLinks, released_numbers
+from shoal.numbers import counted
 
 Way = Literal["key", "record-links", "position"]
 
@@ -146,7 +147,17 @@ def key_values(frame: nw.DataFrame, key: str, which: str) -> list[Any]:
 
 
 def _left_out(count: int) -> list[str]:
-    return [f"{count} records are not in the protected data and are left out"] if count else []
+    return (
+        [
+            counted(
+                count,
+                "record is not in the protected data and is left out",
+                "records are not in the protected data and are left out",
+            )
+        ]
+        if count
+        else []
+    )
 
 
 def _by_position(

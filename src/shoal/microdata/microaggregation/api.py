@@ -46,7 +46,7 @@ from shoal.microdata.microaggregation.warnings import (
     warnings_on_k,
     warnings_on_kept,
 )
-from shoal.numbers import whole
+from shoal.numbers import counted, whole
 from shoal.search import Budget, Method, Observer, Progress, Seeds, silent
 from shoal.search.threads import usable_threads
 
@@ -146,9 +146,15 @@ def microaggregate(
     if n == 0:
         raise InputError("every record has a missing value in the columns to protect")
     if k > n:
-        raise InputError(f"k is {k}, but there are only {n} records")
+        aside = counted(set_aside, "other with missing values is", "others with missing values are")
+        raise InputError(
+            f"k is {k}, but there {'is' if n == 1 else 'are'} only {counted(n, 'record')}"
+            + (f"; {aside} set aside" if set_aside else "")
+        )
     if n < 2 * k and not by:
-        notes.append(f"{n} records are fewer than 2k = {2 * k}: all of them form one group")
+        notes.append(
+            f"{counted(n, 'record is', 'records are')} fewer than 2k = {2 * k}: all of them form one group"
+        )
     grouping = None
     if groups == "auto":
         grouping, column_groups, budget = choose_groups(
@@ -169,6 +175,7 @@ def microaggregate(
     shares = _Shares(budget or Budget(), len(column_groups) * n)
     released: dict[str, np.ndarray] = {}
     parts = []
+    bound_hurried = False
     for place, group in enumerate(column_groups):
         members = [attributes[name] for name in group]
         scale = [factors[name] for name in group]
@@ -191,7 +198,8 @@ def microaggregate(
         for attribute in members:
             released[attribute.name] = released_values(attribute, labels, aggregate, weights)
         sse, sst = loss(members, [released[name] for name in group], scale)
-        bound, optimal = (None, False) if imputed.any() else _bound(solved, threads, shares.budget)
+        bound, optimal, hurried = (None, False, False) if imputed.any() else _bound(solved, threads, shares)
+        bound_hurried = bound_hurried or hurried
         # The proof is for group means in the scaled space; other aggregates only inherit the bound.
         exact = (
             aggregate == "mean" and weights is None and all(a.kind in ("number", "integer") for a in members)
@@ -214,6 +222,10 @@ def microaggregate(
             )
         )
 
+    if bound_hurried:
+        notes.append(
+            "the time limit cut the work on the bound short: more time would prove more about the least possible loss"
+        )
     backend = nw.get_native_namespace(data)
     protected = data.with_columns(
         *[
@@ -256,7 +268,9 @@ def microaggregate(
         )
     gaps = sum(int(np.isnan(values).sum()) for values in released.values())
     if gaps:
-        notes.append(f"{gaps} values stay missing, because nobody in their group has one")
+        notes.append(
+            f"{counted(gaps, 'value stays', 'values stay')} missing, because nobody in the same group has one"
+        )
     permutation = np.arange(n)
     if order == "sorted":
         protected, permutation = _sorted(protected, names)
@@ -415,7 +429,7 @@ class _Search:
                 observer=_in_percent(self.observer, problem, name),
                 start=None if begin is None else numbered_by_appearance(begin[rows]),
             )
-            shares.spent(len(rows))
+            shares.searched(len(rows))
             verify_partition(problem, partition)
             labels[rows] = partition.labels + first
             first += partition.groups
@@ -423,55 +437,91 @@ class _Search:
         return numbered_by_appearance(labels), solved
 
 
+# Of a time limit, how much of each record's share is for the search and how much for the bound; what one leaves goes to
+# the work that follows.
+_FOR_SEARCH, _FOR_BOUND = 4, 1
+
+
 class _Shares:
-    """Gives each sub-problem its share of the seconds; iterations count for each sub-problem."""
+    """Gives each sub-problem its share of the seconds, for the search and then for the bound.
+
+    Iterations count for each sub-problem.
+    """
 
     def __init__(self, budget: Budget, total: int) -> None:
         self.budget = budget
-        self._left = total
+        self._left = total * (_FOR_SEARCH + _FOR_BOUND)
         self._run = budget.start()
 
     def next(self, size: int) -> Budget:
-        if self.budget.seconds is None:
-            return self.budget
-        left = max(1e-3, self.budget.seconds - self._run.seconds)
-        return replace(self.budget, seconds=left * size / max(size, self._left))
+        """What the search on so many records may spend."""
+        seconds = self._seconds(size * _FOR_SEARCH)
+        return self.budget if seconds is None else replace(self.budget, seconds=seconds)
 
-    def spent(self, size: int) -> None:
-        self._left -= size
+    def for_bound(self, size: int) -> Budget:
+        """What the bound for so many records may spend; the limits of the search's work are not its own."""
+        seconds = self._seconds(size * _FOR_BOUND)
+        return Budget(seconds=seconds, control=self.budget.control, clock=self.budget.clock)
+
+    def _seconds(self, work: int) -> float | None:
+        if self.budget.seconds is None:
+            return None
+        left = max(1e-9, self.budget.seconds - self._run.seconds)
+        return left * work / max(work, self._left)
+
+    def searched(self, size: int) -> None:
+        self._left -= size * _FOR_SEARCH
+
+    def bounded(self, size: int) -> None:
+        self._left -= size * _FOR_BOUND
 
 
 # Up to here the tighter bound by column generation takes seconds.
 _TIGHTLY_BOUNDED = {3: 2_000}
+_PROGRAMMES = 60
 
 
 def _best_bound(problem: Problem, threads: int, budget: Budget) -> float:
     if problem.n <= _TIGHTLY_BOUNDED.get(problem.k, 0):
         from shoal.microdata.microaggregation.bounds.column_generation import column_generation_bound
 
-        return column_generation_bound(problem, budget=Budget(control=budget.control), threads=threads)
+        # A generous time limit is no reason to go on for longer than without one.
+        return column_generation_bound(
+            problem, budget=replace(budget, iterations=_PROGRAMMES), threads=threads
+        )
     from shoal.microdata.microaggregation.bounds.lower_bounds import lower_bound
 
-    return lower_bound(problem, budget=Budget(control=budget.control), threads=threads)
+    return lower_bound(problem, budget=budget, threads=threads)
 
 
 def _bound(
-    solved: Sequence[tuple[str, Problem, Partition]], threads: int, budget: Budget
-) -> tuple[float | None, bool]:
-    """A lower bound on the squared error of any such grouping, and whether it is reached; none after Ctrl-C."""
+    solved: Sequence[tuple[str, Problem, Partition]], threads: int, shares: _Shares
+) -> tuple[float | None, bool, bool]:
+    """A lower bound on the squared error of any such grouping, whether it is reached, and whether time ran out on it.
+
+    None after Ctrl-C.
+    """
     total = 0.0
     optimal = True
+    hurried = False
     for _, problem, partition in solved:
         bound = partition.bound
+        late = False
         if not partition.optimal:
-            if budget.control.cancelled:
-                return None, False
+            if shares.budget.control.cancelled:
+                return None, False, hurried
+            budget = shares.for_bound(problem.n)
+            clock = budget.start()
             computed = _best_bound(problem, threads, budget)
+            late = budget.seconds is not None and clock.seconds >= budget.seconds
             bound = computed if bound is None else max(bound, computed)
+        shares.bounded(problem.n)
         assert bound is not None
         total += bound
-        optimal = optimal and (partition.optimal or partition.value <= bound + 1e-12 * problem.sst)
-    return total, optimal
+        reached = partition.optimal or partition.value <= bound + 1e-12 * problem.sst
+        hurried = hurried or (late and not reached)
+        optimal = optimal and reached
+    return total, optimal, hurried
 
 
 def _sorted(frame: nw.DataFrame, names: Sequence[str]) -> tuple[nw.DataFrame, np.ndarray]:

@@ -12,6 +12,7 @@ import numpy as np
 from shoal.errors import InputError, parameter
 from shoal.microdata.columns.attributes import Attribute
 from shoal.microdata.microaggregation.solution import group_means, numbered_by_appearance
+from shoal.numbers import counted
 
 #: A contributor dominates a mean when all others together weigh less than this percentage of it: the mean then lies
 #: within a tenth of the way from its value to that of the others.
@@ -82,8 +83,8 @@ def check_contributors(columns: Sequence[Contributions], k: int, strata: Sequenc
         weighing = " and a weight above 0" if column.weights is not None else ""
         if count < k:
             raise InputError(
-                f"column '{column.column}' has {count} records with a value{weighing}{where}, fewer than k = {k}, so a mean "
-                f"would tell their values; leave the column out or drop it, or choose "
+                f"column '{column.column}' has {counted(count, 'record')} with a value{weighing}{where}, fewer than "
+                f"k = {k}, so a mean would tell their values; leave the column out or drop it, or choose "
                 f"{parameter('missing', 'aside')} (not released)"
             )
         raise InputError(

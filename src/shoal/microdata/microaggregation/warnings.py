@@ -61,6 +61,7 @@ def warnings_on_kept(
     open_to = [guess for guess in guesses if guess.column in released and guess.column != unit]
     rare = [guess for guess in open_to if guess.column not in quasi and _hardly_shared(frame, guess.column)]
     return [
+        *_warnings_on_faults(open_to),
         *_warnings_on_determined(frame, protected, [guess.column for guess in open_to]),
         *_one_line(
             [guess.column for guess in rare if guess.kind == "a date"],
@@ -70,7 +71,7 @@ def warnings_on_kept(
             f"protect them with {parameter('columns')}, or drop them unless they are meant to be public",
         ),
         *_one_line(
-            [guess.column for guess in rare if guess.role == "measurement"],
+            [guess.column for guess in rare if guess.role == "measurement" and not guess.fault],
             lambda _: "holds exact numbers that few people share",
             "hold exact numbers that few people share",
             f"protect it with {parameter('columns')}, or drop it unless it is meant to be public",
@@ -115,6 +116,26 @@ def warnings_on_k(known: Anonymity, k: int, k_protected: int, kept: Sequence[str
         if beside:
             told += f", but {listed(beside)} may be known, too"
     return [told]
+
+
+def _warnings_on_faults(open_to: Sequence[Guess]) -> list[str]:
+    """Columns meant to be numbers that could not be protected, and where to look for what is wrong."""
+    faulty = [guess for guess in open_to if guess.fault]
+    what = "correct or empty what stands there"
+    if len(faulty) == 1:
+        name, fault = faulty[0].column, faulty[0].fault
+        return [
+            f"column '{name}' is numbers but for {fault}, so it was not protected and is released as it is; {what}, "
+            "or drop the column"
+        ]
+    if not faulty:
+        return []
+    told = [f"'{guess.column}' ({guess.fault})" for guess in faulty[:_NAMED]]
+    more = f" and {len(faulty) - _NAMED} more" if len(faulty) > _NAMED else ""
+    return [
+        f"{len(faulty)} columns are numbers but for a few records, so they were not protected and are released as they "
+        f"are: {', '.join(told)}{more}; {what}, or drop the columns"
+    ]
 
 
 def _one_line(

@@ -59,8 +59,8 @@ def load(
         lost = beside(path, "contributions.csv").name
         unknown = f"{lost} is not there: contributors are unknown, so insiders are not protected against"
         warnings = (unknown,) if made.rules and made.contributions is None else ()
-        return Loaded(made, data.notes, warnings=warnings)
-    return Loaded(as_table(data.as_written, rounding=rounding), data.notes)
+        return Loaded(made, data.notes, warnings=data.warnings + warnings)
+    return Loaded(as_table(data.as_written, rounding=rounding), data.notes, warnings=data.warnings)
 
 
 def beside(path: str, what: str) -> Path:

@@ -29,7 +29,9 @@ class Load(Request):
     decimal: str | None = Field(None, max_length=10)
     encoding: str | None = Field(None, max_length=40)
     sheet: str | None = Field(None, max_length=40, description="a sheet of a workbook; without it the first")
-    header_row: int | None = Field(None, ge=1, description="the line or row with the column names")
+    header_row: int | None = Field(
+        None, ge=0, description="the line or row with the column names; 0: there are none"
+    )
 
 
 def run(request: Load, context: Context) -> dict[str, Any]:
@@ -102,7 +104,7 @@ def _read(path: Path, request: Load) -> tuple[Any, tuple[str, ...]]:
         encoding=request.encoding,
         header_row=request.header_row,
     )
-    return data.frame, data.notes
+    return data.frame, data.warnings + data.notes
 
 
 def _sample(name: str) -> Any:

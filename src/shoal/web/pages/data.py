@@ -6,6 +6,7 @@ from nicegui import background_tasks, events, run, ui
 
 from shoal.errors import InputError, ShoalError
 from shoal.microdata.columns.roles import ROLES, ROLES_IN_WORDS
+from shoal.numbers import counted
 from shoal.web.activities.load import SAMPLES
 from shoal.web.connections import KINDS
 from shoal.web.datasets import Dataset
@@ -113,7 +114,11 @@ class DataPage:
                         .classes("full-width")
                     )
                     self._header_row = NumberField(
-                        "Line or row with the column names", None, whole=True, least=1, empty="the first"
+                        "Line or row with the column names (0: none)",
+                        None,
+                        whole=True,
+                        least=0,
+                        empty="the first",
                     )
 
     async def _received(self, event: events.UploadEventArguments) -> None:
@@ -422,7 +427,7 @@ class DataPage:
         attributes(row.props("tabindex=0 role=button"), data_dataset=dataset.name)
         row.on("click", lambda: self._choose(dataset.name))
         row.on("keydown.enter", lambda: self._choose(dataset.name))
-        words = f"{dataset.records:,} records · {len(dataset.columns)} columns · {dataset.origin}"
+        words = f"{counted(dataset.records, 'record')} · {counted(len(dataset.columns), 'column')} · {dataset.origin}"
         with row:
             ui.icon("table_chart", size="20px").classes("text-primary")
             with ui.column().classes("gap-0").style("flex: 1; min-width: 0"):
@@ -518,7 +523,7 @@ def _arrived(summary: dict[str, Any]) -> str:
     tables = summary.get("tables", [summary["data"]])
     names = f"'{tables[0]}'" if len(tables) == 1 else f"{len(tables)} tables, '{tables[0]}' to '{tables[-1]}'"
     written = ", also in the database" if summary.get("written") else ""
-    return f"{summary['records']:,} records in {names}{written}"
+    return f"{counted(summary['records'], 'record')} in {names}{written}"
 
 
 def _cell(value: Any) -> Any:

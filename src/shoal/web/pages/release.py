@@ -6,6 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from shoal.errors import InputError, ShoalError
+from shoal.numbers import counted
 from shoal.web.jobs.job import Job, State
 from shoal.web.pages import parts
 from shoal.web.workbench import Workbench
@@ -67,7 +68,7 @@ def update_back(workbench: Workbench, job: Job, people: list[str]) -> None:
 def _written(summary: dict[str, Any]) -> str:
     tables = summary.get("tables") or [summary["table"]]
     names = ", ".join(f"'{name}'" for name in tables)
-    return f"{summary['records']:,} records written to table{'s' if len(tables) > 1 else ''} {names}"
+    return f"{counted(summary['records'], 'record')} written to table{'s' if len(tables) > 1 else ''} {names}"
 
 
 def _button(workbench: Workbench, words: str, kind: str, request: Callable[[str], dict[str, Any]]) -> None:
