@@ -14,7 +14,7 @@ help:
 	@echo "make test       install all that tests need and run the suite"
 	@echo "make test-long  the suite plus thousands of random instances"
 	@echo "make fuzz       10,000 runs of the command line with broken files and wrong options; RUNS, SEED, SECONDS"
-	@echo "make lint       Ruff (format and lint) and mypy"
+	@echo "make lint       Ruff (format and lint), mypy and the rules of who may import whom"
 	@echo "make docs       build the manual into site/"
 	@echo "make bench      benchmarks, as ratios and counts"
 	@echo "make bench-peers  the same tables by pytauargus, in an environment of its own"
@@ -37,6 +37,7 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --config pyproject.toml
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .
