@@ -15,6 +15,7 @@ import numpy as np
 from shoal.appointments.problem import Problem
 from shoal.search import Run
 from shoal.search.kernels import kernel
+from shoal.search.linear_programmes import quiet_highs
 
 # Beyond this many seats the paths become long; a round of pricing counts as this many units of work.
 MOST_SEATS, MOST_CROWDS, UNITS_PER_ROUND, MOST_ROUNDS = 3_000, 3_000, 4, 300
@@ -110,12 +111,8 @@ class Patterns:
         return False
 
     def _master(self, largest: int) -> Any:
-        import highspy
-
-        master = highspy.Highs()
-        for name, value in {"output_flag": False, "threads": 1, "solver": "simplex"}.items():
-            master.setOptionValue(name, value)
-        nothing, infinity = np.array([], np.int32), highspy.kHighsInf
+        master = quiet_highs(solver="simplex")
+        nothing, infinity = np.array([], np.int32), np.inf
         for _ in range(largest - self.k + 1):
             master.addRow(0.0, 0.0, 0, nothing, np.array([]))
         for number in self.crowds:
@@ -163,12 +160,10 @@ class Patterns:
         return added
 
     def _add(self, master: Any, pieces: list[int], sign: float, row: int) -> None:
-        import highspy
-
         found, number = np.unique(pieces, return_counts=True)
         rows = np.concatenate([found - self.k, [row]]).astype(np.int32)
         values = np.concatenate([sign * number, [1.0]])
-        master.addCol(0.0, 0.0, highspy.kHighsInf, rows.size, rows, values)
+        master.addCol(0.0, 0.0, np.inf, rows.size, rows, values)
 
 
 def lower(problem: Problem, low: int, high: int, run: Run) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.search import Run
 from shoal.search.kernels import kernel
+from shoal.search.linear_programmes import PRIMAL, is_optimal, programme, quiet_highs
 from shoal.tables.exact.inequalities import Rows
 from shoal.tables.exact.strengthening import best_two, coefficient
 from shoal.tables.heuristic.neighbourhood import around
@@ -66,8 +67,6 @@ class AttackerCuts:
     """
 
     def __init__(self, problem: Problem, run: Run | None = None) -> None:
-        import highspy
-
         self.problem = problem
         self.wanted = problem.requirements
         self.records: list[_Record] = []
@@ -90,17 +89,8 @@ class AttackerCuts:
         self._place = np.full(table.cells, -1, dtype=np.int64)
         self._reached = np.zeros(table.relations, dtype=bool)
         self._up, self._down = np.minimum(problem.up, _FAR), np.minimum(problem.down, _FAR)
-        self._highs = highspy
-        self._solver = highspy.Highs()
-        # At rest every cell keeps its value, which is feasible: the primal method (4) goes on from there.
-        for option, value in (
-            ("output_flag", False),
-            ("threads", 1),
-            ("random_seed", 0),
-            ("presolve", "off"),
-            ("simplex_strategy", 4),
-        ):
-            self._solver.setOptionValue(option, value)
+        # At rest every cell keeps its value, which is feasible: the primal method goes on from there.
+        self._solver = quiet_highs(presolve="off", simplex_strategy=PRIMAL)
 
     def require(self, more: Requirements) -> None:
         """Take further requirements into account."""
@@ -204,18 +194,12 @@ class AttackerCuts:
             low[0] = max(low[0], -1.01 * _NEARLY)
         cost = np.zeros(cells.size)
         cost[0] = -1.0 if direction == UP else 1.0
-        model = self._highs.HighsLp()
-        model.num_col_, model.num_row_ = cells.size, starts.size - 1
-        model.col_cost_, model.col_lower_, model.col_upper_ = cost, low, high
-        model.row_lower_ = model.row_upper_ = np.zeros(starts.size - 1)
-        model.a_matrix_.format_ = self._highs.MatrixFormat.kRowwise
-        model.a_matrix_.start_, model.a_matrix_.index_ = starts, columns
-        model.a_matrix_.value_ = values
+        zeros = np.zeros(starts.size - 1)
         self._solver.clearModel()
-        self._solver.passModel(model)
+        self._solver.passModel(programme(cost, low, high, (starts, columns, values), zeros, zeros))
         self._solver.run()
         self.solved += 1
-        if self._solver.getModelStatus() != self._highs.HighsModelStatus.kOptimal:
+        if not is_optimal(self._solver):
             return None
         solution = self._solver.getSolution()
         change = np.array(solution.col_value) * need

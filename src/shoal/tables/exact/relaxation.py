@@ -6,6 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from shoal.search import Run
+from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
 from shoal.tables.exact.inequalities import Rows
 from shoal.tables.problem import Problem, Requirements
 
@@ -52,27 +53,19 @@ class Relaxation:
         self._pass([])
 
     def _pass(self, numbers: list[int]) -> None:
-        import highspy
-
         self.place = np.full(self.problem.table.cells, -1, dtype=np.int32)
         self.place[self.columns] = np.arange(self.columns.size)
-        self.solver = highspy.Highs()
-        for option, value in (
-            ("output_flag", False),
-            ("presolve", "off"),
-            ("threads", 1),
-            ("random_seed", 0),
-        ):
-            self.solver.setOptionValue(option, value)
-        model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = self.columns.size, 0
-        model.col_cost_ = self.problem.cost[self.columns]
-        model.col_lower_, model.col_upper_ = np.zeros(self.columns.size), np.ones(self.columns.size)
-        model.row_lower_ = model.row_upper_ = np.zeros(0)
-        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        self._inf = highspy.kHighsInf
-        self._optimal = highspy.HighsModelStatus.kOptimal
-        self.solver.passModel(model)
+        none = np.zeros(0)
+        size = self.columns.size
+        model = programme(
+            self.problem.cost[self.columns],
+            np.zeros(size),
+            np.ones(size),
+            (np.zeros(1, dtype=np.int32), none.astype(np.int32), none),
+            none,
+            none,
+        )
+        self.solver = quiet_highs(model, presolve="off")
         self.numbers: list[int] = []
         self._rhs: list[float] = []
         self.add(self.separator.write(numbers, self.columns))
@@ -87,7 +80,7 @@ class Relaxation:
         self.solver.addRows(
             len(rows),
             np.array(rows.rhs),
-            np.full(len(rows), self._inf),
+            np.full(len(rows), np.inf),
             values.size,
             starts[:-1],
             index,
@@ -104,7 +97,7 @@ class Relaxation:
     def solve(self) -> bool:
         """Solve what there is; ``x``, ``value`` and ``reduced`` are then up to date. False if that failed."""
         self.solver.run()
-        if self.solver.getModelStatus() != self._optimal:
+        if not is_optimal(self.solver):
             return False
         solution = self.solver.getSolution()
         self.value = float(self.solver.getInfo().objective_function_value)

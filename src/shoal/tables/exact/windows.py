@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from shoal.search import Run
+from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
 from shoal.search.randomness import below
 from shoal.tables.exact.inequalities import Rows
 from shoal.tables.problem import Problem
@@ -123,28 +124,19 @@ class Windows:
         if open_.size == 0 or used.size == 0:
             return np.empty(0, dtype=np.int64), True
         matrix = matrix[:, used]
-        model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = used.size, open_.size
-        model.col_cost_ = self.problem.cost[self.cells[used]]
-        model.col_lower_, model.col_upper_ = np.zeros(used.size), np.ones(used.size)
-        model.row_lower_ = rhs[open_]
-        model.row_upper_ = np.full(open_.size, highspy.kHighsInf)
-        model.a_matrix_.start_, model.a_matrix_.index_ = matrix.indptr, matrix.indices
-        model.a_matrix_.value_ = matrix.data
-        model.integrality_ = [highspy.HighsVarType.kInteger] * used.size
-        solver = highspy.Highs()
-        for option, value in (
-            ("output_flag", False),
-            ("threads", 1),
-            ("random_seed", 0),
-            ("mip_max_nodes", _NODES),
-            ("mip_rel_gap", 1e-6),
-        ):
-            solver.setOptionValue(option, value)
+        model = programme(
+            self.problem.cost[self.cells[used]],
+            np.zeros(used.size),
+            np.ones(used.size),
+            (matrix.indptr, matrix.indices, matrix.data),
+            rhs[open_],
+            np.full(open_.size, np.inf),
+            by="columns",
+            whole=True,
+        )
         left = run.remaining().seconds
-        if left is not None:
-            solver.setOptionValue("time_limit", max(0.05, min(5.0, left)))
-        solver.passModel(model)
+        limit = {} if left is None else {"time_limit": max(0.05, min(5.0, left))}
+        solver = quiet_highs(model, mip_max_nodes=_NODES, mip_rel_gap=1e-6, **limit)
         known = highspy.HighsSolution()
         known.col_value = list(np.isin(self.cells[used], pattern).astype(float))
         solver.setSolution(known)
@@ -152,5 +144,4 @@ class Windows:
         values = np.array(solver.getSolution().col_value)
         if values.size != used.size:
             return np.setdiff1d(pattern, self.cells[kept]), False
-        solved = solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
-        return self.cells[used[values > 0.5]], solved
+        return self.cells[used[values > 0.5]], is_optimal(solver)

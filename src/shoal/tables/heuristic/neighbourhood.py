@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from shoal.search.kernels import kernel
+from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
 from shoal.tables.problem import UP, Problem
 
 # Rooms beyond this are no limit in practice; the solver likes moderate numbers.
@@ -253,8 +254,6 @@ class Neighbourhoods:
     """Finds neighbourhoods in one table and solves the programmes over them."""
 
     def __init__(self, problem: Problem) -> None:
-        import highspy
-
         self.problem = problem
         table = problem.table
         columns = table.matrix.tocsc()
@@ -267,16 +266,8 @@ class Neighbourhoods:
         self._local = np.full(table.relations, -1, dtype=np.int64)
         self._up = np.minimum(problem.up, _FAR)
         self._down = np.minimum(problem.down, _FAR)
-        self._highs = highspy
-        self._solver = highspy.Highs()
         # The programmes are so small that preparing them takes longer than solving them.
-        for option, value in (
-            ("output_flag", False),
-            ("threads", 1),
-            ("random_seed", 0),
-            ("presolve", "off"),
-        ):
-            self._solver.setOptionValue(option, value)
+        self._solver = quiet_highs(presolve="off")
         self.solved = 0
 
     def near(self, cell: int, step: np.ndarray, limit: int) -> tuple[np.ndarray, bool]:
@@ -359,19 +350,19 @@ class Neighbourhoods:
     ) -> np.ndarray | None:
         """Rises less falls at the optimum; ``None`` if there is no feasible change."""
         starts, index, values, rows = relations
-        model = self._highs.HighsLp()
-        model.num_col_, model.num_row_ = cost.size, rows
-        model.col_cost_, model.col_lower_, model.col_upper_ = cost, low, high
-        model.row_lower_ = model.row_upper_ = np.zeros(rows)
-        model.a_matrix_.start_ = np.concatenate([starts, starts[1:] + starts[-1]])
-        model.a_matrix_.index_ = np.concatenate([index, index])
-        model.a_matrix_.value_ = np.concatenate([values, -values])
+        # Each cell once for its rise and once for its fall.
+        matrix = (
+            np.concatenate([starts, starts[1:] + starts[-1]]),
+            np.concatenate([index, index]),
+            np.concatenate([values, -values]),
+        )
+        model = programme(cost, low, high, matrix, np.zeros(rows), np.zeros(rows), by="columns")
         solver = self._solver
         solver.clearModel()
         solver.passModel(model)
         solver.run()
         self.solved += 1
-        if solver.getModelStatus() != self._highs.HighsModelStatus.kOptimal:
+        if not is_optimal(solver):
             return None
         value = np.array(solver.getSolution().col_value)
         half = cost.size // 2

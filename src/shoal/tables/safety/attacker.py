@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from shoal.search.linear_programmes import PRIMAL, programme, quiet_highs
 from shoal.tables.model.reduction import small_table, ties
 from shoal.tables.problem import DOWN, TOLERANCE, UP, WIDTH, Problem, Requirements
 
@@ -20,8 +21,6 @@ class Attacker:
     """
 
     def __init__(self, problem: Problem, hidden: np.ndarray, weights: np.ndarray | None = None) -> None:
-        import highspy
-
         self.problem = problem
         self.hidden = np.asarray(hidden, dtype=np.int64)
         self.column = np.full(problem.table.cells, -1, dtype=np.int64)
@@ -32,31 +31,21 @@ class Attacker:
         rows = problem.table.matrix[:, self.hidden].tocsr()
         self._kept = np.flatnonzero(np.diff(rows.indptr))
         self.rows = rows[self._kept]
-        self._inf = highspy.kHighsInf
-        model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = self.hidden.size, self.rows.shape[0]
-        model.col_cost_ = np.zeros(self.hidden.size)
-        model.col_lower_, model.col_upper_ = self._bounds(self.low), self._bounds(self.high)
-        model.row_lower_ = model.row_upper_ = np.zeros(self.rows.shape[0])
-        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        model.a_matrix_.start_ = self.rows.indptr
-        model.a_matrix_.index_ = self.rows.indices
-        model.a_matrix_.value_ = self.rows.data
-        self.solver = highspy.Highs()
-        for option, value in (
-            ("output_flag", False),
-            ("presolve", "off"),
-            ("threads", 1),
-            ("simplex_strategy", 4),
-            ("random_seed", 0),
-        ):
-            self.solver.setOptionValue(option, value)
-        self.solver.passModel(model)
+        zeros = np.zeros(self.rows.shape[0])
+        model = programme(
+            np.zeros(self.hidden.size),
+            self._bounds(self.low),
+            self._bounds(self.high),
+            (self.rows.indptr, self.rows.indices, self.rows.data),
+            zeros,
+            zeros,
+        )
+        self.solver = quiet_highs(model, presolve="off", simplex_strategy=PRIMAL)
         self.scenario = -1
         self.last_prices = np.zeros(problem.table.relations)
 
     def _bounds(self, values: np.ndarray) -> np.ndarray:
-        return np.where(values >= 1e20, self._inf, np.where(values <= -1e20, -self._inf, values))
+        return np.where(values >= 1e20, np.inf, np.where(values <= -1e20, -np.inf, values))
 
     def rescale(self, weights: np.ndarray) -> None:
         """Let each hidden cell move by a share of its room only."""

@@ -32,6 +32,7 @@ from shoal.microdata.microaggregation.search.kd_tree import Tree, nearest, tree_
 from shoal.microdata.microaggregation.solution import squared_error
 from shoal.search import Budget, Direction, Observer, Run, silent
 from shoal.search.kernels import kernel
+from shoal.search.linear_programmes import quiet_highs
 
 # What is worth less than this more than it costs, in the unit of the mean squared distance, is not looked
 # for.
@@ -131,13 +132,9 @@ class _Programme:
     """The linear programme over the groups known so far."""
 
     def __init__(self, points: np.ndarray, problem: Problem, run: Run) -> None:
-        import highspy
-
         self._points = points
         self._known: set[tuple[int, ...]] = set()
-        self._solver = highspy.Highs()
-        self._solver.silent()
-        self._solver.setOptionValue("threads", 1)
+        self._solver = quiet_highs()
         nothing = np.array([], dtype=np.int32)
         for _ in range(problem.n):
             self._solver.addRow(1.0, 1.0, 0, nothing, np.array([]))

@@ -20,6 +20,7 @@ from shoal.microdata.microaggregation.search.kernels.pricing import (
 )
 from shoal.microdata.microaggregation.search.kernels.space import Space
 from shoal.microdata.microaggregation.solution import numbered_by_appearance
+from shoal.search.linear_programmes import quiet_highs
 
 _NEIGHBOURS = 20
 _STEPS = 6
@@ -48,7 +49,7 @@ class GroupPool:
         self._costs: list[float] = []
         self._neighbours: np.ndarray | None = None
         self._spent = 0
-        self._programme = _quiet()
+        self._programme = quiet_highs()
         n = problem.n
         ones = np.ones(n)
         self._programme.addRows(n, ones, ones, 0, np.zeros(n, np.int32), np.zeros(0, np.int32), np.zeros(0))
@@ -220,7 +221,7 @@ class GroupPool:
         self, records: np.ndarray, groups: list[np.ndarray], costs: np.ndarray, stop: Callable[[], bool]
     ) -> np.ndarray | None:
         """The cheapest choice of groups that covers each of the records once, as far as a few nodes tell."""
-        programme = _quiet()
+        programme = quiet_highs(mip_max_nodes=_NODES, mip_rel_gap=1e-6)
         place = {int(record): row for row, record in enumerate(records)}
         count, rows = len(groups), len(records)
         ones = np.ones(rows)
@@ -239,8 +240,6 @@ class GroupPool:
         )
         kinds = np.array([highspy.HighsVarType.kInteger] * count)
         programme.changeColsIntegrality(count, np.arange(count, dtype=np.int32), kinds)
-        programme.setOptionValue("mip_max_nodes", _NODES)
-        programme.setOptionValue("mip_rel_gap", 1e-6)
         if not self._solve(programme, stop):
             return None
         return np.flatnonzero(np.array(programme.getSolution().col_value) > 0.5)
@@ -282,14 +281,6 @@ def groups_of(labels: np.ndarray) -> list[np.ndarray]:
     """
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.cumsum(np.bincount(labels))[:-1])
-
-
-def _quiet() -> highspy.Highs:
-    programme = highspy.Highs()
-    programme.silent()
-    # Results must not depend on how many threads the machine has.
-    programme.setOptionValue("threads", 1)
-    return programme
 
 
 def _run(programme: highspy.Highs, stop: Callable[[], bool]) -> bool:
