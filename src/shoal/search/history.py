@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +43,19 @@ class History:
             best = point.value
         return best
 
+    def mapped(self, value: Callable[[Any], Any]) -> "History":
+        """The same course told in other units: values and bounds where there are any.
+
+        >>> History((Point(0, 0.0, 9.5, None),)).mapped(lambda cost: 2 * cost).points
+        (Point(work=0, seconds=0.0, value=19.0, bound=None),)
+        """
+        return History(
+            tuple(
+                Point(point.work, point.seconds, _mapped(value, point.value), _mapped(value, point.bound))
+                for point in self.points
+            )
+        )
+
     def to_records(self) -> list[dict[str, Any]]:
         """The points as dictionaries, ready for a frame or JSON."""
         return [
@@ -57,3 +70,7 @@ class History:
         writer.writeheader()
         writer.writerows(self.to_records())
         return out.getvalue()
+
+
+def _mapped(function: Callable[[Any], Any], value: Any) -> Any:
+    return None if value is None else function(value)

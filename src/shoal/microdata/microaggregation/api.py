@@ -47,7 +47,8 @@ from shoal.microdata.microaggregation.warnings import (
     warnings_on_kept,
 )
 from shoal.numbers import counted, whole
-from shoal.search import Budget, Method, Observer, Progress, Seeds, silent
+from shoal.search import Budget, Method, Observer, Seeds, silent
+from shoal.search.observer import mapped
 from shoal.search.threads import usable_threads
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ def microaggregate(
                 seconds=sum(partition.seconds for _, _, partition in solved),
                 stopped_by=most_telling(partition.stopped_by for _, _, partition in solved),
                 histories=tuple(
-                    (name, _percent_history(problem, partition)) for name, problem, partition in solved
+                    (name, partition.history.mapped(problem.percent)) for name, problem, partition in solved
                 ),
             )
         )
@@ -426,7 +427,7 @@ class _Search:
                 budget=budget,
                 seeds=self.seeds.child("group", place, "stratum", number),
                 threads=self.threads,
-                observer=_in_percent(self.observer, problem, name),
+                observer=mapped(self.observer, problem.percent, name),
                 start=None if begin is None else numbered_by_appearance(begin[rows]),
             )
             shares.searched(len(rows))
@@ -536,20 +537,3 @@ def _sorted(frame: nw.DataFrame, names: Sequence[str]) -> tuple[nw.DataFrame, np
     if frame.implementation.is_pandas_like():
         ordered = nw.from_native(ordered.to_native().reset_index(drop=True), eager_only=True)
     return ordered, permutation
-
-
-def _percent_history(problem: Problem, partition: Partition) -> list[tuple[int, float, float]]:
-    return [
-        (point.work, point.seconds, problem.percent(point.value))
-        for point in partition.history
-        if point.value is not None
-    ]
-
-
-def _in_percent(observer: Observer, problem: Problem, phase: str) -> Observer:
-    def observe(progress: Progress) -> None:
-        value = None if progress.value is None else problem.percent(progress.value)
-        bound = None if progress.bound is None else problem.percent(progress.bound)
-        observer(replace(progress, value=value, bound=bound, phase=phase or progress.phase))
-
-    return observe

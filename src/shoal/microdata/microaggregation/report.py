@@ -230,7 +230,7 @@ def _search(out: Page, result: "Microaggregation") -> None:
     for part in result.parts:
         for name, history in part.histories:
             if len(history) > 1:
-                curves[name or "loss"] = [(work, value) for work, _, value in history]
+                curves[name or "loss"] = [(p.work, p.value) for p in history if p.value is not None]
     if not curves:
         return
     out.section("The search")

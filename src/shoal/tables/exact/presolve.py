@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shoal.errors import Infeasible
-from shoal.search import Budget, Observer, Progress
+from shoal.search import Budget, Observer
 from shoal.search.history import History, Point
+from shoal.search.observer import mapped
 from shoal.tables.model.reduction import Reduction, reduce
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import add_for_sums
@@ -36,7 +37,7 @@ def on_smaller(
         cells = small.lower(start.complementary)
         begin = replace(start, complementary=cells, value=small.problem.total_cost(cells), bound=None)
     try:
-        found = solve(small.problem, budget, _shifted(observer, constant), begin)
+        found = solve(small.problem, budget, mapped(observer, lambda cost: cost + constant), begin)
     except Infeasible:
         # Cells of the smaller table have the name of one among several; the original one names those at fault.
         refuse_hopeless(problem)
@@ -46,11 +47,7 @@ def on_smaller(
 
 def _original(small: Reduction, found: Pattern) -> Pattern:
     constant = small.constant
-    points = tuple(
-        Point(point.work, point.seconds, _plus(point.value, constant), _plus(point.bound, constant))
-        for point in found.history
-    )
-    lifted = replace(small.lifted(found), history=History(points))
+    lifted = replace(small.lifted(found), history=found.history.mapped(lambda cost: cost + constant))
     if small.original.sums is None:
         return lifted
     more = add_for_sums(small.original, lifted.complementary, small.original.cost)
@@ -62,19 +59,3 @@ def _original(small: Reduction, found: Pattern) -> Pattern:
     optimal = lifted.optimal and more.size == lifted.complementary.size
     last = History((Point(lifted.work, lifted.seconds, value, lifted.bound),))
     return replace(lifted, complementary=more, value=value, optimal=optimal, history=last)
-
-
-def _shifted(observer: Observer, constant: float) -> Observer:
-    if constant == 0.0:
-        return observer
-
-    def observe(progress: Progress) -> None:
-        observer(
-            replace(progress, value=_plus(progress.value, constant), bound=_plus(progress.bound, constant))
-        )
-
-    return observe
-
-
-def _plus(value: float | None, constant: float) -> float | None:
-    return None if value is None else value + constant

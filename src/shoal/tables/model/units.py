@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.search import Method, Observer, Progress
-from shoal.search.history import History, Point
+from shoal.search import Method
+from shoal.search.observer import mapped
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
 
@@ -86,33 +86,18 @@ class ScaledMethod(Method):
             if budget is not None and budget.target is not None:
                 keywords["budget"] = replace(budget, target=budget.target * factor)
             if keywords.get("observer") is not None:
-                keywords["observer"] = _seen(keywords["observer"], factor)
+                keywords["observer"] = mapped(keywords["observer"], lambda cost: cost / factor)
             start = keywords.get("start")
             if start is not None:
                 keywords["start"] = replace(
-                    start, value=start.value * factor, bound=_divided(start.bound, 1.0 / factor)
+                    start,
+                    value=start.value * factor,
+                    bound=None if start.bound is None else start.bound * factor,
                 )
         found = super().solve(small, options, **keywords)
-        points = tuple(
-            Point(point.work, point.seconds, _divided(point.value, factor), _divided(point.bound, factor))
-            for point in found.history
-        )
         return replace(
             found,
             value=found.value / factor,
-            bound=_divided(found.bound, factor),
-            history=History(points),
+            bound=None if found.bound is None else found.bound / factor,
+            history=found.history.mapped(lambda cost: cost / factor),
         )
-
-
-def _seen(observer: Observer, factor: float) -> Observer:
-    def observe(progress: Progress) -> None:
-        observer(
-            replace(progress, value=_divided(progress.value, factor), bound=_divided(progress.bound, factor))
-        )
-
-    return observe
-
-
-def _divided(value: float | None, factor: float) -> float | None:
-    return None if value is None else value / factor
