@@ -2,7 +2,7 @@
 
 import inspect
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from shoal.sources import Output, Outputs
     from shoal.sources.outputs import Writing
 
-_FILES = "Files"
-# What every command has besides its settings; one that writes no data needs no --safe-csv.
+#: The section of help with what is written.
+FILES = "Files"
 _COMMON: dict[str, tuple[Any, Any]] = {
     "report": (options.Report, None),
     "separator": (options.Separator, None),
@@ -43,8 +43,7 @@ def command(operation: Operation) -> Any:
         *(_product(item) for item in operation.products),
         *(
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-            for name, (kind, default) in _COMMON.items()
-            if name != "safe_csv" or any(item.form == "data" for item in operation.products)
+            for name, (kind, default) in _shared(operation).items()
         ),
     ]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -52,6 +51,17 @@ def command(operation: Operation) -> Any:
     app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=options.CONTEXT)
     app.command(operation.name, help=_help(operation), cls=CheckedCommand)(run)
     return typer.main.get_command(app)
+
+
+def _shared(operation: Operation) -> dict[str, tuple[Any, Any]]:
+    # A command that writes no data needs no --safe-csv.
+    data = any(item.form == "data" for item in operation.products)
+    return {name: about for name, about in _COMMON.items() if data or name != "safe_csv"}
+
+
+def shared_options(operation: Operation) -> dict[str, Any]:
+    """What its command has besides settings and products, as Typer declares it: for those who write of it."""
+    return {name: get_args(kind)[1] for name, (kind, _) in _shared(operation).items()}
 
 
 def _help(operation: Operation) -> str:
@@ -93,7 +103,7 @@ def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 def _product(item: Product) -> inspect.Parameter:
     names = [item.option] + ([item.short] if item.short else [])
     option = typer.Option(
-        *names, metavar=item.metavar, help=item.sentence, show_default=False, rich_help_panel=_FILES
+        *names, metavar=item.metavar, help=item.sentence, show_default=False, rich_help_panel=FILES
     )
     kind = str if item.form == "data" else Path
     return _keyword(_parameter_of(item), Annotated[kind | None, option], None)

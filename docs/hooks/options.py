@@ -1,0 +1,127 @@
+"""Tables of options, made from the declarations: ``<!-- options of NAME -->`` in a page becomes those of an operation."""
+
+import re
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from mkdocs.exceptions import PluginError
+
+from shoal.cli.operation import FILES, shared_options
+from shoal.operation import Operation, Product
+from shoal.operations import OPERATIONS
+from shoal.settings import SettingField
+
+_MARKER = re.compile(r"^<!-- options of ([a-z-]+) -->$", re.MULTILINE)
+_ELSEWHERE = "Only in the workbench"
+
+
+class Row(NamedTuple):
+    """One option: how it is written, what it does, what it may be, and what holds without it."""
+
+    section: str
+    option: str
+    meaning: str
+    allowed: str = ""
+    otherwise: str = ""
+
+
+def on_page_markdown(markdown: str, **_: Any) -> str:
+    """Put the tables in the place of their markers; a marker of something else stops the build."""
+    return _MARKER.sub(lambda found: table(_operation(found[1])), markdown)
+
+
+def _operation(name: str) -> Operation:
+    if name not in OPERATIONS:
+        raise PluginError(f"'{name}' is no operation, so it has no table of options")
+    return OPERATIONS[name]
+
+
+def table(operation: Operation) -> str:
+    """The options of an operation by section: its own first, then what it writes, then what all commands have."""
+    sections: dict[str, list[Row]] = {}
+    for row in rows(operation):
+        sections.setdefault(row.section, []).append(row)
+    return "\n\n".join(_section(title, body) for title, body in sections.items())
+
+
+def rows(operation: Operation) -> Iterable[Row]:
+    """Every option of an operation."""
+    here = operation.fields("command")
+    yield from (_setting(item) for item in here)
+    yield from (_product(item) for item in operation.products)
+    yield from (_shared(info) for info in shared_options(operation).values())
+    for item in operation.fields("workbench"):
+        if item not in here:
+            yield Row(_ELSEWHERE, _plain(item.label), _plain(item.sentence), _allowed(item), _otherwise(item))
+
+
+def _setting(item: SettingField) -> Row:
+    names = [item.metavar] if item.argument else [*([item.short] if item.short else []), item.option]
+    takes = None if item.argument or item.kind == "switch" else item.metavar
+    section = "Arguments" if item.argument else item.section or "Options"
+    return Row(section, _written(names, takes), _plain(item.sentence), _allowed(item), _otherwise(item))
+
+
+def _product(item: Product) -> Row:
+    names = [*([item.short] if item.short else []), item.option]
+    return Row(FILES, _written(names, item.metavar), _plain(item.sentence), otherwise="not written")
+
+
+def _shared(info: Any) -> Row:
+    # In an annotation Typer takes the first name for the default.
+    names = sorted([info.default, *info.param_decls], key=len)
+    switch = not (info.metavar or isinstance(info.show_default, str))
+    takes = None if switch else info.metavar or "TEXT"
+    otherwise = (
+        info.show_default if isinstance(info.show_default, str) else "off" if switch else "not written"
+    )
+    allowed = "" if info.min is None else f"at least {info.min}"
+    return Row(info.rich_help_panel, _written(names, takes), _plain(info.help), allowed, _plain(otherwise))
+
+
+def _allowed(item: SettingField) -> str:
+    if item.choices:
+        words = [(choice, item.words.get(choice)) for choice in item.choices]
+        return ", ".join(
+            _code(choice) + (f" ({_plain(said)})" if said not in (None, choice) else "")
+            for choice, said in words
+        )
+    return ", ".join(item.limits_in_words())
+
+
+def _otherwise(item: SettingField) -> str:
+    if item.required:
+        return "must be given"
+    if item.otherwise:
+        return _plain(item.otherwise)
+    if item.kind == "switch":
+        # What holds anyway is switched off by its option.
+        return "off"
+    if item.default in (None, [], {}):
+        return "none"
+    return _code(item.spelling.write(item.default) if item.spelling is not None else str(item.default))
+
+
+def _written(names: Iterable[Any], takes: str | None) -> str:
+    *others, last = [str(name) for name in names]
+    return ", ".join([*map(_code, others), _code(f"{last} {takes}" if takes else last)])
+
+
+def _code(text: str) -> str:
+    # Inside it a bar parts no columns, and a backslash would be shown.
+    return f"`{text}`"
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"([\\|*_`\[\]])", r"\\\1", text).replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _section(title: str, body: list[Row]) -> str:
+    header = ["option", "meaning", "may be", "without it"]
+    lines = [list(row[1:]) for row in body]
+    # A column in which nothing stands is left out.
+    kept = [place for place in range(len(header)) if any(line[place] for line in lines)]
+    written = [header, ["---"] * len(header), *lines]
+    return f"**{title}**\n\n" + "\n".join(
+        "| " + " | ".join(line[place] for place in kept) + " |" for line in written
+    )

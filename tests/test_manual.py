@@ -1,0 +1,95 @@
+"""The manual says what there is: its tables of options are those that the operations declare."""
+
+import importlib.util
+import re
+from html import unescape
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from shoal.cli.operation import shared_options
+from shoal.operation import Operation
+from shoal.operations import OPERATIONS
+from shoal.settings import Settings, setting, switch
+
+ROOT = Path(__file__).parents[1]
+MANUAL = ROOT / "docs"
+SENTENCE = "A | b <script>*x*</script> _y_ `z` [l](m) &lt;."
+
+
+@pytest.fixture(scope="module")
+def options() -> ModuleType:
+    pytest.importorskip("mkdocs")
+    spec = importlib.util.spec_from_file_location("manual_options", MANUAL / "hooks" / "options.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def cells(markdown: str) -> list[list[str]]:
+    """The rows of all tables in a page as a reader of the manual sees them."""
+    from markdown import markdown as rendered
+
+    html = rendered(markdown, extensions=["tables"])
+    return [
+        [
+            unescape(re.sub(r"<[^>]+>", "", cell))
+            for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)
+        ]
+        for row in re.findall(r"<tr>(.*?)</tr>", html, re.DOTALL)
+        if "<td" in row
+    ]
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_option_is_in_the_table(name: str, options: ModuleType) -> None:
+    operation = OPERATIONS[name]
+    told = {row[0]: row[1:] for row in cells(options.table(operation))}
+    for item in operation.fields("command"):
+        written = [
+            names
+            for names in told
+            if names == item.metavar or (not item.argument and item.option in names.split())
+        ]
+        assert len(written) == 1, item.name
+        assert told[written[0]][0] == item.sentence
+        if item.short:
+            assert written[0].startswith(f"{item.short}, ")
+        for limit in (*item.limits_in_words(), *item.choices):
+            assert limit in told[written[0]][1], item.name
+    for item in operation.fields("workbench"):
+        assert item.only is None or told[item.label][0] == item.sentence
+    for product in operation.products:
+        assert any(product.option in names.split() for names in told), product.name
+    for shared in shared_options(operation):
+        assert any("--" + shared.replace("_", "-") in names.split() for names in told), shared
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_a_page_shows_the_table_and_none_written_by_hand(name: str, options: ModuleType) -> None:
+    page = (MANUAL / "commands" / f"{name}.md").read_text(encoding="utf-8")
+    assert page.count(f"<!-- options of {name} -->") == 1
+    assert "| option |" not in page
+    assert options.table(OPERATIONS[name]) in options.on_page_markdown(page)
+
+
+def test_a_marker_of_nothing_stops_the_build(options: ModuleType) -> None:
+    with pytest.raises(Exception, match="'nothing' is no operation"):
+        options.on_page_markdown("<!-- options of nothing -->")
+
+
+def test_no_sentence_breaks_a_table(options: ModuleType) -> None:
+    class Hostile(Settings):
+        a: str = setting("<b>|", SENTENCE, metavar="A|<B>")
+        b: bool = switch("Off | on.", on=True)
+        c: int = setting(3, "Elsewhere | here.", label="C | <c>", only="workbench")
+
+    operation: Any = Operation("x", "X", "X.", Hostile, lambda *_: None, "x", "x:x")
+    told = {row[0]: row[1:] for row in cells(options.table(operation))}
+    assert told["--a A|<B>"] == [SENTENCE, "<b>|"]
+    assert told["--no-b"][0] == "Off | on."
+    assert told["C | <c>"] == ["Elsewhere | here.", "3"]
+    assert "<script>" not in options.table(operation)
