@@ -67,6 +67,12 @@ class Workplace(Protocol):
     ) -> Records:
         """Data by its name; only ``columns`` are needed, if they are named; ``like`` is what it should have the types of."""
 
+    def listed(self, name: str) -> "pl.DataFrame":
+        """A list that belongs to the data (cells, codes, costs): its form is its own, whatever is said of the data's."""
+
+    def as_file(self, name: str, ending: str) -> "Path | None":
+        """Data as a file of one kind, which holds more than a frame can; ``None`` if it is of another kind."""
+
     def file(self, name: str) -> "Path":
         """Where a file of our own is, such as groups or record links."""
 
@@ -95,7 +101,8 @@ class Product:
     """Something a run can write: data, a text, or bytes, made from the result and the settings.
 
     ``check`` looks at data that was read back before it takes its place. ``files`` are names and titles it gets in the
-    workbench; ``subject`` is what is missed when the product goes nowhere.
+    workbench; ``subject`` is what is missed when the product goes nowhere. With ``beside`` it is written beside the first
+    product, under the same name with this ending.
     """
 
     name: str
@@ -108,6 +115,7 @@ class Product:
     check: Callable[[Any, Any], Callable[[Any], object]] | None = None
     files: tuple[tuple[str, str], ...] = ()
     subject: str = ""
+    beside: str = ""
 
     @property
     def option(self) -> str:
@@ -127,8 +135,8 @@ class Operation:
     ``function`` is the import path of the public function whose signature the settings go with, ``telling`` that of the
     module that tells its result. ``reads`` names all data that will be read, and ``check`` refuses what cannot go together
     with the products that are to be written, both before any work. ``gate`` gives the words of a refusal if the result is
-    not what the settings require. ``apart`` names parameters of the function that are no settings, and settings that it
-    does not take.
+    not what the settings require. ``only_in_workbench`` names settings that its command does without. ``apart`` names
+    parameters of the function that are no settings, and settings that it does not take.
     """
 
     name: str
@@ -147,6 +155,7 @@ class Operation:
     gate: Callable[[Any, Any], str | None] | None = None
     methods: str | None = None
     reads: Callable[[Any], Iterable[Place]] = lambda settings: ()
+    only_in_workbench: frozenset[str] = frozenset()
     apart: frozenset[str] = field(default_factory=frozenset)
 
     @property
@@ -166,7 +175,8 @@ class Operation:
 
     def fields(self, front: Literal["command", "workbench"] | None = None) -> list[SettingField]:
         """Its settings, as a front end sees them."""
-        return fields(self.settings, front)
+        without = self.only_in_workbench if front == "command" else ()
+        return [item for item in fields(self.settings, front) if item.name not in without]
 
 
 def load(path: str) -> Any:

@@ -35,6 +35,7 @@ class Operations(Mapping[str, Operation]):
 OPERATIONS = Operations(
     {
         "anonymity": "shoal.anonymity.operation",
+        "tabulate": "shoal.tables.operations.tabulate",
         "microaggregate": "shoal.microdata.microaggregation.operation",
         "compare": "shoal.microdata.measures.operation",
         "group": "shoal.microdata.grouping.operation",

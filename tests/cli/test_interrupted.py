@@ -60,7 +60,7 @@ NOTHING = "shoal: interrupted; nothing was written\n"
     "when",
     [
         "typer",
-        "shoal.cli.tabulate",
+        "shoal.cli.suppress",
         "polars",
         "numba",
         "shoal.microdata.microaggregation.construct.mdav",

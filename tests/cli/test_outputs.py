@@ -294,7 +294,7 @@ def test_warnings_are_always_said_and_notes_are_not(folder, quiet, extra):
     [
         ("microaggregate survey.csv -k 5 --columns income,rent", "the protected records were not written"),
         ("suppress table.csv --sensitive cells.csv", "the pattern was not written"),
-        ("tabulate survey.csv --dimensions region,sex --value income", "the list of cells was not written"),
+        ("tabulate survey.csv --dimensions region,sex --value income", "the cells were not written"),
         ("assign people.csv slots.csv --quasi sex --seed 1", "the appointments were not written"),
     ],
 )

@@ -300,7 +300,7 @@ def test_the_way_of_a_table_over_the_api(api: httpx.Client) -> None:
     records = _three(data=data, hierarchy={"region": tree})
     made, counted = _result(api, "tabulate", records)
     names = [item["name"] for item in api.get(f"/api/jobs/{made}").json()["files"]]
-    assert names == ["cells.csv", "cells.structure.json", "cells.contributions.csv"]
+    assert names == ["cells.csv", "cells.structure.json", "cells.contributions.csv", "report.html"]
     run, found = _result(api, "suppress", {**records, "method": "general"})
     assert found["safe"]
     assert found["primary"] == counted["sensitive"]

@@ -22,7 +22,6 @@ from shoal.cli import (
     serve,
     study,
     suppress,
-    tabulate,
 )
 from shoal.cli.checked import check_numbers
 from shoal.cli.interrupts import interrupts
@@ -81,7 +80,6 @@ def shoal(
 
 for command in (
     assign,
-    tabulate,
     suppress,
     audit,
     generate,

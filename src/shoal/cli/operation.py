@@ -12,6 +12,7 @@ from shoal.cli.workplace import CommandLine
 from shoal.errors import Infeasible, InputError, ShoalError, as_option, spelled, spelled_throughout
 from shoal.operation import Operation, Product
 from shoal.settings import SettingField, Settings, checked
+from shoal.sources.address import beside
 
 if TYPE_CHECKING:
     from shoal.sources import Output, Outputs
@@ -40,7 +41,7 @@ def command(operation: Operation) -> Any:
 
     parameters = [
         *(_parameter(item, operation) for item in operation.fields("command")),
-        *(_product(item) for item in operation.products),
+        *(_product(item) for item in operation.products if not item.beside),
         *(
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
             for name, (kind, default) in _shared(operation).items()
@@ -147,7 +148,8 @@ class Run:
             if refused is None:
                 for product, target in declared.items():
                     self._write(writing, product, target, result, settings, place)
-                    figures[product.name] = str(target)
+                    if not product.beside:
+                        figures[product.name] = str(target)
             if page is not None:
                 writing.text(page, told.page(result, settings).html())
         if page is not None:
@@ -199,9 +201,13 @@ class Run:
         )
         declared = {}
         for product in self.operation.products:
-            name = self._values[_parameter_of(product)]
+            name, called = self._values.get(_parameter_of(product)), product.named
+            first = self.operation.products[0]
+            if product.beside and first in declared:
+                name = beside(self._values[_parameter_of(first)], product.beside)
+                called = f"the {product.name} beside {first.named}"
             declare = outputs.data if product.form == "data" else outputs.file
-            place = declare(product.named, name, internal=product.internal)
+            place = declare(called, name, internal=product.internal)
             if place is not None:
                 declared[product] = place
         page = outputs.file("--report", self._values["report"], internal=True)

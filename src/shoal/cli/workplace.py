@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.cli import output
 from shoal.operation import Place, Records
 from shoal.search.budget import Budget
 from shoal.search.observer import Observer, Progress, silent
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _DIALECT = ("separator", "decimal", "encoding", "header_row")
 
@@ -69,6 +72,16 @@ class CommandLine:
         found = Records(str(source.address), source.frame, source=source)
         self.first = self.first or found
         return found
+
+    def listed(self, name: str) -> "pl.DataFrame":
+        """Read a file or a table in whatever form it is."""
+        from shoal import sources
+
+        return sources.read(name).as_written
+
+    def as_file(self, name: str, ending: str) -> Path | None:
+        """The file itself, if its name says that it is of this kind."""
+        return Path(name) if name.endswith((f".{ending}", f".{ending}.gz")) else None
 
     def file(self, name: str) -> Path:
         """A file of this machine."""

@@ -140,6 +140,16 @@ def parse(address: "str | PathLike[str] | Address") -> Address:
     return FileAddress(path)
 
 
+def beside(path: "str | PathLike[str]", what: str) -> Path:
+    """The file that belongs to another one: it has its name with an ending of its own.
+
+    >>> beside("out/cells.csv", "structure.json").name
+    'cells.structure.json'
+    """
+    place = Path(path)
+    return place.with_name(f"{place.stem}.{what}")
+
+
 def names_sheet(text: str) -> bool:
     """Whether a text is a file with a sheet.
 

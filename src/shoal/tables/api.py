@@ -125,7 +125,7 @@ class Suppression:
 
     def report(self, others: "Sequence[Suppression]" = ()) -> "Page":
         """The result as a page for internal use; ``others`` are results of other methods to compare with."""
-        from shoal.tables.report import suppression_page
+        from shoal.tables.reports.suppression import suppression_page
 
         return suppression_page(self, others)
 

@@ -181,6 +181,8 @@ class Datasets:
 
     def attachment(self, name: str, ending: str) -> Path | None:
         """What is kept beside the records, if there is something of this ending."""
+        if ending not in _ENDINGS:
+            return None
         path = self._beside(self[name].name, ending)
         return path if path.exists() else None
 

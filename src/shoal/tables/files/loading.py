@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from shoal.errors import InputError, first_record
 from shoal.numbers import LARGEST, first_unusable
+from shoal.sources.address import beside
 from shoal.sources.internal import COLUMN, WORD
 from shoal.tables.api import as_table
 from shoal.tables.files import jj
@@ -37,40 +39,50 @@ def is_jj(path: str) -> bool:
     return path.endswith((".jj", ".jj.gz"))
 
 
-def load(
-    path: str,
-    *,
-    rounding: float | None = None,
-    separator: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-    header_row: int | None = None,
-) -> Loaded:
+def load(path: str, *, rounding: float | None = None, **dialect: Any) -> Loaded:
     """Read a table from a ``jj`` file, a list of cells or a matrix."""
     if is_jj(path):
-        contents = jj.read(Path(path))
-        contents.problem.table.check(rounding=rounding)
-        return Loaded(contents.problem, hidden=contents.hidden)
+        return load_general(Path(path), rounding=rounding)
     from shoal import sources
 
-    data = sources.read(path, separator=separator, decimal=decimal, encoding=encoding, header_row=header_row)
-    if {"value", "status"} <= set(data.frame.columns):
-        made = read_cells(data.as_written, path, rounding=rounding)
-        lost = beside(path, "contributions.csv").name
-        unknown = f"{lost} is not there: contributors are unknown, so insiders are not protected against"
-        warnings = (unknown,) if made.rules and made.contributions is None else ()
-        return Loaded(made, data.notes, warnings=data.warnings + warnings)
+    data = sources.read(path, **dialect)
+    if is_list_of_cells(data.frame):
+        found = load_cells(data.as_written, path, rounding=rounding)
+        return replace(found, notes=data.notes, warnings=data.warnings + found.warnings)
     return Loaded(as_table(data.as_written, rounding=rounding), data.notes, warnings=data.warnings)
 
 
-def beside(path: str, what: str) -> Path:
-    """The file that belongs to a list of cells: its structure or its contributions.
+def load_general(path: Path, *, rounding: float | None = None) -> Loaded:
+    """A ``jj`` file: the whole problem, and the cells it marks as hidden."""
+    contents = jj.read(path)
+    contents.problem.table.check(rounding=rounding)
+    return Loaded(contents.problem, hidden=contents.hidden)
 
-    >>> beside("out/cells.csv", "structure.json").name
-    'cells.structure.json'
-    """
-    place = Path(path)
-    return place.with_name(f"{place.stem}.{what}")
+
+def is_list_of_cells(frame: "pl.DataFrame") -> bool:
+    """Whether a frame looks like what ``tabulate`` writes."""
+    return {"value", "status"} <= set(frame.columns)
+
+
+def load_cells(frame: "pl.DataFrame", path: str, *, rounding: float | None = None) -> Loaded:
+    """A list of cells with what lies beside its file."""
+    from shoal import sources
+
+    plan, shares = beside(path, "structure.json"), beside(path, "contributions.csv")
+    made = read_cells(
+        frame,
+        _read_structure(plan) if plan.exists() else {},
+        sources.read(str(shares)).as_written if shares.exists() else None,
+        shares.name,
+        rounding=rounding,
+    )
+    return Loaded(made, warnings=without_contributors(made, f"{shares.name} is"))
+
+
+def without_contributors(made: Tabulation, missing: str) -> tuple[str, ...]:
+    """What is to be warned of where rules would need contributors; ``missing`` begins with who lacks."""
+    text = f"{missing} not there: contributors are unknown, so insiders are not protected against"
+    return (text,) if made.rules and made.contributions is None else ()
 
 
 def structure(made: Tabulation) -> str:
@@ -111,12 +123,15 @@ def contributions_frame(made: Tabulation) -> "pl.DataFrame":
     )
 
 
-def read_cells(frame: "pl.DataFrame", path: str, *, rounding: float | None = None) -> Tabulation:
-    """A table from its list of cells and what lies beside it."""
-    plan: dict[str, Any] = {}
-    place = beside(path, "structure.json")
-    if place.exists():
-        plan = _read_structure(place)
+def read_cells(
+    frame: "pl.DataFrame",
+    plan: Mapping[str, Any],
+    shares: "pl.DataFrame | None",
+    name: str,
+    *,
+    rounding: float | None = None,
+) -> Tabulation:
+    """A table from its list of cells, its ``plan`` (hierarchies, rules) and who contributes which share; ``name`` is theirs."""
     names = frame.columns
     dimensions = plan.get("dimensions") or names[: names.index("value")]
     if not dimensions:
@@ -172,7 +187,7 @@ def read_cells(frame: "pl.DataFrame", path: str, *, rounding: float | None = Non
     rules = tuple(parse_rule(text) for text in plan.get("rules", []))
     counts = bool(plan.get("counts", False))
     contributors = spread("contributors", 0.0).astype(np.int64)
-    contributions = _read_contributions(beside(path, "contributions.csv"), where, table, contributors)
+    contributions = None if shares is None else _read_contributions(shares, name, where, table, contributors)
     cost = spread("cost", np.nan)
     return Tabulation(
         table,
@@ -223,14 +238,9 @@ def _read_structure(path: Path) -> dict[str, Any]:
 
 
 def _read_contributions(
-    path: Path, where: np.ndarray, table: Table, contributors: np.ndarray
-) -> Contributions | None:
-    if not path.exists():
-        return None
-    from shoal import sources
-
-    frame = sources.read(str(path)).as_written
-    stale = f"{path.name} does not fit the list of cells (was one of them sorted or cut?); run tabulate again"
+    frame: "pl.DataFrame", name: str, where: np.ndarray, table: Table, contributors: np.ndarray
+) -> Contributions:
+    stale = f"{name} does not fit the list of cells (was one of them sorted or cut?); run tabulate again"
     if not {"cell", "contributor", "amount"} <= set(frame.columns):
         raise InputError(stale)
     if frame.null_count().sum_horizontal().sum() or not (
@@ -259,16 +269,15 @@ def read_hierarchy(path: str) -> dict[str, str]:
         return _read_hrc(Path(path))
     from shoal import sources
 
-    frame = sources.read(path).as_written
-    if not {"code", "parent"} <= set(frame.columns):
-        if len(frame.columns) != 2:
-            raise InputError(f"the hierarchy {Path(path).name} needs the columns 'code' and 'parent'")
-        frame = frame.rename(dict(zip(frame.columns, ("code", "parent"), strict=True)))
-    return as_hierarchy(frame, Path(path).name)
+    return as_hierarchy(sources.read(path).as_written, Path(path).name)
 
 
 def as_hierarchy(frame: "pl.DataFrame", source: str) -> dict[str, str]:
-    """The parent of each code, from the columns ``code`` and ``parent``; a code has one parent."""
+    """The parent of each code, from the columns ``code`` and ``parent``, or of two columns; a code has one parent."""
+    if not {"code", "parent"} <= set(frame.columns):
+        if len(frame.columns) != 2:
+            raise InputError(f"the hierarchy {source} needs the columns 'code' and 'parent'")
+        frame = frame.rename(dict(zip(frame.columns, ("code", "parent"), strict=True)))
     found: dict[str, str] = {}
     for row, (code, parent) in enumerate(frame.select("code", "parent").iter_rows(), 1):
         if code is None:

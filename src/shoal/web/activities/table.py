@@ -1,6 +1,5 @@
 """The table that suppression and audit work on: built from records, a matrix, a list of cells, or a jj file."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,8 +11,6 @@ from shoal.web.activities.activity import Request
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import polars as pl
 
     from shoal.tables.files.jj import Contents
     from shoal.tables.model.tabulation import Tabulation, Tree
@@ -152,66 +149,14 @@ def _posed(request: TableRequest, datasets: "Datasets", cost: str) -> Posed:
 
 def tabulate(request: TableRequest, datasets: "Datasets", cost: str = "value") -> "Tabulation":
     """The table of records, or of a list of cells, with the sensitive ones by its rules."""
-    hierarchies = {name: _hierarchy(datasets.frame(data), name) for name, data in request.hierarchy.items()}
-    if request.source == "cells":
-        return _cells(request, datasets, hierarchies)
-    import shoal
-    from shoal.tables.model.linked import link
+    from shoal.tables.settings import TableSettings
+    from shoal.tables.table_to_protect import table_to_protect
+    from shoal.web.jobs.workplace import WorkspaceData
 
-    if not request.dimensions:
-        raise InputError("name at least one dimension")
-    for name in hierarchies:
-        if not any(name in dimensions for dimensions in (request.dimensions, *request.linked)):
-            raise InputError(f"there is a hierarchy of '{name}', but no such dimension")
-    frame = datasets.frame(request.data)
-    apriori = None if request.apriori is None else datasets.frame(request.apriori)
-    made = [
-        shoal.tabulate(
-            frame,
-            dimensions,
-            value=request.value,
-            contributor=request.contributor,
-            holding=request.holding,
-            weight=request.weight,
-            weights_public=request.weights_public,
-            hierarchies={name: tree for name, tree in hierarchies.items() if name in dimensions},
-            rules=request.rules,
-            apriori=apriori if dimensions is request.dimensions else None,
-            zeros=request.zeros,
-            cost=cost,
-        )
-        for dimensions in (request.dimensions, *request.linked)
-    ]
-    return link(made)
-
-
-def _cells(
-    request: TableRequest, datasets: "Datasets", hierarchies: dict[str, dict[str, str]]
-) -> "Tabulation":
-    """A list of cells with what belongs beside it, which is put beside it for the reading."""
-    import tempfile
-    from pathlib import Path
-
-    from shoal import sources
-    from shoal.tables.files.loading import beside, read_cells
-    from shoal.tables.model.tabulation import apply_apriori
-
-    frame = datasets.frame(request.data)
-    if not {"value", "status"} <= set(frame.columns):
-        raise InputError("a list of cells needs the columns 'value' and 'status'; tabulate writes such lists")
-    plan = {
-        "dimensions": frame.columns[: frame.columns.index("value")],
-        "hierarchies": hierarchies,
-        "rules": request.rules or [],
-        "counts": request.counts,
-    }
-    with tempfile.TemporaryDirectory(dir=datasets.scratch) as folder:
-        place = str(Path(folder) / "cells.csv")
-        beside(place, "structure.json").write_text(json.dumps(plan), encoding="utf-8")
-        if request.contributions is not None:
-            sources.write(datasets.frame(request.contributions), str(beside(place, "contributions.csv")))
-        made = read_cells(frame, place, rounding=request.rounding)
-    return made if request.apriori is None else apply_apriori(made, datasets.frame(request.apriori))
+    asked = request.model_dump(include=set(TableSettings.model_fields) - {"sensitive", "sensitive_data"})
+    made = table_to_protect(TableSettings.model_validate(asked), WorkspaceData(datasets), cost).tabulation
+    assert made is not None
+    return made
 
 
 def _general(request: TableRequest, datasets: "Datasets") -> "Contents":
@@ -242,14 +187,3 @@ def _sensitive(request: TableRequest, datasets: "Datasets", dimensions: tuple[st
     given = given.with_columns(pl.col(name).cast(pl.String) for name in dimensions)
     more = listed.join(given, on=list(dimensions), how="anti")
     return pl.concat([given, more], how="diagonal")
-
-
-def _hierarchy(frame: "pl.DataFrame", dimension: str) -> dict[str, str]:
-    from shoal.tables.files.loading import as_hierarchy
-
-    names = frame.columns
-    if not {"code", "parent"} <= set(names):
-        if len(names) != 2:
-            raise InputError(f"the hierarchy of '{dimension}' needs the columns 'code' and 'parent'")
-        frame = frame.rename(dict(zip(names, ("code", "parent"), strict=True)))
-    return as_hierarchy(frame, f"of '{dimension}'")

@@ -1,35 +1,66 @@
 """The workbench as a place where operations run: data are those of the workspace, and its switches govern the search."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shoal.errors import InputError
 from shoal.operation import Place, Records
 from shoal.search.budget import Budget
 from shoal.search.observer import Progress
 from shoal.settings import Settings
+from shoal.web.datasets import Datasets
 from shoal.web.jobs.context import Context
 
+if TYPE_CHECKING:
+    import polars as pl
 
-class Workbench:
-    """What an operation asks for, answered by the context of a run."""
+
+class WorkspaceData:
+    """The data of a workspace, where nobody watches: what an operation asks for before it searches."""
 
     threads: int | None = None
     reported = True
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
+    def __init__(self, datasets: Datasets) -> None:
+        self._datasets = datasets
 
     def records(
         self, name: Place, *, columns: list[str] | None = None, like: Records | None = None
     ) -> Records:
         """A table of the workspace with the roles its columns were given."""
-        dataset = self._context.datasets[str(name)]
-        frame = self._context.datasets.frame(dataset.name, columns)
+        dataset = self._datasets[str(name)]
+        frame = self._datasets.frame(dataset.name, columns)
         return Records(dataset.name, frame, roles=dataset.roles)
+
+    def listed(self, name: str) -> "pl.DataFrame":
+        """Any table of the workspace."""
+        return self._datasets.frame(name)
+
+    def as_file(self, name: str, ending: str) -> Path | None:
+        """What is kept beside a table of the workspace, if it came from such a file."""
+        return self._datasets.attachment(name, ending)
 
     def file(self, name: str) -> Path:
         """No file can be named here."""
         raise InputError(f"the workbench reads no files of the machine, and so not '{name}'")
+
+    def budget(self, settings: Settings) -> Budget:
+        """No limit."""
+        return Budget()
+
+    def observe(self, progress: Progress) -> None:
+        """Nobody looks."""
+
+    def say(self, phase: str) -> None:
+        """Nobody listens."""
+
+
+class Workbench(WorkspaceData):
+    """What an operation asks for, answered by the context of a run."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context.datasets)
+        self._context = context
 
     def budget(self, settings: Settings) -> Budget:
         """What the request allows; the run can be paused and stopped."""

@@ -1,0 +1,102 @@
+"""``tabulate`` as an operation: from records to a table with totals and its sensitive cells."""
+
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import InputError, parameter
+from shoal.operation import Operation, Place, Product, Workplace
+from shoal.tables.settings import TableSettings, TabulateSettings, TabulationSettings
+
+if TYPE_CHECKING:
+    from shoal.tables.model.tabulation import Tabulation
+
+
+def run(settings: TabulateSettings, place: Workplace) -> "Tabulation":
+    """Build the table and find its sensitive cells."""
+    from shoal.tables.table_to_protect import table_to_protect
+
+    if settings.source in ("matrix", "jj"):
+        raise InputError("only records and lists of cells are tabulated")
+    if settings.source != "cells" and not settings.dimensions:
+        raise InputError(f"name at least one dimension with {parameter('dimensions')}")
+    place.say("building the table")
+    made = table_to_protect(settings, place, settings.cost).tabulation
+    assert made is not None
+    return made
+
+
+def reads(settings: TabulateSettings) -> list[Place]:
+    """The records, and what is said of their cells and codes."""
+    from shoal.tables.table_to_protect import reads
+
+    return reads(settings)
+
+
+def _cells(made: "Tabulation", settings: TabulateSettings) -> Any:
+    from shoal.sources.internal import marked
+
+    return marked(made.frame)
+
+
+def _structure(made: "Tabulation", settings: TabulateSettings) -> str:
+    from shoal.tables.files.loading import structure
+
+    return structure(made)
+
+
+def _contributions(made: "Tabulation", settings: TabulateSettings) -> Any:
+    from shoal.sources.internal import marked
+    from shoal.tables.files.loading import contributions_frame
+
+    return None if made.contributions is None else marked(contributions_frame(made))
+
+
+OPERATION = Operation(
+    name="tabulate",
+    title="Build a table",
+    summary="Build a table with all totals from records and find its sensitive cells by rule.",
+    description="Beside TABLE go NAME.structure.json (hierarchies, rules) and NAME.contributions.csv (who contributes how much, "
+    "under numbers), which suppress and audit read. All three are internal.",
+    examples=(
+        "shoal tabulate firms.csv --dimensions region,sector --value turnover --contributor firm -o cells.csv",
+    ),
+    settings=TabulateSettings,
+    run=run,
+    reads=reads,
+    titled=lambda settings: f"Table of {settings.named()}",
+    products=(
+        Product(
+            "output",
+            "The list of cells (internal).",
+            _cells,
+            short="-o",
+            metavar="TABLE",
+            internal=True,
+            files=(("cells.csv", "List of cells, internal (CSV)"),),
+            subject="the cells",
+        ),
+        Product(
+            "structure",
+            "Its hierarchies and rules.",
+            _structure,
+            form="text",
+            beside="structure.json",
+            internal=True,
+            files=(("cells.structure.json", "Its hierarchies and rules, internal"),),
+        ),
+        Product(
+            "contributions",
+            "Who contributes how much.",
+            _contributions,
+            beside="contributions.csv",
+            internal=True,
+            files=(("cells.contributions.csv", "Its contributions, internal (CSV)"),),
+        ),
+    ),
+    telling="shoal.tables.reports.tabulation",
+    function="shoal.tables.model.tabulation:tabulate",
+    # The page asks for all of it at once: what is built here can be changed by hand and audited.
+    only_in_workbench=frozenset(TableSettings.model_fields) - {*TabulationSettings.model_fields, "data"},
+    # A list of cells needs no dimensions to be named.
+    apart=frozenset({"dimensions", "hierarchy", "hierarchies"})
+    | frozenset(TableSettings.model_fields) - {*TabulationSettings.model_fields},
+)

@@ -1,0 +1,1 @@
+"""How results about tables are told: figures, facts and reports."""

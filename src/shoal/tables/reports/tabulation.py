@@ -1,0 +1,51 @@
+"""How a table that was built is told: its cells, and which of them are sensitive by which rule."""
+
+from typing import TYPE_CHECKING, Any
+
+from shoal.operation import Rows
+from shoal.report.page import Page
+
+if TYPE_CHECKING:
+    from shoal.tables.model.tabulation import Tabulation
+    from shoal.tables.settings import TabulateSettings
+
+
+def figures(made: "Tabulation", settings: object) -> dict[str, Any]:
+    """Cells, sensitive ones, and how many each rule calls so."""
+    return {
+        "cells": made.table.cells,
+        "sensitive": int(made.sensitive.size),
+        "by_rule": dict(made.by_rule),
+    }
+
+
+def facts(made: "Tabulation", settings: object) -> list[tuple[str, Any]]:
+    """The same for people."""
+    return [
+        ("cells", f"{made.table.cells:,}"),
+        ("sensitive", f"{made.sensitive.size:,}"),
+        *((f"by {rule}", f"{count:,}") for rule, count in made.by_rule.items()),
+    ]
+
+
+def tables(made: "Tabulation", settings: object) -> list[Rows]:
+    """None: the cells themselves are confidential."""
+    return []
+
+
+def page(made: "Tabulation", settings: "TabulateSettings") -> Page:
+    """The report: what the table is, and why cells are sensitive; no cell is shown."""
+    sheet = Page("A table with its sensitive cells", " × ".join(made.table.dimensions))
+    sheet.section("Result")
+    sheet.facts(facts(made, settings))
+    sheet.provenance(
+        [
+            ("dimensions", ", ".join(made.table.dimensions)),
+            ("sum of", settings.value or "records are counted"),
+            ("contributor", settings.contributor or "every record is one"),
+            ("rules", ", ".join(str(rule) for rule in made.rules)),
+            ("cost of hiding a cell", settings.cost),
+        ],
+        "nothing yet: all cells are there, and nothing is hidden",
+    )
+    return sheet

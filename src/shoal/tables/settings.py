@@ -1,0 +1,222 @@
+"""The settings of ``tabulate``, ``suppress`` and ``audit``: which table, what is sensitive in it, what an attacker knows."""
+
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import Field
+
+from shoal.settings import (
+    Column,
+    Columns,
+    Data,
+    Settings,
+    SeveralData,
+    Spelling,
+    setting,
+    split_names,
+    switch,
+)
+
+_LINKED = "Linked tables"
+_TREES = "Hierarchies"
+_CONTRIBUTORS = "Holdings, weights, a-priori"
+_ATTACKER = "What an attacker knows"
+_FIGURES = "Rounding and counts"
+_COST = "Cost, last period, symbol"
+
+
+def _split_pairs(texts: list[str]) -> dict[str, str]:
+    pairs = {}
+    for text in texts:
+        name, equals, data = text.partition("=")
+        if not equals:
+            raise ValueError(f"needs DIMENSION=FILE, not '{text}'")
+        pairs[name.strip()] = data.strip()
+    return pairs
+
+
+#: Rules like ``p-percent(10)``, the data with the hierarchy of a dimension, cells by their coordinates, names of methods.
+Rules: TypeAlias = Annotated[list[str], Spelling("rules", "RULE", list, " ".join, repeated=True)]
+Hierarchies: TypeAlias = Annotated[
+    dict[str, str],
+    Spelling(
+        "hierarchies",
+        "a=FILE",
+        _split_pairs,
+        lambda pairs: " ".join(f"{name}={data}" for name, data in pairs.items()),
+        repeated=True,
+    ),
+]
+Cells: TypeAlias = Annotated[list[list[str]], Spelling("cells", "CELLS", list)]
+Methods: TypeAlias = Annotated[list[str], Spelling("methods", "M1,M2", split_names, ",".join)]
+
+
+class TabulationSettings(Settings):
+    """How records become a table with its sensitive cells."""
+
+    dimensions: Columns = setting([], "Columns that span the table.", label="Dimensions", max_length=20)
+    value: Column | None = setting(None, "What is summed.", label="Sum of", otherwise="records are counted")
+    contributor: Column | None = setting(
+        None, "Who contributes.", label="Contributor", otherwise="every record is one"
+    )
+    rules: Rules | None = setting(
+        None,
+        "When a cell is sensitive: frequency(3), dominance(1,75), p-percent(10), p-percent(10,2), pq(10,80); may be repeated.",
+        flag="--rule",
+        label="Rules",
+        otherwise="frequency(3), and for sums p-percent(10)",
+        max_length=10,
+    )
+    hierarchy: Hierarchies = setting(
+        {}, "Subtotals of a dimension (code,parent or .hrc).", section=_TREES, label="Hierarchies"
+    )
+    holding: Column | None = setting(
+        None,
+        "Groups of contributors that count as one.",
+        section=_CONTRIBUTORS,
+        label="Holding, contributors that count as one",
+        otherwise="none",
+    )
+    weight: Column | None = setting(
+        None, "Sampling weights.", section=_CONTRIBUTORS, label="Sampling weights", otherwise="none"
+    )
+    weights_public: bool = switch(
+        "Attackers know the weights.", section=_CONTRIBUTORS, label="Attackers know the weights"
+    )
+    apriori: Data | None = setting(
+        None,
+        "Cells declared safe or sensitive, costs, levels.",
+        section=_CONTRIBUTORS,
+        label="A-priori file",
+        metavar="FILE",
+    )
+    zeros: Literal["published", "suppressible"] = setting(
+        "published",
+        "Whether empty cells may be hidden.",
+        section=_CONTRIBUTORS,
+        label="Empty cells",
+        words={"published": "are published", "suppressible": "may be hidden"},
+    )
+
+
+def _table() -> Any:
+    return setting(
+        ...,
+        "A CSV matrix, a list of cells from tabulate, or a .jj file.",
+        argument=True,
+        label="Data",
+        metavar="TABLE",
+    )
+
+
+class TableSettings(TabulationSettings):
+    """Which table, which of its cells are sensitive, and what an attacker knows."""
+
+    data: Data = _table()
+    source: Literal["records", "matrix", "cells", "jj"] | None = setting(
+        None,
+        "Records to tabulate, a matrix with totals, a list of cells from tabulate, or a jj file.",
+        label="It is",
+        otherwise="records if dimensions are named, else what it looks like",
+        only="workbench",
+    )
+    linked: list[Annotated[list[str], Field(min_length=1, max_length=20)]] = setting(
+        [],
+        "Dimensions of further tables of the same records, protected together with this one.",
+        section=_LINKED,
+        only="workbench",
+        max_length=10,
+    )
+    linked_tables: SeveralData = setting(
+        [],
+        "A further list of cells of the same records; may be repeated.",
+        section=_LINKED,
+        flag="--linked",
+        metavar="TABLE",
+        only="command",
+    )
+    sensitive: Cells = setting([], "Coordinates of sensitive cells.", only="workbench", max_length=100_000)
+    sensitive_data: Data | None = setting(
+        None,
+        "File row,column[,lower,upper] of sensitive cells.",
+        flag="--sensitive",
+        label="Sensitive cells",
+        metavar="CELLS",
+    )
+    contributions: Data | None = setting(
+        None,
+        "Who contributes how much to a list of cells, as tabulate writes it; rules are applied to sums with it.",
+        section=_CONTRIBUTORS,
+        only="workbench",
+    )
+    protection: float | None = setting(
+        None,
+        "How far off a sensitive cell without levels must stay, as a share of its value.",
+        otherwise="0.10",
+        ge=0,
+        le=1,
+    )
+    insiders: bool = switch(
+        "Protect against sole contributors and known sums.",
+        on=True,
+        section=_ATTACKER,
+        label="Sole contributors know their own cells",
+    )
+    low: float = setting(
+        0.0,
+        "The least an attacker holds possible for any cell.",
+        section=_ATTACKER,
+        label="Cells are at least",
+        allow_inf_nan=True,
+    )
+    high: float | None = setting(
+        None,
+        "The most an attacker holds possible for any cell.",
+        section=_ATTACKER,
+        label="and at most",
+        otherwise="no limit",
+        allow_inf_nan=True,
+    )
+    sliding: float = setting(
+        0.0,
+        "Width the interval must have in addition, as a share of the value.",
+        section=_ATTACKER,
+        ge=0,
+        le=1e6,
+    )
+    rounding: float | None = setting(
+        None,
+        "Totals may be off by rounding to this base.",
+        section=_FIGURES,
+        label="Totals are rounded to",
+        metavar="BASE",
+        otherwise="not rounded",
+        gt=0,
+        le=1e15,
+    )
+    counts: bool = switch(
+        "The cells are counts: check whole numbers too.",
+        section=_FIGURES,
+        label="The cells are counts: check whole numbers too",
+    )
+
+    def named(self, what: str = "") -> str:
+        """The table in a few words; what tells runs of it apart comes before its dimensions."""
+        named = f"{self.data}, {what}" if what else self.data
+        tables = [" × ".join(dimensions) for dimensions in (self.dimensions, *self.linked) if dimensions]
+        return f"{named}: {', '.join(tables)}" if tables else named
+
+
+class TabulateSettings(TableSettings):
+    """The records, the dimensions and the rules."""
+
+    data: Data = setting(
+        ..., "A file (or FILE.xlsx::SHEET), or URL::table of a database.", argument=True, label="Data"
+    )
+    cost: str = setting(
+        "value",
+        "What hiding a cell costs: a figure of the cell, or the sum of a column.",
+        section=_COST,
+        label="Hiding a cell costs",
+        metavar="value|unity|contributors|log|COLUMN",
+        max_length=100,
+    )

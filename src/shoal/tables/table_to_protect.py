@@ -1,0 +1,224 @@
+"""The table that the settings name: built from records, or read as a matrix, a list of cells or a whole problem."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.errors import InputError, messages, parameter
+from shoal.operation import Place, Records, Workplace
+from shoal.tables.api import already_sensitive, as_problem, as_table, share_of
+from shoal.tables.files.loading import (
+    as_hierarchy,
+    is_list_of_cells,
+    load,
+    load_cells,
+    load_general,
+    read_cells,
+    read_hierarchy,
+    without_contributors,
+)
+from shoal.tables.model.linked import link
+from shoal.tables.model.table import Table
+from shoal.tables.model.tabulation import Tabulation, Tree, apply_apriori, tabulate
+from shoal.tables.problem import Problem
+from shoal.tables.settings import TableSettings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class TableToProtect:
+    """A table before anything is hidden, with what somebody said of it.
+
+    ``sensitive`` are cells that were named besides those the table has itself; ``hidden`` are cells that a jj file marks
+    as hidden already. A table that was built from records has its costs from there.
+    """
+
+    table: Problem | Tabulation | Table
+    sensitive: Any = None
+    hidden: np.ndarray | None = None
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    from_records: bool = False
+
+    @property
+    def base(self) -> Table:
+        """The cells and their relations alone."""
+        return self.table if isinstance(self.table, Table) else self.table.table
+
+    @property
+    def tabulation(self) -> Tabulation | None:
+        """The table with its rules and contributors, where they are known."""
+        return self.table if isinstance(self.table, Tabulation) else None
+
+    @property
+    def trees(self) -> Mapping[str, Tree]:
+        """The hierarchies of the dimensions."""
+        return {} if self.tabulation is None else self.tabulation.trees
+
+    @property
+    def by_rule(self) -> Mapping[str, int]:
+        """How many cells each rule calls sensitive."""
+        return {} if self.tabulation is None else self.tabulation.by_rule
+
+    @property
+    def contributors_known(self) -> bool:
+        """Whether it is known who contributes how much to which cell."""
+        return self.tabulation is not None and self.tabulation.contributions is not None
+
+    def counted(self, settings: TableSettings) -> bool:
+        """Whether the cells are counts: somebody says so, or it was counted."""
+        return settings.counts or (self.tabulation is not None and self.tabulation.counts)
+
+    def problem(self, settings: TableSettings, cost: Any = "value") -> Problem:
+        """What has to be protected; ``cost`` is a name or a list of cells."""
+        return as_problem(
+            self.table,
+            sensitive=self.sensitive,
+            protection=share_of(self.table, self.sensitive, settings.protection),
+            cost="value" if self.from_records else cost,
+            sliding=settings.sliding,
+            low=settings.low,
+            high=settings.high,
+            insiders=settings.insiders,
+            zeros=settings.zeros,
+        )
+
+
+def table_to_protect(settings: TableSettings, place: Workplace, cost: str = "value") -> TableToProtect:
+    """Read or build the table, link it with further ones, and take in which cells were named as sensitive."""
+    found = _table(settings, place, cost)
+    if settings.linked_tables:
+        others = [load(str(name)) for name in settings.linked_tables]
+        tables = [found.table, *(other.table for other in others)]
+        if not all(isinstance(item, Tabulation) for item in tables):
+            raise InputError(f"{parameter('linked_tables')} is for lists of cells made by shoal tabulate")
+        warnings = [*found.warnings, *(text for other in others for text in other.warnings)]
+        found = replace(found, table=link(tables), warnings=tuple(warnings))  # type: ignore[arg-type]
+    named = _sensitive(settings, place, found.base.dimensions)
+    if named is None:
+        return found
+    if isinstance(found.table, Problem):
+        raise InputError(
+            f"a .jj file carries its own sensitive cells; leave out {parameter('sensitive_data')}"
+        )
+    again = already_sensitive(found.table, named)
+    said = (
+        [f"{again} of the cells named as sensitive are so already: the larger levels hold"] if again else []
+    )
+    return replace(found, sensitive=named, notes=messages(said))
+
+
+def reads(settings: TableSettings) -> list[Place]:
+    """All data that a table is made of."""
+    beside = [settings.sensitive_data, settings.apriori, settings.contributions]
+    every = [settings.data, *beside, *settings.hierarchy.values(), *settings.linked_tables]
+    return [name for name in every if name is not None]
+
+
+def _table(settings: TableSettings, place: Workplace, cost: str) -> TableToProtect:
+    whole = place.as_file(settings.data, "jj")
+    if settings.source == "jj" and whole is None:
+        raise InputError(f"'{settings.data}' did not come from a jj file")
+    if whole is not None and (settings.source == "jj" or not (settings.source or settings.dimensions)):
+        loaded = load_general(whole, rounding=settings.rounding)
+        return TableToProtect(loaded.table, hidden=loaded.hidden)
+    records = place.records(settings.data)
+    source = settings.source or _looks_like(records, settings)
+    if source == "matrix":
+        return TableToProtect(as_table(records.as_written, rounding=settings.rounding))
+    if source == "records":
+        return TableToProtect(_tabulated(settings, place, records, cost), from_records=True)
+    if records.source is not None:
+        found = load_cells(records.as_written, settings.data, rounding=settings.rounding)
+        return TableToProtect(found.table, warnings=found.warnings)
+    return _listed(settings, place, records.as_written)
+
+
+def _looks_like(records: Records, settings: TableSettings) -> str:
+    if settings.dimensions:
+        return "records"
+    return "cells" if is_list_of_cells(records.frame) else "matrix"
+
+
+def _tabulated(settings: TableSettings, place: Workplace, records: Records, cost: str) -> Tabulation:
+    """The table of records, as one system with those over other dimensions of them."""
+    if not settings.dimensions:
+        raise InputError(f"name at least one dimension with {parameter('dimensions')}")
+    tables = [settings.dimensions, *settings.linked]
+    hierarchies = _hierarchies(settings, place)
+    for name in hierarchies:
+        if not any(name in dimensions for dimensions in tables):
+            raise InputError(f"there is a hierarchy of '{name}', but no such dimension")
+    apriori = None if settings.apriori is None else place.listed(settings.apriori)
+    return link(
+        [
+            tabulate(
+                records.as_written,
+                dimensions,
+                value=settings.value,
+                contributor=settings.contributor,
+                holding=settings.holding,
+                weight=settings.weight,
+                weights_public=settings.weights_public,
+                hierarchies={name: tree for name, tree in hierarchies.items() if name in dimensions},
+                rules=settings.rules,
+                apriori=apriori if dimensions is settings.dimensions else None,
+                zeros=settings.zeros,
+                cost=cost,
+            )
+            for dimensions in tables
+        ]
+    )
+
+
+def _listed(settings: TableSettings, place: Workplace, frame: "pl.DataFrame") -> TableToProtect:
+    """A list of cells without files beside it: what belongs to it is named in the settings."""
+    if not is_list_of_cells(frame):
+        raise InputError("a list of cells needs the columns 'value' and 'status'; tabulate writes such lists")
+    plan = {
+        "hierarchies": _hierarchies(settings, place),
+        "rules": settings.rules or [],
+        "counts": settings.counts,
+    }
+    shares = None if settings.contributions is None else place.listed(settings.contributions)
+    made = read_cells(frame, plan, shares, f"'{settings.contributions}'", rounding=settings.rounding)
+    warnings = without_contributors(made, "the contributions are")
+    if settings.apriori is not None:
+        made = apply_apriori(made, place.listed(settings.apriori))
+    return TableToProtect(made, warnings=warnings)
+
+
+def _hierarchies(settings: TableSettings, place: Workplace) -> dict[str, dict[str, str]]:
+    found = {}
+    for dimension, name in settings.hierarchy.items():
+        marked = place.as_file(name, "hrc")
+        found[dimension] = (
+            as_hierarchy(place.listed(name), f"of '{dimension}'")
+            if marked is None
+            else read_hierarchy(str(marked))
+        )
+    return found
+
+
+def _sensitive(settings: TableSettings, place: Workplace, dimensions: tuple[str, ...]) -> Any:
+    """The sensitive cells that were named, in a list or one by one; nothing if there are none."""
+    import polars as pl
+
+    given = None if settings.sensitive_data is None else place.listed(settings.sensitive_data)
+    if not settings.sensitive:
+        return given
+    if any(len(cell) != len(dimensions) for cell in settings.sensitive):
+        raise InputError(f"a sensitive cell is named by {', '.join(dimensions)}")
+    named = pl.DataFrame(settings.sensitive, schema=dict.fromkeys(dimensions, pl.String), orient="row")
+    if given is None:
+        return named
+    for name in dimensions:
+        if name not in given.columns:
+            raise InputError(f"the list of sensitive cells lacks the column '{name}'")
+    given = given.with_columns(pl.col(name).cast(pl.String) for name in dimensions)
+    more = named.join(given, on=list(dimensions), how="anti")
+    return pl.concat([given, more], how="diagonal")
