@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from shoal.operation import load
+from shoal.import_paths import load
 from shoal.operations import OPERATIONS
 from shoal.settings import fields
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
+from shoal.import_paths import load
 from shoal.settings import SettingField, Settings, fields
 
 if TYPE_CHECKING:
@@ -177,9 +178,3 @@ class Operation:
         """Its settings, as a front end sees them."""
         without = self.only_in_workbench if front == "command" else ()
         return [item for item in fields(self.settings, front) if item.name not in without]
-
-
-def load(path: str) -> Any:
-    """What an import path like ``"package.module:name"`` names."""
-    module, _, name = path.partition(":")
-    return getattr(import_module(module), name)

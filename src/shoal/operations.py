@@ -5,18 +5,22 @@
 """
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from shoal.errors import unknown
-from shoal.operation import Operation, load
+from shoal.import_paths import load
+
+if TYPE_CHECKING:
+    from shoal.operation import Operation
 
 
-class Operations(Mapping[str, Operation]):
+class Operations(Mapping[str, "Operation"]):
     """Operations by name, each loaded when it is first asked for."""
 
     def __init__(self, paths: Mapping[str, str]) -> None:
         self._paths = paths
 
-    def __getitem__(self, name: str) -> Operation:
+    def __getitem__(self, name: str) -> "Operation":
         if name not in self._paths:
             raise unknown("operation", name, self._paths)
         operation: Operation = load(f"{self._paths[name]}:OPERATION")

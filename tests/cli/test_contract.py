@@ -106,7 +106,10 @@ def test_json_is_alone_on_standard_output(people):
         (["microaggregate", "PEOPLE", "-k", "6", "--columns", "age"], "only 5 records"),
         (["microaggregate", "PEOPLE", "--columns", "zip"], "not numeric"),
         (["microaggregate", "PEOPLE", "--option", "oops", "--columns", "age"], "NAME=VALUE"),
-        (["microaggregate", "PEOPLE", "--time-limit", "0", "--columns", "age"], "time limit"),
+        (
+            ["microaggregate", "PEOPLE", "--time-limit", "0", "--columns", "age"],
+            "--time-limit must be above 0",
+        ),
         (["study", "no-such-study"], "no-such-study"),
         (["generate", "people", "--population", "0", "-o", "out.csv"], "0"),
         (["generate", "people", "--tables", "0", "-o", "out.csv"], "--tables must be at least 1"),

@@ -58,12 +58,8 @@ def _ranked(result: "Anonymity", settings: AnonymitySettings) -> bool:
 
 
 def facts(measured: "Measured", settings: AnonymitySettings) -> list[tuple[str, Any]]:
-    """What a person wants to know first."""
-    if len(measured) == 1:
-        return _facts(measured[0][1], settings)
-    every = figures(measured, settings)
-    text = f"mean {every['k_mean']:g}, smallest {every['k_min']}, largest {every['k_max']}"
-    return [("K", text)]
+    """What a person wants to know first; several tables are a table."""
+    return _facts(measured[0][1], settings) if len(measured) == 1 else []
 
 
 def _facts(result: "Anonymity", settings: AnonymitySettings) -> list[tuple[str, Any]]:
@@ -107,6 +103,7 @@ def _rank_in_words(result: "Anonymity") -> str:
 def tables(measured: "Measured", settings: AnonymitySettings) -> list[Rows]:
     """The sizes of the classes, or of several tables a line each."""
     if len(measured) > 1:
+        every = figures(measured, settings)
         return [
             Rows(
                 ["table", "records", "classes", "K", "people below 3", "below 5", "below 10"],
@@ -114,6 +111,7 @@ def tables(measured: "Measured", settings: AnonymitySettings) -> list[Rows]:
                     (name, r.records, r.classes, r.k, r.below(3), r.below(5), r.below(10))
                     for name, r in measured
                 ],
+                rest=f"K: mean {every['k_mean']:g}, smallest {every['k_min']}, largest {every['k_max']}",
             )
         ]
     result = measured[0][1]

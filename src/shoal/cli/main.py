@@ -25,7 +25,6 @@ from shoal.cli import (
 )
 from shoal.cli.checked import check_numbers
 from shoal.cli.interrupts import interrupts
-from shoal.cli.operation import command as operation_command
 from shoal.cli.output import harmless
 from shoal.errors import Infeasible, InputError, as_option, spelled
 from shoal.operations import OPERATIONS
@@ -46,7 +45,9 @@ class _Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name in OPERATIONS:
-            return operation_command(OPERATIONS[cmd_name])
+            from shoal.cli.operation import command
+
+            return command(OPERATIONS[cmd_name])
         return super().get_command(ctx, cmd_name)
 
 

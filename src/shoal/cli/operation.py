@@ -67,7 +67,7 @@ def shared_options(operation: Operation) -> dict[str, Any]:
 
 def _help(operation: Operation) -> str:
     examples = [f"Example: {example}" for example in operation.examples]
-    return "\n\n".join([operation.summary, operation.description, *examples])
+    return spelled("\n\n".join([operation.summary, operation.description, *examples]), as_option)
 
 
 def _parameter(item: SettingField, operation: Operation) -> inspect.Parameter:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, unknown
+from shoal.import_paths import load
 from shoal.search.threads import usable_threads
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ class Method:
         """Run the solver; ``options`` is its options model, a mapping for it, or nothing for the defaults."""
         if "threads" in keywords:
             keywords["threads"] = usable_threads(keywords["threads"])
-        return _load(self.solver)(problem, self.configure(options), **keywords)
+        return load(self.solver)(problem, self.configure(options), **keywords)
 
     @property
     def options_model(self) -> "type[BaseModel]":
         """The Pydantic model of this method's options."""
-        model: type[BaseModel] = _load(self.options)
+        model: type[BaseModel] = load(self.options)
         return model
 
     def configure(self, options: Any = None) -> "BaseModel":
@@ -96,8 +96,3 @@ class Registry(Mapping[str, Method]):
 
     def __contains__(self, name: object) -> bool:
         return name in self._methods
-
-
-def _load(path: str) -> Any:
-    module, _, name = path.partition(":")
-    return getattr(import_module(module), name)

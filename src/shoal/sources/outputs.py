@@ -30,6 +30,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shoal.errors import Infeasible, InputError
+from shoal.errors import parameter as in_message
 from shoal.sources.address import Address, Database, FileAddress, TableAddress, names_sheet, parse
 from shoal.sources.atomic import Beside, check_target, unwritable
 
@@ -105,7 +106,7 @@ class Outputs:
         output = Output(parameter, address, internal)
         # First, since "exists already" would be no help to somebody who named the input.
         if not self._force and self._among_inputs(output):
-            raise InputError(f"{parameter} names the input '{address}'; --force replaces it")
+            raise InputError(f"{parameter} names the input '{address}'; {in_message('force')} replaces it")
         from shoal.sources.read_write import check_writable
 
         check_writable(address, self._force)

@@ -569,7 +569,7 @@ def read_sensitive(table: Table, data: Any, protection: float) -> tuple[np.ndarr
     if any("status" in row for row in rows):
         raise InputError(
             "the list of sensitive cells has a column 'status' as an a-priori file has; such a file is for "
-            "tabulate (--apriori), a list of sensitive cells has no such column"
+            "tabulate (a-priori information), a list of sensitive cells has no such column"
         )
     cells = np.array(_find(table, rows, "the list of sensitive cells"), dtype=np.int64)
     share = protection * np.abs(table.values[cells])

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from shoal.errors import parameter
 from shoal.microdata.grouping.settings import GroupSettings
 from shoal.operation import Operation, Workplace
 
@@ -38,7 +39,7 @@ OPERATION = Operation(
     title="Group attributes",
     summary="Find which columns to microaggregate together.",
     description="Groupings are compared by really microaggregating: half of the score is information loss, half disclosure risk."
-    "\n\nCtrl-C or --time-limit end the search with the best found so far.",
+    f"\n\nCtrl-C or {parameter('time_limit')} end the search with the best found so far.",
     examples=(
         "shoal group survey.csv -k 25 --report groups.html",
         "shoal group firms.csv -k 10 --columns turnover,staff,profit,assets --method exact",

@@ -81,7 +81,8 @@ OPERATION = Operation(
     name="compare",
     title="Compare releases",
     summary="Measure what protection cost and what it bought.",
-    description="Records are paired by --key, by --record-links, or by their place with --paired-by-position; one must be said."
+    description=f"Records are paired by {parameter('key')}, by {parameter('record_links')}, or by their place with "
+    f"{parameter('paired_by_position')}; one must be said."
     "\n\nPrints information loss (IL1 to IL5, IL1s, SSE), disclosure risk (intervals, linkage by distance and by agreement), the "
     "scores made of them, and K; over all columns and for each.",
     examples=(

@@ -109,7 +109,8 @@ OPERATION = Operation(
     title="Protect records",
     summary="Make every record equal to at least k−1 others.",
     description="Records are replaced by the means of groups of at least k, with the least loss found and a bound on the least "
-    "possible.\n\nCtrl-C or --time-limit end the search with the best found so far, checked like any other result.",
+    "possible.\n\n"
+    f"Ctrl-C or {parameter('time_limit')} end the search with the best found so far, checked like any other result.",
     examples=(
         "shoal microaggregate survey.csv -k 5 -o safe.csv --report safe.html",
         "shoal microaggregate firms.csv -k 3 --columns turnover,staff --by region --time-limit 60 -o safe.csv",
