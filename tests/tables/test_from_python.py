@@ -33,7 +33,7 @@ def test_what_is_printed_is_short_and_has_no_value_of_a_cell_or_contributor() ->
         text = repr(thing)
         assert len(text) < 200 and "array" not in text
         assert not any(figure in text for figure in confidential)
-    assert "cost 3, bound 3, safe" in repr(found)
+    assert "cost=3, bound=3, safe=True" in repr(found)
 
 
 NINE = {"a": [10, 40, 70], "b": [20, 50, 80], "c": [30, 60, 90]}

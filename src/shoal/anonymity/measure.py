@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.anonymity.vector import AnonymityVector
 from shoal.errors import InputError, unknown
+from shoal.report.glance import Glance
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,8 +30,8 @@ class Diversity:
     entropy: float
 
 
-@dataclass(frozen=True)
-class Anonymity:
+@dataclass(frozen=True, repr=False)
+class Anonymity(Glance):
     """The anonymity of a table under a choice of quasi-identifiers.
 
     ``vector`` counts the classes by size, and K is the smallest size. A size counts people: records, or distinct
@@ -50,6 +51,20 @@ class Anonymity:
     people: dict[int, int]
     diversity: Diversity | None = None
     _smallest: "Listing | None" = field(default=None, repr=False, compare=False)
+
+    def glance(self) -> dict[str, Any]:
+        """How many there are, K, and over what."""
+        units = {} if self.unit is None else {"units": self.units}
+        return {
+            "records": self.records,
+            **units,
+            "classes": self.classes,
+            "k": self.k,
+            "average_risk": self.average_risk,
+            "quasi": self.quasi,
+            "unit": self.unit,
+            "null": self.null,
+        }
 
     @property
     def classes(self) -> int:

@@ -12,6 +12,7 @@ from shoal.appointments.problem import Problem
 from shoal.appointments.solution import Assignment, verify
 from shoal.errors import InputError
 from shoal.numbers import whole
+from shoal.report.glance import Glance
 from shoal.search import Budget, Observer, Seeds, silent
 from shoal.search.budget import StopReason
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from shoal.report.page import Page
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Glance):
     """Group sizes seated in slots of given capacities.
 
     ``vector_before`` is the anonymity before any slot is known; ``random`` that of a random seating of the same people.
@@ -33,6 +34,20 @@ class Plan:
     method: str
     vector_before: AnonymityVector
     random: AnonymityVector
+
+    def glance(self) -> dict[str, Any]:
+        """How many people sit where, K and what is proved of it."""
+        return {
+            "people": self.problem.people,
+            "groups": self.problem.rows,
+            "slots": self.problem.slots,
+            "k": self.k,
+            "k_bound": self.k_bound,
+            "k_before": self.k_before,
+            "optimal": self.optimal,
+            "objective": self.problem.objective,
+            "method": self.method,
+        }
 
     @property
     def k(self) -> int:
@@ -72,8 +87,8 @@ class Plan:
         return matrix
 
 
-@dataclass(frozen=True)
-class Appointments:
+@dataclass(frozen=True, repr=False)
+class Appointments(Glance):
     """Everybody's appointment and how anonymous it leaves them.
 
     ``people`` is the frame that came in with the columns of the slot added; ``slot_of`` the place of everybody's slot in the
@@ -97,12 +112,18 @@ class Appointments:
     known: tuple[str, ...] | None
     settings: dict[str, Any] = field(default_factory=dict)
 
-    def __repr__(self) -> str:
-        """One line for a notebook or a log, without anything of a person."""
-        return (
-            f"Appointments(people={self.waiting.people}, k={self.k}, k_bound={self.k_bound}, k_before={self.k_before}, "
-            f"optimal={self.optimal}, objective={self.objective!r}, method={self.method!r})"
-        )
+    def glance(self) -> dict[str, Any]:
+        """How many people there are, K and what is proved of it."""
+        return {
+            "people": self.waiting.people,
+            "k": self.k,
+            "k_bound": self.k_bound,
+            "k_before": self.k_before,
+            "exposed": self.exposed,
+            "optimal": self.optimal,
+            "objective": self.objective,
+            "method": self.method,
+        }
 
     @property
     def k(self) -> int:

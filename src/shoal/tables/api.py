@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.errors import Infeasible, InputError
 from shoal.numbers import first_unusable, number, why_unusable
+from shoal.report.glance import Glance
 from shoal.search import Budget, Observer, Seeds, silent
 from shoal.sources.not_numbers import why_not_numeric
 from shoal.tables.files.frames import as_frame, with_coordinates, with_row_names
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
     from shoal.report.page import Page
 
 
-@dataclass(frozen=True, eq=False)
-class Suppression:
+@dataclass(frozen=True, eq=False, repr=False)
+class Suppression(Glance):
     """A safe pattern with its cost, its bound and its audit."""
 
     problem: Problem
@@ -45,13 +46,16 @@ class Suppression:
     doubtful_if_bounded: int = 0
     tabulation: Tabulation | None = None
 
-    def __repr__(self) -> str:
-        # Never the values: what is printed ends up in logs.
-        bound = "none" if self.bound is None else f"{self.bound:.6g}"
-        return (
-            f"<Suppression by {self.method}: {self.problem.sensitive.size} primary and {self.complementary.size} "
-            f"complementary cells, cost {self.cost:.6g}, bound {bound}, {'safe' if self.audit.safe else 'UNSAFE'}>"
-        )
+    def glance(self) -> dict[str, Any]:
+        """The cells by kind, their cost, and whether they are enough."""
+        return {
+            "method": self.method,
+            "primary": int(self.problem.sensitive.size),
+            "complementary": int(self.complementary.size),
+            "cost": self.cost,
+            "bound": self.bound,
+            "safe": self.audit.safe,
+        }
 
     @property
     def cost(self) -> float:

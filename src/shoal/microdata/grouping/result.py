@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.microdata.grouping.solution import Grouping
+from shoal.report.glance import Glance
 from shoal.search import History, informative
 
 
-@dataclass(frozen=True, eq=False)
-class AttributeGrouping:
+@dataclass(frozen=True, eq=False, repr=False)
+class AttributeGrouping(Glance):
     """Which columns to microaggregate together.
 
     ``il``, ``id`` and ``dld`` (information loss, interval disclosure, linkage, in percent) make up the ``score``; smaller is
@@ -29,6 +30,18 @@ class AttributeGrouping:
     warnings: tuple[str, ...] = ()
     settings: tuple[tuple[str, Any], ...] = ()
     alone: Mapping[str, Grouping] = field(default_factory=dict)
+
+    def glance(self) -> dict[str, Any]:
+        """The groups and their score."""
+        return {
+            "groups": tuple("+".join(group) for group in self.groups),
+            "k": self.k,
+            "score": self.score,
+            "bound": self.bound,
+            "optimal": self.optimal,
+            "records": self.records,
+            "method": self.method,
+        }
 
     @property
     def score(self) -> float:

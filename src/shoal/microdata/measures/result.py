@@ -7,6 +7,7 @@ from typing import Any
 from shoal.microdata.measures.fitness import Fitness
 from shoal.microdata.measures.measured import Measured
 from shoal.microdata.measures.pairing import Way
+from shoal.report.glance import Glance
 
 # What each measure is called in words, for tables and reports.
 RISKS = {
@@ -31,8 +32,8 @@ class AttributeComparison:
     id_sd: float
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Glance):
     """Every loss and risk measure of a protected table, over all columns and for each.
 
     ``k`` is K of the protected table over ``quasi`` (named, or else all that could be known: ``quasi_guessed``), and
@@ -57,6 +58,21 @@ class Comparison:
     warnings: tuple[str, ...] = ()
     settings: tuple[tuple[str, Any], ...] = ()
     references: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    def glance(self) -> dict[str, Any]:
+        """Loss, risk and K."""
+        measure, risk = self.worst
+        return {
+            "records": self.records,
+            "columns": self.columns,
+            "il": self.il,
+            "dr": self.dr,
+            "score": self.score,
+            "worst_risk": risk,
+            "by": RISKS[measure],
+            "k": self.k,
+            "pairing": self.pairing,
+        }
 
     @property
     def il1(self) -> float:

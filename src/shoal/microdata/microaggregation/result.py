@@ -14,6 +14,7 @@ from shoal.microdata.grouping.result import AttributeGrouping
 from shoal.microdata.measures.before_after import Changes
 from shoal.microdata.measures.fitness import Fitness
 from shoal.microdata.microaggregation.verify import ReleaseCheck
+from shoal.report.glance import Glance
 from shoal.search import StopReason, informative
 
 
@@ -60,8 +61,8 @@ class Part:
         return 100.0 * self.sse / self.sst if self.sst > 0 else 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class Microaggregation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Microaggregation(Glance):
     """A protected frame with everything that is known of it.
 
     ``frame`` is of the kind that came in. ``k`` is what was asked for, ``k_release`` what the released frame has over
@@ -92,14 +93,19 @@ class Microaggregation:
     grouping: AttributeGrouping | None = None
     fitness: Fitness | None = None
 
-    def __repr__(self) -> str:
-        """One line for a notebook: the frame and the labels would fill pages."""
-        bound = "" if self.bound is None else f", bound={self.bound:.4f}"
-        return (
-            f"Microaggregation(records={self.records}, columns={self.columns}, k={self.k}, "
-            f"k_release={self.k_release}, k_protected={self.k_protected}, loss={self.loss:.4f}{bound}, "
-            f"optimal={self.optimal}, method={self.method!r})"
-        )
+    def glance(self) -> dict[str, Any]:
+        """What was protected, what holds and what it cost."""
+        return {
+            "records": self.records,
+            "columns": self.columns,
+            "k": self.k,
+            "k_release": self.k_release,
+            "k_protected": self.k_protected,
+            "loss": self.loss,
+            "bound": self.bound,
+            "optimal": self.optimal,
+            "method": self.method,
+        }
 
     @property
     def columns(self) -> tuple[str, ...]:

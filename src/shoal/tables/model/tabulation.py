@@ -13,6 +13,7 @@ import numpy as np
 from shoal.errors import InputError, first_record, unknown
 from shoal.numbers import LARGEST as LARGEST_FIGURE
 from shoal.numbers import first_unusable
+from shoal.report.glance import Glance
 from shoal.sources.not_numbers import why_not_numeric
 from shoal.tables.files.frames import as_frame, with_coordinates
 from shoal.tables.model.decimals import significant, units
@@ -133,8 +134,8 @@ def _where(values: Iterable[str], records: Sequence[str] | None) -> str:
     return f": see {first_record(places)}" if places else ""
 
 
-@dataclass(frozen=True, eq=False)
-class Tabulation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Tabulation(Glance):
     """A table with its sensitive cells, levels and costs, and what is known of its contributors.
 
     ``status`` is ``s`` (may be hidden), ``u`` (sensitive) or ``z`` (always published) for each cell.
@@ -152,10 +153,14 @@ class Tabulation:
     contributions: Contributions | None = None
     counts: bool = False
 
-    def __repr__(self) -> str:
-        # Never the values: what is printed ends up in logs.
-        names = ", ".join(self.table.dimensions)
-        return f"<Tabulation: {self.table.cells} cells by {names}, {self.sensitive.size} sensitive>"
+    def glance(self) -> dict[str, Any]:
+        """The size of the table, and how many of its cells are sensitive."""
+        return {
+            "dimensions": tuple(self.table.dimensions),
+            "cells": self.table.cells,
+            "sensitive": int(self.sensitive.size),
+            "rules": tuple(str(rule) for rule in self.rules),
+        }
 
     @property
     def sensitive(self) -> np.ndarray:

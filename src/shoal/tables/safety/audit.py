@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.report.glance import Glance
 from shoal.tables.model.network import Network
 from shoal.tables.model.units import ordinary
 from shoal.tables.problem import TOLERANCE, WIDTH, Problem, Requirements
@@ -21,8 +22,8 @@ from shoal.tables.safety.narrowest import Narrowest, in_words
 from shoal.tables.solution import given_away
 
 
-@dataclass(frozen=True, eq=False)
-class Audit:
+@dataclass(frozen=True, eq=False, repr=False)
+class Audit(Glance):
     """Intervals of all hidden cells and the verdict for every sensitive one.
 
     ``cells`` are the hidden cells, ``low`` and ``high`` what the attacker can narrow them down to. ``unsafe`` are sensitive
@@ -42,13 +43,16 @@ class Audit:
     integer: tuple[int, ...] = ()
     published: tuple[int, ...] = ()
 
-    def __repr__(self) -> str:
-        # Never the intervals: what is printed ends up in logs.
-        sensitive, verdict = self.problem.sensitive.size, "safe" if self.safe else "UNSAFE"
-        return (
-            f"<Audit: {verdict}, {self.cells.size} hidden cells, {sensitive} sensitive, "
-            f"{self.unsafe.size} of them unsafe, {self.disclosed.size} others disclosed>"
-        )
+    def glance(self) -> dict[str, Any]:
+        """The verdict in numbers of cells."""
+        return {
+            "safe": self.safe,
+            "hidden": int(self.cells.size),
+            "sensitive": int(self.problem.sensitive.size),
+            "unsafe": int(self.unsafe.size),
+            "published": len(self.published),
+            "disclosed": int(self.disclosed.size),
+        }
 
     @property
     def safe(self) -> bool:
