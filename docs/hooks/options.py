@@ -12,6 +12,7 @@ from shoal.operations import OPERATIONS
 from shoal.settings import SettingField
 
 _MARKER = re.compile(r"^<!-- options of ([a-z-]+) -->$", re.MULTILINE)
+_ARGUMENTS, _OPTIONS = "Arguments", "Options"
 _ELSEWHERE = "Only in the workbench"
 
 
@@ -38,10 +39,11 @@ def _operation(name: str) -> Operation:
 
 def table(operation: Operation) -> str:
     """The options of an operation by section: its own first, then what it writes, then what all commands have."""
-    sections: dict[str, list[Row]] = {}
+    # Whatever is declared first: what has no section of its own is what a reader looks for.
+    sections: dict[str, list[Row]] = {_ARGUMENTS: [], _OPTIONS: []}
     for row in rows(operation):
         sections.setdefault(row.section, []).append(row)
-    return "\n\n".join(_section(title, body) for title, body in sections.items())
+    return "\n\n".join(_section(title, body) for title, body in sections.items() if body)
 
 
 def rows(operation: Operation) -> Iterable[Row]:
@@ -58,11 +60,13 @@ def rows(operation: Operation) -> Iterable[Row]:
 def _setting(item: SettingField) -> Row:
     names = [item.metavar] if item.argument else [*([item.short] if item.short else []), item.option]
     takes = None if item.argument or item.kind == "switch" else item.metavar
-    section = "Arguments" if item.argument else item.section or "Options"
+    section = _ARGUMENTS if item.argument else item.section or _OPTIONS
     return Row(section, _written(names, takes), _plain(item.sentence), _allowed(item), _otherwise(item))
 
 
 def _product(item: Product) -> Row:
+    if item.beside:
+        return Row(FILES, f"beside it, `….{item.beside}`", _plain(item.sentence))
     names = [*([item.short] if item.short else []), item.option]
     return Row(FILES, _written(names, item.metavar), _plain(item.sentence), otherwise="not written")
 
@@ -96,7 +100,7 @@ def _otherwise(item: SettingField) -> str:
         return _plain(item.otherwise)
     if item.kind == "switch":
         # What holds anyway is switched off by its option.
-        return "off"
+        return "on" if item.default is True else "off"
     if item.default in (None, [], {}):
         return "none"
     return _code(item.spelling.write(item.default) if item.spelling is not None else str(item.default))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import InputError
-from shoal.microdata import bounds
+from shoal.microdata.microaggregation.bounds import lower_bounds as bounds
 from shoal.search import Budget
 
 
@@ -418,7 +418,7 @@ def test_start_labels_are_used_and_checked():
     assert result.k_protected >= 3
     with pytest.raises(InputError, match="59 labels"):
         protect(columns=["income"], start=start[:-1])
-    with pytest.raises(InputError, match="several --groups"):
+    with pytest.raises(InputError, match="several groups="):
         protect(groups=[["income"], ["age"]], start=start)
 
 
