@@ -1,6 +1,8 @@
-"""The manual says what there is: its tables of options are those that the operations declare."""
+"""The manual says what there is: options as they are declared, and every parameter of what is public."""
 
+import ast
 import importlib.util
+import inspect
 import re
 from html import unescape
 from pathlib import Path
@@ -9,8 +11,9 @@ from typing import Any
 
 import pytest
 
+import shoal
 from shoal.cli.operation import shared_options
-from shoal.operation import Operation
+from shoal.operation import Operation, load
 from shoal.operations import OPERATIONS
 from shoal.settings import Settings, setting, switch
 
@@ -97,3 +100,63 @@ def test_no_sentence_breaks_a_table(options: ModuleType) -> None:
     assert told["--no-b"][0] == "Off | on."
     assert told["C | <c>"] == ["Elsewhere | here.", "3"]
     assert "<script>" not in options.table(operation)
+
+
+ORDER = ["Parameters", "Returns", "Raises", "See Also", "References", "Examples"]
+FUNCTIONS = [name for name in shoal.__all__ if inspect.isfunction(getattr(shoal, name))]
+
+
+def sections(function: Any) -> dict[str, str]:
+    """The sections of a docstring in the style of NumPy; what stands before them under no name."""
+    parts = re.split(r"^(\w[\w ]*)\n-+\n", inspect.getdoc(function) or "", flags=re.MULTILINE)
+    return dict(zip(["", *parts[1::2]], parts[::2], strict=True))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_parameter_of_a_public_function_is_documented(name: str) -> None:
+    function = getattr(shoal, name)
+    found = sections(function)
+    written = re.findall(r"^(\w+) : (.+)\n    (\S.*)", found["Parameters"], flags=re.MULTILINE)
+    parameters = inspect.signature(function).parameters
+    assert [item for item, _, _ in written] == list(parameters)
+    for item, kind, sentence in written:
+        default = parameters[item].default
+        assert sentence[0].isupper() or sentence.startswith(("``", "(")), item
+        said = re.search(r"default (.+)$", kind)
+        if default is inspect.Parameter.empty:
+            assert said is None and "optional" not in kind, item
+        elif said is None:
+            # What is nothing by default is optional; the sentence says what holds then.
+            assert kind.endswith(", optional") and (default is None or callable(default)), item
+        else:
+            assert ast.literal_eval(said[1]) == default, item
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_comes_back_and_what_is_raised_is_documented(name: str) -> None:
+    function = getattr(shoal, name)
+    found = sections(function)
+    assert set(found) >= {"Parameters", "Returns", "Raises", "See Also", "Examples"}
+    assert list(found)[1:] == [item for item in ORDER if item in found]
+    returned = inspect.signature(function).return_annotation
+    assert getattr(returned, "__name__", str(returned)) in found["Returns"].splitlines()[0]
+    for raised in re.findall(r"^(\w+)$", found["Raises"], flags=re.MULTILINE):
+        assert issubclass(getattr(shoal, raised), shoal.ShoalError)
+    for other in re.findall(r"^([\w.]+) : ", found["See Also"], flags=re.MULTILINE):
+        assert other in shoal.__all__ or load(other[::-1].replace(".", ":", 1)[::-1])
+    assert ">>> " in found["Examples"]
+
+
+def test_functions_for_methods_of_others_name_their_papers() -> None:
+    assert [name for name in FUNCTIONS if "References" not in sections(getattr(shoal, name))] == [
+        "guess_roles"
+    ]
+
+
+def test_the_manual_shows_every_public_function() -> None:
+    page = (MANUAL / "api.md").read_text(encoding="utf-8")
+    for name in FUNCTIONS:
+        module = getattr(shoal, name).__module__
+        assert re.search(
+            rf"^::: {re.escape(module)}(\.{name}\b|\n    options:\n      members: \[.*\b{name}\b)", page, re.M
+        )

@@ -125,19 +125,58 @@ def anonymity(
     null: Null = "own",
     confidential: str | None = None,
 ) -> Anonymity:
-    """Measure the anonymity of the records of a frame (pandas, Polars, Arrow or any other that Narwhals knows).
+    """Measure how well the people of a table are hidden among each other.
 
-    Two records are alike when they agree in all quasi-identifiers; a class is a set of records that are alike. With
-    ``unit``, sizes count distinct units: somebody with several records counts once, and all records without a unit
-    count as one. ``null="own"`` makes a missing value a value of its own. ``null="wildcard"`` lets it match anything: the
-    size of a record's class is then the number of records compatible with it, and classes may overlap. NaN is missing,
-    too. ``confidential`` names a column whose diversity is measured.
+    Two records are alike when they agree in all quasi-identifiers; a class is a set of records that are alike, and K is
+    the size of the smallest.
 
-    An empty frame has K = 0.
+    Parameters
+    ----------
+    frame : DataFrame
+        The records: a frame of pandas, Polars, Arrow or any other that Narwhals knows. An empty one has K = 0.
+    quasi : str or iterable of str
+        The quasi-identifiers: columns somebody may know of a person.
+    unit : str, optional
+        The column that says whose records these are. Sizes then count distinct units: somebody with several records
+        counts once, and all records without a unit count as one. By default every record is a person.
+    null : {"own", "wildcard"}, default "own"
+        What a missing value (NaN is one, too) means. With ``"own"`` it is a value of its own. With ``"wildcard"`` it
+        matches anything: the size of a record's class is then the number of records compatible with it, and classes
+        may overlap.
+    confidential : str, optional
+        A column whose diversity within the classes is measured as well.
 
+    Returns
+    -------
+    Anonymity
+        ``k``, ``vector`` (how many classes there are of each size), its exact ``rank``, ``people`` by class size,
+        ``maximum_risk``, ``average_risk`` and, if asked for, ``diversity``.
+
+    Raises
+    ------
+    InputError
+        A column is not in the frame or named twice, or the confidential one has no values.
+
+    See Also
+    --------
+    microaggregate : make every record equal to at least k − 1 others.
+    guess_roles : which columns could be quasi-identifiers.
+    compare : K of a release beside its loss and risk.
+
+    References
+    ----------
+    P. Samarati and L. Sweeney, Protecting privacy when disclosing information: k-anonymity and its enforcement through
+    generalization and suppression, 1998.
+    A. Machanavajjhala and others, l-diversity: privacy beyond k-anonymity, ICDE 2006.
+    R. J. Cabana Ramírez, master's thesis, Complutense University of Madrid, 2016 (anonymity vectors and their rank).
+
+    Examples
+    --------
     >>> import polars as pl
     >>> people = pl.DataFrame({"zip": [1, 1, 2, 2, None], "sex": ["f", "f", "m", "m", "m"]})
     >>> result = anonymity(people, ["zip", "sex"])
+    >>> result
+    Anonymity(records=5, classes=3, k=1, average_risk=0.6, quasi=('zip', 'sex'), unit=None, null='own')
     >>> result.k, str(result.vector), result.rank, result.people
     (1, '(1, 2)', 3, {1: 1, 2: 4})
     >>> anonymity(people, ["zip", "sex"], null="wildcard").k

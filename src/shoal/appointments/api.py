@@ -234,6 +234,56 @@ def assign_sizes(
 ) -> Plan:
     """Seat groups of people who cannot be told apart in slots of given capacities.
 
+    Parameters
+    ----------
+    group_sizes : sequence of int
+        How many people each group has.
+    capacities : sequence of int
+        How many seats each slot has, 1 or more.
+    objective : {"k", "vector"}, default "k"
+        What is best: the largest smallest crowd, or the whole anonymity vector.
+    method : str, default "auto"
+        How to find the plan; ``shoal assign --method list`` shows all.
+    options : mapping, optional
+        Options of the method by name.
+    seed : int, default 0
+        Where randomness begins.
+    threads : int, default 1
+        How many cores to use. They do not change the result.
+    time_limit : float, optional
+        Stop after this many seconds with the best found.
+    iterations : int, optional
+        Stop after this much work with the best found.
+    budget : Budget, optional
+        How long to search, in place of ``time_limit`` and ``iterations``.
+    observer : callable, optional
+        Called with a ``Progress`` now and then while the search goes on.
+
+    Returns
+    -------
+    Plan
+        ``matrix`` (people by group and slot), ``k`` and ``k_bound``, ``vector`` and ``bound``, ``optimal``, and the
+        anonymity of a ``random`` seating beside it.
+
+    Raises
+    ------
+    InputError
+        A size or a capacity is below 1, or the method cannot optimise this objective.
+    Infeasible
+        There are too few seats.
+
+    See Also
+    --------
+    assign : the same from tables of people and slots.
+
+    References
+    ----------
+    R. J. Cabana Ramírez, master's thesis, Complutense University of Madrid, 2016; R. Caballero, S. Sen and J. F. Nygård,
+    Anticipating anonymity in screening program databases, 2017.
+    T. Moro Lías, Complexity and resolution of the K-anonymity problem, Universidad Complutense de Madrid, 2024.
+
+    Examples
+    --------
     >>> plan = assign_sizes([4, 4, 5, 2], [4, 2, 4, 3, 2], objective="vector")
     >>> str(plan.vector), plan.k, plan.optimal
     ('(0, 2, 1, 2)', 2, True)
@@ -275,13 +325,74 @@ def assign(
 ) -> Appointments:
     """Give everybody an appointment so that the slot, added to the quasi-identifier, singles out as few as possible.
 
-    ``people`` and ``slots`` are frames (pandas, Polars, Arrow); slots need columns ``slot`` and ``capacity``, may have
-    ``booked``, and every other column is an attribute. ``known`` names what an attacker learns of a slot (default: the slot
-    itself). ``eligible`` is a column of the people ("A;B;hour=9") or a frame that joins people to slots; pinned people have
-    their slot in column ``pinned`` and keep it. With ``diverse`` every crowd at a slot holds ``diversity`` values of that
-    column. Who of a crowd gets which seat is drawn from the system's entropy unless a seed is given. ``k`` is what
-    counts as exposed; it changes nothing in the plan.
+    Parameters
+    ----------
+    people : DataFrame
+        One row for each person: a frame of pandas, Polars or Arrow.
+    slots : DataFrame
+        Columns ``slot`` and ``capacity``, ``booked`` if seats are taken already; every other column is an attribute.
+    quasi : str or iterable of str
+        The columns somebody may know of a person.
+    objective : {"k", "vector"}, default "k"
+        What is best: the largest smallest crowd, or the whole anonymity vector.
+    method : str, default "auto"
+        How to find the plan; ``shoal assign --method list`` shows all.
+    options : mapping, optional
+        Options of the method by name.
+    known : iterable of str, optional
+        The attributes an attacker learns of a slot; by default the slot itself.
+    eligible : str or DataFrame, optional
+        Where people may go: a column of the people (``"A;B;hour=9"``), or a frame that joins people to slots.
+    eligibility_known : bool, default False
+        An attacker knows where people may go.
+    pinned : str, optional
+        The column of the people with appointments that stand.
+    diverse : str, optional
+        The column of which every crowd at a slot must hold several values.
+    diversity : int, default 2
+        How many values of ``diverse`` that are.
+    k : int, default 5
+        Crowds below it count as exposed; it changes nothing in the plan.
+    seed : int or None, default None
+        Where randomness begins. Without one the search begins at 0, and who of a crowd gets which seat is drawn from the
+        system's entropy.
+    threads : int, default 1
+        How many cores to use. They do not change the result.
+    time_limit : float, optional
+        Stop after this many seconds with the best found.
+    iterations : int, optional
+        Stop after this much work with the best found.
+    budget : Budget, optional
+        How long to search, in place of ``time_limit`` and ``iterations``.
+    observer : callable, optional
+        Called with a ``Progress`` now and then while the search goes on.
 
+    Returns
+    -------
+    Appointments
+        ``people`` (of the kind that came in, with the columns of the slot), ``k``, ``k_before`` and ``k_bound``,
+        ``vector`` and ``bound``, ``optimal``, ``exposed``, ``loads``; ``report()`` is a page to sign.
+
+    Raises
+    ------
+    InputError
+        A column is missing or would be overwritten, a slot is listed twice, or the method cannot optimise this objective.
+    Infeasible
+        There are too few seats, or people with no slot they may go to.
+
+    See Also
+    --------
+    assign_sizes : the same from numbers alone.
+    anonymity : K of the people before and after.
+
+    References
+    ----------
+    R. J. Cabana Ramírez, master's thesis, Complutense University of Madrid, 2016; R. Caballero, S. Sen and J. F. Nygård,
+    Anticipating anonymity in screening program databases, 2017.
+    T. Moro Lías, Complexity and resolution of the K-anonymity problem, Universidad Complutense de Madrid, 2024.
+
+    Examples
+    --------
     >>> import polars as pl
     >>> people = pl.DataFrame({"zip": [1, 1, 1, 2, 2], "sex": ["f", "f", "f", "m", "m"]})
     >>> slots = pl.DataFrame({"slot": ["a", "b"], "capacity": [3, 3], "hour": [9, 13]})

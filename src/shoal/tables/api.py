@@ -158,15 +158,84 @@ def suppress(
 ) -> Suppression:
     """Find the cheapest further cells to hide so that no sensitive cell can be computed too closely.
 
-    ``table`` is a matrix (array or frame, with or without totals), a table from ``tabulate``, a whole problem, or the
-    path of a file with one of these. The
-    ``sensitive`` cells of a matrix are (row, column[, lower, upper]); without levels, ``protection`` is the share of
-    the value (0.10). Tables from ``tabulate`` and whole problems have sensitive cells and levels of their own; for
-    ``sensitive`` ones on top of them the larger levels hold. The result is checked by linear programmes that share no
-    code with the methods.
+    The pattern is checked by linear programmes that share no code with the methods; one that is not confirmed is never
+    returned.
 
+    Parameters
+    ----------
+    table : array, DataFrame, Tabulation, Table, Problem or path
+        A matrix with or without totals (the first column of a frame, or the index of pandas, names its rows), a table from
+        ``tabulate``, a whole problem, or the path of a file with one of these.
+    sensitive : DataFrame or iterable of tuples, optional
+        The sensitive cells, (row, column[, lower, upper]) of a matrix. Tables from ``tabulate`` and whole problems have
+        sensitive cells and levels of their own; for cells named here on top of them the larger levels hold.
+    protection : float, optional
+        How far off a sensitive cell without levels must stay, as a share of its value; 0.10 by default.
+    method : str, default "auto"
+        How to find the pattern; ``shoal suppress --method list`` shows all.
+    options : mapping, optional
+        Options of the method by name.
+    cost : str or DataFrame, default "value"
+        What hiding a cell costs: its ``"value"``, 1 (``"unity"``), its number of ``"contributors"``, the ``"log"`` of its
+        value, or a frame with coordinates and ``cost`` for cells that differ.
+    sliding : float, default 0.0
+        The width an interval must have in addition, as a share of the cell's value.
+    low : float, default 0.0
+        The least an attacker holds possible for any cell, beside the bounds a ``.jj`` file has.
+    high : float, optional
+        The most an attacker holds possible for any cell; no limit by default.
+    insiders : bool, default True
+        Take into account that a sole contributor knows its own cells, and that sums which one relation gives away must
+        pass the rules, where contributors are known.
+    counts : bool, default False
+        The cells are counts: check whole numbers, too. Tables of counts from ``tabulate`` are checked anyway.
+    rounding : float, optional
+        Totals may be off by rounding to this base; otherwise totals that do not add up are an error.
+    zeros : {"published", "suppressible"}, default "published"
+        Whether empty cells of a matrix may be hidden.
+    seed : int, default 0
+        Where randomness begins.
+    threads : int, default 1
+        How many cores to use. They do not change the result.
+    time_limit : float, optional
+        Stop after this many seconds with the best found.
+    iterations : int, optional
+        Stop after this much work with the best found.
+    budget : Budget, optional
+        How long to search, in place of ``time_limit`` and ``iterations``.
+    observer : callable, optional
+        Called with a ``Progress`` now and then while the search goes on.
+
+    Returns
+    -------
+    Suppression
+        ``pattern`` (the hidden cells and their kind), ``cost`` and its proved lower ``bound``, ``gap_percent``, ``audit``,
+        ``published(symbol)`` (what may go out) and ``report()``. All but the published table is internal.
+
+    Raises
+    ------
+    InputError
+        A cell, a method or an option is unknown, levels are lost in rounding, or totals do not add up.
+    Infeasible
+        No safe pattern exists, or the check confirms none.
+
+    See Also
+    --------
+    tabulate : make the table and find its sensitive cells.
+    audit : check a pattern, whoever made it.
+
+    References
+    ----------
+    M. Fischetti and J. J. Salazar, Mathematical Programming 84, 1999; Management Science 47, 2001 (``exact``, ``auto``).
+    H. B. Herrington, A Heuristic Evolutionary Method for the Complementary Cell Suppression Problem, Nova Southeastern
+    University, 2015 (``hypercube``, ``heurgene``, ``gensup`` after Almeida and others, 2006).
+
+    Examples
+    --------
     >>> import numpy as np
     >>> found = suppress(np.array([[10, 20, 30], [40, 50, 60], [70, 80, 90]]), sensitive=[("2", "2")])
+    >>> found
+    Suppression(method='auto', primary=1, complementary=3, cost=70, bound=70, safe=True)
     >>> found.cost, found.bound, found.audit.safe
     (70.0, 70.0, True)
     """
@@ -295,12 +364,55 @@ def audit(
     counts: bool = False,
     rounding: float | None = None,
 ) -> Audit:
-    """The interval an attacker can compute for every hidden cell, exactly, whoever made the pattern.
+    """Compute the interval an attacker can compute for every hidden cell, exactly, whoever made the pattern.
 
-    ``pattern`` lists all hidden cells, sensitive or not: coordinates, and a column ``kind`` if there is one. A sensitive
-    cell that is not among them is published, and therefore unsafe. Without ``sensitive`` the cells of kind
-    ``primary`` are the sensitive ones.
+    Parameters
+    ----------
+    table : array, DataFrame, Tabulation, Table, Problem or path
+        A matrix with or without totals (the first column of a frame, or the index of pandas, names its rows), a table from
+        ``tabulate``, a whole problem, or the path of a file with one of these.
+    pattern : DataFrame or iterable of tuples
+        All hidden cells, sensitive or not: coordinates, and a column ``kind`` if there is one. A sensitive cell that is not
+        among them is published, and therefore unsafe.
+    sensitive : DataFrame or iterable of tuples, optional
+        The sensitive cells, (row, column[, lower, upper]) of a matrix; without them the cells of kind ``primary`` are.
+    protection : float, optional
+        How far off a sensitive cell without levels must stay, as a share of its value; 0.10 by default.
+    sliding : float, default 0.0
+        The width an interval must have in addition, as a share of the cell's value.
+    low : float, default 0.0
+        The least an attacker holds possible for any cell, beside the bounds a ``.jj`` file has.
+    high : float, optional
+        The most an attacker holds possible for any cell; no limit by default.
+    insiders : bool, default True
+        Take into account that a sole contributor knows its own cells, and that sums which one relation gives away must
+        pass the rules, where contributors are known.
+    counts : bool, default False
+        The cells are counts: check whole numbers, too. Tables of counts from ``tabulate`` are checked anyway.
+    rounding : float, optional
+        Totals may be off by rounding to this base; otherwise totals that do not add up are an error.
 
+    Returns
+    -------
+    Audit
+        ``safe``, the hidden ``cells`` with ``low`` and ``high``, and what is wrong: ``unsafe``, ``published``,
+        ``disclosed``, ``insider``, ``sums`` and ``integer``. Internal.
+
+    Raises
+    ------
+    InputError
+        A cell is unknown or listed twice, nothing says which cells are sensitive, or totals do not add up.
+
+    See Also
+    --------
+    suppress : find a pattern that is safe.
+
+    References
+    ----------
+    M. Fischetti and J. J. Salazar, Management Science 47, 2001 (the attacker's problem as a linear programme).
+
+    Examples
+    --------
     >>> found = audit(np.array([[10, 20, 30], [40, 50, 60], [70, 80, 90]]),
     ...               [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")], sensitive=[("2", "2")])
     >>> found.safe, float(found.low[-1]), float(found.high[-1])

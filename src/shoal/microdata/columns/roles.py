@@ -52,8 +52,33 @@ class Guess:
 
 
 def guess_roles(frame: Any) -> tuple[Guess, ...]:
-    """A guess for each column of a frame, by its name and by its values.
+    """Guess what each column of a frame is to an intruder, by its name and by its values.
 
+    The guess decides what ``microaggregate`` protects and what K is counted over where nobody says it.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The records: a frame of pandas, Polars, Arrow or any other that Narwhals knows.
+
+    Returns
+    -------
+    tuple of Guess
+        For each column its ``role`` (identifier, quasi-identifier, measurement, weight, household, confidential or
+        other), the ``kind`` of values in a few words and the ``reason`` in a sentence; none of them holds a value.
+
+    Raises
+    ------
+    InputError
+        What was given is no frame.
+
+    See Also
+    --------
+    microaggregate : takes corrected roles as ``roles``.
+    anonymity : measure K over the columns that could be known.
+
+    Examples
+    --------
     >>> import polars as pl, shoal
     >>> people = pl.DataFrame({"Nachname": ["Ode", "Rim", "Sol"], "Alter": [31, 40, 31], "Einkommen": [1500, 2500, 900]})
     >>> [(guess.column, guess.role) for guess in shoal.guess_roles(people)]

@@ -47,11 +47,61 @@ def group_attributes(
 ) -> AttributeGrouping:
     """Find the groups of numeric columns whose microaggregation balances loss and risk best.
 
-    ``variant`` chooses how groupings are scored (``compatible`` reproduces the published tables of GOMM, ``literal`` follows
-    its text), ``bounds`` whether the last cluster may be smaller than k when scoring. Records with a missing value are
-    left out of the search (``aside``) or refused. ``alone`` also searches with each genetic operator on its own. With
-    ``groups`` nothing is searched: these groups are scored.
+    Parameters
+    ----------
+    frame : DataFrame
+        The records: a frame of pandas, Polars, Arrow or any other that Narwhals knows.
+    k : int, default 25
+        The smallest number of records in a cluster.
+    columns : sequence of str, optional
+        The columns to group; ``["*"]`` takes every numeric one. By default those that measure something; a note says which.
+    groups : sequence of sequences of str, optional
+        Search nothing and score these groups.
+    method : str, default "d-gomm"
+        How to find the groups; ``shoal group --method list`` shows all.
+    options : mapping, optional
+        Options of the method by name.
+    variant : {"compatible", "literal"}, default "compatible"
+        How groupings are scored: as in the published tables of GOMM, or as its text says.
+    bounds : {"compatible", "strict"}, default "compatible"
+        Whether the last cluster may be smaller than k when scoring.
+    missing : {"aside", "refuse"}, default "aside"
+        Records with a missing value are left out of the search, or refused.
+    alone : bool, default False
+        Also search with each genetic operator on its own, for the report.
+    budget : Budget, optional
+        How long to search: iterations, seconds, or the score that is enough. By default the usual amount of
+        work, so that the same seed gives the same result on any machine.
+    seed : int or None, default 0
+        Where randomness begins; ``None`` begins from the system's entropy.
+    threads : int, optional
+        How many cores to use; all of them by default. They do not change the result.
+    observer : callable, optional
+        Called with a ``Progress`` now and then while the search goes on.
 
+    Returns
+    -------
+    AttributeGrouping
+        ``groups``, their ``score`` with its parts ``il``, ``id`` and ``dld``, a ``bound`` no grouping scores below,
+        ``optimal``, ``history``, ``notes`` and ``warnings``; ``report()`` is a page.
+
+    Raises
+    ------
+    InputError
+        A column is missing or not numeric, there are fewer records than k, an option is unknown.
+
+    See Also
+    --------
+    microaggregate : protect the groups; ``groups="auto"`` does both.
+    compare : measure the release itself.
+
+    References
+    ----------
+    The GOMM degree project of the DAMA-UPC group, Universitat Politècnica de Catalunya (``gomm``, ``d-gomm``).
+    J. Nin, J. Herranz and V. Torra, 2008 (groups of uncorrelated columns).
+
+    Examples
+    --------
     >>> import numpy as np, polars as pl
     >>> table = pl.DataFrame(np.random.default_rng(0).normal(size=(40, 3)), schema=["a", "b", "c"])
     >>> found = group_attributes(table, k=4, method="exact")

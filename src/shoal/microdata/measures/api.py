@@ -51,14 +51,70 @@ def compare(
 ) -> Comparison:
     """Measure what protection cost and what it bought.
 
-    Both tables hold the same records. They are paired by ``key``, a column (or a named pandas index) that both have; by
-    ``record_links``, the links of ``shoal.microaggregate`` or the file of them; or, said explicitly, by position, which is
-    refused when columns that protection left alone disagree. ``columns`` are compared (numbers only; by default those that
-    measure something). K is counted over ``quasi`` and by distinct ``unit``; by default over all columns of the protected
-    data that could be known of somebody, as ``shoal.microaggregate`` does (``roles`` corrects the guess). ``known`` are
-    sets of columns an intruder may know, by default all that are compared. ``references`` adds what plain
-    microaggregation would give, for the risk–utility map.
+    Both tables hold the same records, and it must be said which is which: by exactly one of ``key``, ``record_links`` and
+    ``paired_by_position``.
 
+    Parameters
+    ----------
+    original : DataFrame
+        The data before protection: a frame of pandas, Polars, Arrow or any other that Narwhals knows.
+    protected : DataFrame
+        The data after it.
+    columns : sequence of str, optional
+        The columns to compare, numbers only; ``["*"]`` takes every numeric one that both have. By default those that
+        measure something.
+    quasi : sequence of str, optional
+        The columns over which K of the protected data is counted. By default all that could be known of somebody, as
+        ``microaggregate`` does.
+    roles : mapping of str to str, optional
+        Corrections of the roles that ``guess_roles`` guesses, by column.
+    key : str, optional
+        Pair records by this column (or named pandas index) of both tables.
+    record_links : RecordLinks or path, optional
+        Pair records by the links of ``microaggregate``, or by the file of them.
+    paired_by_position : bool, default False
+        The tables hold the same records in the same order. That is refused when columns that protection left alone disagree.
+    unit : str, optional
+        The column that says whose records these are; K counts distinct units.
+    known : sequence of sequences of str, optional
+        Sets of columns an intruder may know; by default one of all that are compared.
+    definitions : Definitions, optional
+        What the measures mean where they have more than one meaning: intervals, scaling, ties, agreement.
+    references : bool, default False
+        Also measure plain microaggregation, as landmarks on the risk–utility map of the report.
+    name : str, default "release"
+        What the release is called in the report.
+    seed : int or None, default 0
+        Where randomness begins (above 5,000 records the probabilistic linkage is that of a sample); ``None`` begins from
+        the system's entropy.
+    threads : int, optional
+        How many cores to use; all of them by default. They do not change the result.
+
+    Returns
+    -------
+    Comparison
+        ``il1`` to ``il5`` and ``il``, ``id``, ``id_sd``, ``dld``, ``pld``, ``dr``, ``score``, ``fitness``, ``worst`` (the
+        highest risk and its name), ``k``, the same by column in ``attributes``, ``notes`` and ``warnings``; ``report()``
+        is a page.
+
+    Raises
+    ------
+    InputError
+        A column is missing or not numeric, nothing or several things say how records are paired, or the data contradict it.
+
+    See Also
+    --------
+    microaggregate : makes the release and its ``record_links``.
+    anonymity : K of a table alone.
+
+    References
+    ----------
+    J. Domingo-Ferrer and V. Torra, A quantitative comparison of disclosure control methods for microdata, 2001.
+    A. Hundepool and others, Handbook on Statistical Disclosure Control, 2nd edition, 2024.
+    I. P. Fellegi and A. B. Sunter, A theory for record linkage, JASA 64, 1969; M. A. Jaro, JASA 84, 1989.
+
+    Examples
+    --------
     >>> import polars as pl
     >>> before = pl.DataFrame({"turnover": [1.0, 2.0, 8.0, 9.0], "staff": [10, 20, 60, 70]})
     >>> after = pl.DataFrame({"turnover": [1.5, 1.5, 8.5, 8.5], "staff": [15.0, 15.0, 65.0, 65.0]})

@@ -83,13 +83,94 @@ def microaggregate(
     threads: int | None = None,
     observer: Observer = silent,
 ) -> Microaggregation:
-    """Replace records by the mean of groups of at least k, with the least loss found, and prove how good that is.
+    """Replace records by the means of groups of at least k, with the least loss found, and prove how good that is.
 
-    ``groups`` protects columns group by group; ``"auto"`` looks for the groups that balance loss and risk best.
-    ``ordinal`` are columns whose order counts: names, or for texts each with its values, lowest first. K of the release
-    is counted over ``quasi``, by default all released columns that an intruder could know of somebody: the protected ones
-    and those that look like it, corrected by ``roles`` (column → role).
+    k holds for the columns that are protected together; what holds over all that somebody could know is K of the release
+    (``k_release``), which is counted on what comes out. The result was verified by an independent check.
 
+    Parameters
+    ----------
+    frame : DataFrame
+        The records: a frame of pandas, Polars, Arrow or any other that Narwhals knows.
+    k : int, default 5
+        The smallest number of equal records, 2 or more.
+    columns : sequence of str, optional
+        The columns to protect together; ``["*"]`` takes every numeric one. By default those that measure something
+        (``guess_roles``); a note says which.
+    method : str, default "auto"
+        How to find the groups; ``shoal microaggregate --method list`` shows all.
+    options : mapping, optional
+        Options of the method by name.
+    groups : sequence of sequences of str or "auto", optional
+        Protect columns group by group; k then holds within each. ``"auto"`` looks for the groups that balance loss and
+        risk best.
+    aggregate : {"mean", "median", "rounded-mean"}, default "mean"
+        What stands for a group; ``"rounded-mean"`` keeps integers whole.
+    ordinal : sequence of str, or mapping of str to sequence, default ()
+        Columns whose order counts, not their values: the middle value of a group is released. Names alone will do for
+        what has an order; texts need theirs, ``{"education": ["low", "high"], "age": None}``.
+    by : sequence of str, default ()
+        Columns that form strata no group crosses.
+    missing : {"refuse", "aside", "impute"}, default "refuse"
+        Records with gaps in the protected columns: refuse the frame, do not release them, or fill in the group's mean.
+    attribute_weights : mapping of str to float, optional
+        How much a column counts in the distance; 1 by default.
+    sample_weights : str, optional
+        The column that says how many people a record stands for: means are weighted by it; k still counts records.
+    largest : int, optional
+        The most records a group may have.
+    drop : sequence of str, default ()
+        Columns that are not released.
+    order : {"keep", "sorted"}, default "keep"
+        Keep the order of the records, by which they can be linked, or sort by what is released.
+    quasi : sequence of str, optional
+        The columns over which K of the release is counted. By default all released columns that an intruder could know
+        of somebody: the protected ones and those that look like it.
+    roles : mapping of str to str, optional
+        Corrections of the roles that ``guess_roles`` guesses, by column.
+    unit : str, optional
+        The column that says whose records these are; K counts distinct units.
+    start : array of int, optional
+        Begin the search from these groups: one number for each record. For one group of columns only.
+    budget : Budget, optional
+        How long to search: iterations, seconds, or the loss in percent that is enough. By default the usual amount of
+        work, so that the same seed gives the same result on any machine.
+    seed : int or None, default 0
+        Where randomness begins; ``None`` begins from the system's entropy.
+    threads : int, optional
+        How many cores to use; all of them by default. They do not change the result.
+    observer : callable, optional
+        Called with a ``Progress`` now and then while the search goes on.
+
+    Returns
+    -------
+    Microaggregation
+        ``frame`` (of the kind that came in), ``k_release``, ``k_protected``, ``loss`` and its proved lower ``bound`` in
+        percent, ``optimal``, ``labels``, ``notes`` and ``warnings``; ``report()`` is a page, ``verify(frame)`` checks
+        what was written and read back.
+
+    Raises
+    ------
+    InputError
+        Before any work: a column is missing, not numeric or named twice, k is above the number of records, values are
+        missing and ``missing`` is ``"refuse"``, a whole stratum has too few contributors, an option is unknown.
+
+    See Also
+    --------
+    group_attributes : find the groups of columns, with their score.
+    compare : measure what the release lost and what an intruder still finds.
+    shoal.sklearn.Microaggregator : the same in a pipeline of scikit-learn.
+
+    References
+    ----------
+    J. Domingo-Ferrer and J. M. Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure control,
+    IEEE TKDE 14(1), 2002; J. Domingo-Ferrer and V. Torra, Data Mining and Knowledge Discovery 11, 2005 (``mdav``).
+    S. L. Hansen and S. Mukherjee, A polynomial algorithm for optimal univariate microaggregation, IEEE TKDE 15(4), 2003.
+    M. Laszlo and S. Mukherjee, Iterated local search for microaggregation, Journal of Systems and Software 100, 2015.
+    T. A. Bierman, Improvements to Iterated Local Search for Microaggregation, Nova Southeastern University, 2020.
+
+    Examples
+    --------
     >>> import polars as pl, shoal
     >>> data = pl.DataFrame({"turnover": [1.0, 2.0, 3.0, 40.0, 41.0, 45.0], "region": list("aabbba")})
     >>> safe = shoal.microaggregate(data, k=3, columns=["turnover"])

@@ -267,12 +267,61 @@ def tabulate(
     zeros: Zeros = "published",
     cost: str = "value",
 ) -> Tabulation:
-    """A table of sums (or counts) over the dimensions with all totals, and its sensitive cells by the rules given.
+    """Build a table of sums or counts with all its totals from records, and find its sensitive cells by rule.
 
-    Without a contributor every record is one of its own; ``holding`` names the group a contributor belongs to, which
-    then counts as one. Default rules: at least 3 contributors, and p % with p = 10 for sums. The ``cost`` of hiding a
-    cell is its value, 1 (``unity``), its number of ``contributors``, the ``log`` of its value, or the sum of a column.
+    Parameters
+    ----------
+    frame : DataFrame or path
+        The records: a frame of pandas, Polars, Arrow or any other that Narwhals knows, or the path of a file.
+    dimensions : sequence of str
+        The columns that span the table.
+    value : str, optional
+        The column that is summed; without it records are counted.
+    contributor : str, optional
+        The column that says who contributes; by default every record is a contributor.
+    holding : str, optional
+        The column of the group a contributor belongs to, which then counts as one.
+    weight : str, optional
+        The column of sampling weights: totals are weighted, contributions are not.
+    weights_public : bool, default False
+        Attackers know the weights, so that contributions count weighted, too.
+    hierarchies : mapping of str to mapping or path, optional
+        Subtotals of a dimension: ``{code: parent}`` with an empty parent directly below the total, or the path of a file
+        ``code,parent`` or ``.hrc``.
+    rules : sequence of str or Rule, optional
+        When a cell is sensitive: ``"frequency(3)"``, ``"dominance(1,75)"``, ``"p-percent(10)"``, ``"pq(10,80)"``. By
+        default fewer than 3 contributors, and for sums p % with p = 10.
+    apriori : DataFrame, optional
+        Cells by their coordinates with any of ``status``, ``lower``, ``upper`` and ``cost``, which overrule the rules.
+    zeros : {"published", "suppressible"}, default "published"
+        Whether empty cells may be hidden.
+    cost : str, default "value"
+        What hiding a cell costs: its ``"value"``, 1 (``"unity"``), its number of ``"contributors"``, the ``"log"`` of its
+        value, or the sum of a column of the records.
 
+    Returns
+    -------
+    Tabulation
+        ``table``, ``status`` of each cell (``s`` may be hidden, ``u`` sensitive, ``z`` always published), ``by_rule``,
+        levels and costs; ``frame`` is the list of cells. Internal.
+
+    Raises
+    ------
+    InputError
+        A column is missing, has gaps or is not numeric, a code is not in its hierarchy, a rule cannot be read, or the table
+        would have too many cells.
+
+    See Also
+    --------
+    suppress : hide further cells until the sensitive ones are safe.
+    audit : what an attacker can compute from a table with hidden cells.
+
+    References
+    ----------
+    A. Hundepool and others, Handbook on Statistical Disclosure Control, 2nd edition, 2024 (rules for magnitude tables).
+
+    Examples
+    --------
     >>> import polars as pl
     >>> firms = pl.DataFrame({"region": ["n", "n", "s", "s", "s", "n"], "sector": ["a", "b", "a", "b", "b", "a"],
     ...                       "turnover": [90.0, 40, 30, 20, 10, 5]})
