@@ -1,9 +1,8 @@
 """Numbers nobody can compute with, in every numeric option of every command: refused in one line before anything happens."""
 
-import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import get_args, get_type_hints
+from typing import Any, get_args
 
 import polars as pl
 import pytest
@@ -29,26 +28,24 @@ _COMMANDS = {
 }
 
 
-def _commands(group: typer.Typer, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Callable]]:
-    for command in group.registered_commands:
-        assert command.callback is not None
-        yield (*path, command.name or command.callback.__name__), command.callback
-    for inner in group.registered_groups:
-        assert inner.typer_instance is not None
-        yield from _commands(inner.typer_instance, (*path, str(inner.name)))
+def _commands(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
+        if hasattr(command, "list_commands"):
+            yield from _commands(command, (*path, name))
+        else:
+            yield (*path, name), command
 
 
 def _numeric() -> Iterator[tuple[tuple[str, ...], str, type]]:
     """Every option that takes a number: the command, the option's long name, and int or float."""
-    for path, callback in _commands(app):
-        hints = get_type_hints(callback, include_extras=True)
-        for name in inspect.signature(callback).parameters:
-            kind, *extra = get_args(hints[name]) or (hints[name],)
-            kinds = {kind, *get_args(kind)} & {int, float}
-            for info in extra:
-                if kinds and isinstance(info, typer.models.OptionInfo):
-                    names = [text for text in info.param_decls or () if text.startswith("--")]
-                    yield path, names[0] if names else f"--{name.replace('_', '-')}", kinds.pop()
+    for path, command in _commands(typer.main.get_command(app)):
+        for parameter in command.params:
+            name = max(parameter.opts, key=len)
+            annotation = parameter.type_descriptor.annotation
+            kinds = {annotation, *get_args(annotation)} & {int, float}
+            if kinds and name.startswith("--"):
+                yield path, name, kinds.pop()
 
 
 NUMERIC = sorted(set(_numeric()), key=str)

@@ -267,7 +267,7 @@ class Run:
         for rows in told.tables(result, settings):
             output.rows(rows.header, rows.body, title=rows.title)
             if rows.rest:
-                typer.echo(rows.rest)
+                typer.echo(output.harmless(rows.rest))
         if refused is None:
             for product, target in declared.items():
                 words = "read back and checked" if product.check is not None else ""
