@@ -31,7 +31,9 @@ def parameter(name: str, value: str | None = None) -> str:
 
 def as_keyword(name: str, value: str | None) -> str:
     """How Python spells a parameter."""
-    return f"{name}=" if value is None else f"{name}={value!r}"
+    if value is None:
+        return f"{name}="
+    return f"{name}={value}" if re.fullmatch(r"-?\d+(\.\d+)?", value) else f"{name}={value!r}"
 
 
 def as_option(name: str, value: str | None) -> str:

@@ -243,6 +243,15 @@ class SettingField:
         )
         return [f"{word} {_shown(limit)}" for word, limit in limits if limit is not None]
 
+    @property
+    def hint(self) -> str:
+        """What it does, what it may be, and what it is if nobody says otherwise."""
+        parts = [*([self.sentence] if self.sentence else []), *self.limits_in_words()]
+        if self.kind in ("whole", "number", "text") and self.default is not None:
+            parts.append(f"usually {_shown(self.default) if self.kind != 'text' else self.default}")
+        text = "; ".join(parts)
+        return text[:1].upper() + text[1:]
+
 
 def fields(model: type[BaseModel], front: Front | None = None) -> list[SettingField]:
     """The settings of a model in its order; those a front end has, if one is named."""
@@ -316,6 +325,27 @@ def _plain(annotation: Any, metadata: Sequence[Any]) -> tuple[Any, list[Any], bo
         annotation, *notes = get_args(annotation)
         found += notes
     return annotation, found, empty
+
+
+def changed(model: type[BaseModel], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values that differ from what the model takes anyway; whole numbers as such, empty ones left out.
+
+    >>> class Sample(Settings):
+    ...     streams: int = setting(8, "How many at once.")
+    ...     growth: float = setting(1.5, "How fast.")
+    >>> changed(Sample, {"streams": 4.0, "growth": 1.5})
+    {'streams': 4}
+    """
+    found: dict[str, Any] = {}
+    for item in fields(model):
+        value = values.get(item.name)
+        if value is None or value == "":
+            continue
+        if item.kind == "whole" and isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if value != item.default:
+            found[item.name] = value
+    return found
 
 
 def checked(model: type[Model], values: Mapping[str, Any], spell: Callable[[str], str] = str) -> Model:

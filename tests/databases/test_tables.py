@@ -100,7 +100,7 @@ def test_existing_tables_are_replaced_only_with_force(database):
         lambda: sources.check_writable(database("people"), force=False),
         lambda: sources.write(PEOPLE.head(1), database("people")),
     ):
-        with pytest.raises(InputError, match="table 'people' exists already; --force"):
+        with pytest.raises(InputError, match="table 'people' exists already; force="):
             attempt()
     assert sources.read(database("people")).frame.height == 3
     sources.check_writable(database("people"), force=True)

@@ -88,7 +88,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path):
 def test_nothing_is_replaced_without_force(tmp_path):
     target = tmp_path / "people.csv"
     target.write_text(OLD)
-    with pytest.raises(InputError, match="exists already; --force"), atomically(target):
+    with pytest.raises(InputError, match="exists already; force="), atomically(target):
         raise AssertionError("refused before any work")
     with pytest.raises(InputError, match="exists already"):
         sources.check_writable(target)

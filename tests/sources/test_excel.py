@@ -149,7 +149,7 @@ def test_the_header_row_is_what_the_sheet_calls_it(tmp_path):
     assert sources.read(matrix).frame.columns == ["", "2019", "2020"]
     lonely = workbook(tmp_path / "l.xlsx", Data=[["Ann's list"], ["Ann", "f", 34], ["Bob", "m", 35]])
     with pytest.raises(
-        InputError, match=r"columns 2 and 3 of 'l\.xlsx' have no name; --header-row"
+        InputError, match=r"columns 2 and 3 of 'l\.xlsx' have no name; header_row="
     ) as refusal:
         sources.read(lonely)  # a row of values is no header
     assert "Ann" not in str(refusal.value)

@@ -100,7 +100,7 @@ def test_an_input_is_replaced_by_data_with_force_only(tmp_path):
     path = tmp_path / "people.csv"
     FRAME.write_csv(path)
     (tmp_path / "link.csv").symlink_to(path)
-    with pytest.raises(InputError, match=r"-o names the input '.*people.csv'; --force replaces it"):
+    with pytest.raises(InputError, match=r"-o names the input '.*people.csv'; force= replaces it"):
         Outputs(inputs=[path]).data("-o", tmp_path / "." / "people.csv")
     for force in (False, True):
         with pytest.raises(InputError, match="--report names the input"):

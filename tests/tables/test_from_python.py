@@ -94,7 +94,7 @@ def test_what_cannot_be_read_is_refused_in_one_line(call, message) -> None:
 
 def test_an_apriori_file_is_no_list_of_sensitive_cells() -> None:
     stated = pl.DataFrame({"row": ["1", "2"], "column": ["1", "2"], "status": ["s", "u"]})
-    with pytest.raises(shoal.InputError, match="--apriori"):
+    with pytest.raises(shoal.InputError, match="a-priori"):
         shoal.suppress(np.array(list(NINE.values())), sensitive=stated)
 
 

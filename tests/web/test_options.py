@@ -9,9 +9,10 @@ from shoal.errors import InputError
 from shoal.microdata.grouping.methods import METHODS as GROUPING
 from shoal.microdata.microaggregation.methods import METHODS as RECORDS
 from shoal.search import Method
+from shoal.settings import changed, fields, split_options
 from shoal.tables.methods import METHODS as TABLES
 from shoal.web.activities import ACTIVITIES
-from shoal.web.option_fields import as_command, changed_options, option_fields
+from shoal.web.pages.method_picker import as_command
 
 EVERY = [
     pytest.param(method, id=f"{registry.domain} {name}")
@@ -23,11 +24,11 @@ EVERY = [
 @pytest.mark.parametrize("method", EVERY)
 def test_every_option_has_a_field_that_explains_it(method: Method) -> None:
     model = method.options_model
-    fields = option_fields(model)
-    assert [field.name for field in fields] == list(model.model_fields)
+    items = fields(model)
+    assert {field.name for field in items} == set(model.model_fields)
     usual = method.configure()
-    for field in fields:
-        assert field.help, f"{field.name} has no description"
+    for field in items:
+        assert field.sentence, f"{field.name} has no description"
         assert field.kind != "text", f"{field.name} has a type that no field shows"
         assert field.default == getattr(usual, field.name)
         if field.kind == "choice":
@@ -42,20 +43,18 @@ def test_every_option_has_a_field_that_explains_it(method: Method) -> None:
 @pytest.mark.parametrize("method", EVERY)
 def test_a_form_left_as_it_is_asks_for_nothing(method: Method) -> None:
     model = method.options_model
-    usual = {field.name: field.default for field in option_fields(model)}
-    assert changed_options(model, usual) == {}
+    usual = {field.name: field.default for field in fields(model)}
+    assert changed(model, usual) == {}
     # Number fields of a page give floats, and nothing when they are empty.
     floats = {name: float(value) if type(value) is int else value for name, value in usual.items()}
-    assert changed_options(model, floats) == {}
-    assert changed_options(model, dict.fromkeys(usual)) == {}
+    assert changed(model, floats) == {}
+    assert changed(model, dict.fromkeys(usual)) == {}
 
 
 def test_what_the_form_asks_for_is_what_the_command_line_takes() -> None:
-    from shoal.settings import split_options as read_settings
-
     options = {"streams": 4, "recombine": False, "growth": 2.5}
     pairs = as_command(options).replace("--option ", "").split(" ")
-    assert read_settings(pairs) == options
+    assert split_options(pairs) == options
 
 
 @pytest.mark.parametrize(

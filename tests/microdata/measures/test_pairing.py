@@ -43,7 +43,7 @@ def test_a_sorted_release_has_the_risk_of_the_same_release_in_kept_order(survey)
     assert figures(survey, ordered.frame, key="person") == pytest.approx(expected)
     bare = survey.drop("person", "town")
     for frame, released in ((survey, ordered.frame), (bare, protect(bare, order="sorted").frame)):
-        with pytest.raises(InputError, match="not in the same order; use --key or --record-links"):
+        with pytest.raises(InputError, match="not in the same order; use key= or record_links="):
             figures(frame, released, paired_by_position=True)
 
 
@@ -117,7 +117,7 @@ def test_links_of_other_tables_are_refused(survey):
 
 @pytest.mark.parametrize("ways", [{}, {"key": "person", "paired_by_position": True}])
 def test_one_way_is_said(survey, ways):
-    with pytest.raises(InputError, match=r"--key.*--record-links.*--paired-by-position"):
+    with pytest.raises(InputError, match=r"key=.*record_links=.*paired_by_position="):
         figures(survey, survey, **ways)
 
 

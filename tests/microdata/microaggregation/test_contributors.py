@@ -134,7 +134,7 @@ def test_a_column_of_too_few_contributors_is_refused(change, keywords, message):
 
 
 def test_groups_that_may_not_grow_are_refused():
-    with pytest.raises(InputError, match="--largest 9 does not let them be joined"):
+    with pytest.raises(InputError, match="largest=9 does not let them be joined"):
         protect(gappy(share=0.4), missing="impute", largest=9)
 
 

@@ -8,7 +8,7 @@ from nicegui import ui
 
 from shoal.errors import InputError
 from shoal.search import Registry
-from shoal.web.option_fields import OptionField, as_command, changed_options, option_fields
+from shoal.settings import SettingField, changed, fields
 from shoal.web.pages.attributes import attributes
 from shoal.web.pages.fields import NumberField
 
@@ -48,12 +48,12 @@ class MethodPicker:
     @property
     def written(self) -> dict[str, Any]:
         """The options that were changed, right or wrong."""
-        return changed_options(self._model, {name: _value(field) for name, field in self._fields.items()})
+        return changed(self._model, {name: _value(field) for name, field in self._fields.items()})
 
     @property
     def options(self) -> dict[str, Any]:
         """The options that were changed, checked; an ``InputError`` names the one that is wrong."""
-        for field in option_fields(self._model):
+        for field in fields(self._model):
             box = self._fields[field.name]
             wrong = box.wrong if isinstance(box, NumberField) else None
             if field.kind == "text" and field.default and not box.value:
@@ -77,8 +77,8 @@ class MethodPicker:
     @ui.refreshable_method
     def _own(self) -> None:
         self._fields = {}
-        fields = option_fields(self._model)
-        if not fields:
+        items = fields(self._model)
+        if not items:
             ui.label(f"{self.method} has no options of its own.").classes("shoal-quiet")
             return
         with (
@@ -87,7 +87,7 @@ class MethodPicker:
             .classes("full-width")
         ):
             with ui.column().classes("full-width shoal-options"):
-                for field in fields:
+                for field in items:
                     self._fields[field.name] = self._draw(field)
                 with ui.row().classes("items-center justify-between full-width gap-2"):
                     self._words = ui.label().classes("shoal-quiet shoal-command")
@@ -95,7 +95,7 @@ class MethodPicker:
                     reset.props("no-caps flat dense padding='2px 8px'")
         self._tell()
 
-    def _draw(self, field: OptionField) -> Any:
+    def _draw(self, field: SettingField) -> Any:
         box: Any
         value = self._given.get(field.name, field.default)
         if field.kind == "switch":
@@ -119,18 +119,18 @@ class MethodPicker:
         attributes(box, hint=field.hint, data_option=field.name)
         return box.props("outlined dense").classes("full-width")
 
-    def _wrong(self, field: OptionField, value: Any) -> str | None:
+    def _wrong(self, field: SettingField, value: Any) -> str | None:
         if value is None:
             return None
         try:
-            self._methods[self.method].configure(changed_options(self._model, {field.name: value}))
+            self._methods[self.method].configure(changed(self._model, {field.name: value}))
         except InputError as problem:
             words = str(problem).rpartition(": ")[2].replace("input should be", "must be")
             return words[:1].upper() + words[1:]
         return None
 
     def _reset(self) -> None:
-        for field in option_fields(self._model):
+        for field in fields(self._model):
             box = self._fields[field.name]
             if isinstance(box, NumberField):
                 box.show(field.default)
@@ -147,3 +147,15 @@ def _value(box: Any) -> Any:
     if not isinstance(box, NumberField):
         return box.value
     return box.value if box.wrong else box.number
+
+
+def as_command(options: Mapping[str, Any]) -> str:
+    """The options as the command line takes them.
+
+    >>> as_command({"streams": 4, "recombine": False})
+    '--option streams=4 --option recombine=false'
+    """
+    return " ".join(
+        f"--option {name}={str(value).lower() if isinstance(value, bool) else value}"
+        for name, value in options.items()
+    )
