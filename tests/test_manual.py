@@ -160,3 +160,43 @@ def test_the_manual_shows_every_public_function() -> None:
         assert re.search(
             rf"^::: {re.escape(module)}(\.{name}\b|\n    options:\n      members: \[.*\b{name}\b)", page, re.M
         )
+
+
+PAGES_ON_CODE = ["architecture.md", "adding-a-method.md"]
+
+
+@pytest.mark.parametrize("page", PAGES_ON_CODE)
+def test_every_path_that_is_named_exists(page: str) -> None:
+    named = re.findall(r"`((?:src|tests|docs|bench)/[\w./-]*)`", (MANUAL / page).read_text(encoding="utf-8"))
+    assert len(named) > 10
+    assert [path for path in named if not (ROOT / path).exists() and "NAME" not in path] == []
+
+
+def test_every_folder_is_in_the_tree_with_a_sentence() -> None:
+    text = (MANUAL / "architecture.md").read_text(encoding="utf-8")
+    drawn = re.search(r"^    src/shoal/\n((?:      .*\n)+)", text, re.MULTILINE)
+    assert drawn is not None
+    above: list[str] = []
+    found = set()
+    for line in drawn[1].splitlines():
+        entry = re.fullmatch(r"( +)([\w]+)/  +(\S.*)", line)
+        assert entry is not None, line
+        depth = len(entry[1]) // 2 - 3
+        above[depth:] = [entry[2]]
+        found.add("/".join(above))
+    packages = {path.parent for path in (ROOT / "src" / "shoal").rglob("__init__.py")} - {
+        ROOT / "src" / "shoal"
+    }
+    assert found == {path.relative_to(ROOT / "src" / "shoal").as_posix() for path in packages}
+
+
+def test_the_words_of_the_registries_are_explained() -> None:
+    text = (MANUAL / "adding-a-method.md").read_text(encoding="utf-8")
+    registries = {
+        id(item.registry): item.registry for item in OPERATIONS.values() if item.registry is not None
+    }
+    # Methods that draw no numbers are called so for readers; the battery asks the same of all.
+    words = {
+        word for registry in registries.values() for method in registry.values() for word in method.traits
+    }
+    assert {word for word in words - {"deterministic"} if f'`"{word}"`' not in text} == set()

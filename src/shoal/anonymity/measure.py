@@ -165,10 +165,10 @@ def anonymity(
 
     References
     ----------
-    P. Samarati and L. Sweeney, Protecting privacy when disclosing information: k-anonymity and its enforcement through
-    generalization and suppression, 1998.
-    A. Machanavajjhala and others, l-diversity: privacy beyond k-anonymity, ICDE 2006.
-    R. J. Cabana Ramírez, master's thesis, Complutense University of Madrid, 2016 (anonymity vectors and their rank).
+    - P. Samarati and L. Sweeney, Protecting privacy when disclosing information: k-anonymity and its enforcement through
+      generalization and suppression, 1998.
+    - A. Machanavajjhala and others, l-diversity: privacy beyond k-anonymity, ICDE 2006.
+    - R. J. Cabana Ramírez, master's thesis, Complutense University of Madrid, 2016 (anonymity vectors and their rank).
 
     Examples
     --------

@@ -278,9 +278,9 @@ def assign_sizes(
 
     References
     ----------
-    R. J. Cabana Ramírez, master's thesis, Complutense University of Madrid, 2016; R. Caballero, S. Sen and J. F. Nygård,
-    Anticipating anonymity in screening program databases, 2017.
-    T. Moro Lías, Complexity and resolution of the K-anonymity problem, Universidad Complutense de Madrid, 2024.
+    - R. J. Cabana Ramírez, master's thesis, Complutense University of Madrid, 2016; R. Caballero, S. Sen and J. F. Nygård,
+      Anticipating anonymity in screening program databases, 2017.
+    - T. Moro Lías, Complexity and resolution of the K-anonymity problem, Universidad Complutense de Madrid, 2024.
 
     Examples
     --------
@@ -387,9 +387,9 @@ def assign(
 
     References
     ----------
-    R. J. Cabana Ramírez, master's thesis, Complutense University of Madrid, 2016; R. Caballero, S. Sen and J. F. Nygård,
-    Anticipating anonymity in screening program databases, 2017.
-    T. Moro Lías, Complexity and resolution of the K-anonymity problem, Universidad Complutense de Madrid, 2024.
+    - R. J. Cabana Ramírez, master's thesis, Complutense University of Madrid, 2016; R. Caballero, S. Sen and J. F. Nygård,
+      Anticipating anonymity in screening program databases, 2017.
+    - T. Moro Lías, Complexity and resolution of the K-anonymity problem, Universidad Complutense de Madrid, 2024.
 
     Examples
     --------

@@ -226,9 +226,9 @@ def suppress(
 
     References
     ----------
-    M. Fischetti and J. J. Salazar, Mathematical Programming 84, 1999; Management Science 47, 2001 (``exact``, ``auto``).
-    H. B. Herrington, A Heuristic Evolutionary Method for the Complementary Cell Suppression Problem, Nova Southeastern
-    University, 2015 (``hypercube``, ``heurgene``, ``gensup`` after Almeida and others, 2006).
+    - M. Fischetti and J. J. Salazar, Mathematical Programming 84, 1999; Management Science 47, 2001 (``exact``, ``auto``).
+    - H. B. Herrington, A Heuristic Evolutionary Method for the Complementary Cell Suppression Problem, Nova Southeastern
+      University, 2015 (``hypercube``, ``heurgene``, ``gensup`` after Almeida and others, 2006).
 
     Examples
     --------
@@ -409,7 +409,7 @@ def audit(
 
     References
     ----------
-    M. Fischetti and J. J. Salazar, Management Science 47, 2001 (the attacker's problem as a linear programme).
+    - M. Fischetti and J. J. Salazar, Management Science 47, 2001 (the attacker's problem as a linear programme).
 
     Examples
     --------

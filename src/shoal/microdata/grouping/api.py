@@ -97,8 +97,8 @@ def group_attributes(
 
     References
     ----------
-    The GOMM degree project of the DAMA-UPC group, Universitat Politècnica de Catalunya (``gomm``, ``d-gomm``).
-    J. Nin, J. Herranz and V. Torra, 2008 (groups of uncorrelated columns).
+    - The GOMM degree project of the DAMA-UPC group, Universitat Politècnica de Catalunya (``gomm``, ``d-gomm``).
+    - J. Nin, J. Herranz and V. Torra, 2008 (groups of uncorrelated columns).
 
     Examples
     --------

@@ -109,9 +109,9 @@ def compare(
 
     References
     ----------
-    J. Domingo-Ferrer and V. Torra, A quantitative comparison of disclosure control methods for microdata, 2001.
-    A. Hundepool and others, Handbook on Statistical Disclosure Control, 2nd edition, 2024.
-    I. P. Fellegi and A. B. Sunter, A theory for record linkage, JASA 64, 1969; M. A. Jaro, JASA 84, 1989.
+    - J. Domingo-Ferrer and V. Torra, A quantitative comparison of disclosure control methods for microdata, 2001.
+    - A. Hundepool and others, Handbook on Statistical Disclosure Control, 2nd edition, 2024.
+    - I. P. Fellegi and A. B. Sunter, A theory for record linkage, JASA 64, 1969; M. A. Jaro, JASA 84, 1989.
 
     Examples
     --------

@@ -163,11 +163,11 @@ def microaggregate(
 
     References
     ----------
-    J. Domingo-Ferrer and J. M. Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure control,
-    IEEE TKDE 14(1), 2002; J. Domingo-Ferrer and V. Torra, Data Mining and Knowledge Discovery 11, 2005 (``mdav``).
-    S. L. Hansen and S. Mukherjee, A polynomial algorithm for optimal univariate microaggregation, IEEE TKDE 15(4), 2003.
-    M. Laszlo and S. Mukherjee, Iterated local search for microaggregation, Journal of Systems and Software 100, 2015.
-    T. A. Bierman, Improvements to Iterated Local Search for Microaggregation, Nova Southeastern University, 2020.
+    - J. Domingo-Ferrer and J. M. Mateo-Sanz, Practical data-oriented microaggregation for statistical disclosure control,
+      IEEE TKDE 14(1), 2002; J. Domingo-Ferrer and V. Torra, Data Mining and Knowledge Discovery 11, 2005 (``mdav``).
+    - S. L. Hansen and S. Mukherjee, A polynomial algorithm for optimal univariate microaggregation, IEEE TKDE 15(4), 2003.
+    - M. Laszlo and S. Mukherjee, Iterated local search for microaggregation, Journal of Systems and Software 100, 2015.
+    - T. A. Bierman, Improvements to Iterated Local Search for Microaggregation, Nova Southeastern University, 2020.
 
     Examples
     --------

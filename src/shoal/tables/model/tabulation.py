@@ -318,7 +318,7 @@ def tabulate(
 
     References
     ----------
-    A. Hundepool and others, Handbook on Statistical Disclosure Control, 2nd edition, 2024 (rules for magnitude tables).
+    - A. Hundepool and others, Handbook on Statistical Disclosure Control, 2nd edition, 2024 (rules for magnitude tables).
 
     Examples
     --------
