@@ -156,10 +156,7 @@ def test_functions_for_methods_of_others_name_their_papers() -> None:
 def test_the_manual_shows_every_public_function() -> None:
     page = (MANUAL / "api.md").read_text(encoding="utf-8")
     for name in FUNCTIONS:
-        module = getattr(shoal, name).__module__
-        assert re.search(
-            rf"^::: {re.escape(module)}(\.{name}\b|\n    options:\n      members: \[.*\b{name}\b)", page, re.M
-        )
+        assert f"\n::: {getattr(shoal, name).__module__}.{name}\n" in page
 
 
 PAGES_ON_CODE = ["architecture.md", "adding-a-method.md"]

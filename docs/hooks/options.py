@@ -59,7 +59,9 @@ def rows(operation: Operation) -> Iterable[Row]:
 
 def _setting(item: SettingField) -> Row:
     names = [item.metavar] if item.argument else [*([item.short] if item.short else []), item.option]
-    takes = None if item.argument or item.kind == "switch" else item.metavar
+    # What can be chosen stands in a column of its own.
+    bare = item.argument or item.kind == "switch" or item.metavar == "|".join(item.choices)
+    takes = None if bare else item.metavar
     section = _ARGUMENTS if item.argument else item.section or _OPTIONS
     return Row(section, _written(names, takes), _plain(item.sentence), _allowed(item), _otherwise(item))
 
