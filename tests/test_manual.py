@@ -3,7 +3,10 @@
 import ast
 import importlib.util
 import inspect
+import os
 import re
+import subprocess
+import sys
 from html import unescape
 from pathlib import Path
 from types import ModuleType
@@ -197,3 +200,32 @@ def test_the_words_of_the_registries_are_explained() -> None:
         word for registry in registries.values() for method in registry.values() for word in method.traits
     }
     assert {word for word in words - {"deterministic"} if f'`"{word}"`' not in text} == set()
+
+
+def test_the_manual_builds_and_shows_it_all(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "mkdocs",
+            "build",
+            "--strict",
+            "--quiet",
+            "--site-dir",
+            str(tmp_path / "site"),
+        ],
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    for name in OPERATIONS:
+        page = (tmp_path / "site" / "commands" / f"{name}.html").read_text(encoding="utf-8")
+        assert "options of" not in page
+        for item in OPERATIONS[name].fields("command"):
+            assert item.argument or item.option in page
+    page = (tmp_path / "site" / "api.html").read_text(encoding="utf-8")
+    for name in FUNCTIONS:
+        assert f'id="{getattr(shoal, name).__module__}.{name}"' in page
