@@ -5,7 +5,7 @@ from tests.appointments.oracle import best_of_all
 
 from shoal.appointments.methods import METHODS
 from shoal.appointments.problem import Problem
-from shoal.appointments.solution import verify
+from shoal.appointments.verify import verify
 from shoal.search import conformance
 
 
@@ -31,6 +31,12 @@ def restricted(objective):
 
 def diverse(objective):
     return Problem([3, 2, 2, 2], [4, 3, 5], objective, crowds=[0, 0, 1, 1], kinds=[0, 1, 0, 1], diversity=2)
+
+
+def kept_apart(objective):
+    """A crowd of two kinds that must sit together and may not."""
+    apart = [[True, False], [False, True]]
+    return Problem([1, 1], [1, 1], objective, crowds=[0, 0], kinds=[0, 1], diversity=2, eligible=apart)
 
 
 MAKERS = [
@@ -87,11 +93,7 @@ SUITE = conformance.Suite(
         assignment.matrix.tobytes(),
         assignment.work,
     ),
-    refused=(
-        lambda: Problem([5, 5], [4, 4]),
-        lambda: Problem([0], [4]),
-        lambda: Problem([3], [4], eligible=[[False]]),
-    ),
+    refused=[lambda: kept_apart("k"), lambda: kept_apart("vector")],
     accepts=accepts,
     optima=optima(),
     options={"genetic": {"population": 20}},

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.tables.oracle import cube, hierarchy, optimum, random_plane
 
+from shoal.errors import ShoalError
 from shoal.search import Method, conformance
 from shoal.tables.methods import METHODS
 from shoal.tables.model.table import Table
@@ -62,14 +63,6 @@ def unprotectable() -> Problem:
     return Problem.of(table, [table.find("1", "1")], candidates=table.internal & (table.values > 0))
 
 
-REFUSED = [
-    unprotectable,
-    lambda: random_plane(np.random.default_rng(1), 1, 5, 2),
-    lambda: random_plane(np.random.default_rng(1), 5, 5, 2, protection=1.5),
-    lambda: Problem.of(Table.from_matrix([[1.0, -2.0], [3.0, 4.0]]), [0]),
-]
-
-
 def accepts(method: Method, problem: Problem) -> bool:
     if "two-dimensional" in method.traits:
         return problem.table.shape is not None
@@ -83,7 +76,7 @@ SUITE = conformance.Suite(
     PROBLEMS,
     verify=verify,
     payload=lambda pattern: (pattern.value, pattern.complementary.tolist(), pattern.bound),
-    refused=REFUSED,
+    refused=[unprotectable],
     accepts=accepts,
     optima={place: optimum(make()) for place, make in enumerate(PROBLEMS)},
     edges=EDGES,
@@ -94,3 +87,12 @@ SUITE = conformance.Suite(
 @pytest.mark.parametrize("check", conformance.checks(SUITE), ids=str)
 def test_conformance(check: conformance.Check) -> None:
     check()
+
+
+def test_what_is_no_problem_is_refused_when_it_is_made() -> None:
+    with pytest.raises(ShoalError, match="at least two of each"):
+        random_plane(np.random.default_rng(1), 1, 5, 2)
+    with pytest.raises(ShoalError, match="protection, a share of the value"):
+        random_plane(np.random.default_rng(1), 5, 5, 2, protection=1.5)
+    with pytest.raises(ShoalError, match="is negative"):
+        Problem.of(Table.from_matrix([[1.0, -2.0], [3.0, 4.0]]), [0])

@@ -41,7 +41,8 @@ def test_nothing_is_redundant_after_clean_up(rectangles: str) -> None:
         assert not is_safe(SQUARE, found[found != cell])
 
 
-def test_the_rectangle_is_the_cheapest() -> None:
+@pytest.mark.parametrize("fresh", [False, True])
+def test_the_rectangle_is_the_cheapest(fresh: bool) -> None:
     plane = Plane(SQUARE, "hypercube", JOINT)
     state = network_kernels.new_state(plane.graph, plane.workshop.network.nodes)
     grid = SQUARE.table.values.reshape(26, 26)
@@ -58,7 +59,7 @@ def test_the_rectangle_is_the_cheapest() -> None:
             c,
             plane.rise[s],
             plane.fall[s],
-            JOINT == 0,
+            fresh,
         )
         best = np.inf
         for a in range(25):
@@ -69,8 +70,8 @@ def test_the_rectangle_is_the_cheapest() -> None:
                 if grid[r, b] >= need and grid[a, c] >= need and grid[a, b] >= less:
                     corners = [(r, b), (a, c), (a, b)]
                     cost = sum(0.0 if SQUARE.is_sensitive[x * 26 + y] else grid[x, y] for x, y in corners)
-                    fresh = any(not SQUARE.is_sensitive[x * 26 + y] for x, y in corners)
-                    best = min(best, cost) if fresh else best
+                    adds = any(not SQUARE.is_sensitive[x * 26 + y] for x, y in corners)
+                    best = min(best, cost) if adds or not fresh else best
         corners = [(r, j), (i, c), (i, j)]
         assert sum(
             0.0 if SQUARE.is_sensitive[x * 26 + y] else grid[x, y] for x, y in corners

@@ -30,9 +30,9 @@ class Suite:
     """What the battery has to know of a domain.
 
     ``problems`` make fresh small problems; ``verify`` raises when a solution does not hold; ``payload`` is
-    what two runs with one seed must agree on; ``refused`` make problems no method may accept (making them may
-    already raise); ``accepts`` says whether a method takes a problem at all; ``optima`` are known best
-    values, by the problem's place; ``edges`` make the smallest problems there are and those around every size at which
+    what two runs with one seed must agree on; ``refused`` make problems that no method can solve; ``accepts`` says
+    whether a method takes a problem at all (the others it must refuse); ``optima`` are known best values, by the
+    problem's place; ``edges`` make the smallest problems there are and those around every size at which
     a method does something else, which are solved with default options and budgets.
     """
 
@@ -71,6 +71,7 @@ def checks(suite: Suite) -> list[Check]:
         Check(suite, method, name, run)
         for method in suite.registry.values()
         for name, run in _BATTERY.items()
+        if run is not _check_bad_problems_are_refused or _bad_problems(suite, method)
     ]
 
 
@@ -262,10 +263,18 @@ def _check_input_is_not_modified(suite: Suite, method: Method) -> None:
         assert pickle.dumps(problem) == before, f"{method.name}: modified the problem it was given"
 
 
+def _bad_problems(suite: Suite, method: Method) -> list[Any]:
+    problems = [make() for make in suite.problems]
+    return [
+        *(make() for make in suite.refused),
+        *(problem for problem in problems if not suite.accepts(method, problem)),
+    ]
+
+
 def _check_bad_problems_are_refused(suite: Suite, method: Method) -> None:
-    for place, make in enumerate(suite.refused):
+    for place, problem in enumerate(_bad_problems(suite, method)):
         try:
-            solution = _solve(suite, method, make())
+            solution = _solve(suite, method, problem)
         except ShoalError as error:
             text = str(error)
             assert text and "\n" not in text, f"{method.name}: refusal {place} is not one line: {text!r}"
