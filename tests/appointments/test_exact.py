@@ -6,7 +6,7 @@ from tests.appointments.oracle import best_of_all, random_general, random_plain
 
 from shoal.anonymity.vector import AnonymityVector
 from shoal.appointments.methods import METHODS
-from shoal.appointments.solution import verify
+from shoal.appointments.verify import verify
 from shoal.errors import Infeasible
 from shoal.search import Budget, Seeds
 

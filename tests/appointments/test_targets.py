@@ -11,8 +11,9 @@ from shoal.anonymity.vector import AnonymityVector
 from shoal.appointments.api import assign_sizes
 from shoal.appointments.bounds.limits import base_vector
 from shoal.appointments.problem import Problem
-from shoal.appointments.solution import settle, verify
+from shoal.appointments.solution import settle
 from shoal.appointments.solvers import annealing, dynamic, fill_kernels, lexicographic
+from shoal.appointments.verify import verify
 from shoal.generate.instances import Ranges, instance
 from shoal.search import Budget, Seeds
 from shoal.studies import screening

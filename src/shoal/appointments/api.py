@@ -9,7 +9,8 @@ import numpy as np
 from shoal.anonymity.vector import AnonymityVector
 from shoal.appointments.methods import METHODS
 from shoal.appointments.problem import Problem
-from shoal.appointments.solution import Assignment, verify
+from shoal.appointments.solution import Assignment
+from shoal.appointments.verify import verify, verify_people
 from shoal.errors import InputError
 from shoal.numbers import whole
 from shoal.report.glance import Glance
@@ -440,7 +441,7 @@ def assign(
     slot_of = waiting.place(None if assignment is None else assignment.matrix, placing)
     vector = AnonymityVector.from_sizes(waiting.cells(slot_of))
     if assignment is not None:
-        _check_people(waiting, table, slot_of, assignment, vector)
+        verify_people(waiting, table, slot_of, assignment, vector)
         random = _random(waiting.problem, seed or 0) if waiting.problem is not None else vector
         bound, optimal = assignment.bound, assignment.optimal
     else:
@@ -508,22 +509,6 @@ def _random(problem: Problem, seed: int) -> AnonymityVector:
 
     cells = problem.cells(draw(problem, Seeds(seed).child("baseline")))
     return AnonymityVector.from_sizes(cells[cells > 0])
-
-
-def _check_people(
-    waiting: "Waiting", slots: "Slots", slot_of: np.ndarray, assignment: Assignment, vector: AnonymityVector
-) -> None:
-    """Recount from single people what the matrix promised."""
-    problem = waiting.problem
-    assert problem is not None
-    assert (slot_of >= 0).all(), "somebody has no appointment"
-    assert (np.bincount(slot_of, minlength=slots.ids.len()) + slots.booked <= slots.capacities).all(), (
-        "a slot is too full"
-    )
-    seated = waiting.row >= 0
-    assert problem.eligible[waiting.row[seated], slot_of[seated]].all(), "somebody sits where they may not"
-    assert (slot_of[~seated] == waiting.pinned[~seated]).all(), "a pinned appointment was moved"
-    assert vector == assignment.vector, "the anonymity of the people is not that of the plan"
 
 
 def _crowds(vector: AnonymityVector) -> dict[str, int]:

@@ -106,13 +106,28 @@ class Problem:
         lost = int(self.sizes[~(self.eligible & (self.capacities > 0)).any(axis=1)].sum())
         if lost:
             raise Infeasible(f"{lost} of {people} people have no slot they are eligible for")
-        from shoal.appointments.solvers.fill_kernels import unseated
-
-        left = unseated(self)
+        left = people - self._most_seated()
         if left:
             raise Infeasible(
                 f"{left} of {people} people cannot be seated: the slots they are eligible for are too small"
             )
+
+    def _most_seated(self) -> int:
+        """How many people can be seated at all: the largest flow from rows to slots."""
+        from ortools.graph.python.max_flow import SimpleMaxFlow
+
+        source, sink = self.rows + self.slots, self.rows + self.slots + 1
+        flow = SimpleMaxFlow()
+        rows, slots = np.nonzero(self.eligible)
+        every_row, every_slot = np.arange(self.rows), np.arange(self.slots)
+        for tails, heads, most in (
+            (np.full(self.rows, source), every_row, self.sizes),
+            (rows, self.rows + slots, self.sizes[rows]),
+            (self.rows + every_slot, np.full(self.slots, sink), self.capacities),
+        ):
+            flow.add_arcs_with_capacity(tails.astype(np.int32), heads.astype(np.int32), most)
+        assert flow.solve(source, sink) == flow.OPTIMAL, "the largest flow was not found"
+        return int(flow.optimal_flow())
 
     @property
     def rows(self) -> int:

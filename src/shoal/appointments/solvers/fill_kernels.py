@@ -72,12 +72,6 @@ def complete(matrix: np.ndarray, sizes: np.ndarray, capacities: np.ndarray, elig
     return int(missing)
 
 
-def unseated(problem: Problem) -> int:
-    """How many people cannot be seated however the seats are given out."""
-    matrix = np.zeros((problem.rows, problem.slots), np.int64)
-    return int(complete(matrix, problem.sizes, problem.capacities, problem.eligible))
-
-
 @kernel
 def probe(sizes: np.ndarray, capacities: np.ndarray, eligible: np.ndarray, state: np.ndarray) -> np.ndarray:
     """Each person in turn draws a slot; if it is full (or not for them), the next one with a seat is taken."""
@@ -390,7 +384,7 @@ def warm_up() -> None:
     problem = Problem([2, 1], [2, 2])
     state = np.arange(1, 5, dtype=np.uint64)
     probe(problem.sizes, problem.capacities, problem.eligible, state)
-    unseated(problem)
+    complete(np.zeros((2, 2), np.int64), problem.sizes, problem.capacities, problem.eligible)
     largest_slots(problem.sizes, problem.capacities, problem.eligible)
     fit(problem)
     wrap_around(problem.sizes, problem.capacities, 1, 1, state)
