@@ -9,10 +9,11 @@ The module that tells a result has four functions, each of the result and the se
 search, ``glimpse`` says how far it is.
 """
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 from shoal.import_paths import load
 from shoal.settings import SettingField, Settings, fields
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     from shoal.search import Budget, Progress, Registry
     from shoal.sources import Address, Data, Labels
+
+Result = TypeVar("Result")
 
 #: What names data: for a command a file or a table, for the workbench data of its workspace.
 Place: TypeAlias = "str | Address"
@@ -178,3 +181,21 @@ class Operation:
         """Its settings, as a front end sees them."""
         without = self.only_in_workbench if front == "command" else ()
         return [item for item in fields(self.settings, front) if item.name not in without]
+
+
+def call(
+    function: Callable[..., Result], settings: Settings, place: Workplace, *frames: Any, **own: Any
+) -> Result:
+    """Call a public function with the settings it has parameters for, as a workplace allows.
+
+    ``own`` are arguments that are no settings, or settings in another form.
+    """
+    names = inspect.signature(function).parameters
+    given = {name: value for name, value in settings if name in names}
+    if "budget" in names:
+        given["budget"] = place.budget(settings)
+    if "observer" in names:
+        given["observer"] = place.observe
+    if "threads" in names:
+        given["threads"] = place.threads
+    return function(*frames, **given | own)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from shoal.anonymity.settings import AnonymitySettings
 from shoal.errors import InputError, parameter
-from shoal.operation import Operation, Workplace
+from shoal.operation import Operation, Workplace, call
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,13 +27,7 @@ def run(settings: AnonymitySettings, place: Workplace) -> "Measured":
         records = place.records(name, columns=[column for column in dict.fromkeys(wanted) if column])
         if records.frame.is_empty():
             raise InputError(f"there are no records in '{records.name}'")
-        result = anonymity(
-            records.as_written,
-            settings.quasi,
-            unit=settings.unit,
-            null=settings.null,
-            confidential=settings.confidential,
-        )
+        result = call(anonymity, settings, place, records.as_written)
         measured.append((records.name, result))
     return measured
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import parameter
 from shoal.microdata.grouping.settings import GroupSettings
-from shoal.operation import Operation, Workplace
+from shoal.operation import Operation, Workplace, call
 
 if TYPE_CHECKING:
     from shoal.microdata.grouping.result import AttributeGrouping
@@ -16,22 +16,7 @@ def run(settings: GroupSettings, place: Workplace) -> "AttributeGrouping":
 
     records = place.records(settings.data)
     place.say("searching")
-    return group_attributes(
-        records.frame,
-        settings.k,
-        columns=settings.columns,
-        groups=settings.groups,
-        method=settings.method,
-        options=settings.options,
-        variant=settings.variant,
-        bounds=settings.bounds,
-        missing=settings.missing,
-        alone=settings.alone,
-        budget=place.budget(settings),
-        seed=settings.seed,
-        threads=place.threads,
-        observer=place.observe,
-    )
+    return call(group_attributes, settings, place, records.frame)
 
 
 OPERATION = Operation(

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import InputError, parameter
 from shoal.microdata.measures.settings import CompareSettings
-from shoal.operation import Operation, Place, Workplace
+from shoal.operation import Operation, Place, Workplace, call
 
 if TYPE_CHECKING:
     from shoal.microdata.measures.measured import Definitions
@@ -23,22 +23,17 @@ def run(settings: CompareSettings, place: Workplace) -> "list[Comparison]":
         place.say(f"comparing {name}")
         after = place.records(name, like=before)
         found.append(
-            compare(
-                before.frame,
-                after.frame,
-                columns=settings.columns,
-                quasi=settings.quasi,
+            call(
+                compare,
+                settings,
+                place,
+                original=before.frame,
+                protected=after.frame,
                 roles=before.roles,
-                key=settings.key,
                 record_links=None if linked is None else place.file(linked),
-                paired_by_position=settings.paired_by_position,
-                unit=settings.unit,
-                known=settings.known,
                 definitions=using,
                 references=place.reported and not found,
                 name=after.name,
-                seed=settings.seed,
-                threads=place.threads,
             )
         )
     return found

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, parameter
 from shoal.microdata.microaggregation.settings import MicroaggregateSettings
-from shoal.operation import Operation, Place, Product, Records, Workplace
+from shoal.operation import Operation, Place, Product, Records, Workplace, call
 
 if TYPE_CHECKING:
     from shoal.microdata.microaggregation.result import Microaggregation
@@ -24,29 +24,15 @@ def run(settings: MicroaggregateSettings, place: Workplace) -> "Microaggregation
         orders = value_label_orders(read_orders(orders), records.labels.values, records.labels.measures)
     start = None if settings.start is None else read_labels(place.file(settings.start))
     place.say("searching")
-    return microaggregate(
+    return call(
+        microaggregate,
+        settings,
+        place,
         records.frame,
-        settings.k,
-        columns=settings.columns,
-        method=settings.method,
-        options=settings.options,
-        groups=settings.groups,
-        aggregate=settings.aggregate,
         ordinal=orders,
-        by=settings.by,
-        missing=settings.missing,
-        attribute_weights=settings.attribute_weights,
-        sample_weights=settings.sample_weights,
-        largest=settings.largest,
         drop=removed(settings, records),
-        order=settings.order,
-        quasi=settings.quasi,
         roles=records.roles,
-        unit=settings.unit,
         start=start,
-        budget=place.budget(settings),
-        seed=settings.seed,
-        threads=place.threads,
         # The curves of several searches would not make one picture.
         observer=Overall(place.observe) if several(settings) else place.observe,
     )
