@@ -18,7 +18,7 @@ import shoal
 from shoal.cli.operation import shared_options
 from shoal.operation import Operation, load
 from shoal.operations import OPERATIONS
-from shoal.settings import Settings, setting, switch
+from shoal.settings import Settings, fields, setting, switch
 
 ROOT = Path(__file__).parents[1]
 MANUAL = ROOT / "docs"
@@ -86,9 +86,27 @@ def test_a_page_shows_the_table_and_none_written_by_hand(name: str, options: Mod
     assert options.table(OPERATIONS[name]) in options.on_page_markdown(page)
 
 
+@pytest.mark.parametrize("name", [name for name in OPERATIONS if OPERATIONS[name].methods])
+def test_every_method_and_its_options_are_told(name: str, options: ModuleType) -> None:
+    registry = OPERATIONS[name].registry
+    assert registry is not None
+    page = options.on_page_markdown((MANUAL / "commands" / f"{name}.md").read_text(encoding="utf-8"))
+    assert options.methods(registry) in page
+    told = cells(options.methods(registry))
+    for method in registry.values():
+        assert [method.name, method.summary] in told
+        for item in fields(method.options_model):
+            assert any(
+                row[0] == item.name and row[1] == item.sentence and method.name in row[-1].split(", ")
+                for row in told
+            ), (method.name, item.name)
+
+
 def test_a_marker_of_nothing_stops_the_build(options: ModuleType) -> None:
     with pytest.raises(Exception, match="'nothing' is no operation"):
         options.on_page_markdown("<!-- options of nothing -->")
+    with pytest.raises(Exception, match="'anonymity' has no methods"):
+        options.on_page_markdown("<!-- methods of anonymity -->")
 
 
 def test_no_sentence_breaks_a_table(options: ModuleType) -> None:

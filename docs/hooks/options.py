@@ -1,4 +1,8 @@
-"""Tables of options, made from the declarations: ``<!-- options of NAME -->`` in a page becomes those of an operation."""
+"""Tables made from the declarations, in the place of markers in a page.
+
+``<!-- options of NAME -->`` becomes the options of an operation, ``<!-- methods of NAME -->`` the methods it has to choose
+from and what can be set of them.
+"""
 
 import re
 from collections.abc import Iterable
@@ -9,9 +13,10 @@ from mkdocs.exceptions import PluginError
 from shoal.cli.operation import FILES, shared_options
 from shoal.operation import Operation, Product
 from shoal.operations import OPERATIONS
-from shoal.settings import SettingField
+from shoal.search import Registry
+from shoal.settings import SettingField, fields
 
-_MARKER = re.compile(r"^<!-- options of ([a-z-]+) -->$", re.MULTILINE)
+_MARKER = re.compile(r"^<!-- (options|methods) of ([a-z-]+) -->$", re.MULTILINE)
 _ARGUMENTS, _OPTIONS = "Arguments", "Options"
 _ELSEWHERE = "Only in the workbench"
 
@@ -28,13 +33,18 @@ class Row(NamedTuple):
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """Put the tables in the place of their markers; a marker of something else stops the build."""
-    return _MARKER.sub(lambda found: table(_operation(found[1])), markdown)
+    return _MARKER.sub(lambda found: _made(found[1], found[2]), markdown)
 
 
-def _operation(name: str) -> Operation:
+def _made(what: str, name: str) -> str:
     if name not in OPERATIONS:
-        raise PluginError(f"'{name}' is no operation, so it has no table of options")
-    return OPERATIONS[name]
+        raise PluginError(f"'{name}' is no operation, so it has no table of {what}")
+    operation = OPERATIONS[name]
+    if what == "options":
+        return table(operation)
+    if operation.registry is None:
+        raise PluginError(f"'{name}' has no methods to choose from")
+    return methods(operation.registry)
 
 
 def table(operation: Operation) -> str:
@@ -55,6 +65,27 @@ def rows(operation: Operation) -> Iterable[Row]:
     for item in operation.fields("workbench"):
         if item not in here:
             yield Row(_ELSEWHERE, _plain(item.label), _plain(item.sentence), _allowed(item), _otherwise(item))
+
+
+def methods(registry: Registry) -> str:
+    """The methods, and below them the options that some of them have."""
+    names = [[_code(name), _plain(method.summary)] for name, method in registry.items()]
+    # What several methods have in common stands there once.
+    own: dict[tuple[str, ...], list[str]] = {}
+    for name, method in registry.items():
+        for item in fields(method.options_model):
+            said = (_code(item.name), _plain(item.sentence), _allowed(item), _otherwise(item))
+            own.setdefault(said, []).append(_code(name))
+    return "\n\n".join(
+        (
+            _table(["method", "what it does"], names),
+            "Their options, each set by `--option NAME=VALUE`:",
+            _table(
+                ["option", "meaning", "may be", "without it", "of"],
+                [[*said, ", ".join(having)] for said, having in own.items()],
+            ),
+        )
+    )
 
 
 def _setting(item: SettingField) -> Row:
@@ -123,11 +154,12 @@ def _plain(text: str) -> str:
 
 
 def _section(title: str, body: list[Row]) -> str:
-    header = ["option", "meaning", "may be", "without it"]
     lines = [list(row[1:]) for row in body]
+    return f"**{title}**\n\n" + _table(["option", "meaning", "may be", "without it"], lines)
+
+
+def _table(header: list[str], lines: list[list[str]]) -> str:
     # A column in which nothing stands is left out.
     kept = [place for place in range(len(header)) if any(line[place] for line in lines)]
     written = [header, ["---"] * len(header), *lines]
-    return f"**{title}**\n\n" + "\n".join(
-        "| " + " | ".join(line[place] for place in kept) + " |" for line in written
-    )
+    return "\n".join("| " + " | ".join(line[place] for place in kept) + " |" for line in written)
