@@ -60,7 +60,7 @@ def rows(operation: Operation) -> Iterable[Row]:
     """Every option of an operation."""
     here = operation.fields("command")
     yield from (_setting(item) for item in here)
-    yield from (_product(item) for item in operation.products)
+    yield from (_product(item) for item in operation.products if item.only != "workbench")
     yield from (_shared(info) for info in shared_options(operation).values())
     for item in operation.fields("workbench"):
         if item not in here:
@@ -94,7 +94,7 @@ def _setting(item: SettingField) -> Row:
     bare = item.argument or item.kind == "switch" or item.metavar == "|".join(item.choices)
     takes = None if bare else item.metavar
     section = _ARGUMENTS if item.argument else item.section or _OPTIONS
-    return Row(section, _written(names, takes), _plain(item.sentence), _allowed(item), _otherwise(item))
+    return Row(section, _written(names, takes), _plain(item.in_command), _allowed(item), _otherwise(item))
 
 
 def _product(item: Product) -> Row:

@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 from shoal.import_paths import load
-from shoal.settings import SettingField, Settings, fields
+from shoal.settings import Front, SettingField, Settings, fields
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,7 +106,8 @@ class Product:
 
     ``check`` looks at data that was read back before it takes its place. ``files`` are names and titles it gets in the
     workbench; ``subject`` is what is missed when the product goes nowhere. With ``beside`` it is written beside the first
-    product, under the same name with this ending.
+    product, under the same name with this ending. A place with one of the ``endings`` gets the ``whole`` as bytes, which
+    hold more than data can; ``only`` keeps a product to one of the front ends.
     """
 
     name: str
@@ -120,6 +121,19 @@ class Product:
     files: tuple[tuple[str, str], ...] = ()
     subject: str = ""
     beside: str = ""
+    whole: Callable[[Any, str], bytes] | None = None
+    endings: tuple[str, ...] = ()
+    only: Front | None = None
+    like_input: bool = True
+
+    @property
+    def has_option(self) -> bool:
+        """Whether a command asks where to write it."""
+        return not self.beside and self.only != "workbench"
+
+    def is_whole(self, name: object) -> bool:
+        """Whether it is written as bytes into a place of this name."""
+        return str(name).endswith(self.endings)
 
     @property
     def option(self) -> str:
@@ -139,7 +153,8 @@ class Operation:
     ``function`` is the import path of the public function whose signature the settings go with, ``telling`` that of the
     module that tells its result. ``reads`` names all data that will be read, and ``check`` refuses what cannot go together
     with the products that are to be written, both before any work. ``gate`` gives the words of a refusal if the result is
-    not what the settings require. ``only_in_workbench`` names settings that its command does without. ``apart`` names
+    not what the settings require; a result that is not ``good`` is told and written all the same, and a command leaves
+    with 3. ``only_in_workbench`` names settings that its command does without. ``apart`` names
     parameters of the function that are no settings, and settings that it does not take.
     """
 
@@ -157,6 +172,7 @@ class Operation:
     products: tuple[Product, ...] = ()
     check: Callable[[Any, frozenset[str]], None] = lambda settings, written: None
     gate: Callable[[Any, Any], str | None] | None = None
+    good: Callable[[Any, Any], bool] = lambda result, settings: True
     methods: str | None = None
     reads: Callable[[Any], Iterable[Place]] = lambda settings: ()
     only_in_workbench: frozenset[str] = frozenset()
@@ -177,10 +193,12 @@ class Operation:
         """The module that tells its result, loaded when there is one."""
         return import_module(self.telling)
 
-    def fields(self, front: Literal["command", "workbench"] | None = None) -> list[SettingField]:
+    def fields(self, front: Front | None = None) -> list[SettingField]:
         """Its settings, as a front end sees them."""
         without = self.only_in_workbench if front == "command" else ()
-        return [item for item in fields(self.settings, front) if item.name not in without]
+        every = [item for item in fields(self.settings, front) if item.name not in without]
+        # What belongs to no section comes before all that does.
+        return sorted(every, key=lambda item: bool(item.section))
 
 
 def call(

@@ -39,9 +39,11 @@ class Operations(Mapping[str, "Operation"]):
 OPERATIONS = Operations(
     {
         "anonymity": "shoal.anonymity.operation",
-        "tabulate": "shoal.tables.operations.tabulate",
         "microaggregate": "shoal.microdata.microaggregation.operation",
         "compare": "shoal.microdata.measures.operation",
         "group": "shoal.microdata.grouping.operation",
+        "tabulate": "shoal.tables.operations.tabulate",
+        "suppress": "shoal.tables.operations.suppress",
+        "audit": "shoal.tables.operations.audit",
     }
 )

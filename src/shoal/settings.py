@@ -227,6 +227,17 @@ class SettingField:
         name = self.name.replace("_", "-")
         return f"--no-{name}" if self.kind == "switch" and self.default is True else f"--{name}"
 
+    @property
+    def in_command(self) -> str:
+        """What its option does: the opposite of what holds anyway.
+
+        >>> SettingField("insiders", "switch", True, "Protect against insiders.").in_command
+        'Do not protect against insiders.'
+        """
+        if self.kind == "switch" and self.default is True:
+            return f"Do not {self.sentence[:1].lower()}{self.sentence[1:]}"
+        return self.sentence
+
     def limits_in_words(self) -> list[str]:
         """What it may be.
 

@@ -30,11 +30,11 @@ def _verdict(visitor: Visitor, words: str) -> None:
     visitor.until(lambda: words in visitor.one("[data-test=verdict]").text, what=f"the verdict {words!r}")
 
 
-def _into(visitor: Visitor, slot: str, file: Path) -> None:
-    """Upload a file into a slot of the form and wait until it is chosen there."""
-    row = visitor.driver.find_element(By.CSS_SELECTOR, f'[data-slot="{slot}"]')
+def _into(visitor: Visitor, field: str, file: Path) -> None:
+    """Upload a file into a field of the form and wait until it is chosen there."""
+    row = visitor.driver.find_element(By.CSS_SELECTOR, f'[data-field="{field}"]')
     row.find_element(By.CSS_SELECTOR, "input[type=file]").send_keys(str(file))
-    visitor.until(lambda: file.name.partition(".")[0] in row.text, what=f"{file.name} in {slot}")
+    visitor.until(lambda: file.name.partition(".")[0] in row.text, what=f"{file.name} in {field}")
 
 
 def _press(visitor: Visitor, name: str) -> None:

@@ -60,7 +60,7 @@ NOTHING = "shoal: interrupted; nothing was written\n"
     "when",
     [
         "typer",
-        "shoal.cli.suppress",
+        "shoal.cli.study",
         "polars",
         "numba",
         "shoal.microdata.microaggregation.construct.mdav",

@@ -20,15 +20,20 @@ from shoal.search.control import Control
 from shoal.tables.files import jj
 from shoal.tables.files.loading import contributions_frame
 from shoal.tables.files.publishing import pattern_frame
-from shoal.web.activities.audit import Audit, attack, posed_for
+from shoal.tables.methods import fitting
+from shoal.tables.operations.audit import run as audit
+from shoal.tables.operations.by_hand import TableByHand
+from shoal.tables.operations.suppress import run as suppress
+from shoal.tables.problem import Problem
+from shoal.tables.settings import AuditSettings, SuppressSettings, TableSettings
+from shoal.tables.table_to_protect import TableToProtect, table_to_protect
 from shoal.web.activities.drawing import drawing
-from shoal.web.activities.suppress import Suppress, fitting
-from shoal.web.activities.table import TableRequest, pose
 from shoal.web.activities.table_files import read as read_table_file
 from shoal.web.activities.verdict import verdict
 from shoal.web.datasets import Datasets
 from shoal.web.jobs import auditor
 from shoal.web.jobs.worker import finite
+from shoal.web.jobs.workplace import WorkspaceData
 from shoal.web.pages.tables.drawn import Drawn
 from shoal.web.pages.tables.page import pattern_facts
 from shoal.web.workspace import Workspace
@@ -78,10 +83,21 @@ def _three(**more: Any) -> dict[str, Any]:
     }
 
 
+def _asked(datasets: Datasets, **settings: Any) -> tuple[TableToProtect, Problem]:
+    """The table that is asked for, and what has to be protected in it."""
+    asked = TableSettings(**settings)
+    table = table_to_protect(asked, WorkspaceData(datasets))
+    return table, table.problem(asked)
+
+
+def _by_hand(datasets: Datasets, asked: TableSettings) -> TableByHand:
+    return TableByHand(asked, WorkspaceData(datasets))
+
+
 def test_records_are_tabulated_as_the_function_does(datasets: Datasets) -> None:
     apriori = pl.DataFrame({"region": ["north"], "sector": ["food"], "size": ["total"], "status": ["z"]})
     datasets.add(apriori, "apriori", "test")
-    posed = pose(TableRequest(**_three(holding="owner", weight="weight", apriori="apriori")), datasets)
+    _, problem = _asked(datasets, **_three(holding="owner", weight="weight", apriori="apriori"))
     direct = shoal.tabulate(
         _firms(),
         ["region", "sector", "size"],
@@ -93,54 +109,54 @@ def test_records_are_tabulated_as_the_function_does(datasets: Datasets) -> None:
         rules=["frequency(3)", "dominance(1,75)"],
         apriori=apriori,
     )
-    assert posed.problem.table.values.tolist() == direct.table.values.tolist()
-    assert posed.problem.sensitive.tolist() == direct.sensitive.tolist()
-    assert not posed.problem.candidates[direct.table.find("north", "food", "total")]
-    assert posed.problem.insiders  # on by default, since contributors are known
-    assert not pose(TableRequest(**_three(insiders=False)), datasets).problem.insiders
+    assert problem.table.values.tolist() == direct.table.values.tolist()
+    assert problem.sensitive.tolist() == direct.sensitive.tolist()
+    assert not problem.candidates[direct.table.find("north", "food", "total")]
+    assert problem.insiders  # on by default, since contributors are known
+    assert not _asked(datasets, **_three(insiders=False))[1].insiders
 
 
 def test_linked_tables_are_one_system(datasets: Datasets) -> None:
     request = {**_three(), "dimensions": ["region", "sector"], "linked": [["region", "size"]]}
-    posed = pose(TableRequest(**request), datasets)
-    table = posed.problem.table
+    whole, problem = _asked(datasets, **request)
+    table = problem.table
     # 6 regions with totals by 4 sectors and by 3 sizes; the totals of the regions are common.
     assert table.cells == 6 * 4 + 6 * 3 - 6
-    drawn = Drawn(**drawing(posed.problem, posed.problem.is_sensitive, posed.trees))
+    drawn = Drawn(**drawing(problem, problem.is_sensitive, whole.trees))
     assert sorted(cell for cell in drawn.cells if cell >= 0) == list(range(table.cells))
     view = drawn.slice(0, 2, {1: drawn.dimensions[1]["codes"].index("food")})
     assert view.columns == ["large", "small", "total"]
     assert (view.cells[:, :2] == -1).all()
     assert (view.cells[:, 2] >= 0).all()
     with pytest.raises(InputError, match="hierarchy of 'region', but no such dimension"):
-        pose(TableRequest(**{**request, "dimensions": ["sector"], "linked": []}), datasets)
+        _asked(datasets, **{**request, "dimensions": ["sector"], "linked": []})
 
 
 def test_a_list_of_cells_is_the_table_it_was_made_of(datasets: Datasets) -> None:
-    first = pose(TableRequest(**_three()), datasets)
-    assert first.made is not None
-    datasets.add(first.made.frame, "cells", "test")
-    datasets.add(contributions_frame(first.made), "shares", "test")
-    again = pose(
-        TableRequest(
-            data="cells",
-            source="cells",
-            hierarchy={"region": "tree"},
-            rules=["frequency(3)", "dominance(1,75)"],
-            contributions="shares",
-        ),
-        datasets,
-    )
+    made, first = _asked(datasets, **_three())
+    assert made.tabulation is not None
+    datasets.add(made.tabulation.frame, "cells", "test")
+    datasets.add(contributions_frame(made.tabulation), "shares", "test")
+    listed = {
+        "data": "cells",
+        "hierarchy": {"region": "tree"},
+        "rules": ["frequency(3)", "dominance(1,75)"],
+        "contributions": "shares",
+    }
+    table, again = _asked(datasets, **listed, source="cells")
+    assert not table.warnings
     for name in ("sensitive", "lower", "upper", "cost", "candidates"):
-        assert getattr(again.problem, name).tolist() == pytest.approx(getattr(first.problem, name).tolist())
-    assert len(again.problem.insiders) == len(first.problem.insiders)
+        assert getattr(again, name).tolist() == pytest.approx(getattr(first, name).tolist())
+    assert len(again.insiders) == len(first.insiders)
+    # It looks like one, and without its contributors nobody protects against them.
+    unknown, less = _asked(datasets, **{**listed, "contributions": None})
+    assert not less.insiders
+    assert "contributors are unknown" in unknown.warnings[0]
 
 
 def test_a_matrix_takes_marked_and_listed_cells(datasets: Datasets) -> None:
-    both = TableRequest(
-        data="matrix", source="matrix", sensitive=[["n", "a"], ["e", "b"]], sensitive_data="secret"
-    )
-    problem = pose(both, datasets).problem
+    both = {"sensitive": [["n", "a"], ["e", "b"]], "sensitive_data": "secret"}
+    _, problem = _asked(datasets, data="matrix", source="matrix", **both)
     names = {
         tuple(problem.table.key(int(cell)).values()): place for place, cell in enumerate(problem.sensitive)
     }
@@ -150,30 +166,40 @@ def test_a_matrix_takes_marked_and_listed_cells(datasets: Datasets) -> None:
     assert problem.upper[names["e", "b"]] == 12.0
     assert problem.lower[names["n", "a"]] == 1.0
     with pytest.raises(InputError, match="named by row, column"):
-        pose(TableRequest(data="matrix", source="matrix", sensitive=[["n"]]), datasets)
+        _asked(datasets, data="matrix", source="matrix", sensitive=[["n"]])
+    with pytest.raises(InputError, match="sensitive"):
+        _asked(datasets, data="matrix")
 
 
-def test_last_periods_pattern_costs_a_tenth(datasets: Datasets) -> None:
-    request = Suppress(data="matrix", source="matrix", sensitive=[["e", "b"]])
-    plain = posed_for(request, datasets).problem
+def test_last_periods_pattern_costs_a_tenth_and_what_is_gone_is_counted(datasets: Datasets) -> None:
+    asked = SuppressSettings(data="matrix", source="matrix", sensitive=[["e", "b"]])
+    plain = _by_hand(datasets, asked).problem
     found = shoal.suppress(plain)
-    datasets.add(pattern_frame(plain, found.complementary), "earlier", "test")
-    again = posed_for(request.model_copy(update={"previous": "earlier"}), datasets).problem
+    earlier = pattern_frame(plain, found.complementary)
+    gone = pl.DataFrame({"row": ["x"], "column": ["a"], "kind": ["complementary"]})
+    datasets.add(pl.concat([earlier, gone]), "earlier", "test")
+    asked = asked.model_copy(update={"previous": "earlier"})
+    again = _by_hand(datasets, asked).problem
     assert again.cost[found.complementary] == pytest.approx(0.1 * plain.cost[found.complementary])
     assert shoal.suppress(again).complementary.tolist() == found.complementary.tolist()
+    assert suppress(asked, WorkspaceData(datasets)).notes == (
+        "1 cell of the previous pattern is not in this table",
+    )
 
 
 def test_a_pattern_brings_its_sensitive_cells_to_an_audit(datasets: Datasets) -> None:
-    problem = pose(TableRequest(data="matrix", source="matrix", sensitive=[["s", "c"]]), datasets).problem
+    _, problem = _asked(datasets, data="matrix", source="matrix", sensitive=[["s", "c"]])
     found = shoal.suppress(problem)
     datasets.add(pattern_frame(problem, found.complementary), "pattern", "test")
-    posed = posed_for(Audit(data="matrix", source="matrix", pattern="pattern"), datasets)
-    assert posed.problem.sensitive.tolist() == problem.sensitive.tolist()
-    assert attack(posed, datasets.frame("pattern")).safe
+    asked = AuditSettings(data="matrix", source="matrix", pattern="pattern")
+    audited = audit(asked, WorkspaceData(datasets)).found
+    assert audited.safe
+    assert audited.problem.sensitive.tolist() == problem.sensitive.tolist()
+    assert _by_hand(datasets, asked).problem.sensitive.tolist() == problem.sensitive.tolist()
 
 
 def test_jj_files_come_and_go_whole(datasets: Datasets, tmp_path: Path) -> None:
-    problem = pose(TableRequest(data="matrix", source="matrix", sensitive=[["e", "b"]]), datasets).problem
+    _, problem = _asked(datasets, data="matrix", source="matrix", sensitive=[["e", "b"]])
     found = shoal.suppress(problem)
     (tmp_path / "general.jj").write_text(jj.write(problem, found.complementary))
     frame, notes, text = read_table_file(tmp_path / "general.jj", "general.jj")
@@ -182,10 +208,13 @@ def test_jj_files_come_and_go_whole(datasets: Datasets, tmp_path: Path) -> None:
     assert text is not None
     name = datasets.add(frame, "general", "test").name
     datasets.attach(name, "jj", text)
-    posed = posed_for(Audit(data=name, source="jj"), datasets)
-    assert posed.hidden.tolist() == sorted([*found.complementary.tolist(), *problem.sensitive.tolist()])
-    assert attack(posed, [(str(cell),) for cell in posed.hidden]).safe
-    drawn = Drawn(**drawing(posed.problem, posed.problem.hidden_mask(posed.hidden), {}))
+    audited = audit(AuditSettings(data=name, source="jj"), WorkspaceData(datasets))
+    hidden = audited.table.hidden
+    assert hidden is not None
+    assert hidden.tolist() == sorted([*found.complementary.tolist(), *problem.sensitive.tolist()])
+    assert audited.found.safe
+    general = audited.found.problem
+    drawn = Drawn(**drawing(general, general.hidden_mask(hidden), {}))
     around = drawn.around(drawn.sensitive[0])
     for row in around.cells:
         members = {int(cell) for cell in row if cell >= 0}
@@ -196,9 +225,9 @@ def test_jj_files_come_and_go_whole(datasets: Datasets, tmp_path: Path) -> None:
 
 
 def test_methods_that_need_a_plain_table_are_offered_for_one_only(datasets: Datasets) -> None:
-    plain = pose(TableRequest(data="matrix", source="matrix", sensitive=[["e", "b"]]), datasets).problem
+    _, plain = _asked(datasets, data="matrix", source="matrix", sensitive=[["e", "b"]])
     assert "heurgene" in fitting(plain)
-    general = fitting(pose(TableRequest(**_three()), datasets).problem)
+    general = fitting(_asked(datasets, **_three())[1])
     assert "heurgene" not in general
     assert "castro" not in general
     assert {"auto", "exact", "general"} <= set(general)
@@ -211,9 +240,9 @@ def test_every_side_shows_the_cells_that_are_there(
 ) -> None:
     """Against the slow, obvious way: name the cell by its coordinates."""
     (rows, columns, other), code, only = pick
-    posed = pose(TableRequest(**_three()), datasets)
-    table = posed.problem.table
-    drawn = Drawn(**json.loads(json.dumps(drawing(posed.problem, posed.problem.is_sensitive, posed.trees))))
+    whole, problem = _asked(datasets, **_three())
+    table = problem.table
+    drawn = Drawn(**json.loads(json.dumps(drawing(problem, problem.is_sensitive, whole.trees))))
     codes = drawn.dimensions[other]["codes"]
     at = code % len(codes)
     view = drawn.slice(rows, columns, {other: at}, only_hidden=only)
@@ -232,18 +261,18 @@ def test_every_side_shows_the_cells_that_are_there(
 
 
 def test_hidden_cells_are_counted_by_code(datasets: Datasets) -> None:
-    posed = pose(TableRequest(**_three()), datasets)
-    table = posed.problem.table
-    drawn = Drawn(**drawing(posed.problem, posed.problem.is_sensitive, posed.trees))
+    whole, problem = _asked(datasets, **_three())
+    table = problem.table
+    drawn = Drawn(**drawing(problem, problem.is_sensitive, whole.trees))
     for place, item in enumerate(drawn.dimensions):
-        keys = [str(table.keys[item["name"]][cell]) for cell in posed.problem.sensitive]
+        keys = [str(table.keys[item["name"]][cell]) for cell in problem.sensitive]
         assert drawn.hidden_by_code(place) == [keys.count(code) for code in item["codes"]]
         assert drawn.hidden_by_code(place, ("c",)) == [0] * len(item["codes"])
 
 
 def test_subtotals_follow_their_parts(datasets: Datasets) -> None:
-    posed = pose(TableRequest(**_three()), datasets)
-    region = drawing(posed.problem, posed.problem.is_sensitive, posed.trees)["dimensions"][0]
+    whole, problem = _asked(datasets, **_three())
+    region = drawing(problem, problem.is_sensitive, whole.trees)["dimensions"][0]
     assert list(zip(region["codes"], region["depth"], strict=True)) == [
         ("north", 2),
         ("south", 2),
@@ -259,21 +288,23 @@ def test_hand_made_patterns_are_judged_alike_here_and_apart(
     datasets: Datasets, monkeypatch: pytest.MonkeyPatch, small: int
 ) -> None:
     monkeypatch.setattr(auditor, "SMALL", small)
-    request = Suppress(data="matrix", source="matrix", sensitive=[["e", "b"]])
-    posed = posed_for(request, datasets)
-    found = shoal.suppress(posed.problem)
-    table = posed.problem.table
-    asked = auditor.Auditor(datasets._workspace, "suppress", request.model_dump(mode="json"), table.cells)
+    asked = SuppressSettings(data="matrix", source="matrix", sensitive=[["e", "b"]])
+    table = _by_hand(datasets, asked)
+    problem = table.problem
+    found = shoal.suppress(problem)
+    auditing = auditor.Auditor(
+        datasets._workspace, "suppress", asked.model_dump(mode="json"), problem.table.cells
+    )
     try:
-        hidden = np.flatnonzero(posed.problem.hidden_mask(found.complementary)).tolist()
-        said = asked.ask(hidden)
+        hidden = np.flatnonzero(problem.hidden_mask(found.complementary)).tolist()
+        said = auditing.ask(hidden)
         assert said["safe"]
-        assert said == finite(verdict(attack(posed, [tuple(table.key(cell).values()) for cell in hidden])))
-        bare = asked.ask(posed.problem.sensitive.tolist())
+        assert said == finite(verdict(table.judge(hidden)))
+        bare = auditing.ask(problem.sensitive.tolist())
         assert not bare["safe"]
-        assert bare["failing_cells"] == posed.problem.sensitive.tolist()
+        assert bare["failing_cells"] == problem.sensitive.tolist()
     finally:
-        asked.close()
+        auditing.close()
 
 
 def _send(api: httpx.Client, name: str, content: bytes) -> str:

@@ -15,13 +15,11 @@ from typer.core import TyperGroup
 from shoal._version import __version__
 from shoal.cli import (
     assign,
-    audit,
     demo,
     generate,
     options,
     serve,
     study,
-    suppress,
 )
 from shoal.cli.checked import check_numbers
 from shoal.cli.interrupts import interrupts
@@ -81,8 +79,6 @@ def shoal(
 
 for command in (
     assign,
-    suppress,
-    audit,
     generate,
     study,
     serve,

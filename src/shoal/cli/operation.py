@@ -41,7 +41,7 @@ def command(operation: Operation) -> Any:
 
     parameters = [
         *(_parameter(item, operation) for item in operation.fields("command")),
-        *(_product(item) for item in operation.products if not item.beside),
+        *(_product(item) for item in operation.products if item.has_option),
         *(
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
             for name, (kind, default) in _shared(operation).items()
@@ -75,7 +75,7 @@ def _parameter(item: SettingField, operation: Operation) -> inspect.Parameter:
     repeated = item.spelling is not None and item.spelling.repeated
     kind = list[str] if repeated else kinds.get(item.kind, str)
     shown: Any = item.otherwise or not (item.kind == "switch" or item.default in (None, [], {}))
-    about: dict[str, Any] = {"help": item.sentence, "metavar": item.metavar, "show_default": shown}
+    about: dict[str, Any] = {"help": item.in_command, "metavar": item.metavar, "show_default": shown}
     if item.argument:
         # Only a list of methods can do without data; that it is missing otherwise is said in the same words.
         missing = operation.methods is not None or not item.required
@@ -158,6 +158,8 @@ class Run:
         output.notes(dict.fromkeys(_texts(figures, "notes")), quiet=self._quiet)
         output.emit(figures, lambda: self._print(result, settings, declared, refused), as_json=self._json)
         self._leave(figures, refused, page)
+        if not self.operation.good(result, settings):
+            raise typer.Exit(3)
 
     def _list_methods(self) -> None:
         registry = self.operation.registry
@@ -206,7 +208,8 @@ class Run:
             if product.beside and first in declared:
                 name = beside(self._values[_parameter_of(first)], product.beside)
                 called = f"the {product.name} beside {first.named}"
-            declare = outputs.data if product.form == "data" else outputs.file
+            as_data = product.form == "data" and not product.is_whole(name)
+            declare = outputs.data if as_data else outputs.file
             place = declare(called, name, internal=product.internal)
             if place is not None:
                 declared[product] = place
@@ -245,6 +248,9 @@ class Run:
         settings: Settings,
         place: CommandLine,
     ) -> None:
+        if product.whole is not None and product.is_whole(target):
+            writing.content(target, product.whole(result, str(target)))
+            return
         made = product.make(result, settings)
         if product.form == "text":
             writing.text(target, made)
@@ -254,7 +260,8 @@ class Run:
             verify = None if product.check is None else product.check(result, settings)
             dialect = {name: self._values[name] for name in ("separator", "decimal", "encoding")}
             # What is of the kind of the input is written as the input was; a list of our own is not.
-            like = place.first.source if place.first is not None and not product.internal else None
+            alike = product.like_input and not product.internal
+            like = place.first.source if place.first is not None and alike else None
             writing.data(target, made, like=like, verify=verify, **(dialect if like else {}))
 
     def _print(

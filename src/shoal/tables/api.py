@@ -423,24 +423,17 @@ def audit(
         whole = as_table(whole, rounding=rounding)
     base = whole.table if isinstance(whole, Problem | Tabulation) else whole
     cells, kinds = read_pattern(base, pattern)
-    share = share_of(whole, sensitive, protection)
     if sensitive is None and isinstance(whole, Table):
-        marked = [cell for cell, kind in zip(cells, kinds, strict=True) if kind == "primary"]
-        if not marked:
-            raise InputError("say which cells are sensitive: the pattern marks none as primary")
-        _check_settings(share, sliding, low, high)
-        problem = Problem.of(whole, marked, protection=share, low=low, high=high)
-        problem = problem.against(sliding=sliding * np.abs(base.values[problem.sensitive]))
-    else:
-        problem = as_problem(
-            whole,
-            sensitive=sensitive,
-            protection=share,
-            sliding=sliding,
-            low=low,
-            high=high,
-            insiders=insiders,
-        )
+        sensitive = primary_cells(base, cells, kinds)
+    problem = as_problem(
+        whole,
+        sensitive=sensitive,
+        protection=share_of(whole, sensitive, protection),
+        sliding=sliding,
+        low=low,
+        high=high,
+        insiders=insiders,
+    )
     complementary = np.setdiff1d(np.array(cells, dtype=np.int64), problem.sensitive)
     # A pattern of other software may hide what ours would not.
     candidates = problem.candidates.copy()
@@ -704,6 +697,16 @@ def read_pattern(table: Table, data: Any) -> tuple[list[int], list[str]]:
         twice = next(cell for cell in cells if cells.count(cell) > 1)
         raise InputError(f"the pattern lists the cell {table.name(twice)} twice")
     return cells, [str(row.get("kind") or "").strip().lower() for row in rows]
+
+
+def primary_cells(table: Table, cells: Sequence[int], kinds: Sequence[str]) -> list[tuple[Any, ...]]:
+    """The cells that a pattern calls primary, which are the sensitive ones if nobody names any."""
+    found = [
+        tuple(table.key(cell).values()) for cell, kind in zip(cells, kinds, strict=True) if kind == "primary"
+    ]
+    if not found:
+        raise InputError("say which cells are sensitive: the pattern marks none as primary")
+    return found
 
 
 def keep_stable(problem: Problem, previous: Any, share: float = 0.1) -> tuple[Problem, int]:

@@ -2,6 +2,7 @@
 
 from shoal.search import Registry
 from shoal.tables.model.units import ScaledMethod as Method
+from shoal.tables.problem import Problem
 
 METHODS = Registry(
     "cell suppression",
@@ -65,3 +66,15 @@ METHODS = Registry(
         ),
     ],
 )
+
+
+def fitting(problem: Problem) -> list[str]:
+    """The methods that can protect this table."""
+    table = problem.table
+    plain = table.shape is not None and bool(table.internal[problem.sensitive].all())
+    lacks = {
+        trait
+        for trait, has in (("two-dimensional", plain), ("network", table.network is not None))
+        if not has
+    }
+    return [name for name, method in METHODS.items() if not method.traits & lacks]

@@ -4,10 +4,12 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
+from shoal.search.settings import SearchSettings
 from shoal.settings import (
     Column,
     Columns,
     Data,
+    Options,
     Settings,
     SeveralData,
     Spelling,
@@ -21,7 +23,7 @@ _TREES = "Hierarchies"
 _CONTRIBUTORS = "Holdings, weights, a-priori"
 _ATTACKER = "What an attacker knows"
 _FIGURES = "Rounding and counts"
-_COST = "Cost, last period, symbol"
+_HIDING = "What hiding costs and looks like"
 
 
 def _split_pairs(texts: list[str]) -> dict[str, str]:
@@ -92,7 +94,7 @@ class TabulationSettings(Settings):
     zeros: Literal["published", "suppressible"] = setting(
         "published",
         "Whether empty cells may be hidden.",
-        section=_CONTRIBUTORS,
+        section=_HIDING,
         label="Empty cells",
         words={"published": "are published", "suppressible": "may be hidden"},
     )
@@ -108,7 +110,56 @@ def _table() -> Any:
     )
 
 
-class TableSettings(TabulationSettings):
+class AttackerSettings(Settings):
+    """What an attacker knows, and what is known of the figures."""
+
+    insiders: bool = switch(
+        "Protect against sole contributors and known sums.",
+        on=True,
+        section=_ATTACKER,
+        label="Sole contributors know their own cells",
+    )
+    low: float = setting(
+        0.0,
+        "The least an attacker holds possible for any cell.",
+        section=_ATTACKER,
+        label="Cells are at least",
+        allow_inf_nan=True,
+    )
+    high: float | None = setting(
+        None,
+        "The most an attacker holds possible for any cell.",
+        section=_ATTACKER,
+        label="and at most",
+        otherwise="no limit",
+        allow_inf_nan=True,
+    )
+    sliding: float = setting(
+        0.0,
+        "Width the interval must have in addition, as a share of the value.",
+        section=_ATTACKER,
+        label="Width of the interval in addition",
+        ge=0,
+        le=1e6,
+    )
+    rounding: float | None = setting(
+        None,
+        "Totals may be off by rounding to this base.",
+        section=_FIGURES,
+        label="Totals are rounded to",
+        metavar="BASE",
+        otherwise="not rounded",
+        gt=0,
+        le=1e15,
+    )
+    counts: bool = switch(
+        "The cells are counts: check whole numbers too.",
+        section=_FIGURES,
+        label="The cells are counts: check whole numbers too",
+    )
+
+
+class TableSettings(TabulationSettings, AttackerSettings):
     """Which table, which of its cells are sensitive, and what an attacker knows."""
 
     data: Data = _table()
@@ -155,49 +206,6 @@ class TableSettings(TabulationSettings):
         ge=0,
         le=1,
     )
-    insiders: bool = switch(
-        "Protect against sole contributors and known sums.",
-        on=True,
-        section=_ATTACKER,
-        label="Sole contributors know their own cells",
-    )
-    low: float = setting(
-        0.0,
-        "The least an attacker holds possible for any cell.",
-        section=_ATTACKER,
-        label="Cells are at least",
-        allow_inf_nan=True,
-    )
-    high: float | None = setting(
-        None,
-        "The most an attacker holds possible for any cell.",
-        section=_ATTACKER,
-        label="and at most",
-        otherwise="no limit",
-        allow_inf_nan=True,
-    )
-    sliding: float = setting(
-        0.0,
-        "Width the interval must have in addition, as a share of the value.",
-        section=_ATTACKER,
-        ge=0,
-        le=1e6,
-    )
-    rounding: float | None = setting(
-        None,
-        "Totals may be off by rounding to this base.",
-        section=_FIGURES,
-        label="Totals are rounded to",
-        metavar="BASE",
-        otherwise="not rounded",
-        gt=0,
-        le=1e15,
-    )
-    counts: bool = switch(
-        "The cells are counts: check whole numbers too.",
-        section=_FIGURES,
-        label="The cells are counts: check whole numbers too",
-    )
 
     def named(self, what: str = "") -> str:
         """The table in a few words; what tells runs of it apart comes before its dimensions."""
@@ -215,8 +223,69 @@ class TabulateSettings(TableSettings):
     cost: str = setting(
         "value",
         "What hiding a cell costs: a figure of the cell, or the sum of a column.",
-        section=_COST,
+        section=_HIDING,
         label="Hiding a cell costs",
         metavar="value|unity|contributors|log|COLUMN",
         max_length=100,
+    )
+
+
+class AuditSettings(TableSettings):
+    """The table and its hidden cells: in a list, one by one, or as a jj file marks them."""
+
+    data: Data = _table()
+    pattern: Data | None = setting(
+        None,
+        "All hidden cells, the sensitive ones too; a .jj table may mark them itself.",
+        argument=True,
+        label="Pattern",
+        metavar="PATTERN",
+    )
+    hidden: Cells = setting(
+        [], "Coordinates of the hidden cells.", label="Hidden cells", only="workbench", max_length=200_000
+    )
+
+
+class HidingSettings(Settings):
+    """What hiding a cell costs and looks like."""
+
+    cost: str = setting(
+        "value",
+        "What hiding a cell costs; lists of cells and .jj files bring their own, which 'value' keeps.",
+        section=_HIDING,
+        label="Hiding a cell costs",
+        metavar="value|unity|contributors|log|FILE",
+        max_length=100,
+    )
+    previous: Data | None = setting(
+        None,
+        "Last period's pattern: its cells cost a tenth.",
+        section=_HIDING,
+        label="Last period's pattern",
+        metavar="PATTERN",
+    )
+    symbol: str | None = setting(
+        None,
+        "What stands in a hidden cell of the published table.",
+        section=_HIDING,
+        label="Symbol in hidden cells",
+        otherwise="blank",
+        max_length=40,
+    )
+
+
+class SuppressSettings(TableSettings, HidingSettings, SearchSettings):
+    """The table, what hiding costs, and the search."""
+
+    data: Data = _table()
+    method: str = setting("auto", "How to search; 'list' shows all methods.", section="Search", max_length=40)
+    options: Options = setting(
+        {}, "An option of the method; may be repeated.", section="Search", flag="--option"
+    )
+    compare: Methods = setting(
+        [],
+        "Also run these methods, for the report.",
+        section="Search",
+        label="Compare with",
+        max_length=10,
     )

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import InputError, messages, parameter
-from shoal.operation import Place, Records, Workplace
+from shoal.errors import InputError, parameter
+from shoal.numbers import counted
+from shoal.operation import Place, Records, Workplace, call
 from shoal.tables.api import already_sensitive, as_problem, as_table, share_of
 from shoal.tables.files.loading import (
     as_hierarchy,
@@ -41,7 +42,6 @@ class TableToProtect:
     sensitive: Any = None
     hidden: np.ndarray | None = None
     warnings: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
     from_records: bool = False
 
     @property
@@ -69,12 +69,21 @@ class TableToProtect:
         """Whether it is known who contributes how much to which cell."""
         return self.tabulation is not None and self.tabulation.contributions is not None
 
-    def counted(self, settings: TableSettings) -> bool:
+    @property
+    def notes(self) -> list[str]:
+        """What is worth knowing of the cells that were named."""
+        again = 0 if self.sensitive is None else already_sensitive(self.table, self.sensitive)
+        words = ("of the cells named as sensitive is", "of the cells named as sensitive are")
+        return [f"{counted(again, *words)} so already: the larger levels hold"] if again else []
+
+    def is_counts(self, settings: TableSettings) -> bool:
         """Whether the cells are counts: somebody says so, or it was counted."""
         return settings.counts or (self.tabulation is not None and self.tabulation.counts)
 
     def problem(self, settings: TableSettings, cost: Any = "value") -> Problem:
         """What has to be protected; ``cost`` is a name or a list of cells."""
+        if self.sensitive is None and isinstance(self.table, Table):
+            raise InputError(f"say which cells are sensitive with {parameter('sensitive_data')}")
         return as_problem(
             self.table,
             sensitive=self.sensitive,
@@ -98,18 +107,7 @@ def table_to_protect(settings: TableSettings, place: Workplace, cost: str = "val
             raise InputError(f"{parameter('linked_tables')} is for lists of cells made by shoal tabulate")
         warnings = [*found.warnings, *(text for other in others for text in other.warnings)]
         found = replace(found, table=link(tables), warnings=tuple(warnings))  # type: ignore[arg-type]
-    named = _sensitive(settings, place, found.base.dimensions)
-    if named is None:
-        return found
-    if isinstance(found.table, Problem):
-        raise InputError(
-            f"a .jj file carries its own sensitive cells; leave out {parameter('sensitive_data')}"
-        )
-    again = already_sensitive(found.table, named)
-    said = (
-        [f"{again} of the cells named as sensitive are so already: the larger levels hold"] if again else []
-    )
-    return replace(found, sensitive=named, notes=messages(said))
+    return replace(found, sensitive=_sensitive(settings, place, found.base.dimensions))
 
 
 def reads(settings: TableSettings) -> list[Place]:
@@ -156,18 +154,14 @@ def _tabulated(settings: TableSettings, place: Workplace, records: Records, cost
     apriori = None if settings.apriori is None else place.listed(settings.apriori)
     return link(
         [
-            tabulate(
+            call(
+                tabulate,
+                settings,
+                place,
                 records.as_written,
-                dimensions,
-                value=settings.value,
-                contributor=settings.contributor,
-                holding=settings.holding,
-                weight=settings.weight,
-                weights_public=settings.weights_public,
+                dimensions=dimensions,
                 hierarchies={name: tree for name, tree in hierarchies.items() if name in dimensions},
-                rules=settings.rules,
                 apriori=apriori if dimensions is settings.dimensions else None,
-                zeros=settings.zeros,
                 cost=cost,
             )
             for dimensions in tables

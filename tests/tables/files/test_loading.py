@@ -108,7 +108,7 @@ def test_an_unsafe_pattern_ends_with_three(folder, capsys) -> None:
             [],
             "the cell of record 1 of the list of sensitive cells is not in the table",
         ),
-        (MATRIX, "row,column\ns,b\n", ["--protection", "1.5"], "between 0 and 1"),
+        (MATRIX, "row,column\ns,b\n", ["--protection", "1.5"], "--protection must be at most 1"),
         (MATRIX, "row,column\ns,b\ns,b\n", [], "twice"),
         (MATRIX, "zeile,spalte\ns,b\n", [], "lacks the column 'row'"),
         ("r,a,b\nx,1,2\n", "row,column\nx,a\n", [], "at least two"),

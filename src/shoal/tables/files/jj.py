@@ -5,6 +5,7 @@ status lower-bound upper-bound LPL UPL SPL`` (status s safe, u sensitive, m hidd
 relations, and per relation ``rhs count : cell (coefficient) …``.
 """
 
+import gzip
 import math
 import re
 from collections import deque
@@ -17,6 +18,7 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.numbers import LARGEST
 from shoal.sources.compressed import read_gz
+from shoal.sources.internal import marked_text
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
 
@@ -237,3 +239,10 @@ def numbers(table: Table) -> np.ndarray:
 
 def _number(value: float) -> str:
     return f"{int(value)}" if float(value).is_integer() and abs(value) < 1e16 else repr(float(value))
+
+
+def encoded(problem: Problem, hidden: np.ndarray, name: str) -> bytes:
+    """The same as a file of this name, which says that it is internal; compressed if the name ends in ``.gz``."""
+    # Readers stop after the relations that the file announces, so a last line is theirs to skip.
+    text = marked_text(write(problem, hidden)).encode("utf-8")
+    return gzip.compress(text, mtime=0) if name.endswith(".gz") else text

@@ -39,13 +39,13 @@ def is_jj(path: str) -> bool:
     return path.endswith((".jj", ".jj.gz"))
 
 
-def load(path: str, *, rounding: float | None = None, **dialect: Any) -> Loaded:
+def load(path: str, *, rounding: float | None = None) -> Loaded:
     """Read a table from a ``jj`` file, a list of cells or a matrix."""
     if is_jj(path):
         return load_general(Path(path), rounding=rounding)
     from shoal import sources
 
-    data = sources.read(path, **dialect)
+    data = sources.read(path)
     if is_list_of_cells(data.frame):
         found = load_cells(data.as_written, path, rounding=rounding)
         return replace(found, notes=data.notes, warnings=data.warnings + found.warnings)

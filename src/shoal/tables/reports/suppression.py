@@ -1,20 +1,80 @@
-"""The report of a suppression: for internal use, since it shows kinds, intervals and costs."""
+"""How a suppression is told; its report is for internal use, since it shows kinds, intervals and costs."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.operation import Rows
 from shoal.report import charts
 from shoal.report.page import Page
 
 if TYPE_CHECKING:
+    from shoal.search import Progress
     from shoal.tables.api import Suppression
     from shoal.tables.model.table import Table
+    from shoal.tables.operations.suppress import Suppressed
 
 _KINDS = ("published", "primary", "complementary")
 _MOST_SQUARES = 60
 _MOST_BARS = 40
+
+
+def glimpse(progress: "Progress") -> str:
+    """How far the search is."""
+    if progress.value is None:
+        return ""
+    bound = "" if progress.bound is None else f", bound {progress.bound:,.6g}"
+    return f"cost {progress.value:,.6g}{bound}"
+
+
+def figures(result: "Suppressed", settings: object) -> dict[str, Any]:
+    """The figures of the pattern, and what other methods cost."""
+    compared = {other.method: other.cost for other in result.others}
+    return {
+        **result.found.to_dict(),
+        "warnings": list(result.table.warnings),
+        **({"notes": list(result.notes)} if result.notes else {}),
+        **({"compared": compared} if compared else {}),
+    }
+
+
+def facts(result: "Suppressed", settings: object) -> list[tuple[str, Any]]:
+    """What a person wants to know first."""
+    told = result.found.to_dict()
+    gap = "unknown" if told["gap_percent"] is None else f"{told['gap_percent']:.2f} %"
+    pairs = [
+        ("method", told["method"]),
+        ("primary cells", told["primary"]),
+        ("complementary cells", told["complementary"]),
+        ("cost", f"{told['cost']:,.6g}"),
+        ("bound", "unknown" if told["bound"] is None else f"{told['bound']:,.6g}"),
+        ("gap", "0 %, proven optimal" if told["optimal"] else gap),
+        ("value hidden besides", f"{told['value_hidden_percent']:.3f} % (without totals)"),
+        ("safe", "yes" if told["safe"] else "no"),
+        *result.found.audit.reached_in_words(),
+        ("protected against", told["attacker"]),
+        ("stopped by", told["stopped_by"]),
+        ("seconds", told["seconds"]),
+    ]
+    if told["disclosed"]:
+        pairs.append(("disclosed exactly", f"{told['disclosed']} hidden cells that are not sensitive"))
+    return pairs
+
+
+def tables(result: "Suppressed", settings: object) -> list[Rows]:
+    """What other methods found."""
+    runs = [result.found, *result.others] if result.others else []
+    rows = Rows(
+        ["method", "cost", "bound", "complementary", "seconds"],
+        [(r.method, r.cost, r.bound, int(r.complementary.size), round(r.solution.seconds, 2)) for r in runs],
+    )
+    return [rows] if runs else []
+
+
+def page(result: "Suppressed", settings: object) -> Page:
+    """The report."""
+    return suppression_page(result.found, result.others)
 
 
 def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()) -> Page:

@@ -59,6 +59,11 @@ class Audit(Glance):
         """Whether every requirement that was checked holds."""
         return not (self.unsafe.size or self.insider or self.sums or self.integer)
 
+    @property
+    def complementary(self) -> np.ndarray:
+        """The hidden cells that are not sensitive."""
+        return np.setdiff1d(self.cells, self.problem.sensitive)
+
     @cached_property
     def place(self) -> dict[int, int]:
         """Where a hidden cell stands in ``cells``."""

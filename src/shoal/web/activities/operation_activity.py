@@ -31,7 +31,7 @@ def activity(operation: Operation, picture: Picture) -> Activity:
             raise Infeasible(refused + ("; nothing was released" if operation.products else ""))
         context.say("writing")
         for product in operation.products:
-            _write(product, product.make(result, settings), context)
+            _write(product, result, settings, context)
         context.report(operation.told.page(result, settings))
         return {**operation.told.figures(result, settings), **picture(result, settings, context)}
 
@@ -63,18 +63,20 @@ def request_model(operation: Operation, without: tuple[str, ...] = ()) -> type[R
     return model
 
 
-def _write(product: Product, made: Any, context: Context) -> None:
+def _write(product: Product, result: Any, settings: Any, context: Context) -> None:
     from shoal import sources
     from shoal.sources import atomically
 
+    made = product.make(result, settings)
     if made is None:
         return
     for name, title in product.files:
         place = context.file(name, title) if title else context.keep(name)
-        if product.form == "data":
+        whole = product.whole(result, name) if product.whole and product.is_whole(name) else None
+        if product.form == "data" and whole is None:
             if not name.endswith(".xlsx") or made.height <= _LARGEST_SHEET:
                 sources.write(made, place, force=True)
             continue
-        content = made if isinstance(made, bytes) else made.encode("utf-8")
+        content = whole or (made if isinstance(made, bytes) else made.encode("utf-8"))
         with atomically(place, force=True, internal=product.internal) as unfinished:
             unfinished.write_bytes(content)

@@ -30,7 +30,7 @@ def verdict(found: "Audit") -> dict[str, Any]:
         "reached": found.reached_in_words(),
         "hidden": int(found.cells.size),
         "sensitive": int(found.problem.sensitive.size),
-        "cost": found.problem.total_cost(_complementary(found)),
+        "cost": found.problem.total_cost(found.complementary),
         "failing_cells": failing[:_MARKED],
         "disclosed_cells": [int(cell) for cell in found.disclosed[:_MARKED]],
         "bounds": {
@@ -45,9 +45,3 @@ def verdict(found: "Audit") -> dict[str, Any]:
             "all": frame.height,
         },
     }
-
-
-def _complementary(found: "Audit") -> Any:
-    import numpy as np
-
-    return np.setdiff1d(found.cells, found.problem.sensitive)

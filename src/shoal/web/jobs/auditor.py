@@ -75,24 +75,21 @@ class Auditor:
 
 
 class _Bench:
-    """The problem, built once."""
+    """The table, built once."""
 
     def __init__(self, folder: Path, kind: str, request: dict[str, Any]) -> None:
-        from shoal.web.activities import ACTIVITIES
-        from shoal.web.activities.audit import posed_for
+        from shoal.operations import OPERATIONS
+        from shoal.tables.operations.by_hand import TableByHand
         from shoal.web.datasets import Datasets
+        from shoal.web.jobs.workplace import WorkspaceData
 
-        asked: Any = ACTIVITIES[kind].request_model.model_validate(request)
-        self._posed = posed_for(asked, Datasets(Workspace(folder)))
+        asked: Any = OPERATIONS[kind].settings.model_validate(request)
+        self._table = TableByHand(asked, WorkspaceData(Datasets(Workspace(folder))))
 
     def judge(self, cells: list[int]) -> dict[str, Any]:
-        from shoal.web.activities.audit import attack
         from shoal.web.activities.verdict import verdict
 
-        table = self._posed.problem.table
-        keys = [table.keys[name] for name in table.dimensions]
-        named = [tuple(str(key[cell]) for key in keys) for cell in cells]
-        found: dict[str, Any] = finite(verdict(attack(self._posed, named)))
+        found: dict[str, Any] = finite(verdict(self._table.judge(cells)))
         return found
 
 

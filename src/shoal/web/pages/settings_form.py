@@ -25,7 +25,8 @@ class SettingsForm:
 
     ``columns`` are those to choose among, ``asked`` what stood in the form before, ``suggested`` what the data suggest.
     ``without`` names settings that the page asks for elsewhere, ``own`` those it draws itself. Where the page itself
-    asks for what matters, settings without a section are ``folded`` away under a heading, too.
+    asks for what matters, settings without a section are ``folded`` away under a heading, too. ``data_field`` is how a page
+    asks for further data.
     """
 
     def __init__(
@@ -38,12 +39,14 @@ class SettingsForm:
         without: Sequence[str] = (),
         own: Mapping[str, Own] | None = None,
         folded: str = "",
+        data_field: Own | None = None,
     ) -> None:
         self._columns = list(columns)
         self._values: dict[str, Callable[[], Any]] = {}
         self._suggested = suggested or {}
         self._asked = asked
         self._registry = operation.registry
+        self._data_field = data_field
         sections: dict[str, list[SettingField]] = {}
         for item in operation.fields("workbench"):
             if item.name not in without:
@@ -52,7 +55,7 @@ class SettingsForm:
             if section in _OPEN:
                 self._draw_all(items, own or {})
                 continue
-            with ui.expansion(section).props("dense").classes("full-width"):
+            with ui.expansion(section, value=self._was_asked(items)).props("dense").classes("full-width"):
                 with ui.column().classes("full-width gap-3 shoal-hinted"):
                     self._draw_all(items, own or {})
 
@@ -60,6 +63,10 @@ class SettingsForm:
     def values(self) -> dict[str, Any]:
         """What stands in the form; an ``InputError`` names the field that is wrong."""
         return {name: value() for name, value in self._values.items()}
+
+    def _was_asked(self, items: Sequence[SettingField]) -> bool:
+        """Whether somebody has set one of these, who wants to see it again."""
+        return any(self._asked.get(item.name) not in (None, item.default, [], {}) for item in items)
 
     def _draw_all(self, items: Sequence[SettingField], own: Mapping[str, Own]) -> None:
         for item in items:
@@ -75,6 +82,8 @@ class SettingsForm:
             return lambda: self.methods.method
         if item.kind == "options":
             return lambda: self.methods.options
+        if item.kind == "data" and self._data_field is not None:
+            return self._data_field(item, value)
         if item.kind == "switch":
             box = ui.checkbox(item.label, value=bool(value))
             attributes(box, data_setting=item.name)

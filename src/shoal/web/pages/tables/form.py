@@ -1,4 +1,4 @@
-"""The form of a table: where it comes from, what is sensitive, what an attacker knows; as a request."""
+"""The form of a table: where it comes from, and then the settings that such a table has."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,12 +6,15 @@ from typing import Any
 from nicegui import ui
 
 from shoal.errors import InputError, ShoalError
+from shoal.operations import OPERATIONS
+from shoal.settings import SettingField
 from shoal.web.pages import parts
 from shoal.web.pages.fields import NumberField
+from shoal.web.pages.settings_form import SettingsForm
+from shoal.web.pages.tables.data_field import DataField, DataFields
 from shoal.web.pages.tables.linked import LinkedTables
 from shoal.web.pages.tables.marking import Marking
 from shoal.web.pages.tables.rules import RuleList
-from shoal.web.pages.tables.slots import Shelf, Slot
 from shoal.web.workbench import Workbench
 
 SOURCES = {
@@ -20,6 +23,35 @@ SOURCES = {
     "cells": "A list of cells",
     "jj": "A jj file",
 }
+# Settings that not every kind of table has.
+_HAVE = {
+    "records": (
+        "dimensions",
+        "linked",
+        "value",
+        "contributor",
+        "holding",
+        "weight",
+        "weights_public",
+        "zeros",
+    )
+    + ("rules", "hierarchy", "apriori", "insiders", "low", "high", "sliding"),
+    "matrix": (
+        "sensitive",
+        "sensitive_data",
+        "protection",
+        "zeros",
+        "rounding",
+        "counts",
+        "low",
+        "high",
+        "sliding",
+    ),
+    "cells": ("rules", "hierarchy", "apriori", "insiders", "contributions", "rounding", "counts")
+    + ("low", "high", "sliding"),
+    "jj": ("rounding", "counts"),
+}
+_ALL_HAVE = ("cost", "previous", "symbol")
 _COSTS = {
     "value": "its value",
     "unity": "1, so that few cells are hidden",
@@ -45,9 +77,13 @@ class TableForm:
         self._asked = asked
         self._mark_cells = mark
         self._on_source = on_source
-        self.shelf = Shelf(workbench)
-        self._data = Slot(
-            self.shelf, "Data", asked.get("data", data), needed=True, on_change=lambda: self._guess_source()
+        self.data_fields = DataFields(workbench)
+        self._data = DataField(
+            self.data_fields,
+            "Data",
+            asked.get("data", data),
+            needed=True,
+            on_change=lambda: self._guess_source(),
         )
         self._source = ui.select(SOURCES, label="It is", value=asked.get("source") or self._guess())
         self._source.props("outlined dense options-dense").classes("full-width")
@@ -64,53 +100,15 @@ class TableForm:
         """The name of its data."""
         return self._data.value or ""
 
-    def request(self) -> dict[str, Any]:
-        """What is asked, without the search."""
-        found: dict[str, Any] = {"data": self.data, "source": self.source, **self._attacker_values()}
-        if self.source == "records":
-            found |= {
-                "dimensions": self._dimensions.value,
-                "linked": self._linked.tables,
-                "value": self._value.value or None,
-                "contributor": self._contributor.value or None,
-                "holding": self._holding.value or None,
-                "weight": self._weight.value or None,
-                "weights_public": bool(self._weights_public.value),
-                "zeros": "suppressible" if self._zeros.value else "published",
-            }
-        if self.source == "matrix":
-            found |= {
-                "sensitive": sorted(list(cell) for cell in self._marking.marked),
-                "sensitive_data": self._sensitive.value,
-                "protection": _share(self._protection),
-                "zeros": "suppressible" if self._zeros.value else "published",
-            }
-        if self.source in ("records", "cells"):
-            found |= {
-                "rules": self._rules.rules or None,
-                "apriori": self._apriori.value,
-                "hierarchy": {name: slot.value for name, slot in self._trees.items() if slot.value},
-                "insiders": bool(self._insiders.value),
-            }
-        if self.source == "cells":
-            found["contributions"] = self._contributions.value
-        return found
-
-    def search(self) -> dict[str, Any]:
-        """What hiding costs and looks like, which only a search asks."""
-        return {
-            "cost": self._cost.value or "value",
-            "previous": self._previous.value,
-            "symbol": self._chosen_symbol(),
-        }
-
-    def _chosen_symbol(self) -> str:
-        symbol = str(self._symbol.value or "").strip()
-        if not symbol:
+    def request(self, kind: str) -> dict[str, Any]:
+        """What is asked of an operation, without the search."""
+        known = {item.name for item in OPERATIONS[kind].fields("workbench")}
+        found = {"data": self.data, "source": self.source, **self._form.values}
+        if "symbol" in known and not found["symbol"]:
             raise InputError(
                 "a symbol for hidden cells is needed: an empty cell would pass for one that is not there"
             )
-        return symbol
+        return {name: value for name, value in found.items() if name in known}
 
     # --- what it is -----------------------------------------------------------------------------------------------
 
@@ -143,166 +141,122 @@ class TableForm:
     def _fields(self) -> None:
         if self.data not in self._workbench.datasets:
             return
-        asked = self._asked if self._asked.get("data") == self.data else {}
-        draw = {"records": self._records, "matrix": self._matrix, "cells": self._cells, "jj": self._general}
-        draw[self.source](asked)
-        self._attacker(asked)
-
-    # --- records --------------------------------------------------------------------------------------------------
-
-    def _records(self, asked: dict[str, Any]) -> None:
         dataset = self._workbench.datasets[self.data]
-        guess = [name for name in dataset.quasi if name not in dataset.numeric][:2]
-        self._dimensions = parts.column_picker(
-            dataset.columns, "Dimensions", asked.get("dimensions") or guess
-        )
-        numeric = {"": "count the records", **{name: name for name in dataset.numeric}}
-        likely = [name for name in dataset.numeric if dataset.roles.get(name) == "measurement"]
-        value = asked.get("value", likely[0] if likely else "") or ""
-        self._value = _choice("Sum of", numeric, value)
-        nobody = {"": "every record is one", **{name: name for name in dataset.columns}}
-        identifiers = dataset.with_role("identifier")
-        known = asked["contributor"] if asked else (identifiers[0] if identifiers else "")
-        self._contributor = _choice("Contributor", nobody, known or "")
-        self._rules = RuleList(asked.get("rules") or _USUAL, none=_WITHOUT)
-        with _more("Linked tables", value=bool(asked.get("linked"))):
-            self._linked = LinkedTables(
-                dataset.columns, asked.get("linked", []), lambda: self._hierarchy_slots.refresh()
+        asked = self._asked if self._asked.get("data") == self.data else {}
+        if self.source == "jj":
+            for note in dataset.notes:
+                parts.note(note[:1].upper() + note[1:] + ".")
+            ui.label("Sensitive cells, levels, costs and bounds are those of the file.").classes(
+                "shoal-quiet"
             )
-        self._hierarchies(self._all_dimensions, asked)
-        self._dimensions.on_value_change(lambda: self._hierarchy_slots.refresh())
-        none = {"": "none", **{name: name for name in dataset.columns}}
-        with _more("Holdings, weights, a-priori"):
-            self._holding = _choice("Holding, contributors that count as one", none, asked.get("holding"))
-            numbers = {"": "none", **{name: name for name in dataset.numeric}}
-            self._weight = _choice("Sampling weights", numbers, asked.get("weight"))
-            self._weights_public = _tick("Attackers know the weights", asked.get("weights_public", False))
-            self._zeros = _tick("Empty cells may be hidden", asked.get("zeros") == "suppressible")
-            self._apriori_slot(asked)
-
-    def _all_dimensions(self) -> list[str]:
-        tables = [self._dimensions.value, *self._linked.tables]
-        return list(dict.fromkeys(name for dimensions in tables for name in dimensions))
-
-    def _apriori_slot(self, asked: dict[str, Any]) -> None:
-        self._apriori = Slot(
-            self.shelf,
-            "A-priori file",
-            asked.get("apriori"),
-            hint="the dimensions and any of status (safe, sensitive, published), lower, upper, cost",
+        operation = OPERATIONS["suppress"]
+        shown = {*_HAVE[self.source], *_ALL_HAVE}
+        self._form = SettingsForm(
+            operation,
+            dataset.columns,
+            asked,
+            suggested={"symbol": "x", **({} if asked else self._suggested())},
+            without=[item.name for item in operation.fields("workbench") if item.name not in shown],
+            own={
+                "dimensions": self._dimensions,
+                "value": self._numeric,
+                "weight": self._numeric,
+                "rules": self._rules,
+                "linked": self._linked,
+                "hierarchy": self._hierarchies,
+                "sensitive": self._sensitive,
+                "protection": self._percent,
+                "sliding": self._percent,
+                "cost": self._costs,
+            },
+            data_field=self._further,
         )
 
-    def _hierarchies(self, dimensions: Callable[[], list[str]], asked: dict[str, Any]) -> None:
-        self._of_dimensions = dimensions
-        self._hierarchy_asked = asked.get("hierarchy") or {}
-        with _more("Hierarchies", value=bool(self._hierarchy_asked)):
-            self._hierarchy_slots()
+    def _suggested(self) -> dict[str, Any]:
+        """What the roles of the columns suggest."""
+        dataset = self._workbench.datasets[self.data]
+        measured = [name for name in dataset.numeric if dataset.roles.get(name) == "measurement"]
+        return {
+            "dimensions": [name for name in dataset.quasi if name not in dataset.numeric][:2],
+            "value": next(iter(measured), None),
+            "contributor": next(iter(dataset.with_role("identifier")), None),
+        }
+
+    # --- fields that are more than their setting ------------------------------------------------------------------
+
+    def _further(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        field = DataField(self.data_fields, item.label, value, hint=item.sentence)
+        return lambda: field.value
+
+    def _dimensions(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        picker = parts.column_picker(self._workbench.datasets[self.data].columns, item.label, value or ())
+        picker.on_value_change(lambda: self._trees_of_dimensions.refresh())
+        self._chosen = picker
+        return lambda: picker.value
+
+    def _numeric(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        names = self._workbench.datasets[self.data].numeric
+        select = _choice(item.label, {"": item.otherwise or "none", **{name: name for name in names}}, value)
+        return lambda: select.value or None
+
+    def _rules(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        rules = (
+            RuleList(value or _USUAL, none=_WITHOUT) if self.source == "records" else RuleList(value or [])
+        )
+        return lambda: rules.rules or None
+
+    def _linked(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        columns = self._workbench.datasets[self.data].columns
+        self._further_tables = LinkedTables(columns, value or [], lambda: self._trees_of_dimensions.refresh())
+        return lambda: self._further_tables.tables
+
+    def _hierarchies(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        self._trees: dict[str, DataField] = {}
+        self._trees_asked = value or {}
+        self._trees_of_dimensions()
+        return lambda: {name: field.value for name, field in self._trees.items() if field.value}
 
     @ui.refreshable_method
-    def _hierarchy_slots(self) -> None:
-        names = self._of_dimensions()
-        kept = {name: slot.value for name, slot in getattr(self, "_trees", {}).items()}
+    def _trees_of_dimensions(self) -> None:
+        names = self._all_dimensions()
+        kept = {name: field.value for name, field in self._trees.items()}
         self._trees = {
-            name: Slot(
-                self.shelf,
-                f"Hierarchy of {name}",
-                kept.get(name) or self._hierarchy_asked.get(name),
+            name: DataField(
+                self.data_fields, f"Hierarchy of {name}", kept.get(name) or self._trees_asked.get(name)
             )
             for name in names
         }
-        if names:
-            ui.label("Subtotals of a dimension, from a file with code and parent, or .hrc.").classes(
-                "shoal-quiet"
-            )
-        else:
-            ui.label("Choose dimensions first.").classes("shoal-quiet")
+        words = "Subtotals of a dimension, from a file with code and parent, or .hrc."
+        ui.label(words if names else "Choose dimensions first.").classes("shoal-quiet")
 
-    # --- tables that are there already ----------------------------------------------------------------------------
+    def _all_dimensions(self) -> list[str]:
+        if self.source == "cells":
+            columns = self._workbench.datasets[self.data].columns
+            return list(columns[: columns.index("value")]) if "value" in columns else []
+        tables = [self._chosen.value, *self._further_tables.tables]
+        return list(dict.fromkeys(name for dimensions in tables for name in dimensions))
 
-    def _matrix(self, asked: dict[str, Any]) -> None:
-        self._protection = NumberField(
-            "Protection, % of a cell's value", 100 * asked.get("protection", 0.10), least=0, most=100
-        )
-        self._sensitive = Slot(
-            self.shelf,
-            "Sensitive cells",
-            asked.get("sensitive_data"),
-            hint="a file with row, column and perhaps lower, upper; or mark them below",
-        )
-        self._marking = Marking(asked.get("sensitive", []), lambda: words.set_text(self._marking.words))
-        words = ui.label(self._marking.words).classes("shoal-quiet")
+    def _sensitive(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        marking = Marking(value or [], lambda: words.set_text(marking.words))
+        words = ui.label(marking.words).classes("shoal-quiet")
 
         def mark() -> None:
             try:
-                self._mark_cells(self._marking, self.data)
+                self._mark_cells(marking, self.data)
             except ShoalError as problem:
                 parts.tell(problem)
 
-        self._zeros = _tick("Empty cells may be hidden", asked.get("zeros") == "suppressible")
         ui.button("Mark the sensitive cells", icon="touch_app", on_click=mark).props("no-caps outline")
+        return lambda: sorted(list(cell) for cell in marking.marked)
 
-    def _cells(self, asked: dict[str, Any]) -> None:
-        columns = self._workbench.datasets[self.data].columns
-        dimensions = list(columns[: columns.index("value")]) if "value" in columns else []
-        self._hierarchies(lambda: dimensions, asked)
-        self._rules = RuleList(asked.get("rules") or [])
-        with _more("Contributions, a-priori"):
-            self._contributions = Slot(
-                self.shelf,
-                "Contributions",
-                asked.get("contributions"),
-                hint="who contributes how much, as tabulate writes it; rules are applied to sums with it",
-            )
-            self._apriori_slot(asked)
+    def _percent(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        """A share of a cell's value, which people think of in percent."""
+        share = 0.10 if value is None else value
+        most = None if item.most is None else 100 * item.most
+        field = NumberField(f"{item.label}, % of a cell's value", 100 * share, least=0, most=most)
+        return lambda: (field.number or 0) / 100
 
-    def _general(self, asked: dict[str, Any]) -> None:
-        for note in self._workbench.datasets[self.data].notes:
-            parts.note(note[:1].upper() + note[1:] + ".")
-        ui.label("Sensitive cells, levels, costs and bounds are those of the file.").classes("shoal-quiet")
-
-    # --- attacker and cost ----------------------------------------------------------------------------------------
-
-    def _attacker(self, asked: dict[str, Any]) -> None:
-        if self.source in ("records", "cells"):
-            self._insiders = _tick("Sole contributors know their own cells", asked.get("insiders", True))
-        if self.source != "jj":
-            with _more("What an attacker knows"):
-                with ui.row().classes("full-width no-wrap gap-2"):
-                    self._low = NumberField("Cells are at least", asked.get("low", 0))
-                    self._high = NumberField("and at most", asked.get("high"), empty="no limit")
-                self._sliding = NumberField(
-                    "Width of the interval in addition, % of the value",
-                    100 * asked.get("sliding", 0),
-                    least=0,
-                    most=1000,
-                )
-        with _more("Cost, last period, symbol"):
-            self._cost = _choice("Hiding a cell costs", self._costs(), asked.get("cost", "value"))
-            self._previous = Slot(
-                self.shelf,
-                "Last period's pattern",
-                asked.get("previous"),
-                hint="its cells cost a tenth, so that patterns stay alike",
-            )
-            self._symbol = ui.input("Symbol in hidden cells", value=asked.get("symbol", "x"))
-            self._symbol.props("outlined dense maxlength=10").classes("full-width")
-            if self.source != "records":
-                self._rounding = NumberField(
-                    "Totals are rounded to", asked.get("rounding"), above=0, empty="not rounded"
-                )
-                self._counts = _tick(
-                    "The cells are counts: check whole numbers too", asked.get("counts", False)
-                )
-
-    def _attacker_values(self) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        if self.source != "jj":
-            found |= {"low": self._low.number, "high": self._high.number, "sliding": _share(self._sliding)}
-        if self.source != "records":
-            found |= {"rounding": self._rounding.number, "counts": bool(self._counts.value)}
-        return found
-
-    def _costs(self) -> dict[str, str]:
+    def _costs(self, item: SettingField, value: Any) -> Callable[[], Any]:
         """What a cell can cost: a figure of its own, a column of the records, or a file."""
         found = dict(_COSTS)
         if self.source in ("cells", "jj"):
@@ -311,26 +265,14 @@ class TableForm:
             del found["contributors"]
         datasets = self._workbench.datasets
         if self.source == "records":
-            return found | {name: f"the sum of {name}" for name in datasets[self.data].numeric}
-        files = [dataset.name for dataset in datasets.all() if "cost" in dataset.columns]
-        return found | {name: f"the column cost of '{name}'" for name in files if name != self.data}
-
-
-def _share(percent: NumberField) -> float:
-    number = percent.number
-    assert number is not None
-    return number / 100
+            found |= {name: f"the sum of {name}" for name in datasets[self.data].numeric}
+        else:
+            files = [dataset.name for dataset in datasets.all() if "cost" in dataset.columns]
+            found |= {name: f"the column cost of '{name}'" for name in files if name != self.data}
+        select = _choice(item.label, found, value)
+        return lambda: select.value
 
 
 def _choice(label: str, options: dict[str, str], value: str | None) -> ui.select:
     field = ui.select(options, label=label, value=value if value in options else next(iter(options)))
     return field.props("outlined dense options-dense").classes("full-width")
-
-
-def _tick(words: str, value: bool) -> ui.checkbox:
-    return ui.checkbox(words, value=value).props("dense")
-
-
-def _more(words: str, *, value: bool = False) -> Any:
-    with ui.expansion(words, value=value).props("dense").classes("full-width"):
-        return ui.column().classes("full-width gap-3")

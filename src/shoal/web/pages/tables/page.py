@@ -1,5 +1,6 @@
 """The page: the form, the runs, and what came of one."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -7,22 +8,24 @@ from nicegui import run as background
 from nicegui import ui
 
 from shoal.errors import ShoalError
+from shoal.operations import OPERATIONS
 from shoal.tables.methods import METHODS
 from shoal.web.activities.drawing import FILE
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
 from shoal.web.pages.desk import Desk
-from shoal.web.pages.fields import NumberField
 from shoal.web.pages.method_picker import MethodPicker
+from shoal.web.pages.settings_form import SettingsForm
 from shoal.web.pages.tables.by_hand import ByHand
 from shoal.web.pages.tables.comparison import comparison
+from shoal.web.pages.tables.data_field import DataField
 from shoal.web.pages.tables.drawn import Drawn
 from shoal.web.pages.tables.form import TableForm
 from shoal.web.pages.tables.marking import Marking
-from shoal.web.pages.tables.slots import Slot
 from shoal.web.pages.tables.verdict import badge, intervals
 from shoal.web.workbench import Workbench
 
+_SEARCH = ("iterations", "time_limit", "seed")
 _STYLE = Path(__file__).with_name("tables.css").read_text(encoding="utf-8")
 
 
@@ -72,12 +75,14 @@ class TablesPage:
         with self._desk.form("Suppress"):
             self._table = TableForm(workbench, asked, data, self._mark, self._source_changed)
             self._methods()
-            with ui.row().classes("full-width no-wrap gap-2"):
-                self._iterations = NumberField(
-                    "Iterations", asked.get("iterations"), whole=True, least=0, empty="usual"
-                )
-                self._time = NumberField("Time limit, s", asked.get("time_limit", 60), above=0, empty="none")
-            self._seed = NumberField("Seed", asked.get("seed", 0), whole=True, least=0)
+            operation = OPERATIONS["suppress"]
+            self._search = SettingsForm(
+                operation,
+                (),
+                asked,
+                suggested={} if asked else {"time_limit": 60},
+                without=[name for name in operation.settings.model_fields if name not in _SEARCH],
+            )
             self._buttons()
 
     def _source_changed(self) -> None:
@@ -110,8 +115,8 @@ class TablesPage:
                 )
         with ui.expansion("Audit a pattern instead").props("dense").classes("full-width"):
             with ui.column().classes("full-width gap-3"):
-                self._pattern = Slot(
-                    self._table.shelf,
+                self._pattern = DataField(
+                    self._table.data_fields,
                     "Pattern",
                     self._desk.asked.get("pattern"),
                     hint="the hidden cells, whoever chose them"
@@ -121,48 +126,41 @@ class TablesPage:
 
     def _suppress(self) -> None:
         assert self._method is not None
-        try:
-            request = {
-                **self._table.request(),
-                **self._table.search(),
-                "method": self._method.method,
-                "options": self._method.options,
-                "iterations": self._iterations.whole,
-                "time_limit": self._time.number,
-                "seed": self._seed.whole,
-            }
-        except ShoalError as problem:
-            parts.tell(problem)
+        method = self._method
+        request = self._asked_for(
+            "suppress", lambda: {**self._search.values, "method": method.method, "options": method.options}
+        )
+        if request is None:
             return
         if request["source"] == "matrix" and not request["sensitive"] and not request["sensitive_data"]:
             ui.notify("say which cells are sensitive: mark them, or choose a file", type="warning")
             return
         self._submit("suppress", request)
 
-    def _submit(self, kind: str, request: dict[str, Any]) -> None:
-        if request["source"] == "records" and not request["dimensions"]:
-            ui.notify("choose at least one dimension", type="warning")
-            return
-        self._desk.submit(kind, request)
-
     def _tabulate(self) -> None:
-        try:
-            request = {**self._table.request(), "cost": self._table.search()["cost"]}
-        except ShoalError as problem:
-            parts.tell(problem)
-            return
-        self._submit("tabulate", request)
+        self._submit("tabulate", self._asked_for("tabulate", dict))
 
     def _audit(self) -> None:
         if self._pattern.value is None and self._table.source != "jj":
             ui.notify("choose the pattern to audit, or upload it", type="warning")
             return
+        self._submit("audit", self._asked_for("audit", lambda: {"pattern": self._pattern.value}))
+
+    def _asked_for(self, kind: str, more: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
+        """What the form asks of an operation, and ``more``; nothing if a field is wrong, which is told."""
         try:
-            request = {**self._table.request(), "pattern": self._pattern.value}
+            return {**self._table.request(kind), **more()}
         except ShoalError as problem:
             parts.tell(problem)
+            return None
+
+    def _submit(self, kind: str, request: dict[str, Any] | None) -> None:
+        if request is None:
             return
-        self._submit("audit", request)
+        if request["source"] == "records" and not request["dimensions"]:
+            ui.notify("choose at least one dimension", type="warning")
+            return
+        self._desk.submit(kind, request)
 
     def _mark(self, marking: Marking, data: str) -> None:
         self._desk.result.clear()
@@ -173,6 +171,10 @@ class TablesPage:
 
     def _present(self, job: Job) -> None:
         self._figures = Figures(job)
+        for text in job.summary.get("warnings", ()):
+            parts.warning(text)
+        for text in job.summary.get("notes", ()):
+            parts.note(text)
         parts.note(
             "This page, the pattern and the intervals are for internal use; only the published table goes out."
         )

@@ -12,26 +12,26 @@ from shoal.web.pages.attributes import attributes, picks_files
 from shoal.web.workbench import Workbench
 
 
-class Shelf:
-    """All slots of a form: what is uploaded into one can be chosen in the others."""
+class DataFields:
+    """All such fields of a form: what is uploaded into one can be chosen in the others."""
 
     def __init__(self, workbench: Workbench) -> None:
         self.workbench = workbench
-        self.slots: list[Slot] = []
+        self.fields: list[DataField] = []
 
     def refresh(self) -> None:
         """Offer what has come since."""
-        self.slots = [slot for slot in self.slots if not slot.gone]
-        for slot in self.slots:
-            slot.refresh()
+        self.fields = [field for field in self.fields if not field.gone]
+        for field in self.fields:
+            field.refresh()
 
 
-class Slot:
+class DataField:
     """A choice of data with an upload beside it; without ``needed`` it may stay empty."""
 
     def __init__(
         self,
-        shelf: Shelf,
+        fields: DataFields,
         label: str,
         chosen: str | None = "",
         *,
@@ -40,19 +40,19 @@ class Slot:
         among: Callable[[], Sequence[str]] | None = None,
         on_change: Callable[[], Any] | None = None,
     ) -> None:
-        self._shelf = shelf
+        self._fields = fields
         self._needed = needed
-        self._among = among or shelf.workbench.datasets.names
+        self._among = among or fields.workbench.datasets.names
         names = self._names()
         start = chosen if chosen in names else next(iter(names), None) if needed else ""
         with ui.row().classes("full-width no-wrap items-start gap-1 shoal-hinted") as self._row:
-            attributes(self._row, data_slot=label)
+            attributes(self._row, data_field=label)
             self._select = ui.select(names, label=label, value=start, on_change=on_change)
             self._select.props("outlined dense options-dense").classes("shoal-grow")
             attributes(self._select, hint=hint or None)
             upload = ui.upload(
                 auto_upload=True,
-                max_file_size=shelf.workbench.largest_upload,
+                max_file_size=fields.workbench.largest_upload,
                 on_upload=self._received,
                 on_rejected=lambda: parts.tell(InputError("that file is larger than the workbench accepts")),
             ).classes("hidden")
@@ -61,7 +61,7 @@ class Slot:
             attributes(button, aria_label=f"Upload: {label}")
             button.tooltip(f"Upload: {label}").classes("shoal-upload")
             picks_files(button, upload)
-        shelf.slots.append(self)
+        fields.fields.append(self)
 
     @property
     def value(self) -> str | None:
@@ -70,7 +70,7 @@ class Slot:
 
     @property
     def gone(self) -> bool:
-        """Whether the slot is on the page no longer."""
+        """Whether the field is on the page no longer."""
         return self._select.is_deleted
 
     def refresh(self) -> None:
@@ -83,7 +83,7 @@ class Slot:
         return names if self._needed else {"": "none", **names}
 
     async def _received(self, event: events.UploadEventArguments) -> None:
-        workbench = self._shelf.workbench
+        workbench = self._fields.workbench
         name = event.file.name
         place = workbench.workspace.incoming(name)
         await event.file.save(place)
@@ -103,7 +103,7 @@ class Slot:
             if job.state is not State.DONE:
                 parts.tell(InputError(job.message))
                 return
-            self._shelf.refresh()
+            self._fields.refresh()
             if job.summary["data"] in self._names():
                 self._select.set_value(job.summary["data"])
             ui.notify(f"'{name}' was read as '{job.summary['data']}'", type="positive")

@@ -1,0 +1,43 @@
+"""A table whose hidden cells somebody changes by hand: built once as its run saw it, audited again and again."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from shoal.operation import Workplace
+from shoal.tables.api import audit, primary_cells, read_pattern
+from shoal.tables.model.table import Table
+from shoal.tables.operations.audit import pattern_of
+from shoal.tables.operations.suppress import problem_of
+from shoal.tables.settings import AuditSettings, SuppressSettings, TableSettings, TabulateSettings
+from shoal.tables.table_to_protect import TableToProtect, table_to_protect
+
+if TYPE_CHECKING:
+    from shoal.tables.safety.audit import Audit
+
+
+class TableByHand:
+    """The problem of any run about a table, with the costs its search saw."""
+
+    def __init__(self, settings: TableSettings, place: Workplace) -> None:
+        priced = isinstance(settings, SuppressSettings | TabulateSettings)
+        table = table_to_protect(settings, place, settings.cost if priced else "value")  # type: ignore[attr-defined]
+        self.counts = table.is_counts(settings)
+        if isinstance(settings, SuppressSettings):
+            self.problem = problem_of(settings, table, place)[0]
+        else:
+            if isinstance(settings, AuditSettings):
+                table = _with_primaries(settings, table, place)
+            self.problem = table.problem(settings)
+
+    def judge(self, cells: list[int]) -> "Audit":
+        """The audit of hiding exactly these cells."""
+        table = self.problem.table
+        return audit(self.problem, [tuple(table.key(cell).values()) for cell in cells], counts=self.counts)
+
+
+def _with_primaries(settings: AuditSettings, table: TableToProtect, place: Workplace) -> TableToProtect:
+    """The primary cells of the pattern are sensitive if nobody named any for a matrix."""
+    if table.sensitive is not None or not isinstance(table.table, Table):
+        return table
+    pattern = read_pattern(table.base, pattern_of(settings, table, place))
+    return replace(table, sensitive=primary_cells(table.base, *pattern))
