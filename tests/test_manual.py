@@ -118,7 +118,7 @@ def test_no_sentence_breaks_a_table(options: ModuleType) -> None:
     operation: Any = Operation("x", "X", "X.", Hostile, lambda *_: None, "x", "x:x")
     told = {row[0]: row[1:] for row in cells(options.table(operation))}
     assert told["--a A|<B>"] == [SENTENCE, "<b>|"]
-    assert told["--no-b"][0] == "Do not off | on."
+    assert told["--no-b"] == ["Do not off | on.", "off"]
     assert told["C | <c>"] == ["Elsewhere | here.", "3"]
     assert "<script>" not in options.table(operation)
 

@@ -94,7 +94,9 @@ def _setting(item: SettingField) -> Row:
     bare = item.argument or item.kind == "switch" or item.metavar == "|".join(item.choices)
     takes = None if bare else item.metavar
     section = _ARGUMENTS if item.argument else item.section or _OPTIONS
-    return Row(section, _written(names, takes), _plain(item.in_command), _allowed(item), _otherwise(item))
+    # What holds anyway is switched off by its option, which nobody has given then.
+    otherwise = "off" if item.kind == "switch" else _otherwise(item)
+    return Row(section, _written(names, takes), _plain(item.in_command), _allowed(item), otherwise)
 
 
 def _product(item: Product) -> Row:
@@ -132,7 +134,6 @@ def _otherwise(item: SettingField) -> str:
     if item.otherwise:
         return _plain(item.otherwise)
     if item.kind == "switch":
-        # What holds anyway is switched off by its option.
         return "on" if item.default is True else "off"
     if item.default in (None, [], {}):
         return "none"
@@ -155,7 +156,8 @@ def _plain(text: str) -> str:
 
 def _section(title: str, body: list[Row]) -> str:
     lines = [list(row[1:]) for row in body]
-    return f"**{title}**\n\n" + _table(["option", "meaning", "may be", "without it"], lines)
+    called = "field" if title == _ELSEWHERE else "option"
+    return f"**{title}**\n\n" + _table([called, "meaning", "may be", "without it"], lines)
 
 
 def _table(header: list[str], lines: list[list[str]]) -> str:
