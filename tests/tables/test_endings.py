@@ -11,7 +11,7 @@ from shoal.errors import Infeasible
 from shoal.search import Budget, Control, Seeds, silent
 from shoal.tables import api
 from shoal.tables.heuristic import networks
-from shoal.tables.heuristic.networks import Workshop
+from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.methods import METHODS
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
@@ -82,10 +82,10 @@ def test_a_planted_nan_keeps_no_method_from_ending(method, name) -> None:
 
 def test_insiders_that_fail_by_rounding_only_end_the_loop(monkeypatch) -> None:
     made = shoal.tabulate(RECORDS, ["r", "q"], value="v", rules=["p-percent(90)"]).problem()
-    workshop = Workshop(made, made.table.network)
+    heuristic = NetworkHeuristic(made, made.table.network)
     # Somebody who says for ever that what is required already fails.
-    monkeypatch.setattr(networks, "failing_insiders", lambda problem, *_: workshop.wanted)
-    assert workshop.build(Seeds(0).state()) is not None
+    monkeypatch.setattr(networks, "failing_insiders", lambda problem, *_: heuristic.wanted)
+    assert heuristic.build(Seeds(0).state()) is not None
 
 
 def test_founders_end_with_the_run() -> None:

@@ -44,14 +44,14 @@ def test_nothing_is_redundant_after_clean_up(rectangles: str) -> None:
 @pytest.mark.parametrize("fresh", [False, True])
 def test_the_rectangle_is_the_cheapest(fresh: bool) -> None:
     plane = Plane(SQUARE, "hypercube", JOINT)
-    state = network_kernels.new_state(plane.graph, plane.workshop.network.nodes)
+    state = network_kernels.new_state(plane.graph, plane.heuristic.network.nodes)
     grid = SQUARE.table.values.reshape(26, 26)
     for s in range(plane.sensitive.size):
         r, c = divmod(int(plane.sensitive[s]), 26)
         i, j = best_rectangle(
             plane.graph,
             state,
-            plane.workshop.usable,
+            plane.heuristic.usable,
             25,
             25,
             26,

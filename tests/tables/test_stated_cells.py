@@ -97,7 +97,7 @@ def numbered(first: int) -> str:
         table.signs,
         {"cell": np.arange(first, first + table.cells)[::-1].astype(object)},
     )
-    return jj.write(problem.against(table=relabelled), square)
+    return jj.write(problem.with_changes(table=relabelled), square)
 
 
 def test_jj_keeps_its_numbers(tmp_path, capsys) -> None:

@@ -20,7 +20,7 @@ SQUARE = [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")]
 
 def times(problem: Problem, factor: float) -> Problem:
     """The same table in another unit."""
-    return problem.against(
+    return problem.with_changes(
         table=replace(problem.table, values=problem.table.values * factor),
         lower=problem.lower * factor,
         upper=problem.upper * factor,

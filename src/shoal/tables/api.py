@@ -341,7 +341,7 @@ def _solve_whole(
             bound = solution.bound if asked is problem else None
             return replace(solution, bound=bound, optimal=solution.optimal and asked is problem)
         more = np.isin(asked.sensitive, bad)
-        asked = asked.against(
+        asked = asked.with_changes(
             lower=np.where(more, np.minimum(asked.lower + 1.0, problem.down[asked.sensitive]), asked.lower),
             upper=np.where(more, asked.upper + 1.0, asked.upper),
         )
@@ -438,7 +438,7 @@ def audit(
     # A pattern of other software may hide what ours would not.
     candidates = problem.candidates.copy()
     candidates[complementary] = True
-    problem = problem.against(candidates=candidates)
+    problem = problem.with_changes(candidates=candidates)
     refuse_lost_levels(problem)
     published = np.setdiff1d(problem.sensitive, np.array(cells, dtype=np.int64))
     found = audit_pattern(problem, complementary, published=published)
@@ -486,7 +486,7 @@ def _bound(bounds: np.ndarray, one: str, none: str, several: str) -> str:
 def _doubtful(problem: Problem, complementary: np.ndarray) -> int:
     """How many sensitive cells would be unsafe if the attacker knew every cell to twice its value."""
     values = np.abs(problem.table.values)
-    narrow = problem.against(
+    narrow = problem.with_changes(
         high=np.minimum(problem.high, np.maximum(2.0 * values, problem.table.values)), insiders=(), sums=None
     )
     return int(audit_pattern(narrow, complementary, all_cells=False).unsafe.size)
@@ -568,7 +568,7 @@ def _priced(problem: Problem, table: Problem | Tabulation, cost: Any) -> Problem
     if isinstance(cost, str) and cost == "value":
         return problem
     contributors = table.contributors if isinstance(table, Tabulation) else None
-    return problem.against(cost=read_costs(problem.table, cost, problem.cost, contributors))
+    return problem.with_changes(cost=read_costs(problem.table, cost, problem.cost, contributors))
 
 
 def _narrowed(problem: Problem, sliding: float, low: float, high: float | None) -> Problem:
@@ -581,7 +581,7 @@ def _narrowed(problem: Problem, sliding: float, low: float, high: float | None) 
         changes["low"] = np.maximum(problem.low, low)
     if high is not None:
         changes["high"] = np.minimum(problem.high, high)
-    return problem.against(**changes) if changes else problem
+    return problem.with_changes(**changes) if changes else problem
 
 
 def _more_sensitive(problem: Problem, sensitive: Any, protection: float) -> Problem:
@@ -592,7 +592,7 @@ def _more_sensitive(problem: Problem, sensitive: Any, protection: float) -> Prob
     own_lower, own_upper = problem.lower.copy(), problem.upper.copy()
     np.maximum.at(own_lower, at, lower[~new])
     np.maximum.at(own_upper, at, upper[~new])
-    return problem.against(
+    return problem.with_changes(
         sensitive=np.concatenate([problem.sensitive, cells[new]]),
         lower=np.concatenate([own_lower, lower[new]]),
         upper=np.concatenate([own_upper, upper[new]]),
@@ -719,7 +719,7 @@ def keep_stable(problem: Problem, previous: Any, share: float = 0.1) -> tuple[Pr
     cells = [problem.table.index[key] for key in keys if key in problem.table.index]
     cheaper = problem.cost.copy()
     cheaper[np.unique(np.array(cells, dtype=np.int64))] *= share
-    return problem.against(cost=cheaper), len(keys) - len(cells)
+    return problem.with_changes(cost=cheaper), len(keys) - len(cells)
 
 
 def read_costs(

@@ -283,7 +283,7 @@ class Problem:
         """What hiding these cells costs."""
         return float(np.sort(self.cost[complementary]).sum())
 
-    def against(self, **changes: object) -> "Problem":
+    def with_changes(self, **changes: object) -> "Problem":
         """The same problem with some fields changed."""
         return replace(self, **changes)  # type: ignore[arg-type]
 

@@ -41,11 +41,11 @@ def plane(seed: int) -> Problem:
         rng, int(rows), int(columns), int(rng.integers(1, 4)), protection=float(rng.uniform(0, 0.4))
     )
     if seed % 4 == 1:
-        problem = problem.against(cost=np.ones(problem.table.cells))
+        problem = problem.with_changes(cost=np.ones(problem.table.cells))
     if seed % 4 == 2:
-        problem = problem.against(sliding=0.5 * problem.table.values[problem.sensitive])
+        problem = problem.with_changes(sliding=0.5 * problem.table.values[problem.sensitive])
     if seed % 4 == 3:
-        problem = problem.against(high=2.0 * problem.table.values + 1.0)
+        problem = problem.with_changes(high=2.0 * problem.table.values + 1.0)
     return problem
 
 
@@ -73,7 +73,7 @@ def test_optimum_with_insiders(seed: int) -> None:
     rng = np.random.default_rng(seed)
     problem = random_plane(rng, 4, 5, 3)
     known = tuple(np.array([cell]) for cell in problem.sensitive)
-    check(problem.against(insiders=known))
+    check(problem.with_changes(insiders=known))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -124,7 +124,7 @@ def with_insiders(seed: int) -> Problem:
     problem = plane(seed) if seed % 3 else hierarchy(rng)
     cells = np.flatnonzero(problem.candidates | problem.is_sensitive)
     known = tuple(np.sort(rng.choice(cells, int(rng.integers(1, 4)), replace=False)) for _ in range(4))
-    return problem.against(insiders=known)
+    return problem.with_changes(insiders=known)
 
 
 @pytest.mark.parametrize("block", range(4))

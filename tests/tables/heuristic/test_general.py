@@ -10,7 +10,7 @@ from scipy.linalg import null_space
 from tests.tables.oracle import cube, optimum
 
 from shoal.search import Budget, Control, Seeds, silent
-from shoal.tables.heuristic.general import GeneralWorkshop
+from shoal.tables.heuristic.general import LpHeuristic
 from shoal.tables.heuristic.neighbourhood import around, nearest, submatrix
 from shoal.tables.methods import METHODS
 from shoal.tables.model.reduction import reduce, ties
@@ -23,7 +23,7 @@ def sparse_cube(seed: int, size: int = 3, sensitive: int = 2) -> Problem:
     """A cube of which most cells may not be hidden, totals included, so that many cells are tied."""
     rng = np.random.default_rng(seed)
     problem = cube(rng, size, sensitive)
-    return problem.against(candidates=rng.random(problem.table.cells) < 0.55)
+    return problem.with_changes(candidates=rng.random(problem.table.cells) < 0.55)
 
 
 @settings(max_examples=80, deadline=None)
@@ -148,20 +148,20 @@ def test_patterns_are_safe_and_improvement_keeps_them_so(kind: str, seed: int) -
     rng = np.random.default_rng(seed)
     problem = cube(rng, 5, 8)
     if kind == "sliding":
-        problem = problem.against(sliding=0.6 * problem.table.values[problem.sensitive])
+        problem = problem.with_changes(sliding=0.6 * problem.table.values[problem.sensitive])
     if kind == "insiders":
-        problem = problem.against(insiders=tuple(np.array([cell]) for cell in problem.sensitive[:5]))
+        problem = problem.with_changes(insiders=tuple(np.array([cell]) for cell in problem.sensitive[:5]))
     if kind == "bounded":
-        problem = problem.against(high=1.5 * problem.table.values + 1.0)
+        problem = problem.with_changes(high=1.5 * problem.table.values + 1.0)
     found = METHODS["general"].solve(problem, None, budget=Budget(), seeds=Seeds(0), observer=silent)
     verify(problem, found)
     assert audit(problem, found.complementary).safe
-    workshop = GeneralWorkshop(problem)
-    first = workshop.build(Seeds(0).state())
+    heuristic = LpHeuristic(problem)
+    first = heuristic.build(Seeds(0).state())
     assert first is not None
     seen: list[np.ndarray] = []
     run = Budget(iterations=60).start()
-    better = workshop.improve(first, 60, Seeds(1), run, seen.append)
+    better = heuristic.improve(first, 60, Seeds(1), run, seen.append)
     assert problem.total_cost(better) <= problem.total_cost(first)
     for pattern in (*seen, better):
         assert audit(problem, pattern).safe
@@ -189,7 +189,7 @@ def test_what_insiders_break_is_what_the_independent_check_finds(seed: int) -> N
         rng.choice(problem.table.cells, 3, replace=False),
     )
     sliding = 0.7 * problem.table.values[problem.sensitive] * (seed % 3 == 0)
-    problem = problem.against(insiders=known, sliding=sliding)
+    problem = problem.with_changes(insiders=known, sliding=sliding)
     share = 0.55 + 0.3 * rng.random()
     complementary = np.flatnonzero(problem.candidates & (rng.random(problem.table.cells) < share))
     hidden = problem.hidden_mask(complementary)

@@ -9,21 +9,21 @@ from shoal.search import Budget, Seeds, silent
 from shoal.tables.exact.lp_cuts import AttackerCuts
 from shoal.tables.exact.network_cuts import NetworkCuts
 from shoal.tables.exact.search import is_safe
-from shoal.tables.heuristic.networks import Workshop
+from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.problem import Problem
 
 
-def workshop(problem: Problem) -> Workshop:
+def heuristic(problem: Problem) -> NetworkHeuristic:
     network = problem.table.network
     assert network is not None
-    return Workshop(problem, network)
+    return NetworkHeuristic(problem, network)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_pattern_outside_of_the_focus_is_thinned_out_like_any_other(seed: int) -> None:
     problem = table(15, 12, 12, Seeds(seed))
     everything = np.flatnonzero(problem.candidates)
-    wide, narrow = workshop(problem), workshop(problem)
+    wide, narrow = heuristic(problem), heuristic(problem)
     narrow.focus(problem.candidates & (problem.cost < 100.0), problem.cost)
     found = narrow.thin(everything)
     assert is_safe(problem, found)
@@ -41,9 +41,9 @@ def test_how_often_the_clock_is_looked_at_changes_nothing(pace: int, monkeypatch
             monkeypatch.setattr(
                 run, "chunk", lambda preferred, chunk=chunk, pieces=pieces: min(chunk(preferred), pieces)
             )
-        first = workshop(problem).build(Seeds(2).state())
+        first = heuristic(problem).build(Seeds(2).state())
         assert first is not None
-        found.append(workshop(problem).improve(first, 200, Seeds(3), run, lambda pattern: None).tolist())
+        found.append(heuristic(problem).improve(first, 200, Seeds(3), run, lambda pattern: None).tolist())
         assert run.work == 137
     assert found[0] == found[1]
 

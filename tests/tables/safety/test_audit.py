@@ -91,7 +91,7 @@ def test_audit_and_verify_agree(seed: int) -> None:
         np.array([int(problem.sensitive[0])]),
         rng.choice(np.flatnonzero(table.internal), 2, replace=False),
     )
-    problem = problem.against(insiders=known)
+    problem = problem.with_changes(insiders=known)
     complementary = np.flatnonzero(problem.candidates & (rng.random(table.cells) < 0.6))
     found = audit(problem, complementary)
     failures = unprotected(problem, complementary)
@@ -186,7 +186,7 @@ def test_insiders_are_found_where_an_outsider_sees_no_limit() -> None:
         )
         known = np.setdiff1d(line, [cell, *problem.sensitive[1:]])
         others = np.setdiff1d(np.arange(table.cells), problem.sensitive)
-        problem = problem.against(candidates=np.ones(table.cells, dtype=bool), insiders=(known,))
+        problem = problem.with_changes(candidates=np.ones(table.cells, dtype=bool), insiders=(known,))
         found = audit(problem, others)
         assert found.unsafe.size == 0 and np.isinf(found.high).any()
         broken = failing_insiders(problem, problem.hidden_mask(others))

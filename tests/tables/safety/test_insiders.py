@@ -89,7 +89,7 @@ def test_a_firm_that_gives_most_of_a_cell_does_not_make_it_hopeless() -> None:
         verify(problem, found)
     with pytest.raises(Infeasible):
         search.solve(
-            problem.against(conceded=()),
+            problem.with_changes(conceded=()),
             search.ExactOptions(),
             budget=Budget(),
             seeds=Seeds(0),

@@ -20,8 +20,8 @@ from shoal.tables.exact.relaxation import Relaxation
 from shoal.tables.exact.tree import Hooks, Incumbent, branch_and_cut
 from shoal.tables.exact.windows import WORK as WINDOW_WORK
 from shoal.tables.exact.windows import Windows
-from shoal.tables.heuristic.general import GeneralWorkshop
-from shoal.tables.heuristic.networks import Workshop
+from shoal.tables.heuristic.general import LpHeuristic
+from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import audit, failing, failing_insiders, failing_sums
 from shoal.tables.safety.feasibility import refuse_hopeless
@@ -78,13 +78,13 @@ class _Search:
         self.seeds = seeds
         self.network = problem.table.network
         self.rng = seeds.child("exact").state()
-        self.workshop: Workshop | GeneralWorkshop
+        self.heuristic: NetworkHeuristic | LpHeuristic
         self.separator: NetworkCuts | AttackerCuts
         if self.network is not None:
-            self.workshop = Workshop(problem, self.network)
+            self.heuristic = NetworkHeuristic(problem, self.network)
             self.separator = NetworkCuts(problem, self.network)
         else:
-            self.workshop = GeneralWorkshop(problem, run=run)
+            self.heuristic = LpHeuristic(problem, run=run)
             self.separator = AttackerCuts(problem, run)
         self.best: Incumbent
         self._suspects = np.empty(0, dtype=np.int64)
@@ -115,7 +115,7 @@ class _Search:
         )
 
     def _first(self) -> np.ndarray:
-        return first_pattern(self.workshop, self.problem, self.seeds)
+        return first_pattern(self.heuristic, self.problem, self.seeds)
 
     def _improve_and_prove(self) -> tuple[float, bool]:
         problem, run = self.problem, self.run
@@ -184,7 +184,7 @@ class _Search:
         gap = max(self.best.cost - relaxation.bound, 1e-9)
         limit = run.budget.seconds
         usable = problem.candidates & (reduced <= min(gap, 0.25 * gap + 0.01 * self.best.cost))
-        general = isinstance(self.workshop, GeneralWorkshop)
+        general = isinstance(self.heuristic, LpHeuristic)
         several = options.roundings
         if general or self._large:
             several = min(several, 4)
@@ -193,19 +193,19 @@ class _Search:
                 return
             usable[self.best.pattern] = True
             strength = (0.7, 0.8, 0.9)[place % 3]
-            self.workshop.focus(usable, problem.cost * (1.0 - strength * x) + 1e-9)
+            self.heuristic.focus(usable, problem.cost * (1.0 - strength * x) + 1e-9)
             above = (0.5, 0.3, 0.9)[place // 3 % 3]
             chosen = np.flatnonzero((x > above) & problem.candidates)
-            found = self.workshop.build(self.rng, chosen, noise=0.0 if place < 3 else 0.3)
+            found = self.heuristic.build(self.rng, chosen, noise=0.0 if place < 3 else 0.3)
             if found is not None:
                 self._offer(found)
-        self.workshop.focus(usable, problem.cost * (1.0 - 0.6 * x) + 1e-9)
+        self.heuristic.focus(usable, problem.cost * (1.0 - 0.6 * x) + 1e-9)
         # Small tables are proved sooner than improved.
         size = int(usable.sum())
         steps = min(options.improvements, size // 2 if general else 50 + 2 * size, max(0, self._left() // 2))
         if steps and not self._large and not run.stopped:
             inner = run if limit is None else run.remaining(seconds=0.25 * limit).start(run.nested("improve"))
-            self.workshop.improve(self.best.pattern, steps, self.seeds.child("improve"), inner, self._offer)
+            self.heuristic.improve(self.best.pattern, steps, self.seeds.child("improve"), inner, self._offer)
             if inner is not run:
                 run.spend(inner.work)
 
@@ -226,12 +226,12 @@ class _Search:
             problem,
             lambda cells: self.separator.write(relaxation.numbers, cells),
             lambda pattern, cells: violated(problem, self.separator, self.network, pattern, cells),
-            lambda pattern: self.workshop.build(self.rng, pattern),
+            lambda pattern: self.heuristic.build(self.rng, pattern),
             relaxation.x,
             relaxation.reduced,
             self.best.pattern,
         )
-        self.workshop.focus(np.isin(np.arange(problem.table.cells), windows.cells))
+        self.heuristic.focus(np.isin(np.arange(problem.table.cells), windows.cells))
         failed = 0
         limit = run.budget.seconds
         until = None if limit is None or self._large else run.seconds + 0.2 * limit
@@ -255,7 +255,7 @@ class _Search:
             before = self.best.cost
             steps = min(self.options.improvements, self._left())
             seeds = self.seeds.child("improve", turn)
-            self.workshop.improve(self.best.pattern, steps, seeds, self.run, self._offer)
+            self.heuristic.improve(self.best.pattern, steps, seeds, self.run, self._offer)
             if self.run.budget.seconds is None and self.best.cost >= before:
                 return
 
@@ -268,7 +268,7 @@ class _Search:
         if problem.total_cost(pattern) >= self.best.cost:
             return
         # Thinning looks at intervals only: if a sum or an insider needs the cells it took, the pattern counts as it came.
-        thinner = [self.workshop.thin(pattern)] if isinstance(self.workshop, Workshop) else []
+        thinner = [self.heuristic.thin(pattern)] if isinstance(self.heuristic, NetworkHeuristic) else []
         for found in (*thinner, pattern):
             cost = problem.total_cost(found)
             if cost < self.best.cost and is_safe(problem, found):
@@ -278,9 +278,9 @@ class _Search:
 
     def _round(self, x: np.ndarray) -> np.ndarray | None:
         problem = self.problem
-        self.workshop.focus(self.workshop.usable, problem.cost * (1.0 - 0.8 * x) + 1e-9)
-        chosen = np.flatnonzero((x > 0.5) & problem.candidates & self.workshop.usable)
-        return self.workshop.build(self.rng, chosen, noise=0.2)
+        self.heuristic.focus(self.heuristic.usable, problem.cost * (1.0 - 0.8 * x) + 1e-9)
+        chosen = np.flatnonzero((x > 0.5) & problem.candidates & self.heuristic.usable)
+        return self.heuristic.build(self.rng, chosen, noise=0.2)
 
     def _safe(self, pattern: np.ndarray) -> bool:
         """Whether a pattern is safe; what failed in the patterns before is looked at first."""
@@ -311,12 +311,12 @@ class _Search:
         return bound
 
 
-def first_pattern(workshop: Workshop | GeneralWorkshop, problem: Problem, seeds: Seeds) -> np.ndarray:
+def first_pattern(heuristic: NetworkHeuristic | LpHeuristic, problem: Problem, seeds: Seeds) -> np.ndarray:
     """The better of a few patterns built from nothing."""
     found = []
-    tries = 3 if isinstance(workshop, Workshop) else 1
+    tries = 3 if isinstance(heuristic, NetworkHeuristic) else 1
     for place in range(tries):
-        pattern = workshop.build(seeds.child("first", place).state(), noise=0.0 if place == 0 else 0.2)
+        pattern = heuristic.build(seeds.child("first", place).state(), noise=0.0 if place == 0 else 0.2)
         if pattern is not None:
             found.append(pattern)
     if not found:
@@ -327,7 +327,7 @@ def first_pattern(workshop: Workshop | GeneralWorkshop, problem: Problem, seeds:
             raise Infeasible(
                 "a sum that one relation gives away stays sensitive even if all that may be hidden is"
             )
-        thinner = workshop.thin(everything)
+        thinner = heuristic.thin(everything)
         found.append(thinner if is_safe(problem, thinner) else everything)
     return min(found, key=problem.total_cost)
 

@@ -48,15 +48,17 @@ def solve(
     """Screen, repair, thin out; on a table that is a network the compiled repair does the same faster."""
     from shoal.tables.exact.presolve import on_smaller
     from shoal.tables.exact.search import first_pattern
-    from shoal.tables.heuristic.networks import Workshop
+    from shoal.tables.heuristic.networks import NetworkHeuristic
 
     def solve_small(problem: Problem, budget: Budget, observer: Observer, start: Pattern | None) -> Pattern:
         run = budget.start(observer)
         network = problem.table.network
-        workshop = (
-            GeneralWorkshop(problem, options.tests, run) if network is None else Workshop(problem, network)
+        heuristic = (
+            LpHeuristic(problem, options.tests, run)
+            if network is None
+            else NetworkHeuristic(problem, network)
         )
-        pattern = first_pattern(workshop, problem, seeds)
+        pattern = first_pattern(heuristic, problem, seeds)
         value = problem.total_cost(pattern)
         run.report(value)
         return Pattern(value=value, complementary=pattern, **run.closing())
@@ -64,8 +66,8 @@ def solve(
     return on_smaller(problem, solve_small, budget=budget, observer=observer, start=start)
 
 
-class GeneralWorkshop:
-    """Builds, thins out and repairs patterns of any table; same use as the workshop for networks.
+class LpHeuristic:
+    """Builds, thins out and repairs patterns of any table; same use as the heuristic for networks.
 
     With a ``run`` it stops when that does; only the first safe pattern is built to the end.
     """

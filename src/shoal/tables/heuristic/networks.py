@@ -14,7 +14,7 @@ from shoal.tables.safety.audit import add_for_sums, bounded, failing_insiders, g
 _WHOLE = False
 
 
-class Workshop:
+class NetworkHeuristic:
     """The kernels with all they need for one problem: which cells may be used, at which price, and what is required.
 
     ``wanted`` grows when a pattern turns out to fail an insider.

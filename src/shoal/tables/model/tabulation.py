@@ -185,7 +185,7 @@ class Tabulation(Glance):
             return found
         sums = SumRule(self.contributions, self.rules, waived=self.waived)
         sole = self.sole_contributors()
-        return found.against(insiders=sole, conceded=self._beyond_help(found, sole), sums=sums)
+        return found.with_changes(insiders=sole, conceded=self._beyond_help(found, sole), sums=sums)
 
     def _beyond_help(self, problem: Problem, sole: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
         """For each sole contributor the sensitive cells it gives so much of that they cannot fall as far as they should.

@@ -25,7 +25,7 @@ def ordinary(problem: Problem) -> tuple[Problem, float, float]:
     values, costs = _factor(problem.table.values), _factor(problem.cost)
     if values == 1.0 and costs == 1.0:
         return problem, 1.0, 1.0
-    scaled = problem.against(
+    scaled = problem.with_changes(
         table=_times(problem.table, values),
         lower=problem.lower * values,
         upper=problem.upper * values,

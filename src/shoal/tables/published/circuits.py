@@ -14,7 +14,7 @@ from shoal.errors import Infeasible, InputError
 from shoal.search.kernels import kernel
 from shoal.search.randomness import shuffle
 from shoal.tables.heuristic import network_kernels
-from shoal.tables.heuristic.networks import Workshop
+from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.problem import Problem
 from shoal.tables.published.hypercube_kernels import cell_holds, hypercube
 from shoal.tables.safety.audit import add_for_sums
@@ -59,8 +59,8 @@ class Plane:
         self.method = method
         self.search = search
         self.rows, self.columns = shape
-        self.workshop = Workshop(problem, network)
-        self.workshop.focus(problem.candidates & problem.table.internal)
+        self.heuristic = NetworkHeuristic(problem, network)
+        self.heuristic.focus(problem.candidates & problem.table.internal)
         wanted = problem.requirements
         self.sensitive = np.unique(wanted.cell)
         self.first = np.searchsorted(wanted.cell, np.append(self.sensitive, problem.table.cells)).astype(
@@ -78,23 +78,23 @@ class Plane:
     @property
     def graph(self) -> network_kernels.Graph:
         """The static part of the kernels' arguments."""
-        return self.workshop.graph
+        return self.heuristic.graph
 
     @property
     def scratch(self) -> network_kernels.Scratch:
         """Working space."""
-        return self.workshop.scratch
+        return self.heuristic.scratch
 
     def hypercube(self, rng: np.ndarray) -> network_kernels.State | None:
         """Rectangles in random order, then clean-up; ``None`` if some cell could not be protected."""
-        state = network_kernels.new_state(self.graph, self.workshop.network.nodes)
+        state = network_kernels.new_state(self.graph, self.heuristic.network.nodes)
         order = np.arange(self.sensitive.size)
         shuffle(rng, order)
         cost = hypercube(
             self.graph,
             state,
             self.scratch,
-            self.workshop.usable,
+            self.heuristic.usable,
             self.rows,
             self.columns,
             self.first,
@@ -108,7 +108,7 @@ class Plane:
 
     def load(self, hidden: np.ndarray) -> network_kernels.State:
         """A state in which these complementary cells are hidden."""
-        state = network_kernels.new_state(self.graph, self.workshop.network.nodes)
+        state = network_kernels.new_state(self.graph, self.heuristic.network.nodes)
         hide_all(self.graph, state, hidden)
         return state
 
@@ -123,7 +123,7 @@ class Plane:
         problem = self.problem
         found: np.ndarray | None = pattern
         if problem.insiders:
-            found = self.workshop.build(rng, pattern)
+            found = self.heuristic.build(rng, pattern)
         if found is not None and problem.sums is not None:
             found = add_for_sums(problem, found, problem.cost)
         if found is None:

@@ -81,14 +81,14 @@ def solve(
         tally.children += 1
         lacking = [
             place
-            for place in range(plane.workshop.wanted.size)
+            for place in range(plane.heuristic.wanted.size)
             if not network_kernels.holds(plane.graph, board, plane.scratch, place)
         ]
         if lacking:
             tally.infeasible += 1
         for place in lacking:
             if not network_kernels.holds(plane.graph, board, plane.scratch, place) and (
-                network_kernels.lay_paths(plane.graph, board, plane.scratch, place, plane.workshop.penalty)
+                network_kernels.lay_paths(plane.graph, board, plane.scratch, place, plane.heuristic.penalty)
                 < 0
             ):
                 return None
@@ -96,7 +96,7 @@ def solve(
 
     def thinned(state: np.ndarray, hidden: np.ndarray) -> np.ndarray:
         board = plane.load(hidden)
-        for place in range(plane.workshop.wanted.size):
+        for place in range(plane.heuristic.wanted.size):
             network_kernels.holds(plane.graph, board, plane.scratch, place)
         cells = np.flatnonzero(hidden)
         shuffle(state, cells)

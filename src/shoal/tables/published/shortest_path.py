@@ -10,7 +10,7 @@ from shoal.search import Budget, Observer, Seeds
 from shoal.search.options import Options
 from shoal.tables.exact.search import is_safe
 from shoal.tables.heuristic import network_kernels
-from shoal.tables.heuristic.networks import Workshop
+from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import add_for_sums
 from shoal.tables.solution import Pattern
@@ -64,21 +64,21 @@ def _paths(
     if network is None:
         raise InputError(f"method '{method}' needs a two-dimensional table; use 'auto', 'general' or 'exact'")
     run = budget.start(observer)
-    workshop = Workshop(problem, network)
-    state = workshop.state()
-    graph, scratch = workshop.graph, workshop.scratch
-    for place in range(workshop.wanted.size):
+    heuristic = NetworkHeuristic(problem, network)
+    state = heuristic.state()
+    graph, scratch = heuristic.graph, heuristic.scratch
+    for place in range(heuristic.wanted.size):
         skip = method == "castro" and network_kernels.holds(graph, state, scratch, place)
-        if not skip and network_kernels.lay_paths(graph, state, scratch, place, workshop.penalty) < 0:
+        if not skip and network_kernels.lay_paths(graph, state, scratch, place, heuristic.penalty) < 0:
             raise _failure(method)
-    pattern = workshop.pattern(state)
+    pattern = heuristic.pattern(state)
     if problem.insiders:
-        found = workshop.build(seeds.child(method).state(), pattern)
+        found = heuristic.build(seeds.child(method).state(), pattern)
         if found is None:
             raise _failure(method)
         pattern = found
     if options.clean_up:
-        pattern = workshop.thin(pattern)
+        pattern = heuristic.thin(pattern)
     if problem.sums is not None:
         found = add_for_sums(problem, pattern, problem.cost)
         if found is None:

@@ -154,7 +154,7 @@ def audit(
 def without(problem: Problem, cells: np.ndarray) -> Problem:
     """The problem as if these sensitive cells were published ones."""
     keep = ~np.isin(problem.sensitive, cells)
-    return problem.against(
+    return problem.with_changes(
         sensitive=problem.sensitive[keep],
         lower=problem.lower[keep],
         upper=problem.upper[keep],
