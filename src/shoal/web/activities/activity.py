@@ -1,11 +1,13 @@
 """What an activity is: a request that can be checked, and a function that does it in a worker process."""
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic_core import PydanticKnownError
 
 from shoal.errors import InputError
 from shoal.web.jobs.context import Context
@@ -18,6 +20,14 @@ class Request(BaseModel):
     """The base of every request: unknown fields are refused, and numbers that are none or have no end."""
 
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    @field_validator("*")
+    @classmethod
+    def _finite(cls, value: Any) -> Any:
+        # A bound that is not there may be infinite on the command line; JSON has no such numbers.
+        if isinstance(value, float) and not math.isfinite(value):
+            raise PydanticKnownError("finite_number")
+        return value
 
 
 # Where a field may be one thing or several, the place of an error names which was tried.
