@@ -10,9 +10,10 @@ search, ``glimpse`` says how far it is.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 from shoal.import_paths import load
@@ -30,6 +31,8 @@ Result = TypeVar("Result")
 
 #: What names data: for a command a file or a table, for the workbench data of its workspace.
 Place: TypeAlias = "str | Address"
+#: What reads files of further formats, by their ending.
+Readers: TypeAlias = "Mapping[str, Callable[[Path], pl.DataFrame]]"
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,6 +57,14 @@ class Records:
         """The value labels of a file of SPSS or Stata."""
         return None if self.source is None else self.source.labels
 
+    @property
+    def knowable(self) -> list[str]:
+        """The columns that somebody may know of a person: by their roles, or else by the look of them."""
+        import shoal
+
+        roles = self.roles or {guess.column: guess.role for guess in shoal.guess_roles(self.frame)}
+        return [name for name, role in roles.items() if role == "quasi-identifier"]
+
 
 class Workplace(Protocol):
     """Where an operation runs: the command line, the workbench, a plan."""
@@ -76,6 +87,12 @@ class Workplace(Protocol):
 
     def as_file(self, name: str, ending: str) -> "Path | None":
         """Data as a file of one kind, which holds more than a frame can; ``None`` if it is of another kind."""
+
+    def companion(self, name: Place, readers: Readers = MappingProxyType({})) -> Records:
+        """What goes with the data and has a layout of its own; ``readers`` read files that are no tables."""
+
+    def wanted(self, product: str, files: Collection[str] = ()) -> bool:
+        """Whether a product will be written; the names of the files in a folder are refused at once if they exist."""
 
     def file(self, name: str) -> "Path":
         """Where a file of our own is, such as groups or record links."""
@@ -102,29 +119,37 @@ class Rows:
 
 @dataclass(frozen=True)
 class Product:
-    """Something a run can write: data, a text, or bytes, made from the result and the settings.
+    """Something a run can write, made from the result and the settings.
 
-    ``check`` looks at data that was read back before it takes its place. ``files`` are names and titles it gets in the
-    workbench; ``subject`` is what is missed when the product goes nowhere. With ``beside`` it is written beside the first
-    product, under the same name with this ending. A place with one of the ``endings`` gets the ``whole`` as bytes, which
-    hold more than data can; ``only`` keeps a product to one of the front ends.
+    It is data, a text, bytes, a ``folder`` of files by name, or ``columns``: of each table that ``into`` names a frame with the
+    key first and the columns to be set there. ``check`` looks at data that was read back before it takes its place. Unless
+    ``like_input`` says otherwise, data is written like the input if it is not internal. A place with one of the ``endings``
+    gets the ``whole`` as bytes, which hold more than data can. With ``beside`` it is written beside the first product, under
+    the same name with this ending. ``only`` keeps a product to one of the front ends.
+
+    ``files`` are names and titles it gets in the workbench, ``archive`` those of all where a result is of several tables (by
+    name). What the data lack for it is told there in a note that begins with ``lacking``, or not at all if that is empty.
+    ``subject`` is what is missed when no product of it goes anywhere.
     """
 
     name: str
     sentence: str
     make: Callable[[Any, Any], Any]
-    form: Literal["data", "text", "bytes"] = "data"
+    form: Literal["data", "text", "bytes", "folder", "columns"] = "data"
     short: str | None = None
     metavar: str = "FILE"
     internal: bool = False
+    into: Callable[[Any], Iterable[Place]] = lambda settings: ()
     check: Callable[[Any, Any], Callable[[Any], object]] | None = None
     files: tuple[tuple[str, str], ...] = ()
+    archive: tuple[str, str] | None = None
+    lacking: str | None = None
     subject: str = ""
     beside: str = ""
     whole: Callable[[Any, str], bytes] | None = None
     endings: tuple[str, ...] = ()
     only: Front | None = None
-    like_input: bool = True
+    like_input: bool | None = None
 
     @property
     def has_option(self) -> bool:
@@ -152,10 +177,11 @@ class Operation:
 
     ``function`` is the import path of the public function whose signature the settings go with, ``telling`` that of the
     module that tells its result. ``reads`` names all data that will be read, and ``check`` refuses what cannot go together
-    with the products that are to be written, both before any work. ``gate`` gives the words of a refusal if the result is
-    not what the settings require; a result that is not ``good`` is told and written all the same, and a command leaves
-    with 3. ``only_in_workbench`` names settings that its command does without. ``apart`` names
-    parameters of the function that are no settings, and settings that it does not take.
+    with the products (or "report") that are to be written, both before any work; ``writes`` is whether there is anything to
+    write with these settings at all. ``gate`` gives the words of a refusal if the result is not what the settings require;
+    a result that is not ``good`` is told and written all the same, and a command leaves with 3. ``only_in_workbench`` names
+    settings that its command does without. ``apart`` names parameters of the function that are no settings, and settings
+    that it does not take.
     """
 
     name: str
@@ -171,6 +197,7 @@ class Operation:
     titled: Callable[[Any], str] = lambda settings: ""
     products: tuple[Product, ...] = ()
     check: Callable[[Any, frozenset[str]], None] = lambda settings, written: None
+    writes: Callable[[Any], bool] = lambda settings: True
     gate: Callable[[Any, Any], str | None] | None = None
     good: Callable[[Any, Any], bool] = lambda result, settings: True
     methods: str | None = None

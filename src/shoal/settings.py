@@ -15,7 +15,7 @@ True
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 
@@ -48,13 +48,15 @@ def setting(
     words: Mapping[str, str] | None = None,
     argument: bool = False,
     only: Front | None = None,
+    needed_in: Front | None = None,
     **limits: Any,
 ) -> Any:
     """Declare one setting: its default (``...`` if it must be given) and what it does.
 
     ``otherwise`` says what holds when it is not given, ``words`` what its choices are called on a page. An ``argument``
     stands on the command line without its name; ``flag`` is another name it has there. ``only`` keeps a setting to one of
-    the front ends. ``limits`` are those of Pydantic: ``ge``, ``gt``, ``le``, ``lt``, ``min_length``, ``max_length``.
+    the front ends; ``needed_in`` is the one that does not go without it. ``limits`` are those of Pydantic: ``ge``, ``gt``,
+    ``le``, ``lt``, ``min_length``, ``max_length``.
     """
     about = {
         "section": section,
@@ -66,6 +68,7 @@ def setting(
         "words": None if words is None else dict(words),
         "argument": argument or None,
         "only": only,
+        "needed_in": needed_in,
     }
     extra: Any = {name: value for name, value in about.items() if value}
     if isinstance(default, list | dict):
@@ -217,6 +220,7 @@ class SettingField:
     required: bool = False
     argument: bool = False
     only: Front | None = None
+    needed_in: Front | None = None
     spelling: Spelling | None = None
 
     @property
@@ -270,7 +274,13 @@ def fields(model: type[BaseModel], front: Front | None = None) -> list[SettingFi
     own = [name for kind in model.__mro__ for name in vars(kind).get("__annotations__", {})]
     names = sorted(model.model_fields, key=own.index)
     every = [_field(name, model.model_fields[name]) for name in names]
-    return [item for item in every if front is None or item.only in (None, front)]
+    return [
+        replace(item, required=True, may_be_empty=False)
+        if front is not None and item.needed_in == front
+        else item
+        for item in every
+        if front is None or item.only in (None, front)
+    ]
 
 
 def _field(name: str, info: FieldInfo) -> SettingField:
@@ -315,6 +325,7 @@ def _field(name: str, info: FieldInfo) -> SettingField:
         required=info.is_required(),
         argument=bool(about.get("argument")),
         only=about.get("only"),
+        needed_in=about.get("needed_in"),
         spelling=spelling,
     )
 

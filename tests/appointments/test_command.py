@@ -5,7 +5,7 @@ import sqlite3
 
 import polars as pl
 import pytest
-from tests.appointments.test_people import PEOPLE, SLOTS
+from tests.appointments.people.test_rows import PEOPLE, SLOTS
 
 from shoal.cli.main import main
 

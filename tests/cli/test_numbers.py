@@ -10,6 +10,7 @@ import typer
 from tests.cli.running import shoal
 
 from shoal.cli.main import app
+from shoal.operations import OPERATIONS
 
 # What makes each command run on little data; options under test come after it.
 _COMMANDS = {
@@ -48,7 +49,16 @@ def _numeric() -> Iterator[tuple[tuple[str, ...], str, type]]:
                 yield path, name, kinds.pop()
 
 
-NUMERIC = sorted(set(_numeric()), key=str)
+def _of_operations() -> Iterator[tuple[tuple[str, ...], str, type]]:
+    """The same of the commands that are made from operations."""
+    kinds: dict[str, type] = {"whole": int, "number": float}
+    for name, operation in OPERATIONS.items():
+        for item in operation.fields("command"):
+            if item.kind in kinds:
+                yield (name,), item.option, kinds[item.kind]
+
+
+NUMERIC = sorted({*_numeric(), *_of_operations()}, key=str)
 INFINITE = {"--low", "--high"}
 
 

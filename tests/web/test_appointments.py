@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.appointments.random_plan import with_random_plan
 from shoal.errors import InputError
 from shoal.search.control import Control
 from shoal.web.activities import assign, generate, update
-from shoal.web.activities.appointment_figures import matrices
 from shoal.web.jobs.context import Context
 from shoal.web.jobs.task import Task
 from shoal.web.workspace import Workspace
@@ -63,7 +63,7 @@ def _slots() -> pl.DataFrame:
 
 def _run(context: Context, **request: Any) -> dict[str, Any]:
     asked = {"quasi": ["CP", "SEX"], "seed": 3, "time_limit": 20, **request}
-    return assign.run(assign.Assign(**asked), context)
+    return assign.ACTIVITY.run(assign.ACTIVITY.request_model(**asked), context)
 
 
 def _texts(path: Path) -> dict[str, str]:
@@ -135,9 +135,8 @@ def test_the_matrix_adds_up(codes: int) -> None:
     random = np.random.default_rng(8)
     people = pl.DataFrame({"zip": np.concatenate([np.arange(codes), random.integers(0, codes, 300)])})
     slots = pl.DataFrame({"slot": np.arange(50), "capacity": np.full(50, 12)})
-    plan = shoal.assign(people, slots, quasi="zip", method="greedy", seed=1)
-    chance = shoal.assign(people, slots, quasi="zip", method="random", seed=1)
-    found = matrices(plan, chance)
+    plan = with_random_plan(shoal.assign(people, slots, quasi="zip", method="greedy", seed=1), 1)
+    found = assign.matrices(plan)
     assert [item["which"] for item in found] == (["all"] if codes == 3 else ["largest", "smallest"])
     # Counted anew, person by person: the largest crowds first.
     crowds = plan.waiting.crowd.tolist()
@@ -147,7 +146,7 @@ def test_the_matrix_adds_up(codes: int) -> None:
         rows = order[-40:] if item["which"] == "smallest" else order[:40]
         assert item["crowds"] == [sizes[crowd] for crowd in rows]
         assert len(item["slots"]) == 40
-        for key, seats in (("plan", plan.slot_of), ("random", chance.slot_of)):
+        for key, seats in (("plan", plan.slot_of), ("random", plan.random_slot_of)):
             together = Counter(zip(crowds, seats.tolist(), strict=True))
             assert item[key] == [[together[crowd, int(slot)] for slot in item["slots"]] for crowd in rows]
     assert found[0]["crowds"][0] == max(sizes.values())

@@ -93,7 +93,8 @@ class Appointments(Glance):
     """Everybody's appointment and how anonymous it leaves them.
 
     ``people`` is the frame that came in with the columns of the slot added; ``slot_of`` the place of everybody's slot in the
-    table of slots. Vectors count crowds of the quasi-identifier together with what is known of the slot.
+    table of slots. Vectors count crowds of the quasi-identifier together with what is known of the slot. ``random_slot_of``
+    is everybody's slot in a random plan, where there is one beside this.
     """
 
     people: Any
@@ -112,6 +113,7 @@ class Appointments(Glance):
     quasi: tuple[str, ...]
     known: tuple[str, ...] | None
     settings: dict[str, Any] = field(default_factory=dict)
+    random_slot_of: np.ndarray | None = None
 
     def glance(self) -> dict[str, Any]:
         """How many people there are, K and what is proved of it."""
@@ -214,9 +216,9 @@ class Appointments(Glance):
 
     def report(self) -> "Page":
         """A page for the person who signs."""
-        from shoal.appointments.report import page
+        from shoal.appointments.report import plan_page
 
-        return page(self)
+        return plan_page(self)
 
 
 def assign_sizes(

@@ -1,16 +1,212 @@
-"""The page somebody signs before appointments go out: what they do to anonymity, and what cannot be helped."""
+"""How appointments are told: figures, facts, tables, and the page somebody signs before they go out."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from shoal.operation import Rows
 from shoal.report.page import Page
 
 if TYPE_CHECKING:
     from shoal.anonymity.vector import AnonymityVector
-    from shoal.appointments.api import Appointments
+    from shoal.appointments.api import Appointments, Plan
+    from shoal.appointments.operation import Assigned, Result
+    from shoal.appointments.settings import AssignSettings
+    from shoal.search import Progress
+
+_SLOTS_SHOWN = 30
+# A matrix of more cells would not be read.
+_CELLS_SHOWN = 2000
 
 
-def page(plan: "Appointments") -> Page:
-    """The report of a plan; it holds numbers of people only."""
+def glimpse(progress: "Progress") -> str:
+    """How far the search is."""
+    if progress.value is None:
+        return ""
+    value = progress.value if isinstance(progress.value, int) else progress.value.k
+    bound = progress.bound if isinstance(progress.bound, int) or progress.bound is None else progress.bound.k
+    return f"K {value}" + ("" if bound is None else f" of at most {bound}")
+
+
+def figures(result: "Result", settings: "AssignSettings") -> dict[str, Any]:
+    """The figures of a plan; of several tables those of each, and of sizes the matrix, too."""
+    if not isinstance(result, list):
+        return _figures_of_sizes(result)
+    if len(result) == 1:
+        return table_figures(result[0])
+    return {"tables": [{"table": table.people.name, **table_figures(table)} for table in result]}
+
+
+def table_figures(table: "Assigned") -> dict[str, Any]:
+    """The figures of one table of people."""
+    plan, assignment = table.plan, table.plan.assignment
+    return {
+        **plan.to_dict(),
+        "known": None if plan.known is None else list(plan.known),
+        "work": 0 if assignment is None else assignment.work,
+        "seconds": 0.0 if assignment is None else assignment.seconds,
+        **_attended(table),
+        "warnings": list(table.warnings),
+    }
+
+
+def _attended(table: "Assigned") -> dict[str, Any]:
+    """What the appointments say of those who came, if that is known."""
+    if table.came is None:
+        return {}
+    vector = table.plan.attended(table.came)
+    return {
+        "attended": int(table.came.sum()),
+        "k_attended": vector.k,
+        "vector_attended": _crowds(vector),
+        "exposed_attended": vector.below(table.plan.k_required),
+    }
+
+
+def _figures_of_sizes(plan: "Plan") -> dict[str, Any]:
+    return {
+        "method": plan.method,
+        "objective": plan.problem.objective,
+        "people": plan.problem.people,
+        "k": plan.k,
+        "k_before": plan.k_before,
+        "k_bound": plan.k_bound,
+        "k_random": plan.random.k,
+        "vector": _crowds(plan.vector),
+        "vector_before": _crowds(plan.vector_before),
+        "optimal": plan.optimal,
+        "matrix": plan.matrix,
+        "loads": plan.assignment.loads.tolist(),
+        "work": plan.assignment.work,
+        "stopped_by": str(plan.assignment.stopped_by),
+        "seconds": plan.assignment.seconds,
+    }
+
+
+def _crowds(vector: "AnonymityVector") -> dict[str, int]:
+    return {str(size): count for size, count in vector.items()}
+
+
+def facts(result: "Result", settings: "AssignSettings") -> list[tuple[str, Any]]:
+    """What a person wants to know first; of several tables all is in one table."""
+    if not isinstance(result, list):
+        return _k_facts(result)
+    return _facts(result[0]) if len(result) == 1 else []
+
+
+def _k_facts(plan: "Plan | Appointments") -> list[tuple[str, Any]]:
+    return [
+        ("K", f"{plan.k} (before any slot is known: {plan.k_before}; at random: {plan.random.k})"),
+        ("best K possible", plan.k_bound),
+        ("anonymity vector", str(plan.vector)),
+        ("proved optimal", "yes" if plan.optimal else "no"),
+    ]
+
+
+def _facts(table: "Assigned") -> list[tuple[str, Any]]:
+    plan = table.plan
+    pairs: list[tuple[str, Any]] = [
+        ("people", f"{plan.waiting.people:,} in {plan.waiting.crowd_sizes.size:,} crowds"),
+        *_k_facts(plan),
+        (
+            f"people below {plan.k_required}",
+            f"{plan.exposed:,} ({plan.exposed_before:,} before any slot, whom no plan can help; at random "
+            f"{plan.random.below(plan.k_required):,})",
+        ),
+    ]
+    came = _attended(table)
+    if came:
+        words = f"K {came['k_attended']}, {came['exposed_attended']:,} of {came['attended']:,} below {plan.k_required}"
+        pairs.append(("of those who came", words))
+    if plan.homogeneous:
+        words = f"{plan.homogeneous} (whoever is seen there gives the crowd away)"
+        pairs.append(("slots with a single crowd", words))
+    return pairs
+
+
+def tables(result: "Result", settings: "AssignSettings") -> list[Rows]:
+    """The load of the slots, or of several tables a line each; of sizes the matrix."""
+    if not isinstance(result, list):
+        return _matrix(result)
+    if len(result) > 1:
+        header = ["table", "people", "K", "best K", "K before", "K at random", "optimal"]
+        return [Rows(header, [_row(table.people.name, table.plan) for table in result])]
+    slots = result[0].plan.to_dict()["slots"]
+    more = len(slots) - _SLOTS_SHOWN
+    return [
+        Rows(
+            ["slot", "capacity", "load"],
+            [(item["slot"], item["capacity"], item["load"]) for item in slots[:_SLOTS_SHOWN]],
+            rest=f"… and {more} more slots" if more > 0 else "",
+        )
+    ]
+
+
+def _row(name: str, plan: "Appointments") -> tuple[Any, ...]:
+    return (name, plan.waiting.people, plan.k, plan.k_bound, plan.k_before, plan.random.k, plan.optimal)
+
+
+def _matrix(plan: "Plan") -> list[Rows]:
+    sizes, seats = plan.problem.sizes.tolist(), plan.problem.capacities.tolist()
+    if len(sizes) * len(seats) > _CELLS_SHOWN:
+        return []
+    return [
+        Rows(
+            ["group", *(f"slot of {seat}" for seat in seats)],
+            [
+                [f"{size}", *(value or "" for value in row)]
+                for size, row in zip(sizes, plan.matrix, strict=True)
+            ],
+        )
+    ]
+
+
+def page(result: "Result", settings: "AssignSettings") -> Page:
+    """The report of the plans; it holds numbers of people only."""
+    assert isinstance(result, list), "of sizes there is no report"
+    if len(result) == 1:
+        return plan_page(result[0].plan)
+    plans = {table.people.name: table.plan for table in result}
+    out = Page(
+        f"Appointments of {len(plans)} tables",
+        f"{sum(plan.waiting.people for plan in plans.values()):,} people; "
+        f"quasi-identifiers: {', '.join(settings.quasi or ())}; an attacker knows "
+        + ("the slot" if settings.known is None else ", ".join(settings.known)),
+    )
+    out.section("All tables")
+    out.table(
+        ["table", "people", "K now", "best K possible", "K before", "K at random", "proved optimal"],
+        [(*_row(name, plan)[:-1], "yes" if plan.optimal else "no") for name, plan in plans.items()],
+    )
+    out.section("Who stands out")
+    out.table(
+        ["table", f"people in crowds below {settings.k} before", "now", "slots of one crowd", "stopped by"],
+        [
+            (name, plan.exposed_before, plan.exposed, plan.homogeneous, str(plan.stopped_by))
+            for name, plan in plans.items()
+        ],
+    )
+    _beyond_help(out, sum(plan.exposed_before for plan in plans.values()), settings.k)
+    shared = next(iter(plans.values()))
+    out.provenance(
+        [
+            ("method", shared.method),
+            ("objective", shared.objective),
+            *[(name, value) for name, value in shared.settings.items() if value is not None],
+        ],
+        "seats, capacities, eligibility, K and vector of every table recounted from single people",
+    )
+    return out
+
+
+def _beyond_help(out: Page, people: int, k: int) -> None:
+    if people:
+        out.warning(
+            f"{people:,} people are in crowds below {k} before any appointment is given. "
+            "No plan can help them: generalise their attributes or withhold their records."
+        )
+
+
+def plan_page(plan: "Appointments") -> Page:
+    """The report of one plan."""
     from shoal.report import charts
     from shoal.report.bins import Bin, merge_small
 
@@ -39,11 +235,7 @@ def page(plan: "Appointments") -> Page:
             for limit in limits
         ],
     )
-    if plan.exposed_before:
-        out.warning(
-            f"{plan.exposed_before:,} people are in crowds below {plan.k_required} before any appointment is given. "
-            "No plan can help them: generalise their attributes or withhold their records."
-        )
+    _beyond_help(out, plan.exposed_before, plan.k_required)
     caused = plan.exposed - plan.exposed_before
     if caused > 0:
         out.warning(f"{caused:,} more people come below {plan.k_required} by these appointments.")

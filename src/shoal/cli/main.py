@@ -14,7 +14,6 @@ from typer.core import TyperGroup
 
 from shoal._version import __version__
 from shoal.cli import (
-    assign,
     demo,
     generate,
     options,
@@ -78,7 +77,6 @@ def shoal(
 
 
 for command in (
-    assign,
     generate,
     study,
     serve,

@@ -15,6 +15,7 @@ from shoal.settings import SettingField, Settings, checked
 from shoal.sources.address import beside
 
 if TYPE_CHECKING:
+    from shoal.cli.workplace import Declared
     from shoal.sources import Output, Outputs
     from shoal.sources.outputs import Writing
 
@@ -104,8 +105,14 @@ def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 def _product(item: Product) -> inspect.Parameter:
     names = [item.option] + ([item.short] if item.short else [])
     option = typer.Option(
-        *names, metavar=item.metavar, help=item.sentence, show_default=False, rich_help_panel=FILES
+        *names,
+        metavar=item.metavar or None,
+        help=item.sentence,
+        show_default=False,
+        rich_help_panel=FILES,
     )
+    if item.form == "columns":
+        return _keyword(_parameter_of(item), Annotated[bool, option], False)
     kind = str if item.form == "data" else Path
     return _keyword(_parameter_of(item), Annotated[kind | None, option], None)
 
@@ -139,17 +146,17 @@ class Run:
         settings = self._settings()
         outputs, declared, page = self._outputs(settings)
         several = len(list(self.operation.reads(settings))) > 1
-        place = CommandLine(self._values, quiet=self._quiet, several=several)
+        place = CommandLine(self._values, outputs, declared, quiet=self._quiet, several=several)
         result = self._result(settings, place, outputs, declared)
         told = self.operation.told
         figures = spelled_throughout(told.figures(result, settings), self._option)
         refused = self.operation.gate(result, settings) if self.operation.gate is not None else None
         with outputs.together() as writing:
             if refused is None:
-                for product, target in declared.items():
-                    self._write(writing, product, target, result, settings, place)
-                    if not product.beside:
-                        figures[product.name] = str(target)
+                for product, targets in declared.items():
+                    self._write(writing, product, targets, result, settings, place)
+                    if product.form != "columns" and not product.beside:
+                        figures[product.name] = str(targets[0])
             if page is not None:
                 writing.text(page, told.page(result, settings).html())
         if page is not None:
@@ -164,10 +171,13 @@ class Run:
     def _list_methods(self) -> None:
         registry = self.operation.registry
         assert registry is not None
-        rows = [(name, item.summary) for name, item in registry.items()]
-        output.emit(
-            {"methods": dict(rows)}, lambda: output.rows(["method", "what it does"], rows), as_json=self._json
-        )
+        found = {name: item.summary for name, item in registry.items()}
+        header, rows = ["method", "what it does"], [[name, text] for name, text in found.items()]
+        if any(item.objectives for item in registry.values()):
+            header.insert(1, "objectives")
+            for row in rows:
+                row.insert(1, ", ".join(registry[row[0]].objectives))
+        output.emit({"methods": found}, lambda: output.rows(header, rows), as_json=self._json)
 
     def _settings(self) -> Settings:
         given: dict[str, Any] = {}
@@ -193,7 +203,7 @@ class Run:
     def _option(self, name: str, value: str | None) -> str:
         return self._spell(name) if value is None else f"{self._spell(name)} {value}"
 
-    def _outputs(self, settings: Settings) -> "tuple[Outputs, dict[Product, Output], Output | None]":
+    def _outputs(self, settings: Settings) -> "tuple[Outputs, Declared, Output | None]":
         from shoal import sources
 
         outputs = sources.Outputs(
@@ -201,35 +211,42 @@ class Run:
             inputs=list(self.operation.reads(settings)),
             safe_csv=self._values.get("safe_csv", False),
         )
-        declared = {}
+        every = {item: self._values.get(_parameter_of(item)) for item in self.operation.products}
+        named: dict[Product, Any] = {item: name for item, name in every.items() if name not in (None, False)}
+        report = self._values["report"]
+        written = frozenset(item.name for item in named) | ({"report"} if report is not None else set())
+        self.operation.check(settings, written)
+        declared: Declared = {}
         for product in self.operation.products:
-            name, called = self._values.get(_parameter_of(product)), product.named
             first = self.operation.products[0]
+            if product.form == "columns" and product in named:
+                places = [sources.parse(place) for place in product.into(settings)]
+                declared[product] = [outputs.columns(product.named, place) for place in places]
+                continue
+            name, called = named.get(product), product.named
             if product.beside and first in declared:
-                name = beside(self._values[_parameter_of(first)], product.beside)
+                name = beside(named[first], product.beside)
                 called = f"the {product.name} beside {first.named}"
-            as_data = product.form == "data" and not product.is_whole(name)
-            declare = outputs.data if as_data else outputs.file
+            ways = {"data": outputs.data, "folder": outputs.folder}
+            declare = outputs.file if product.is_whole(name) else ways.get(product.form, outputs.file)
             place = declare(called, name, internal=product.internal)
             if place is not None:
-                declared[product] = place
-        page = outputs.file("--report", self._values["report"], internal=True)
-        self.operation.check(settings, frozenset(product.name for product in declared))
-        return outputs, declared, page
+                declared[product] = [place]
+        return outputs, declared, outputs.file("--report", report, internal=True)
 
     def _result(
         self,
         settings: Settings,
         place: CommandLine,
         outputs: "Outputs",
-        declared: "dict[Product, Output]",
+        declared: "Declared",
     ) -> Any:
         if not self.operation.search:
             return self.operation.run(settings, place)
         from shoal.cli.progress import watched
 
-        unwritten = [item for item in self.operation.products if item.subject and item not in declared]
-        announce = output.unwritten(outputs, unwritten[0].subject) if unwritten else None
+        missed = self._missed(settings, declared)
+        announce = None if missed is None else output.unwritten(outputs, missed.subject)
         with watched(
             self.operation.doing,
             place.allowed(settings),
@@ -239,20 +256,35 @@ class Run:
         ) as observer:
             return self.operation.run(settings, place.watched_by(observer))
 
+    def _missed(self, settings: Settings, declared: "Declared") -> Product | None:
+        """What will be missed, since no product of its subject goes anywhere."""
+        if not self.operation.writes(settings):
+            return None
+        kept = {item.subject for item in declared}
+        return next(
+            (item for item in self.operation.products if item.subject and item.subject not in kept), None
+        )
+
     def _write(
         self,
         writing: "Writing",
         product: Product,
-        target: "Output",
+        targets: "list[Output]",
         result: Any,
         settings: Settings,
         place: CommandLine,
     ) -> None:
+        target = targets[0]
         if product.whole is not None and product.is_whole(target):
             writing.content(target, product.whole(result, str(target)))
             return
         made = product.make(result, settings)
-        if product.form == "text":
+        if product.form == "columns":
+            for table, frame in zip(targets, made, strict=True):
+                writing.columns(table, frame.columns[0], frame)
+        elif product.form == "folder":
+            writing.files(target, made)
+        elif product.form == "text":
             writing.text(target, made)
         elif product.form == "bytes":
             writing.content(target, made)
@@ -260,13 +292,11 @@ class Run:
             verify = None if product.check is None else product.check(result, settings)
             dialect = {name: self._values[name] for name in ("separator", "decimal", "encoding")}
             # What is of the kind of the input is written as the input was; a list of our own is not.
-            alike = product.like_input and not product.internal
+            alike = not product.internal if product.like_input is None else product.like_input
             like = place.first.source if place.first is not None and alike else None
             writing.data(target, made, like=like, verify=verify, **(dialect if like else {}))
 
-    def _print(
-        self, result: Any, settings: Settings, declared: "dict[Product, Output]", refused: str | None
-    ) -> None:
+    def _print(self, result: Any, settings: Settings, declared: "Declared", refused: str | None) -> None:
         told = self.operation.told
         facts = told.facts(result, settings)
         if facts:
@@ -276,13 +306,14 @@ class Run:
             if rows.rest:
                 typer.echo(output.harmless(rows.rest))
         if refused is None:
-            for product, target in declared.items():
+            for product, targets in declared.items():
                 words = "read back and checked" if product.check is not None else ""
                 words = "internal" if product.internal else words
-                typer.echo(output.harmless(f"wrote {target}" + (f", {words}" if words else "")))
-        missed = [item for item in self.operation.products if item.subject and item not in declared]
-        if missed and not self._quiet:
-            typer.echo(f"{missed[0].subject} were not written; {missed[0].named} names a place for them")
+                for target in targets:
+                    typer.echo(output.harmless(f"wrote {target}" + (f", {words}" if words else "")))
+        missed = self._missed(settings, declared)
+        if missed is not None and not self._quiet:
+            typer.echo(f"{missed.subject} were not written; {missed.named} names a place for them")
 
     def _leave(self, figures: dict[str, Any], refused: str | None, page: "Output | None") -> None:
         if refused is not None:

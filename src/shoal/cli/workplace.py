@@ -1,16 +1,22 @@
 """The command line as a place where operations run: data are files and tables, and Ctrl-C keeps the best found."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from shoal.cli import output
-from shoal.operation import Place, Records
+from shoal.operation import Place, Product, Readers, Records
 from shoal.search.budget import Budget
 from shoal.search.observer import Observer, Progress, silent
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from shoal.sources import Output, Outputs
+
+    #: The places of each product: of columns one for each table, else a single one.
+    Declared = dict[Product, list[Output]]
 
 _DIALECT = ("separator", "decimal", "encoding", "header_row")
 
@@ -18,11 +24,23 @@ _DIALECT = ("separator", "decimal", "encoding", "header_row")
 class CommandLine:
     """Reads what is named, as the options for text files say, and passes on what the reader remarks.
 
-    Where there are ``several`` things to read, it says of which.
+    Where there are ``several`` things to read, it says of which. ``declared`` is what will be written, by product.
     """
 
-    def __init__(self, values: Mapping[str, Any], *, quiet: bool, several: bool) -> None:
+    def __init__(
+        self,
+        values: Mapping[str, Any],
+        outputs: "Outputs",
+        declared: "Declared",
+        *,
+        quiet: bool,
+        several: bool,
+    ) -> None:
+        self._outputs = outputs
+        self._declared = declared
         self._dialect = {name: values[name] for name in _DIALECT}
+        # The header row is that of the data, and not of what goes with it.
+        self._layout = {**self._dialect, "header_row": None}
         self._quiet = quiet
         self._several = several
         self._observer: Observer = silent
@@ -61,15 +79,7 @@ class CommandLine:
         self, name: Place, *, columns: list[str] | None = None, like: Records | None = None
     ) -> Records:
         """Read a file or a table; what the reader guessed is said."""
-        from shoal import sources
-
-        if like is None:
-            source = sources.read(name, **self._dialect)
-        else:
-            dialect = {key: value for key, value in self._dialect.items() if key != "header_row"}
-            source = sources.read(name, like=like.source, **dialect)
-        output.reading(source, quiet=self._quiet, name=str(source.address) if self._several else None)
-        found = Records(str(source.address), source.frame, source=source)
+        found = self._read(name, self._dialect if like is None else self._layout, like)
         self.first = self.first or found
         return found
 
@@ -82,6 +92,27 @@ class CommandLine:
     def as_file(self, name: str, ending: str) -> Path | None:
         """The file itself, if its name says that it is of this kind."""
         return Path(name) if name.endswith((f".{ending}", f".{ending}.gz")) else None
+
+    def companion(self, name: Place, readers: Readers = MappingProxyType({})) -> Records:
+        """The same of what goes with the data."""
+        ending = Path(name).suffix.lower() if isinstance(name, str) else ""
+        if ending in readers:
+            return Records(str(name), readers[ending](Path(str(name))))
+        return self._read(name, self._layout)
+
+    def _read(self, name: Place, dialect: Mapping[str, Any], like: Records | None = None) -> Records:
+        from shoal import sources
+
+        source = sources.read(name, like=None if like is None else like.source, **dialect)
+        output.reading(source, quiet=self._quiet, name=str(source.address) if self._several else None)
+        return Records(str(source.address), source.frame, source=source)
+
+    def wanted(self, product: str, files: Collection[str] = ()) -> bool:
+        """Whether an option names a place for it."""
+        targets = next((places for item, places in self._declared.items() if item.name == product), [])
+        for target in targets if files else ():
+            self._outputs.check_inside(target, files)
+        return bool(targets)
 
     def file(self, name: str) -> Path:
         """A file of this machine."""

@@ -85,15 +85,11 @@ def run(request: Load, context: Context) -> dict[str, Any]:
 
 def _read(path: Path, request: Load) -> tuple[Any, tuple[str, ...]]:
     """A file of records, or the slots of a calendar or a FHIR bundle."""
-    if path.suffix == ".ics":
-        from shoal.appointments.exchange.calendars import read_slots
-
-        return read_slots(path), ()
-    if path.suffix == ".json":
-        from shoal.appointments.exchange.fhir import read_slots as read_bundle
-
-        return read_bundle(path), ()
     from shoal import sources
+    from shoal.appointments.exchange.readers import READERS
+
+    if path.suffix in READERS:
+        return READERS[path.suffix](path), ()
 
     if request.sheet is not None and path.suffix.lower() != ".xlsx":
         raise InputError(f"'{path.name}' has no sheets: only a workbook (.xlsx) has")

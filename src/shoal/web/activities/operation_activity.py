@@ -1,11 +1,16 @@
 """Activities made from operations: the request from its settings, the files from its products."""
 
-from collections.abc import Callable
-from typing import Any
+import zipfile
+from collections.abc import Callable, Mapping
+from functools import reduce
+from operator import or_
+from pathlib import Path
+from typing import Annotated, Any, get_args
 
-from pydantic import create_model
+from pydantic import Field, create_model
+from pydantic.fields import FieldInfo
 
-from shoal.errors import Infeasible
+from shoal.errors import Infeasible, InputError
 from shoal.operation import Operation, Product
 from shoal.web.activities.activity import Activity, Request
 from shoal.web.jobs.context import Context
@@ -30,10 +35,14 @@ def activity(operation: Operation, picture: Picture) -> Activity:
         if refused is not None:
             raise Infeasible(refused + ("; nothing was released" if operation.products else ""))
         context.say("writing")
+        notes: list[str] = []
         for product in operation.products:
-            _write(product, result, settings, context)
+            _write(product, _make(product, result, settings, notes), result, context)
         context.report(operation.told.page(result, settings))
-        return {**operation.told.figures(result, settings), **picture(result, settings, context)}
+        found = {**operation.told.figures(result, settings), **picture(result, settings, context)}
+        if any(product.lacking for product in operation.products):
+            found["notes"] = [*found.get("notes", ()), *notes]
+        return found
 
     def title(request: Request) -> str:
         return operation.titled(operation.settings.model_validate(request.model_dump()))
@@ -51,11 +60,13 @@ def activity(operation: Operation, picture: Picture) -> Activity:
 
 def request_model(operation: Operation, without: tuple[str, ...] = ()) -> type[Request]:
     """The settings that the workbench has, as the model of a request; some may be asked for in another way."""
-    names = {item.name for item in operation.fields("workbench")} - set(without)
+    every = operation.settings.model_fields
     wanted: dict[str, Any] = {
-        name: (info.annotation, info)
-        for name, info in operation.settings.model_fields.items()
-        if name in names
+        item.name: _needed(every[item.name])
+        if item.needed_in == "workbench"
+        else (every[item.name].annotation, every[item.name])
+        for item in operation.fields("workbench")
+        if item.name not in without
     }
     model: type[Request] = create_model(
         operation.settings.__name__, __base__=Request, __doc__=operation.summary, **wanted
@@ -63,20 +74,93 @@ def request_model(operation: Operation, without: tuple[str, ...] = ()) -> type[R
     return model
 
 
-def _write(product: Product, result: Any, settings: Any, context: Context) -> None:
-    from shoal import sources
-    from shoal.sources import atomically
+def _needed(info: FieldInfo) -> tuple[Any, FieldInfo]:
+    """A field that must be given, though another front end may do without."""
+    kinds = [kind for kind in get_args(info.annotation) if kind is not type(None)]
+    kind = Annotated[(reduce(or_, kinds), *info.metadata)] if info.metadata else reduce(or_, kinds)
+    return kind, Field(..., description=info.description, json_schema_extra=info.json_schema_extra)
 
-    made = product.make(result, settings)
+
+def numbered_file(name: str, place: int, tables: int) -> str:
+    """The file of one of several tables.
+
+    >>> numbered_file("release.parquet", 0, 1), numbered_file("release.parquet", 2, 5)
+    ('release.parquet', 'release-2.parquet')
+    """
+    stem, dot, ending = name.rpartition(".")
+    return name if tables == 1 else f"{stem}-{place}{dot}{ending}"
+
+
+def columns_file(name: str, place: int) -> str:
+    """The file of the columns to be set in one of the tables, even of a single one.
+
+    >>> columns_file("update.parquet", 0)
+    'update-0.parquet'
+    """
+    return numbered_file(name, place, 2)
+
+
+def _make(product: Product, result: Any, settings: Any, notes: list[str]) -> Any:
+    """The product; where the data lack what it takes, nothing, and a note says so."""
+    try:
+        return product.make(result, settings)
+    except InputError as problem:
+        if product.lacking is None:
+            raise
+        if product.lacking:
+            notes.append(problem.about(product.lacking).template)
+        return None
+
+
+def _write(product: Product, made: Any, result: Any, context: Context) -> None:
+    from shoal import sources
+
     if made is None:
         return
-    for name, title in product.files:
-        place = context.file(name, title) if title else context.keep(name)
-        whole = product.whole(result, name) if product.whole and product.is_whole(name) else None
-        if product.form == "data" and whole is None:
-            if not name.endswith(".xlsx") or made.height <= _LARGEST_SHEET:
-                sources.write(made, place, force=True)
-            continue
-        content = whole or (made if isinstance(made, bytes) else made.encode("utf-8"))
-        with atomically(place, force=True, internal=product.internal) as unfinished:
-            unfinished.write_bytes(content)
+    if product.form == "folder":
+        _archive(context.file(*product.files[0]), made)
+    elif product.form == "columns":
+        for place, frame in enumerate(made):
+            frame.write_parquet(context.keep(columns_file(product.files[0][0], place)))
+    elif isinstance(made, Mapping):
+        _write_several(product, made, context)
+    else:
+        for name, title in product.files:
+            if name.endswith(".xlsx") and made.height > _LARGEST_SHEET:
+                continue
+            path = context.file(name, title) if title else context.keep(name)
+            if product.whole is not None and product.is_whole(name):
+                _put(path, product.whole(result, name), internal=product.internal)
+            elif product.form == "data":
+                sources.write(made, path, force=True)
+            else:
+                _put(path, made, internal=product.internal)
+
+
+def _write_several(product: Product, made: Mapping[str, Any], context: Context) -> None:
+    """What there is of each table: together in one archive, and data also one by one for what comes after."""
+    assert product.archive is not None
+    if product.form == "data":
+        kept = next(name for name, _ in product.files if name.endswith(".parquet"))
+        for place, frame in enumerate(made.values()):
+            frame.write_parquet(context.keep(numbered_file(kept, place, len(made))))
+        made = {f"{name}.csv": frame.write_csv() for name, frame in made.items()}
+    _archive(context.file(*product.archive), made)
+
+
+def _archive(place: Path, contents: Mapping[str, str | bytes]) -> None:
+    from shoal.sources import atomically
+
+    with (
+        atomically(place, force=True) as unfinished,
+        zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        for name, content in contents.items():
+            archive.writestr(name, content)
+
+
+def _put(place: Path, made: str | bytes, *, internal: bool) -> None:
+    from shoal.sources import atomically
+
+    with atomically(place, force=True, internal=internal) as unfinished:
+        unfinished.write_bytes(made if isinstance(made, bytes) else made.encode("utf-8"))

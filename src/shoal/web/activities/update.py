@@ -6,7 +6,8 @@ from pydantic import Field
 
 from shoal.errors import InputError
 from shoal.web.activities.activity import Activity, Request
-from shoal.web.activities.appointment_files import update_name
+from shoal.web.activities.assign import UPDATE
+from shoal.web.activities.operation_activity import columns_file
 from shoal.web.jobs.context import Context
 
 
@@ -27,13 +28,13 @@ def run(request: Update, context: Context) -> dict[str, Any]:
     url = context.secret(request.connection)
     frames = []
     for place in range(len(request.tables)):
-        path = context.workspace.place("runs", request.run, update_name(place))
+        path = context.workspace.place("runs", request.run, columns_file(UPDATE, place))
         if not path.is_file():
             raise InputError(
                 "this plan cannot be written back: the people need an ID, REC_RAND and REC_INTELLIGENT"
             )
         frames.append(pl.read_parquet(path))
-    if context.workspace.place("runs", request.run, update_name(len(frames))).is_file():
+    if context.workspace.place("runs", request.run, columns_file(UPDATE, len(frames))).is_file():
         raise InputError("this run has more tables than are named")
     existing = sources.list_tables(url)
     for table in request.tables:

@@ -1,10 +1,12 @@
 """The workbench as a place where operations run: data are those of the workspace, and its switches govern the search."""
 
+from collections.abc import Collection
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from shoal.errors import InputError
-from shoal.operation import Place, Records
+from shoal.operation import Place, Readers, Records
 from shoal.search.budget import Budget
 from shoal.search.observer import Progress
 from shoal.settings import Settings
@@ -39,6 +41,14 @@ class WorkspaceData:
     def as_file(self, name: str, ending: str) -> Path | None:
         """What is kept beside a table of the workspace, if it came from such a file."""
         return self._datasets.attachment(name, ending)
+
+    def companion(self, name: Place, readers: Readers = MappingProxyType({})) -> Records:
+        """Whatever it was, it is a table of the workspace now."""
+        return self.records(name)
+
+    def wanted(self, product: str, files: Collection[str] = ()) -> bool:
+        """Everything is made, in the folder of the run."""
+        return True
 
     def file(self, name: str) -> Path:
         """No file can be named here."""

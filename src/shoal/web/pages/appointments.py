@@ -1,25 +1,26 @@
 """Appointments: people, slots and the aim; K before, after and at best, and the plan as a matrix and as files."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nicegui import ui
 
 from shoal.appointments.methods import METHODS
+from shoal.appointments.writing import WRITTEN_BACK
 from shoal.errors import ShoalError
-from shoal.web.activities.appointment_files import release_name
-from shoal.web.activities.assign import WRITTEN_BACK
+from shoal.operations import OPERATIONS
+from shoal.settings import SettingField
+from shoal.web.activities.operation_activity import numbered_file
 from shoal.web.datasets import Dataset
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
+from shoal.web.pages.attributes import attributes
 from shoal.web.pages.crowds import distribution, matrix, places_used
 from shoal.web.pages.desk import Desk
-from shoal.web.pages.fields import NumberField
 from shoal.web.pages.method_picker import MethodPicker
 from shoal.web.pages.release import update_back, write_back
+from shoal.web.pages.settings_form import SettingsForm
 from shoal.web.workbench import Workbench
-
-_AIMS = {"k": "the smallest crowd, K", "vector": "the whole anonymity vector"}
 
 
 def register(workbench: Workbench) -> None:
@@ -98,8 +99,7 @@ class AppointmentsPage:
     # --- the form -----------------------------------------------------------------------------------------------
 
     def _form(self, people: list[str], chosen: str) -> None:
-        asked = self._desk.asked
-        wanted = asked.get("people", chosen)
+        wanted = self._desk.asked.get("people", chosen)
         wanted = [wanted] if isinstance(wanted, str) else wanted
         self._people = parts.several(
             people,
@@ -108,19 +108,12 @@ class AppointmentsPage:
             self._people_changed,
         )
         self._slot_choice()
-        self._columns()
-        self._objective = ui.select(_AIMS, label="Aim", value=asked.get("objective", "k"))
-        self._objective.props("outlined dense").classes("full-width")
-        self._objective.on_value_change(lambda: self._methods.refresh())
-        self._methods()
-        with ui.row().classes("full-width no-wrap gap-2"):
-            self._time = NumberField("Time limit, s", asked.get("time_limit", 60), above=0, empty="none")
-            self._seed = NumberField("Seed", asked.get("seed"), whole=True, least=0, empty="none")
+        self._settings()
         ui.button("Assign", icon="play_arrow", on_click=self._submit).props("no-caps unelevated")
 
     def _people_changed(self) -> None:
         self._slot_choice.refresh()
-        self._columns.refresh()
+        self._settings.refresh()
 
     @ui.refreshable_method
     def _slot_choice(self) -> None:
@@ -141,7 +134,7 @@ class AppointmentsPage:
         first = matching or slots[0]
         same = self._desk.asked.get("people") in (names, *names)
         value = asked if same and isinstance(asked, str) and asked in slots else first
-        self._slots = ui.select(slots, label="Slots", value=value, on_change=lambda: self._columns.refresh())
+        self._slots = ui.select(slots, label="Slots", value=value, on_change=lambda: self._settings.refresh())
         self._slots.props("outlined dense options-dense").classes("full-width")
         ui.label(f"{_NEEDED}.").classes("shoal-quiet")
 
@@ -158,59 +151,62 @@ class AppointmentsPage:
         return [text for text in (no_slots(one.name, one.columns) for one in known) if text]
 
     @ui.refreshable_method
-    def _methods(self) -> None:
-        fitting = [name for name, method in METHODS.items() if self._objective.value in method.objectives]
-        asked = self._desk.asked
-        self._method = MethodPicker(METHODS, asked.get("method", "auto"), asked.get("options"), names=fitting)
-
-    @ui.refreshable_method
-    def _columns(self) -> None:
+    def _settings(self) -> None:
         datasets = self._workbench.datasets
         people = [datasets[name] for name in self._people.value or [] if name in datasets]
-        slots = [datasets[name] for name in self._slots_chosen() if name in datasets]
-        columns = [name for name in _common(people) if name not in WRITTEN_BACK]
         for wrong in self._wrong_slots():
             parts.warning(wrong)
         asked = self._desk.asked
-        suggested = asked.get("quasi") or (people[0].quasi if people else [])
-        self._quasi = parts.column_picker(columns, "Quasi-identifiers", suggested)
-        self._k = NumberField("k, crowds below it count as exposed", asked.get("k", 5), whole=True, least=1)
-        attributes = [
+        self._fields = SettingsForm(
+            OPERATIONS["assign"],
+            [name for name in _common(people) if name not in WRITTEN_BACK],
+            asked,
+            # A search without an end is nothing to begin with; who asked for it gets it.
+            suggested={"quasi": people[0].quasi if people else [], **({} if asked else {"time_limit": 60})},
+            without=("people", "slots"),
+            own={
+                "objective": self._aim,
+                "method": self._method,
+                "options": lambda item, value: lambda: self._methods.options,
+                "known": self._known,
+                "eligible_table": self._eligible_table,
+            },
+        )
+
+    def _aim(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        """Another aim has other methods."""
+        self._objective = ui.select(dict(item.words), label=item.label, value=value)
+        self._objective.props("outlined dense").classes("full-width")
+        self._objective.on_value_change(lambda: self._method_choice.refresh())
+        return lambda: self._objective.value
+
+    def _method(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        self._method_choice()
+        return lambda: self._methods.method
+
+    @ui.refreshable_method
+    def _method_choice(self) -> None:
+        fitting = [name for name, method in METHODS.items() if self._objective.value in method.objectives]
+        asked = self._desk.asked
+        self._methods = MethodPicker(
+            METHODS, asked.get("method", "auto"), asked.get("options"), names=fitting
+        )
+
+    def _known(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        """Attributes of the slots, and not columns of the people."""
+        datasets = self._workbench.datasets
+        slots = [datasets[name] for name in self._slots_chosen() if name in datasets]
+        columns = [
             name for name in _common(slots) if name.lower() not in ("slot", "resource", "capacity", "booked")
         ]
-        nothing = {"": "none", **{name: name for name in columns}}
-        with ui.expansion("Eligibility and attacker").props("dense").classes("full-width"):
-            with ui.column().classes("full-width gap-2"):
-                self._eligible = _one_of(nothing, "Where people may go: column", asked.get("eligible"))
-                ui.label("Such as 'north;south' or 'centre=north;hour=9'; empty means anywhere.").classes(
-                    "shoal-quiet"
-                )
-                tables = {"": "none", **{name: name for name in datasets.names()}}
-                self._eligible_table = _one_of(
-                    tables, "Where people may go: table", asked.get("eligible_table")
-                )
-                self._eligibility_known = ui.checkbox(
-                    "An attacker knows who may go where", value=asked.get("eligibility_known", False)
-                ).props("dense")
-                self._known = parts.column_picker(
-                    attributes,
-                    "What an attacker knows of a slot",
-                    asked.get("known") or (),
-                    hint="the slot itself if none",
-                )
-        with ui.expansion("Pinned people, diversity, calendars").props("dense").classes("full-width"):
-            with ui.column().classes("full-width gap-2"):
-                self._pinned = _one_of(nothing, "Slots given already: column", asked.get("pinned"))
-                self._diverse = _one_of(nothing, "Varied in each crowd: column", asked.get("diverse"))
-                self._diversity = NumberField(
-                    "Different values in each crowd", asked.get("diversity", 2), whole=True, least=2
-                )
-                self._diversity.bind_visibility_from(self._diverse, "value", bool)
-                self._key = _one_of(nothing, "Identifies a person: column", asked.get("key"))
-                self._zone = ui.input("Time zone of the slots", value=asked.get("timezone") or "")
-                self._zone.props(
-                    'outlined dense stack-label placeholder="none; such as Europe/Madrid"'
-                ).classes("full-width")
+        picker = parts.column_picker(columns, item.label, value or (), hint="the slot itself if none")
+        return lambda: picker.value or None
+
+    def _eligible_table(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        names = {"": "none", **{name: name for name in self._workbench.datasets.names()}}
+        select = ui.select(names, label=item.label, value=value if value in names else "")
+        attributes(select.props("outlined dense options-dense").classes("full-width"), hint=item.sentence)
+        return lambda: select.value or None
 
     def _submit(self) -> None:
         people = list(self._people.value or [])
@@ -221,35 +217,18 @@ class AppointmentsPage:
         if wrong:
             ui.notify(wrong[0], type="warning", multi_line=True)
             return
+        slots = self._slots_chosen()
+        one = len(people) == 1
         try:
-            request = self._request(people)
+            request = {
+                "people": people[0] if one else people,
+                "slots": slots[0] if one else slots,
+                **self._fields.values,
+            }
         except ShoalError as problem:
             parts.tell(problem)
             return
         self._desk.submit("assign", request)
-
-    def _request(self, people: list[str]) -> dict[str, Any]:
-        return {
-            "people": people[0] if len(people) == 1 else people,
-            "slots": self._slots_chosen()[0] if len(people) == 1 else self._slots_chosen(),
-            "quasi": self._quasi.value,
-            "objective": self._objective.value,
-            "method": self._method.method,
-            "options": self._method.options,
-            "known": self._known.value or None,
-            "eligible": self._eligible.value or None,
-            "eligible_table": self._eligible_table.value or None,
-            "eligibility_known": self._eligibility_known.value,
-            "pinned": self._pinned.value or None,
-            "diverse": self._diverse.value or None,
-            # The field can be seen only where it counts.
-            "diversity": self._diversity.whole if self._diverse.value else 2,
-            "key": self._key.value or None,
-            "timezone": (self._zone.value or "").strip() or None,
-            "k": self._k.whole,
-            "time_limit": self._time.number,
-            "seed": self._seed.whole,
-        }
 
     # --- the result ---------------------------------------------------------------------------------------------
 
@@ -286,7 +265,8 @@ class AppointmentsPage:
         distribution(found)
         matrix(found)
         places_used(found)
-        write_back(self._workbench, job, f"{found['table']}_appointments", release_name(place, len(tables)))
+        release = numbered_file("release.parquet", place, len(tables))
+        write_back(self._workbench, job, f"{found['table']}_appointments", release)
 
 
 def _common(datasets: list[Dataset]) -> list[str]:
@@ -294,11 +274,6 @@ def _common(datasets: list[Dataset]) -> list[str]:
     if not datasets:
         return []
     return [name for name in datasets[0].columns if all(name in other.columns for other in datasets)]
-
-
-def _one_of(choices: dict[str, str], label: str, value: str | None) -> ui.select:
-    field = ui.select(choices, label=label, value=value if value in choices else "")
-    return field.props("outlined dense options-dense").classes("full-width")
 
 
 def _overview(tables: list[dict[str, Any]]) -> None:
@@ -344,8 +319,11 @@ def _figures(found: dict[str, Any]) -> None:
             ("people", found["people"]),
             ("crowds", found["crowds"]),
             ("stopped by", found["stopped_by"]),
+            *_of_those_who_came(found),
         ]
     )
+    for text in found.get("warnings", ()):
+        parts.warning(text)
     if found["exposed_before"]:
         parts.warning(
             f"{_people(found['exposed_before'])} in crowds below {found['k_required']} before any appointment: no plan "
@@ -367,3 +345,13 @@ def _figures(found: dict[str, Any]) -> None:
 
 def _people(count: int) -> str:
     return "1 person is" if count == 1 else f"{count:,} people are"
+
+
+def _of_those_who_came(found: dict[str, Any]) -> list[tuple[str, Any]]:
+    if "attended" not in found:
+        return []
+    return [
+        ("people who came", found["attended"]),
+        ("K of those who came", found["k_attended"]),
+        (f"of them below {found['k_required']}", found["exposed_attended"]),
+    ]
