@@ -118,7 +118,7 @@ def atomically(
 
 
 @contextmanager
-def heuristic(path: Path) -> Iterator[Path]:
+def workshop(path: Path) -> Iterator[Path]:
     """A folder beside an unfinished file for what its writer needs for a moment; nobody else can look into it."""
     with unwritable(path):
         folder = path.with_name(path.name + ".parts")

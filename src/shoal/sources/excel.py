@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.sources.atomic import heuristic
+from shoal.sources.atomic import workshop
 
 _ROWS, _COLUMNS, _TEXT = 1_048_576, 16_384, 32_767
 _EXACT = 2**53
@@ -26,7 +26,7 @@ def write_excel(frame: pl.DataFrame, path: Path) -> None:
         )
     plain = frame.select(_plain(frame[name]) for name in frame.columns)
     # The writer keeps records in files for a while: beside the unfinished workbook, not where all temporary files are.
-    with heuristic(path) as folder, _workbook(path, folder) as book:
+    with workshop(path) as folder, _workbook(path, folder) as book:
         sheet = book.add_worksheet("data")
         day = book.add_format({"num_format": "yyyy-mm-dd"})
         moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
