@@ -63,7 +63,7 @@ def rows(operation: Operation) -> Iterable[Row]:
     yield from (_product(item) for item in operation.products if item.only != "workbench")
     yield from (_shared(info) for info in shared_options(operation).values())
     for item in operation.fields("workbench"):
-        if item not in here:
+        if item.name not in {setting.name for setting in here}:
             yield Row(_ELSEWHERE, _plain(item.label), _plain(item.sentence), _allowed(item), _otherwise(item))
 
 
