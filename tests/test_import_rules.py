@@ -46,6 +46,8 @@ INDEPENDENT = "A check imports no solver, and nothing that makes a release"
 
 BROKEN = [
     ("appointments/verify", "shoal.appointments.solvers.fill_kernels", INDEPENDENT),
+    ("microdata/microaggregation/verify", "shoal.microdata.microaggregation.release", INDEPENDENT),
+    ("microdata/microaggregation/verify", "shoal.microdata.microaggregation.construct.mdav", INDEPENDENT),
     # By way of another module is no better.
     ("appointments/problem", "shoal.appointments.solvers.fill_kernels", INDEPENDENT),
     ("appointments/verify", "shoal.tables.problem", "know nothing of each other"),

@@ -74,7 +74,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _learn(self, X: Any) -> np.ndarray:
         from shoal.microdata.microaggregation.methods import METHODS
         from shoal.microdata.microaggregation.problem import Problem
-        from shoal.microdata.microaggregation.solution import group_means, verify
+        from shoal.microdata.microaggregation.solution import group_means
+        from shoal.microdata.microaggregation.verify import verify
         from shoal.search import Seeds
 
         table: np.ndarray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)

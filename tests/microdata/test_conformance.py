@@ -8,7 +8,8 @@ import pytest
 from shoal.errors import ShoalError
 from shoal.microdata.microaggregation.methods import METHODS
 from shoal.microdata.microaggregation.problem import Problem
-from shoal.microdata.microaggregation.solution import squared_error, verify
+from shoal.microdata.microaggregation.solution import squared_error
+from shoal.microdata.microaggregation.verify import verify
 from shoal.search import Method, conformance
 
 RNG = np.random.default_rng(20)

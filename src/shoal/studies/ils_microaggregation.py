@@ -169,7 +169,7 @@ def _solve(
     scope: Scope, name: str, k: int, method: str, options: Mapping[str, Any], iterations: int, run: int
 ) -> Any:
     from shoal.microdata.microaggregation.methods import METHODS
-    from shoal.microdata.microaggregation.solution import verify
+    from shoal.microdata.microaggregation.verify import verify
     from shoal.search import Budget
 
     problem = problem_of(name, k)

@@ -37,8 +37,8 @@ from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.release import comparable, loss, released_values, scaled_points
 from shoal.microdata.microaggregation.result import Microaggregation, Part, most_telling
 from shoal.microdata.microaggregation.solution import Partition, numbered_by_appearance
-from shoal.microdata.microaggregation.solution import verify as verify_partition
 from shoal.microdata.microaggregation.verify import ReleaseCheck
+from shoal.microdata.microaggregation.verify import verify as verify_partition
 from shoal.microdata.microaggregation.warnings import (
     remarks_on_constants,
     remarks_on_skew,

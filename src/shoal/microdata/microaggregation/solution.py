@@ -1,4 +1,4 @@
-"""A partition of records into groups, and the independent check of one. Imports no solver."""
+"""A partition of records into groups."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.microdata.microaggregation.problem import Problem
 from shoal.search import Solution
 
 _SLICE = 65_536
@@ -93,21 +92,3 @@ def squared_error(points: np.ndarray, labels: np.ndarray) -> float:
             for first in range(0, len(labels), _SLICE)
         )
     )
-
-
-def verify(problem: Problem, partition: Partition) -> None:
-    """Raise ``AssertionError`` unless the partition is one, obeys the sizes, and has the loss it claims."""
-    labels = np.asarray(partition.labels)
-    assert labels.shape == (problem.n,), f"{labels.shape} labels for {problem.n} records"
-    assert np.issubdtype(labels.dtype, np.integer), "labels must be integers"
-    assert labels.min() == 0, "groups must be numbered from 0"
-    sizes = np.bincount(labels)
-    assert sizes.min() >= problem.k, f"a group has {sizes.min()} records, fewer than k = {problem.k}"
-    assert problem.largest is None or sizes.max() <= problem.largest, (
-        f"a group has {sizes.max()} records, more than {problem.largest}"
-    )
-    sse = squared_error(problem.points, labels)
-    tolerance = 1e-9 * max(problem.sst, 1e-300)
-    assert abs(sse - partition.value) <= tolerance, f"the loss is {sse}, not {partition.value} as claimed"
-    assert partition.bound is None or partition.bound <= sse + tolerance, "the bound is above the loss"
-    assert not partition.optimal or partition.bound is not None, "optimal without a bound to show it"

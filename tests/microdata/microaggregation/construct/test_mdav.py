@@ -8,7 +8,8 @@ from shoal.errors import Infeasible
 from shoal.microdata.microaggregation.construct import mdav
 from shoal.microdata.microaggregation.construct.mdav import MdavOptions, mdav_labels
 from shoal.microdata.microaggregation.problem import Problem
-from shoal.microdata.microaggregation.solution import group_means, verify
+from shoal.microdata.microaggregation.solution import group_means
+from shoal.microdata.microaggregation.verify import verify
 
 PUBLISHED = {
     "tarragona": (16.9326, 19.5458, 22.4613, 26.3252, 33.1929),

@@ -17,7 +17,8 @@ from shoal.microdata.microaggregation.construct.projection import (
 )
 from shoal.microdata.microaggregation.construct.row_cuts import best_cut
 from shoal.microdata.microaggregation.problem import Problem
-from shoal.microdata.microaggregation.solution import squared_error, verify
+from shoal.microdata.microaggregation.solution import squared_error
+from shoal.microdata.microaggregation.verify import verify
 
 
 def slow_cut(points: np.ndarray, k: int, largest: int | None) -> float:

@@ -7,7 +7,8 @@ from tests.microdata import casc
 from shoal.microdata.microaggregation.construct import v_mdav
 from shoal.microdata.microaggregation.construct.v_mdav import VMdavOptions
 from shoal.microdata.microaggregation.problem import Problem
-from shoal.microdata.microaggregation.solution import numbered_by_appearance, verify
+from shoal.microdata.microaggregation.solution import numbered_by_appearance
+from shoal.microdata.microaggregation.verify import verify
 
 
 def slow_v_mdav(points: np.ndarray, k: int, largest: int | None, gamma: float) -> np.ndarray:

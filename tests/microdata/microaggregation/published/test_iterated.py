@@ -10,7 +10,8 @@ from shoal.microdata.microaggregation.search.descent import Descent, group_limit
 from shoal.microdata.microaggregation.search.kernels import pairs
 from shoal.microdata.microaggregation.search.kernels.groups import total_error
 from shoal.microdata.microaggregation.search.kernels.space import working_space
-from shoal.microdata.microaggregation.solution import squared_error, verify
+from shoal.microdata.microaggregation.solution import squared_error
+from shoal.microdata.microaggregation.verify import verify
 from shoal.search import Budget, Seeds
 
 FIRST_ROWS = {

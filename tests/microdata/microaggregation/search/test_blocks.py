@@ -9,7 +9,8 @@ from shoal.microdata.microaggregation.search import blocks
 from shoal.microdata.microaggregation.search.blocks import BlocksOptions
 from shoal.microdata.microaggregation.search.kernels.groups import empty_groups, load
 from shoal.microdata.microaggregation.search.kernels.space import working_space
-from shoal.microdata.microaggregation.solution import squared_error, verify
+from shoal.microdata.microaggregation.solution import squared_error
+from shoal.microdata.microaggregation.verify import verify
 from shoal.search import Budget, Control, Seeds, StopReason
 
 

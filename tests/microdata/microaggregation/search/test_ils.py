@@ -15,7 +15,8 @@ from shoal.microdata.microaggregation.search.kernels import annealed, pricing
 from shoal.microdata.microaggregation.search.kernels.groups import total_error
 from shoal.microdata.microaggregation.search.kernels.space import working_space
 from shoal.microdata.microaggregation.search.recombination import GroupPool, groups_of
-from shoal.microdata.microaggregation.solution import squared_error, verify
+from shoal.microdata.microaggregation.solution import squared_error
+from shoal.microdata.microaggregation.verify import verify
 from shoal.search import Budget, Seeds, StopReason
 
 SHORT = IlsOptions(first_cycle=40)
