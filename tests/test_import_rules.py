@@ -48,6 +48,8 @@ BROKEN = [
     ("appointments/verify", "shoal.appointments.solvers.fill_kernels", INDEPENDENT),
     ("microdata/microaggregation/verify", "shoal.microdata.microaggregation.release", INDEPENDENT),
     ("microdata/microaggregation/verify", "shoal.microdata.microaggregation.construct.mdav", INDEPENDENT),
+    ("microdata/grouping/verify", "shoal.microdata.microaggregation.construct.mdav", INDEPENDENT),
+    ("microdata/grouping/verify", "shoal.microdata.grouping.evaluator", INDEPENDENT),
     # By way of another module is no better.
     ("appointments/problem", "shoal.appointments.solvers.fill_kernels", INDEPENDENT),
     ("appointments/verify", "shoal.tables.problem", "know nothing of each other"),

@@ -8,10 +8,10 @@ from tests.microdata.grouping.partitions import all_partitions
 from shoal.errors import InputError
 from shoal.microdata.grouping import exact, exact_kernels
 from shoal.microdata.grouping.bounds import lower_bound
-from shoal.microdata.grouping.evaluator import Evaluator
+from shoal.microdata.grouping.evaluator import Evaluator, protect, score_from_scratch
 from shoal.microdata.grouping.exact import ExactOptions
 from shoal.microdata.grouping.problem import GroupingProblem, Scoring, groups_of
-from shoal.microdata.grouping.solution import score_from_scratch, verify
+from shoal.microdata.grouping.verify import verify
 from shoal.search import Budget, Seeds
 
 
@@ -160,7 +160,6 @@ def test_sure_links_are_links_of_every_completion():
 
 def linked_records(problem, groups):
     """Who is linked, with all distances compared."""
-    from shoal.microdata.grouping.solution import protect
     from shoal.microdata.measures.linkage import link_by_distance
 
     links = link_by_distance(problem.points, protect(problem, tuple(groups)))

@@ -4,14 +4,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.microdata.grouping import published
 
+from shoal.errors import InputError
 from shoal.microdata.grouping import chromosome as operators
 from shoal.microdata.grouping import genetic
 from shoal.microdata.grouping.baselines import correlated_groups, uncorrelated_groups
 from shoal.microdata.grouping.chromosome import Chromosome, created, crossed, random_chromosome
 from shoal.microdata.grouping.genetic import DGommOptions, GommOptions
 from shoal.microdata.grouping.methods import METHODS
-from shoal.microdata.grouping.problem import GroupingProblem, check_partition, groups_of
-from shoal.microdata.grouping.solution import verify
+from shoal.microdata.grouping.problem import GroupingProblem, groups_of
+from shoal.microdata.grouping.verify import verify
 from shoal.search import Budget, Seeds
 from shoal.search.conformance import Suite, checks
 
@@ -106,7 +107,8 @@ def test_a_hundred_thousand_applications():
 
 
 def assert_valid(child, n):
-    check_partition(groups_of(child.partition), n)
+    assert sorted(a for group in groups_of(child.partition) for a in group) == list(range(n))
+    assert all(child.partition)
     assert sorted(child.groups) == sorted(set(child.objects))
     assert n + 1 <= len(child.objects) + len(child.groups) <= 2 * n
 
@@ -215,13 +217,6 @@ SUITE = Suite(
     problems=[lambda table=table, k=k: GroupingProblem.of(table, k) for table, k in tables()],
     verify=verify,
     payload=lambda found: (found.partition, found.value, found.evaluations, found.clustered, found.runs),
-    refused=[
-        lambda: GroupingProblem.of(np.ones((3, 2)), 4),
-        lambda: GroupingProblem.of(np.ones((3, 2)), 1),
-        lambda: GroupingProblem.of(np.array([[1.0, np.nan], [2.0, 1.0]]), 2),
-        lambda: GroupingProblem.of(np.ones((3, 0)), 2),
-        lambda: GroupingProblem.of(np.ones((0, 3)), 2),
-    ],
     options={
         "gomm": {"population": 8, "crossovers": 2, "group_creations": 2, "element_moves": 1},
         "d-gomm": {"population": 8, "crossovers": 2, "group_creations": 2, "patience": 2},
@@ -266,3 +261,18 @@ def test_census_reaches_the_published_score(k, score, groups):
 def test_published_scores_are_reached_in_the_best_of_ten(data, k, score):
     problem = GroupingProblem.of(getattr(published, data)(), k)
     assert genetic.solve(problem, GommOptions(runs=10), threads=2).value <= score + 0.02
+
+
+@pytest.mark.parametrize(
+    ("table", "k", "text"),
+    [
+        (np.ones((3, 2)), 4, "only 3 records"),
+        (np.ones((3, 2)), 1, "at least 2, not 1"),
+        (np.array([[1.0, np.nan], [2.0, 1.0]]), 2, "missing or infinite"),
+        (np.ones((3, 0)), 2, "no numeric column"),
+        (np.ones((0, 3)), 2, "no records"),
+    ],
+)
+def test_what_is_no_problem_is_refused_when_it_is_made(table, k, text):
+    with pytest.raises(InputError, match=text):
+        GroupingProblem.of(table, k)

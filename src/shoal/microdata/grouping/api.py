@@ -12,10 +12,12 @@ from shoal.microdata.columns.attributes import read_attribute
 from shoal.microdata.columns.column_choice import choose_columns
 from shoal.microdata.columns.inputs import check_choice, check_k, read_frame
 from shoal.microdata.grouping.bounds import lower_bound
+from shoal.microdata.grouping.evaluator import score_from_scratch
 from shoal.microdata.grouping.methods import METHODS
 from shoal.microdata.grouping.problem import GroupingProblem, Scoring, Variant, canonical, groups_of
 from shoal.microdata.grouping.result import AttributeGrouping
-from shoal.microdata.grouping.solution import Grouping, score_from_scratch, verify
+from shoal.microdata.grouping.solution import Grouping
+from shoal.microdata.grouping.verify import verify
 from shoal.microdata.microaggregation.construct.mdav import Bounds
 from shoal.numbers import counted
 from shoal.search import Budget, Observer, Seeds, silent

@@ -13,8 +13,9 @@ import numpy as np
 
 from shoal.microdata.grouping.evaluator_kernels import Pool, count_links
 from shoal.microdata.grouping.problem import GroupingProblem, Partition, members
-from shoal.microdata.measures.fitness import Fitness
+from shoal.microdata.measures.fitness import Fitness, fitness
 from shoal.microdata.microaggregation.construct.mdav import mdav_labels
+from shoal.microdata.microaggregation.solution import group_means
 
 MEMORY_MB = 512
 
@@ -154,6 +155,25 @@ class Evaluator:
         if self._executor is None or len(items) < 2:
             return [function(item) for item in items]
         return list(self._executor.map(function, items, chunksize=1))
+
+
+def score_from_scratch(problem: GroupingProblem, groups: tuple[tuple[int, ...], ...]) -> Fitness:
+    """The score of a grouping, by protecting the whole table and measuring it."""
+    released = protect(problem, groups)
+    scoring = problem.scoring
+    return fitness(problem.points, released, scaling="none", widths=scoring.widths, around=scoring.around)
+
+
+def protect(problem: GroupingProblem, groups: tuple[tuple[int, ...], ...]) -> np.ndarray:
+    """The table microaggregated group by group, as the scoring does it."""
+    released = np.empty_like(problem.points)
+    for group in groups:
+        part = problem.points[:, list(group)]
+        labels = mdav_labels(
+            part, problem.k, bounds=problem.scoring.bounds, distance=problem.scoring.distance
+        )
+        released[:, list(group)] = group_means(part, labels)[labels]
+    return released
 
 
 def warm_up() -> None:

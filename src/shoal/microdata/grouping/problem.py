@@ -1,15 +1,17 @@
 """The grouping problem: scaled records, k, and how a grouping is scored."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from shoal.errors import InputError
 from shoal.microdata.measures.intervals import WIDTHS, Around
 from shoal.microdata.measures.scaling import Scaling, on_common_scale
-from shoal.microdata.microaggregation.construct.mdav import Bounds, Distance
+
+if TYPE_CHECKING:
+    from shoal.microdata.microaggregation.construct.mdav import Bounds, Distance
 
 Variant = Literal["compatible", "literal"]
 Partition = tuple[int, ...]
@@ -23,14 +25,14 @@ class Scoring:
     protected value. ``Scoring.of("literal")`` is what its text describes instead.
     """
 
-    distance: Distance = "manhattan"
-    bounds: Bounds = "compatible"
+    distance: "Distance" = "manhattan"
+    bounds: "Bounds" = "compatible"
     widths: tuple[float, ...] = WIDTHS
     around: Around = "protected"
     scaling: Scaling = "min-max"
 
     @classmethod
-    def of(cls, variant: Variant, bounds: Bounds = "compatible") -> "Scoring":
+    def of(cls, variant: Variant, bounds: "Bounds" = "compatible") -> "Scoring":
         """The scoring of a variant, with the clustering's bounds as asked for."""
         if variant == "literal":
             return cls("euclidean", bounds, (0.10,), "original", "none")
@@ -104,7 +106,7 @@ class GroupingProblem:
         return 100.0 * hits / (self.m * self.n * len(self.scoring.widths))
 
 
-def _cluster_sizes(records: int, k: int, bounds: Bounds) -> tuple[int, ...]:
+def _cluster_sizes(records: int, k: int, bounds: "Bounds") -> tuple[int, ...]:
     left, sizes = records, []
     enough_for_second = 2 * k if bounds == "strict" else k + 1
     while left >= 2 * k:
@@ -138,10 +140,3 @@ def members(mask: int) -> list[int]:
 def groups_of(partition: Partition) -> tuple[tuple[int, ...], ...]:
     """A partition as tuples of attribute numbers."""
     return tuple(tuple(members(mask)) for mask in partition)
-
-
-def check_partition(groups: Sequence[Sequence[int]], n: int) -> None:
-    """Raise ``AssertionError`` unless every attribute is in exactly one group and none is empty."""
-    named = [attribute for group in groups for attribute in group]
-    assert all(groups), "a group is empty"
-    assert sorted(named) == list(range(n)), f"{sorted(named)} are not the {n} attributes, each once"

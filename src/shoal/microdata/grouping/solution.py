@@ -1,20 +1,10 @@
-"""A grouping of attributes with its score, and the independent check of one. Imports no solver."""
+"""A grouping of attributes with its score."""
 
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from shoal.microdata.grouping.problem import (
-    GroupingProblem,
-    Partition,
-    check_partition,
-    groups_of,
-    members,
-)
-from shoal.microdata.measures.fitness import Fitness, fitness
-from shoal.microdata.microaggregation.construct.mdav import mdav_labels
-from shoal.microdata.microaggregation.solution import group_means
+from shoal.microdata.grouping.problem import Partition, groups_of
+from shoal.microdata.measures.fitness import Fitness
 from shoal.search import Solution
 from shoal.search.evolution import OperatorStatistics
 
@@ -60,34 +50,3 @@ class Grouping(Solution):
     def groups(self) -> tuple[tuple[int, ...], ...]:
         """The numbers of the attributes of each group."""
         return groups_of(self.partition)
-
-
-def score_from_scratch(problem: GroupingProblem, groups: tuple[tuple[int, ...], ...]) -> Fitness:
-    """The score of a grouping, by protecting the whole table and measuring it."""
-    released = protect(problem, groups)
-    scoring = problem.scoring
-    return fitness(problem.points, released, scaling="none", widths=scoring.widths, around=scoring.around)
-
-
-def protect(problem: GroupingProblem, groups: tuple[tuple[int, ...], ...]) -> np.ndarray:
-    """The table microaggregated group by group, as the scoring does it."""
-    released = np.empty_like(problem.points)
-    for group in groups:
-        part = problem.points[:, list(group)]
-        labels = mdav_labels(
-            part, problem.k, bounds=problem.scoring.bounds, distance=problem.scoring.distance
-        )
-        released[:, list(group)] = group_means(part, labels)[labels]
-    return released
-
-
-def verify(problem: GroupingProblem, solution: Grouping) -> None:
-    """Raise ``AssertionError`` unless it is a partition of the attributes and has the score it claims."""
-    check_partition([members(mask) for mask in solution.partition], problem.n)
-    score = score_from_scratch(problem, solution.groups)
-    for name in ("il", "id", "dld"):
-        claimed, found = getattr(solution.score, name), getattr(score, name)
-        assert abs(claimed - found) <= 1e-7, f"{name} is {found}, not {claimed} as claimed"
-    assert abs(solution.value - score.value) <= 1e-7, f"the score is {score.value}, not {solution.value}"
-    assert solution.bound is None or solution.bound <= score.value + 1e-7, "the bound is above the score"
-    assert not solution.optimal or solution.bound is not None, "optimal without a bound to show it"
