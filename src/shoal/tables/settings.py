@@ -207,6 +207,13 @@ class TableSettings(TabulationSettings, AttackerSettings):
         le=1,
     )
 
+    @property
+    def read(self) -> list[str]:
+        """All data that the table is made of."""
+        beside = [self.sensitive_data, self.apriori, self.contributions]
+        every = [self.data, *beside, *self.hierarchy.values(), *self.linked_tables]
+        return [name for name in every if name is not None]
+
     def named(self, what: str = "") -> str:
         """The table in a few words; what tells runs of it apart comes before its dimensions."""
         named = f"{self.data}, {what}" if what else self.data

@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.errors import InputError, parameter
 from shoal.numbers import counted
-from shoal.operation import Place, Records, Workplace, call
+from shoal.operation import Records, Workplace, call
 from shoal.tables.api import already_sensitive, as_problem, as_table, share_of
 from shoal.tables.files.loading import (
     as_hierarchy,
@@ -108,13 +108,6 @@ def table_to_protect(settings: TableSettings, place: Workplace, cost: str = "val
         warnings = [*found.warnings, *(text for other in others for text in other.warnings)]
         found = replace(found, table=link(tables), warnings=tuple(warnings))  # type: ignore[arg-type]
     return replace(found, sensitive=_sensitive(settings, place, found.base.dimensions))
-
-
-def reads(settings: TableSettings) -> list[Place]:
-    """All data that a table is made of."""
-    beside = [settings.sensitive_data, settings.apriori, settings.contributions]
-    every = [settings.data, *beside, *settings.hierarchy.values(), *settings.linked_tables]
-    return [name for name in every if name is not None]
 
 
 def _table(settings: TableSettings, place: Workplace, cost: str) -> TableToProtect:

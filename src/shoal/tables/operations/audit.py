@@ -64,9 +64,7 @@ def _marked(table: "TableToProtect", marked: "Loaded") -> list[tuple[str, ...]]:
 
 def reads(settings: AuditSettings) -> list[Place]:
     """The table with what is said of it, and the pattern."""
-    from shoal.tables.table_to_protect import reads
-
-    return [*reads(settings), *([] if settings.pattern is None else [settings.pattern])]
+    return [*settings.read, *([] if settings.pattern is None else [settings.pattern])]
 
 
 def _intervals(result: Audited, settings: AuditSettings) -> Any:

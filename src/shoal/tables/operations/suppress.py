@@ -101,12 +101,11 @@ def _search(
 def reads(settings: SuppressSettings) -> list[Place]:
     """The table with what is said of it, last period's pattern, and the costs if they are in a file."""
     from shoal.tables.model.tabulation import COSTS
-    from shoal.tables.table_to_protect import reads
 
     costs = [] if settings.cost in COSTS else [settings.cost]
     if costs and not Path(settings.cost).suffix and "::" not in settings.cost:
         raise unknown("cost", settings.cost, COSTS, where="a cost or a file")
-    return [*reads(settings), *costs, *([] if settings.previous is None else [settings.previous])]
+    return [*settings.read, *costs, *([] if settings.previous is None else [settings.previous])]
 
 
 def _pattern(result: Suppressed, settings: SuppressSettings) -> Any:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, parameter
-from shoal.operation import Operation, Place, Product, Workplace
+from shoal.operation import Operation, Product, Workplace
 from shoal.tables.settings import TableSettings, TabulateSettings, TabulationSettings
 
 if TYPE_CHECKING:
@@ -22,13 +22,6 @@ def run(settings: TabulateSettings, place: Workplace) -> "Tabulation":
     made = table_to_protect(settings, place, settings.cost).tabulation
     assert made is not None
     return made
-
-
-def reads(settings: TabulateSettings) -> list[Place]:
-    """The records, and what is said of their cells and codes."""
-    from shoal.tables.table_to_protect import reads
-
-    return reads(settings)
 
 
 def _cells(made: "Tabulation", settings: TabulateSettings) -> Any:
@@ -61,7 +54,7 @@ OPERATION = Operation(
     ),
     settings=TabulateSettings,
     run=run,
-    reads=reads,
+    reads=lambda settings: settings.read,
     titled=lambda settings: f"Table of {settings.named()}",
     products=(
         Product(

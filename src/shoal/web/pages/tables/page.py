@@ -76,13 +76,14 @@ class TablesPage:
             self._table = TableForm(workbench, asked, data, self._mark, self._source_changed)
             self._methods()
             operation = OPERATIONS["suppress"]
-            self._search = SettingsForm(
-                operation,
-                (),
-                asked,
-                suggested={} if asked else {"time_limit": 60},
-                without=[name for name in operation.settings.model_fields if name not in _SEARCH],
-            )
+            with ui.column().classes("full-width gap-3 shoal-hinted"):
+                self._search = SettingsForm(
+                    operation,
+                    (),
+                    asked,
+                    suggested={} if asked else {"time_limit": 60},
+                    without=[name for name in operation.settings.model_fields if name not in _SEARCH],
+                )
             self._buttons()
 
     def _source_changed(self) -> None:
