@@ -223,6 +223,59 @@ def test_database_tables_get_both_columns(capsys, tmp_path):
         assert item["optimal"]
 
 
+@pytest.mark.parametrize("more", [[], ["--diverse", "ILL"]], ids=["", "diverse"])
+def test_figures_at_random_are_those_of_the_column_that_is_written(capsys, tmp_path, more):
+    path = tmp_path / "clinic.db"
+    address = database(path, 1)
+    with sqlite3.connect(path) as connection:
+        connection.execute("ALTER TABLE tabla ADD COLUMN ILL INTEGER")
+        connection.execute("UPDATE tabla SET ILL = ID / 2 % 2")
+    connection.close()
+    columns = []
+    for _ in range(2):
+        code, out, err = as_json(
+            capsys, "assign", address, "--quasi", "SEX", "--update", "--seed", "4", *more
+        )
+        assert code == 0, err
+        columns.append([row[3] for row in rows(path, "tabla")])
+        code, found, _ = as_json(capsys, "anonymity", address, "--quasi", "SEX,REC_RAND")
+        assert found["vector"] == out["vector_random"]
+        assert found["k"] == out["k_random"]
+    assert columns[0] == columns[1]  # what an earlier plan left there changes nothing
+
+
+@pytest.mark.parametrize("option", ["--calendar", "--fhir"])
+def test_calendars_and_bundles_are_of_one_table(capsys, tmp_path, option):
+    address = database(tmp_path / "clinic.db", 2)
+    arguments = ["assign", address, "--tables", "2", "--quasi", "CP,SEX", "--update", option, tmp_path / "to"]
+    code, _, err = run(capsys, *arguments)
+    assert (code, err) == (2, f"shoal: {option} is for one table, not for several\n")
+    assert all(row[3:] == (-1, -1) for row in rows(tmp_path / "clinic.db", "tabla0"))
+
+
+def test_a_report_of_several_tables_tells_of_all(capsys, tmp_path):
+    address = database(tmp_path / "clinic.db", 2)
+    report = tmp_path / "report.html"
+    code, _, err = run(
+        capsys, "assign", address, "--tables", "2", "--quasi", "CP,SEX", "--update", "--report", report
+    )
+    assert code == 0, err
+    assert "Appointments of 2 tables" in report.read_text() and "tabla1" in report.read_text()
+
+
+def test_a_column_may_be_called_like_the_way_to_ask_for_diversity(capsys, files):
+    ill = pl.int_range(pl.len()).over("gender") % 3
+    PEOPLE.with_columns(ill.alias("ill=3")).write_csv(files / "ill.csv")
+    pl.DataFrame({"slot": ["a", "b"], "capacity": [9, 9]}).write_csv(files / "wide.csv")
+    named = ["assign", files / "ill.csv", files / "wide.csv", "--quasi", "gender", "--seed", "1", "--diverse"]
+    for asked, values in (("ill=3", 2), ("ill=3=3", 3)):
+        target = files / f"{values}.csv"
+        code, _, err = as_json(capsys, *named, asked, "-o", target)
+        assert code == 0, err
+        found = pl.read_csv(target).group_by("gender", "slot").agg(pl.col("ill=3").n_unique())
+        assert found["ill=3"].min() >= values
+
+
 def test_a_database_is_whole_or_untouched(capsys, tmp_path):
     path = tmp_path / "clinic.db"
     address = database(path, 3, broken=2)

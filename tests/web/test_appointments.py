@@ -14,7 +14,7 @@ import pytest
 
 import shoal
 from shoal.appointments.random_plan import with_random_plan
-from shoal.errors import InputError
+from shoal.errors import Infeasible, InputError
 from shoal.search.control import Control
 from shoal.web.activities import assign, generate, update
 from shoal.web.jobs.context import Context
@@ -128,6 +128,40 @@ def test_without_times_there_is_no_calendar_but_a_note(context: Context) -> None
     found = _run(context, people="people", slots="slots")
     assert found["notes"][0].startswith("no calendar: ")
     assert not [item for item in context.files if "calendar" in item["name"]]
+
+
+def test_who_came_and_what_is_required(context: Context) -> None:
+    came = _people(1, 30).with_columns(came=pl.Series(["yes", "no", "1"] * 10))
+    context.datasets.add(came, "people", "test")
+    context.datasets.add(_slots(), "slots", "test")
+    found = _run(context, people="people", slots="slots", attended="came")
+    released = pl.read_parquet(context.folder / "release.parquet").filter(pl.col("came") != "no")
+    assert found["attended"] == released.height == 20
+    assert found["k_attended"] == shoal.anonymity(released, ["CP", "SEX", "RESOURCE"]).k
+    with pytest.raises(Infeasible, match="below the required 31; nothing was released"):
+        _run(context, people="people", slots="slots", require_k=31)
+
+
+def test_plans_of_diverse_crowds_are_written_back_beside_a_random_one(context: Context) -> None:
+    people = _people(1, 30).with_columns(ill=pl.Series([1, 2, 3] * 10))
+    context.datasets.add(people, "people", "test")
+    context.datasets.add(_slots(), "slots", "test")
+    found = _run(context, people="people", slots="slots", quasi=["SEX"], diverse="ill")
+    back = people.drop("REC_RAND", "REC_INTELLIGENT").join(
+        pl.read_parquet(context.folder / "update-0.parquet"), on="ID"
+    )
+    assert back.group_by("SEX", "REC_INTELLIGENT").agg(pl.col("ill").n_unique())["ill"].min() >= 2
+    assert shoal.anonymity(back, ["SEX", "REC_RAND"]).k == found["k_random"]
+    assert found["can_update"] and found["matrices"][0]["random"] is not None
+
+
+def test_without_a_key_nothing_is_written_back(context: Context) -> None:
+    context.datasets.add(_people(1, 30).with_columns(ID=pl.lit(7)), "people", "test")
+    context.datasets.add(_slots(), "slots", "test")
+    found = _run(context, people="people", slots="slots")
+    assert not found["can_update"] and found["notes"] == []
+    with pytest.raises(InputError, match="column 'IDD' is not in the people; did you mean 'ID'"):
+        _run(context, people="people", slots="slots", key="IDD")
 
 
 @pytest.mark.parametrize("codes", [3, 60])

@@ -63,13 +63,9 @@ def pairs(settings: AssignSettings) -> list[tuple[Place, Place]]:
         raise InputError(f"name the columns that may be known of a person with {parameter('quasi')}")
     if len(set(people)) < len(people):
         raise InputError("a table of people is named twice")
-    named = (
-        [_resource(name) for name in people]
-        if slots is None
-        else [slots]
-        if isinstance(slots, str)
-        else slots
-    )
+    if slots is None:
+        return [(name, _resource(name)) for name in people]
+    named = [slots] if isinstance(slots, str) else slots
     if len(named) != len(people):
         raise InputError(
             f"{len(people)} tables of people need {len(people)} tables of slots, not {len(named)}"
@@ -99,7 +95,7 @@ def diverse_in(settings: AssignSettings, columns: list[str]) -> tuple[str | None
     text = settings.diverse
     if text is None or text in columns or "=" not in text:
         return text, settings.diversity
-    name, _, number = text.partition("=")
+    name, _, number = text.rpartition("=")
     try:
         wanted = int(number)
     except ValueError:
