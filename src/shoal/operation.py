@@ -106,6 +106,9 @@ class Workplace(Protocol):
     def say(self, phase: str) -> None:
         """Tell what is being done now, where there is nothing to count."""
 
+    def warn(self, text: str) -> None:
+        """Warn of something before the work begins; the result has to say it, too."""
+
 
 @dataclass(frozen=True)
 class Rows:

@@ -48,6 +48,7 @@ def setting(
     words: Mapping[str, str] | None = None,
     argument: bool = False,
     only: Front | None = None,
+    served: Mapping[str, Any] | None = None,
     needed_in: Front | None = None,
     **limits: Any,
 ) -> Any:
@@ -56,7 +57,8 @@ def setting(
     ``otherwise`` says what holds when it is not given, ``words`` what its choices are called on a page. An ``argument``
     stands on the command line without its name; ``flag`` is another name it has there. ``only`` keeps a setting to one of
     the front ends; ``needed_in`` is the one that does not go without it. ``limits`` are those of Pydantic: ``ge``, ``gt``,
-    ``le``, ``lt``, ``min_length``, ``max_length``.
+    ``le``, ``lt``, ``min_length``, ``max_length``; ``served`` are narrower ones, and maybe another ``default``, for requests
+    to the workbench, which serves several people.
     """
     about = {
         "section": section,
@@ -69,6 +71,7 @@ def setting(
         "argument": argument or None,
         "only": only,
         "needed_in": needed_in,
+        "served": None if served is None else dict(served),
     }
     extra: Any = {name: value for name, value in about.items() if value}
     if isinstance(default, list | dict):
@@ -173,7 +176,7 @@ Groups: TypeAlias = Annotated[
     list[list[str]], Spelling("groups", '"a,b;c,d"', split_groups, _groups_in_words)
 ]
 Weights: TypeAlias = Annotated[
-    dict[str, Annotated[float, Field(gt=0, le=1e6)]],
+    dict[str, Annotated[float, Field(ge=0, le=1e100)]],
     Spelling(
         "weights",
         "a=2,b=1",
@@ -417,6 +420,8 @@ def _wrong(problem: Any) -> str:
         return f"must be one of {about['expected'].replace(' or ', ', ')}{shown}"
     fixed = {
         "missing": "must be given",
+        "too_long": f"holds more than the {about.get('max_length')} allowed",
+        "string_too_long": f"is longer than the {about.get('max_length')} characters allowed",
         "too_short": "is empty: nothing is chosen",
         "string_too_short": "is empty: nothing is written",
         "finite_number": "must be a finite number",

@@ -21,7 +21,7 @@ class AnonymitySettings(Settings):
         metavar="DATA…",
         label="Data (several tables at once)",
         min_length=1,
-        max_length=100,
+        served={"max_length": 100},
     )
     quasi: Columns = setting(
         ...,

@@ -185,5 +185,5 @@ class AssignSettings(SearchSettings):
         section="Search",
         otherwise="who of a crowd gets which seat is truly random",
         ge=0,
-        le=2**53 - 1,
+        served={"le": 2**53 - 1},
     )

@@ -1,6 +1,7 @@
 """Commands made from operations: options from its settings, outputs from its products, and one way to run them all."""
 
 import inspect
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -16,6 +17,8 @@ from shoal.sources.address import beside
 
 if TYPE_CHECKING:
     from shoal.cli.workplace import Declared
+    from shoal.search.budget import Budget
+    from shoal.search.observer import Observer
     from shoal.sources import Output, Outputs
     from shoal.sources.outputs import Writing
 
@@ -145,9 +148,19 @@ class Run:
             return
         settings = self._settings()
         outputs, declared, page = self._outputs(settings)
-        several = len(list(self.operation.reads(settings))) > 1
-        place = CommandLine(self._values, outputs, declared, quiet=self._quiet, several=several)
-        result = self._result(settings, place, outputs, declared)
+        missed = self._missed(settings, declared)
+        announce = None if missed is None else output.unwritten(outputs, missed.subject)
+        # Reading can be broken off at once; only a search has something to keep.
+        with ExitStack() as searching:
+            place = CommandLine(
+                self._values,
+                outputs,
+                declared,
+                quiet=self._quiet,
+                several=len(list(self.operation.reads(settings))) > 1,
+                watch=lambda budget: self._watch(budget, announce, searching),
+            )
+            result = self.operation.run(settings, place)
         told = self.operation.told
         figures = spelled_throughout(told.figures(result, settings), self._option)
         refused = self.operation.gate(result, settings) if self.operation.gate is not None else None
@@ -159,9 +172,10 @@ class Run:
                         figures[product.name] = str(targets[0])
             if page is not None:
                 writing.text(page, told.page(result, settings).html())
+                figures["report"] = str(page)
         if page is not None:
             output.remark(f"report written to {page}", quiet=self._quiet)
-        output.warn(dict.fromkeys(_texts(figures, "warnings")))
+        output.warn(text for text in dict.fromkeys(_texts(figures, "warnings")) if text not in place.warned)
         output.notes(dict.fromkeys(_texts(figures, "notes")), quiet=self._quiet)
         output.emit(figures, lambda: self._print(result, settings, declared, refused), as_json=self._json)
         self._leave(figures, refused, page)
@@ -234,27 +248,18 @@ class Run:
                 declared[product] = [place]
         return outputs, declared, outputs.file("--report", report, internal=True)
 
-    def _result(
-        self,
-        settings: Settings,
-        place: CommandLine,
-        outputs: "Outputs",
-        declared: "Declared",
-    ) -> Any:
-        if not self.operation.search:
-            return self.operation.run(settings, place)
+    def _watch(self, budget: "Budget", announce: str | None, searching: ExitStack) -> "Observer":
+        """From now on Ctrl-C keeps the best found, and a bar shows how far the search is."""
         from shoal.cli.progress import watched
 
-        missed = self._missed(settings, declared)
-        announce = None if missed is None else output.unwritten(outputs, missed.subject)
-        with watched(
+        watching = watched(
             self.operation.doing,
-            place.allowed(settings),
+            budget,
             quiet=self._quiet,
             show=self.operation.told.glimpse,
             announce=announce,
-        ) as observer:
-            return self.operation.run(settings, place.watched_by(observer))
+        )
+        return searching.enter_context(watching)
 
     def _missed(self, settings: Settings, declared: "Declared") -> Product | None:
         """What will be missed, since no product of its subject goes anywhere."""
@@ -279,6 +284,8 @@ class Run:
             writing.content(target, product.whole(result, str(target)))
             return
         made = product.make(result, settings)
+        if made is None:
+            raise InputError(f"this result has nothing to write for {product.named}")
         if product.form == "columns":
             for table, frame in zip(targets, made, strict=True):
                 writing.columns(table, frame.columns[0], frame)

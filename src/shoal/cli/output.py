@@ -73,8 +73,8 @@ def warn(texts: Iterable[str]) -> None:
 def reading(source: "Data", *, quiet: bool, name: str | None = None) -> None:
     """What the reader warns of and remarks, before anything else is printed; ``name`` says of which file of several."""
     before = "" if name is None else f"{name}: "
-    warn(before + text for text in source.warnings)
-    notes((before + text for text in source.notes), quiet=quiet)
+    warn(before + spelled(text, as_option) for text in source.warnings)
+    notes((before + spelled(text, as_option) for text in source.notes), quiet=quiet)
 
 
 def unwritten(outputs: Iterable["Output"], result: str, parameter: str = "-o") -> str | None:

@@ -1,11 +1,12 @@
 """The command line as a place where operations run: data are files and tables, and Ctrl-C keeps the best found."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from shoal.cli import output
+from shoal.errors import as_option, spelled
 from shoal.operation import Place, Product, Readers, Records
 from shoal.search.budget import Budget
 from shoal.search.observer import Observer, Progress, silent
@@ -24,7 +25,8 @@ _DIALECT = ("separator", "decimal", "encoding", "header_row")
 class CommandLine:
     """Reads what is named, as the options for text files say, and passes on what the reader remarks.
 
-    Where there are ``several`` things to read, it says of which. ``declared`` is what will be written, by product.
+    Where there are ``several`` things to read, it says of which. ``declared`` is what will be written, by product;
+    ``watch`` is called when the search begins.
     """
 
     def __init__(
@@ -35,6 +37,7 @@ class CommandLine:
         *,
         quiet: bool,
         several: bool,
+        watch: Callable[[Budget], Observer],
     ) -> None:
         self._outputs = outputs
         self._declared = declared
@@ -43,29 +46,25 @@ class CommandLine:
         self._layout = {**self._dialect, "header_row": None}
         self._quiet = quiet
         self._several = several
+        self._watch = watch
         self._observer: Observer = silent
-        self._budget = Budget()
+        self._budget: Budget | None = None
         self.threads: int | None = values.get("threads")
         self.reported: bool = values["report"] is not None
+        #: What was warned of already.
+        self.warned: set[str] = set()
         #: The first data that was read: what is written is written like it.
         self.first: Records | None = None
 
-    def allowed(self, settings: Any) -> Budget:
-        """The budget of a command, which Ctrl-C ends."""
-        self._budget = Budget(
-            iterations=settings.iterations,
-            seconds=settings.time_limit,
-            target=getattr(settings, "target", None),
-        )
-        return self._budget
-
-    def watched_by(self, observer: Observer) -> "CommandLine":
-        """The same with somebody who looks at the search."""
-        self._observer = observer
-        return self
-
     def budget(self, settings: Any) -> Budget:
-        """What the command allows."""
+        """What the command allows. The first search that asks is what somebody begins to watch, and Ctrl-C to end."""
+        if self._budget is None:
+            self._budget = Budget(
+                iterations=settings.iterations,
+                seconds=settings.time_limit,
+                target=getattr(settings, "target", None),
+            )
+            self._observer = self._watch(self._budget)
         return self._budget
 
     def observe(self, progress: Progress) -> None:
@@ -74,6 +73,13 @@ class CommandLine:
 
     def say(self, phase: str) -> None:
         """Commands are quiet about what takes no time."""
+
+    def warn(self, text: str) -> None:
+        """Say it at once, and once."""
+        text = spelled(text, as_option)
+        if text not in self.warned:
+            self.warned.add(text)
+            output.warn([text])
 
     def records(
         self, name: Place, *, columns: list[str] | None = None, like: Records | None = None

@@ -17,6 +17,7 @@ class SearchSettings(Settings):
         otherwise="usual",
         ge=0,
         le=MOST_ITERATIONS,
+        served={"le": 10**12},
     )
     time_limit: float | None = setting(
         None,
@@ -26,13 +27,14 @@ class SearchSettings(Settings):
         metavar="SECONDS",
         gt=0,
         le=MOST_SECONDS,
+        served={"le": 7 * 86400},
     )
     seed: int = setting(
         0,
         "Where randomness begins; the same seed gives the same result.",
         section=_SECTION,
         ge=0,
-        le=2**53 - 1,
+        served={"le": 2**53 - 1},
     )
     threads: int | None = setting(
         None, "How many cores to use.", section=_SECTION, otherwise="all", only="command", ge=1, le=MOST

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from shoal.errors import InputError, parameter, unknown
+from shoal.errors import InputError, messages, parameter, unknown
 from shoal.sources.address import FileAddress
 from shoal.sources.atomic import atomically, check_target
 from shoal.sources.data import Data, Dialect, Labels
@@ -85,7 +85,7 @@ def read_file(
             from shoal.sources.statistical import read_statistical
 
             frame, labels, notes = read_statistical(path, kind, columns=columns, encoding=encoding)
-    return Data(frame, address, notes, labels, dialect, warnings)
+    return Data(frame, address, messages(notes), labels, dialect, messages(warnings))
 
 
 def write_file(

@@ -55,7 +55,9 @@ Methods: TypeAlias = Annotated[list[str], Spelling("methods", "M1,M2", split_nam
 class TabulationSettings(Settings):
     """How records become a table with its sensitive cells."""
 
-    dimensions: Columns = setting([], "Columns that span the table.", label="Dimensions", max_length=20)
+    dimensions: Columns = setting(
+        [], "Columns that span the table.", label="Dimensions", served={"max_length": 6}
+    )
     value: Column | None = setting(None, "What is summed.", label="Sum of", otherwise="records are counted")
     contributor: Column | None = setting(
         None, "Who contributes.", label="Contributor", otherwise="every record is one"
@@ -66,7 +68,7 @@ class TabulationSettings(Settings):
         flag="--rule",
         label="Rules",
         otherwise="frequency(3), and for sums p-percent(10)",
-        max_length=10,
+        served={"max_length": 10},
     )
     hierarchy: Hierarchies = setting(
         {}, "Subtotals of a dimension (code,parent or .hrc).", section=_TREES, label="Hierarchies"
@@ -141,6 +143,7 @@ class AttackerSettings(Settings):
         label="Width of the interval in addition",
         ge=0,
         le=1e6,
+        served={"le": 10},
     )
     rounding: float | None = setting(
         None,
@@ -170,7 +173,7 @@ class TableSettings(TabulationSettings, AttackerSettings):
         otherwise="records if dimensions are named, else what it looks like",
         only="workbench",
     )
-    linked: list[Annotated[list[str], Field(min_length=1, max_length=20)]] = setting(
+    linked: list[Annotated[list[str], Field(min_length=1, max_length=6)]] = setting(
         [],
         "Dimensions of further tables of the same records, protected together with this one.",
         section=_LINKED,
@@ -233,7 +236,7 @@ class TabulateSettings(TableSettings):
         section=_HIDING,
         label="Hiding a cell costs",
         metavar="value|unity|contributors|log|COLUMN",
-        max_length=100,
+        served={"max_length": 100},
     )
 
 
@@ -262,7 +265,7 @@ class HidingSettings(Settings):
         section=_HIDING,
         label="Hiding a cell costs",
         metavar="value|unity|contributors|log|FILE",
-        max_length=100,
+        served={"max_length": 100},
     )
     previous: Data | None = setting(
         None,
@@ -277,7 +280,8 @@ class HidingSettings(Settings):
         section=_HIDING,
         label="Symbol in hidden cells",
         otherwise="blank",
-        max_length=40,
+        # On a page an empty cell would pass for one that is not there.
+        served={"max_length": 40, "default": "x"},
     )
 
 
@@ -294,5 +298,5 @@ class SuppressSettings(TableSettings, HidingSettings, SearchSettings):
         "Also run these methods, for the report.",
         section="Search",
         label="Compare with",
-        max_length=10,
+        served={"max_length": 10},
     )

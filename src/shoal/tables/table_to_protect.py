@@ -107,6 +107,8 @@ def table_to_protect(settings: TableSettings, place: Workplace, cost: str = "val
             raise InputError(f"{parameter('linked_tables')} is for lists of cells made by shoal tabulate")
         warnings = [*found.warnings, *(text for other in others for text in other.warnings)]
         found = replace(found, table=link(tables), warnings=tuple(warnings))  # type: ignore[arg-type]
+    for text in found.warnings:
+        place.warn(text)
     return replace(found, sensitive=_sensitive(settings, place, found.base.dimensions))
 
 

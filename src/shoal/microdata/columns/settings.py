@@ -1,6 +1,6 @@
 """Kinds of settings that operations on records share."""
 
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from shoal.microdata.columns.orders import orders_in_words, parse_orders
 from shoal.settings import Groups, Spelling
@@ -27,7 +27,7 @@ def _groups_or_auto(text: str) -> Any:
 
 #: Groups of columns, or ``auto``: they are looked for.
 GroupsOrAuto: TypeAlias = Annotated[
-    list[list[str]] | str,
+    list[list[str]] | Literal["auto"],
     Spelling(
         "groups",
         '"a,b;c,d"|auto',

@@ -27,6 +27,7 @@ class GroupSettings(SearchSettings):
         label="k, smallest number of equal records",
         ge=2,
         le=10**9,
+        served={"le": 10**6},
     )
     groups: Groups | None = setting(
         None, "Score these groups, search nothing.", label="Groups to score", otherwise="search for them"

@@ -44,7 +44,7 @@ class CompareSettings(Settings):
         argument=True,
         metavar="PROTECTED…",
         min_length=1,
-        max_length=100,
+        served={"max_length": 100},
     )
     columns: Columns | None = setting(
         None,
@@ -127,7 +127,7 @@ class CompareSettings(Settings):
         le=1e6,
     )
     seed: int = setting(
-        0, "Where randomness begins; the same seed gives the same result.", ge=0, le=2**53 - 1
+        0, "Where randomness begins; the same seed gives the same result.", ge=0, served={"le": 2**53 - 1}
     )
     threads: int | None = setting(
         None, "How many cores to use.", otherwise="all", only="command", ge=1, le=4096

@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.anonymity.measure import anonymity
-from shoal.errors import InputError, messages, parameter
+from shoal.errors import InputError, messages, parameter, unknown
 from shoal.microdata.columns.attributes import Attribute, read_attribute, write_attribute
 from shoal.microdata.columns.column_choice import choose_columns
 from shoal.microdata.columns.inputs import (
@@ -187,6 +187,8 @@ def microaggregate(
     METHODS[method].configure(options)
     data = read_frame(frame)
     columns = None if columns is None else as_names(columns)
+    if isinstance(groups, str) and groups != "auto":
+        raise unknown("way to group columns", groups, ["auto"])
     groups = groups if groups is None or groups == "auto" else [as_names(group) for group in groups]
     by, drop, orders = as_names(by), as_names(drop), read_orders(ordinal)
     quasi = None if quasi is None else as_names(quasi)

@@ -34,14 +34,13 @@ def run(settings: MicroaggregateSettings, place: Workplace) -> "Microaggregation
         roles=records.roles,
         start=start,
         # The curves of several searches would not make one picture.
-        observer=Overall(place.observe) if several(settings) else place.observe,
+        observer=Overall(place.observe) if in_groups(settings) or settings.by else place.observe,
     )
 
 
-def several(settings: MicroaggregateSettings) -> bool:
-    """Whether there are several searches, one for each stratum or group of columns."""
-    groups = settings.groups == "auto" or (settings.groups is not None and len(settings.groups) > 1)
-    return groups or bool(settings.by)
+def in_groups(settings: MicroaggregateSettings) -> bool:
+    """Whether columns are protected in several groups, or may be."""
+    return settings.groups == "auto" or len(settings.groups or ()) > 1
 
 
 def removed(settings: MicroaggregateSettings, records: Records) -> list[str]:
@@ -61,7 +60,7 @@ def reads(settings: MicroaggregateSettings) -> list[Place]:
 
 def check(settings: MicroaggregateSettings, written: frozenset[str]) -> None:
     """Refuse what cannot be written with these settings, before anything is read."""
-    if "labels" in written and several(settings) and not settings.by:
+    if "labels" in written and in_groups(settings):
         raise InputError(
             f"{parameter('labels')} holds one partition; it cannot be used with several {parameter('groups')}"
         )

@@ -32,6 +32,7 @@ class MicroaggregateSettings(SearchSettings):
         label="k, smallest number of equal records",
         ge=2,
         le=10**9,
+        served={"le": 10**6},
     )
     quasi: Columns | None = setting(
         None,

@@ -49,7 +49,11 @@ def run(settings: SuppressSettings, place: Workplace) -> Suppressed:
             break
         place.say(f"comparing with {name}")
         try:
-            compared.append(_search(settings, name, table, problem, place, silent))
+            other = _search(settings, name, table, problem, place, silent)
+            if str(other.solution.stopped_by) == "interrupt":
+                notes.append(f"{name} was interrupted, so the comparison ends before it")
+                break
+            compared.append(other)
         except (InputError, Infeasible) as error:
             notes.append(f"{name} is left out of the comparison: {error.template}")
     return Suppressed(found, table, tuple(compared), messages(notes))

@@ -20,6 +20,7 @@ def picture(measured: "Measured", settings: "AnonymitySettings", context: Contex
     tables = []
     for place, (name, result) in enumerate(measured):
         figures = OPERATION.told.figures([(name, result)], settings)
+        figures["below"] = {"2": result.below(2), **figures["below"]}
         tables.append({"data": name, **figures})
         wanted = [*settings.quasi, *([settings.unit] if settings.unit else [])]
         frame = context.datasets.frame(name, list(dict.fromkeys(wanted)))

@@ -19,6 +19,10 @@ def picture(result: "Audited", settings: "AuditSettings", context: Context) -> d
     hidden = found.problem.hidden_mask(found.complementary)
     return {
         **verdict(found),
+        # Cells are named by their place on the page; their labels stay in the files.
+        "published": len(found.published),
+        "insider": len({int(cell) for cell, _ in found.insider}),
+        "integer": len(found.integer),
         "counts": table.is_counts(settings),
         "contributors_known": table.contributors_known,
         "drawn": draw(found.problem, hidden, table.trees, context),

@@ -5,10 +5,11 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from shoal.errors import InputError
+from shoal.errors import InputError, spelled
 from shoal.web.activities import table_files
 from shoal.web.activities.activity import Activity, Request
 from shoal.web.jobs.context import Context
+from shoal.web.spelling import field_names
 
 SAMPLES = {
     "people": "2,000 people of a screening programme: age, postcode, sex",
@@ -69,7 +70,8 @@ def run(request: Load, context: Context) -> dict[str, Any]:
     else:
         raise InputError("say what to load: a file, a table of a connected database, or a sample")
     context.say("looking at the columns")
-    found = context.datasets.add(frame, name, origin, notes, table, connection)
+    spoken = tuple(spelled(note, field_names("load")) for note in notes)
+    found = context.datasets.add(frame, name, origin, spoken, table, connection)
     if general is not None:
         context.datasets.attach(found.name, "jj", general)
     return {

@@ -62,9 +62,7 @@ def request_model(operation: Operation, without: tuple[str, ...] = ()) -> type[R
     """The settings that the workbench has, as the model of a request; some may be asked for in another way."""
     every = operation.settings.model_fields
     wanted: dict[str, Any] = {
-        item.name: _needed(every[item.name])
-        if item.needed_in == "workbench"
-        else (every[item.name].annotation, every[item.name])
+        item.name: _asked(every[item.name], needed=item.needed_in == "workbench")
         for item in operation.fields("workbench")
         if item.name not in without
     }
@@ -74,11 +72,20 @@ def request_model(operation: Operation, without: tuple[str, ...] = ()) -> type[R
     return model
 
 
-def _needed(info: FieldInfo) -> tuple[Any, FieldInfo]:
-    """A field that must be given, though another front end may do without."""
-    kinds = [kind for kind in get_args(info.annotation) if kind is not type(None)]
-    kind = Annotated[(reduce(or_, kinds), *info.metadata)] if info.metadata else reduce(or_, kinds)
-    return kind, Field(..., description=info.description, json_schema_extra=info.json_schema_extra)
+def _asked(info: FieldInfo, *, needed: bool) -> tuple[Any, FieldInfo]:
+    """A field of a request: within the limits for those who are served, and without ``None`` where it is needed."""
+    about: dict[str, Any] = info.json_schema_extra if isinstance(info.json_schema_extra, dict) else {}
+    limits = dict(about.get("served", {}))
+    default = ... if needed else limits.pop("default", info.default)
+    kind = info.annotation
+    if needed:
+        kind = reduce(or_, [part for part in get_args(kind) if part is not type(None)])
+    given: dict[str, Any] = {"default": default}
+    if info.default_factory is not None:
+        given = {"default_factory": info.default_factory}
+    extra: Any = {name: value for name, value in about.items() if name != "served"}
+    field = Field(**given, description=info.description, json_schema_extra=extra)
+    return Annotated[(kind, *info.metadata, Field(**limits))], field
 
 
 def numbered_file(name: str, place: int, tables: int) -> str:
@@ -133,6 +140,8 @@ def _write(product: Product, made: Any, result: Any, context: Context) -> None:
                 _put(path, product.whole(result, name), internal=product.internal)
             elif product.form == "data":
                 sources.write(made, path, force=True)
+                if product.internal:
+                    path.chmod(0o600)
             else:
                 _put(path, made, internal=product.internal)
 

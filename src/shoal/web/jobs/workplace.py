@@ -61,6 +61,9 @@ class WorkspaceData:
     def observe(self, progress: Progress) -> None:
         """Nobody looks."""
 
+    def warn(self, text: str) -> None:
+        """The summary of the run will say it."""
+
     def say(self, phase: str) -> None:
         """Nobody listens."""
 

@@ -1,0 +1,98 @@
+"""What all commands made from operations share: outputs that fit, limits, warnings in time, and when Ctrl-C keeps something."""
+
+import os
+import signal
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.cli.running import shoal
+
+from shoal import sources
+from shoal.cli import workplace
+from shoal.errors import InputError
+from shoal.microdata.microaggregation.api import microaggregate
+from shoal.web.activities import ACTIVITIES
+
+FRAME = pl.DataFrame(
+    {name: [float(i * step % 17) for i in range(24)] for name, step in zip("abcd", (1, 3, 5, 7))}
+)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    FRAME.with_columns(region=pl.Series(["n", "s"] * 12)).write_csv(tmp_path / "d.csv")
+    return tmp_path / "d.csv"
+
+
+@pytest.mark.parametrize("groups", ["a,b;c,d", "auto"])
+def test_several_groups_have_no_one_list_of_labels(data: Path, groups: str) -> None:
+    labels, out = data.with_name("labels.txt"), data.with_name("out.csv")
+    wanted = ["--groups", groups, "--by", "region", "--labels", labels, "-o", out, "--method", "mdav"]
+    found = shoal("microaggregate", data, "-k", 3, *wanted)
+    assert found.code == 2 and "--labels holds one partition" in found.err
+    assert not labels.exists() and not out.exists()
+
+
+def test_groups_are_lists_or_auto() -> None:
+    with pytest.raises(InputError, match="'ab'"):
+        microaggregate(FRAME, 3, groups="ab")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="groups"):
+        ACTIVITIES["microaggregate"].check({"data": "d", "groups": "ab"})
+
+
+def test_what_a_reader_says_names_parameters_as_everything_does(tmp_path: Path) -> None:
+    place = tmp_path / "records.csv"
+    place.write_text("yes,no\nyes,no\nno,yes\n")
+    said = sources.read(place).warnings
+    assert said and "header_row=" in said[0] and "\ue000" not in said[0]
+    assert "--header-row 0" in shoal("anonymity", place, "--quasi", "yes").err
+
+
+def test_ctrl_c_while_reading_keeps_nothing(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = sources.read
+
+    def slowly(*arguments: object, **keywords: object) -> object:
+        found = read(*arguments, **keywords)
+        os.kill(os.getpid(), signal.SIGINT)
+        return found
+
+    monkeypatch.setattr(sources, "read", slowly)
+    out = data.with_name("out.csv")
+    found = shoal("microaggregate", data, "-k", 3, "--columns", "a,b", "--method", "mdav", "-o", out)
+    assert found.code == 130 and "nothing was written" in found.err and not out.exists()
+
+
+def test_limits_of_the_workbench_are_not_those_of_the_command_line(data: Path) -> None:
+    weighed = shoal(
+        "microaggregate", data, "-k", 3, "--columns", "a,b", "--attribute-weights", "a=0,b=1", "--json"
+    )
+    assert weighed.code == 0
+    assert shoal("compare", data, data, "--paired-by-position", "--seed", 2**60, "--json").code == 0
+    with pytest.raises(InputError, match="time limit"):
+        ACTIVITIES["microaggregate"].check({"data": "d", "time_limit": 1e8})
+    with pytest.raises(InputError, match="rules"):
+        ACTIVITIES["suppress"].check({"data": "d", "rules": ["frequency(3)"] * 11})
+
+
+def test_a_hidden_cell_is_marked_where_nobody_chose_a_symbol() -> None:
+    assert ACTIVITIES["suppress"].check({"data": "d"})["symbol"] == "x"
+
+
+def test_the_place_of_the_report_is_told(data: Path) -> None:
+    page = data.with_name("report.html")
+    told = shoal("anonymity", data, "--quasi", "region", "--report", page, "--json").json
+    assert told["report"] == str(page) and page.is_file()
+
+
+def test_a_warning_is_said_before_the_work_and_once(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shoal("tabulate", data, "--dimensions", "region", "--value", "a", "-o", data.with_name("cells.csv"))
+    for beside in data.parent.glob("cells.contributions*"):
+        beside.unlink()
+    said: list[str] = []
+    warn = workplace.CommandLine.warn
+    monkeypatch.setattr(
+        workplace.CommandLine, "warn", lambda self, text: (said.append(text), warn(self, text))
+    )
+    told = shoal("suppress", data.with_name("cells.csv"), "--json")
+    assert said and told.err.count("warning:") == len(set(told.json["warnings"])) == len(said)
