@@ -183,7 +183,7 @@ class AssignSettings(SearchSettings):
         None,
         "Repeat a run.",
         section="Search",
-        otherwise="who of a crowd gets which seat is truly random",
+        otherwise="seats are truly random",
         ge=0,
         served={"le": 2**53 - 1},
     )

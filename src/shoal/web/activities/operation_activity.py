@@ -35,13 +35,13 @@ def activity(operation: Operation, picture: Picture) -> Activity:
         if refused is not None:
             raise Infeasible(refused + ("; nothing was released" if operation.products else ""))
         context.say("writing")
-        notes: list[str] = []
+        notes: dict[str, str] = {}
         for product in operation.products:
             _write(product, _make(product, result, settings, notes), result, context)
         context.report(operation.told.page(result, settings))
         found = {**operation.told.figures(result, settings), **picture(result, settings, context)}
         if any(product.lacking for product in operation.products):
-            found["notes"] = [*found.get("notes", ()), *notes]
+            found["notes"] = [*found.get("notes", ()), *(f"{what}: {why}" for why, what in notes.items())]
         return found
 
     def title(request: Request) -> str:
@@ -107,15 +107,15 @@ def columns_file(name: str, place: int) -> str:
     return numbered_file(name, place, 2)
 
 
-def _make(product: Product, result: Any, settings: Any, notes: list[str]) -> Any:
-    """The product; where the data lack what it takes, nothing, and a note says so."""
+def _make(product: Product, result: Any, settings: Any, notes: dict[str, str]) -> Any:
+    """The product; where the data lack what it takes, nothing, and a note says so, once for each reason."""
     try:
         return product.make(result, settings)
     except InputError as problem:
         if product.lacking is None:
             raise
         if product.lacking:
-            notes.append(problem.about(product.lacking).template)
+            notes.setdefault(problem.template, product.lacking)
         return None
 
 
