@@ -18,7 +18,7 @@ import numpy as np
 from shoal.search import Budget, Seeds, silent
 from shoal.tables.files import jj
 from shoal.tables.methods import METHODS
-from shoal.tables.solution import verify
+from shoal.tables.verify import verify
 from shoal.tables.warm_up import warm_up
 
 INSTANCES = (

@@ -18,7 +18,8 @@ from shoal.search import Budget, Seeds, silent
 from shoal.tables.files import jj
 from shoal.tables.methods import METHODS
 from shoal.tables.problem import Problem
-from shoal.tables.solution import Pattern, verify
+from shoal.tables.solution import Pattern
+from shoal.tables.verify import verify
 from shoal.tables.warm_up import warm_up
 
 # Most CPU of the general heuristic with its check, in reference programmes, and most gap of auto in percent.

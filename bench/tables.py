@@ -15,7 +15,7 @@ from shoal.tables.methods import METHODS
 from shoal.tables.problem import Problem
 from shoal.tables.safety.attacker import Attacker
 from shoal.tables.safety.audit import audit
-from shoal.tables.solution import verify
+from shoal.tables.verify import verify
 
 # rows, columns, sensitive, tables, seconds, most cost over HeurGene's mean, most mean gap in percent
 PLAN = (

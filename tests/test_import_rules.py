@@ -50,6 +50,8 @@ BROKEN = [
     ("microdata/microaggregation/verify", "shoal.microdata.microaggregation.construct.mdav", INDEPENDENT),
     ("microdata/grouping/verify", "shoal.microdata.microaggregation.construct.mdav", INDEPENDENT),
     ("microdata/grouping/verify", "shoal.microdata.grouping.evaluator", INDEPENDENT),
+    ("tables/verify", "shoal.tables.safety.audit", INDEPENDENT),
+    ("tables/verify", "shoal.tables.heuristic.certificates", INDEPENDENT),
     # By way of another module is no better.
     ("appointments/problem", "shoal.appointments.solvers.fill_kernels", INDEPENDENT),
     ("appointments/verify", "shoal.tables.problem", "know nothing of each other"),

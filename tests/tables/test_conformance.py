@@ -9,7 +9,7 @@ from shoal.search import Method, conformance
 from shoal.tables.methods import METHODS
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
-from shoal.tables.solution import verify
+from shoal.tables.verify import verify
 
 
 def zero_levels() -> Problem:

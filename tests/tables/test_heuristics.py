@@ -16,7 +16,7 @@ from shoal.tables.problem import Problem
 from shoal.tables.published.circuits import Plane, find_exchange, parts
 from shoal.tables.published.heurgene import Breeder, HeurGeneOptions, strategies
 from shoal.tables.published.hypercube_kernels import JOINT, SPLIT, best_rectangle
-from shoal.tables.solution import verify
+from shoal.tables.verify import verify
 
 SQUARE = random_plane(np.random.default_rng(12), 25, 25, 14)
 

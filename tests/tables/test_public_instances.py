@@ -8,7 +8,8 @@ from shoal.tables.files import jj
 from shoal.tables.methods import METHODS
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import audit
-from shoal.tables.solution import Pattern, verify
+from shoal.tables.solution import Pattern
+from shoal.tables.verify import verify
 
 SMALL = (
     "abs_example.jj",

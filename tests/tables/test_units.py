@@ -13,7 +13,7 @@ from shoal.errors import Infeasible, InputError
 from shoal.tables.api import audit, suppress
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import audit as audit_pattern
-from shoal.tables.solution import unprotected
+from shoal.tables.verify import unprotected
 
 SQUARE = [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")]
 

@@ -24,7 +24,8 @@ from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import Audit, without
 from shoal.tables.safety.audit import audit as audit_pattern
 from shoal.tables.safety.whole_numbers import integer_failures
-from shoal.tables.solution import Pattern, verify
+from shoal.tables.solution import Pattern
+from shoal.tables.verify import verify
 
 if TYPE_CHECKING:
     import polars as pl

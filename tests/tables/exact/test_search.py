@@ -14,7 +14,7 @@ from shoal.tables.exact.lp_cuts import AttackerCuts
 from shoal.tables.exact.network_cuts import NetworkCuts
 from shoal.tables.exact.relaxation import Relaxation
 from shoal.tables.problem import Problem
-from shoal.tables.solution import verify
+from shoal.tables.verify import verify
 
 
 def solve(problem: Problem, **options: int):

@@ -12,7 +12,8 @@ from shoal.tables.exact.relaxation import Relaxation
 from shoal.tables.exact.search import ExactOptions, Incumbent, violated
 from shoal.tables.exact.windows import Windows
 from shoal.tables.problem import Problem
-from shoal.tables.solution import Pattern, verify
+from shoal.tables.solution import Pattern
+from shoal.tables.verify import verify
 
 
 def prepared(problem: Problem):

@@ -25,7 +25,7 @@ from shoal.tables.heuristic.general import GeneralOptions
 from shoal.tables.heuristic.general import solve as general
 from shoal.tables.model.table import Table
 from shoal.tables.model.tabulation import tabulate
-from shoal.tables.solution import unprotected, verify
+from shoal.tables.verify import unprotected, verify
 
 MATRIX = "region,a,b,c,total\nn,10,20,30,60\ns,40,50,60,150\nw,70,80,90,240\ntotal,120,150,180,450\n"
 

@@ -16,7 +16,7 @@ from shoal.tables.methods import METHODS
 from shoal.tables.model.reduction import reduce, ties
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import audit, failing, failing_insiders
-from shoal.tables.solution import unprotected, verify
+from shoal.tables.verify import unprotected, verify
 
 
 def sparse_cube(seed: int, size: int = 3, sensitive: int = 2) -> Problem:

@@ -14,7 +14,8 @@ from shoal.tables.model.tabulation import tabulate
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import audit, failing_insiders, hopeless, rise_and_fall
 from shoal.tables.safety.flow_kernels import bridges, subgraph
-from shoal.tables.solution import Pattern, unprotected, verify
+from shoal.tables.solution import Pattern
+from shoal.tables.verify import unprotected, verify
 
 NINE = [[10.0, 20.0, 30.0], [40.0, 50.0, 60.0], [70.0, 80.0, 90.0]]
 STAR = [[100.0, 6.0, 6.0], [6.0, 6.0, 90.0], [6.0, 80.0, 6.0]]

@@ -15,7 +15,7 @@ from shoal.tables.exact import search
 from shoal.tables.methods import METHODS
 from shoal.tables.model.tabulation import tabulate
 from shoal.tables.problem import DOWN, UP, Problem
-from shoal.tables.solution import verify
+from shoal.tables.verify import verify
 
 RULES = ("frequency(2)", "frequency(3)", "p-percent(10)", "dominance(1,75)", "pq(20,50)", "p-percent(10,2)")
 

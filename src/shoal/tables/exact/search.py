@@ -23,9 +23,9 @@ from shoal.tables.exact.windows import Windows
 from shoal.tables.heuristic.general import LpHeuristic
 from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.problem import Problem
-from shoal.tables.safety.audit import audit, failing, failing_insiders, failing_sums
+from shoal.tables.safety.audit import audit, failing, failing_insiders, failing_sums, given_away
 from shoal.tables.safety.feasibility import refuse_hopeless
-from shoal.tables.solution import Pattern, given_away
+from shoal.tables.solution import Pattern
 
 
 class ExactOptions(Options):

@@ -19,7 +19,6 @@ from shoal.tables.safety.attacker import Attacker, View, allowed
 from shoal.tables.safety.flow_kernels import UNLIMITED, intervals, reach
 from shoal.tables.safety.insiders import broken_by_insiders
 from shoal.tables.safety.narrowest import Narrowest, in_words
-from shoal.tables.solution import given_away
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -302,6 +301,17 @@ def failing_insiders(problem: Problem, hidden: np.ndarray, network: Network | No
     return Requirements(doubtful.cell[bad], doubtful.kind[bad], doubtful.need[bad], doubtful.scenario[bad])
 
 
+def given_away(problem: Problem, hidden: np.ndarray, relation: int) -> np.ndarray:
+    """The hidden cells of a relation if their sum can be computed from it: all of one sign; else nothing."""
+    table = problem.table
+    cells = table.relation(relation)
+    signs = table.signs[table.starts[relation] : table.starts[relation + 1]]
+    chosen = hidden[cells]
+    if not chosen.any() or np.unique(np.sign(signs[chosen])).size > 1:
+        return np.empty(0, dtype=np.int64)
+    return cells[chosen].astype(np.int64)
+
+
 def failing_sums(problem: Problem, hidden: np.ndarray) -> list[int]:
     """Relations whose hidden cells have a sum that is sensitive itself."""
     if problem.sums is None:
@@ -349,6 +359,7 @@ __all__ = [
     "failing",
     "failing_insiders",
     "failing_sums",
+    "given_away",
     "hopeless",
     "met",
     "rise_and_fall",

@@ -1,0 +1,475 @@
+"""The independent check of a suppression pattern by linear programmes.
+
+What must hold, what the attacker sees and what he can compute are worked out here from the problem as it is given;
+nothing is shared with what makes patterns or audits them.
+"""
+
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import dataclass
+from math import fsum
+from typing import Any
+
+import numpy as np
+
+from shoal.tables.model.table import Table
+from shoal.tables.problem import DOWN, RESOLUTION, ROUNDING, UP, WIDTH, Problem
+from shoal.tables.solution import Pattern
+
+# What is short of its need by this share is short by rounding errors only.
+_ENOUGH = 1.0 - 1e-6
+
+
+def verify(problem: Problem, pattern: Pattern) -> None:
+    """Raise ``AssertionError`` unless the pattern hides what it may, costs what it says, and protects every cell.
+
+    Protection is checked with one linear programme per requirement, skipping those an earlier solution already meets.
+    """
+    cells = np.asarray(pattern.complementary)
+    assert cells.size == 0 or (cells.min() >= 0 and cells.max() < problem.table.cells), (
+        "a cell is hidden that is not in the table"
+    )
+    assert np.unique(cells).size == cells.size, "a complementary cell is listed twice"
+    assert problem.candidates[cells].all(), "a cell is hidden that may not be"
+    assert not np.isin(cells, problem.sensitive).any(), "a sensitive cell is called complementary"
+    _expect_cost(problem, pattern, cells)
+    failures = unprotected(problem, cells)
+    if failures:
+        raise AssertionError(
+            f"{len(failures)} requirements are not met; the first is that of the cell "
+            f"{problem.table.name(failures[0][0])}"
+        )
+    if problem.sums is not None:
+        for known in _known_sums(problem.table, _hidden(problem, cells)):
+            assert problem.sums(known), "a relation gives away a sum that is sensitive itself"
+
+
+def _expect_cost(problem: Problem, pattern: Pattern, cells: np.ndarray) -> None:
+    cost = fsum(problem.cost[cells].tolist())
+    priced = problem.cost[problem.cost > 0]
+    scale = max(cost, float(priced.min()) if priced.size else 1.0)
+    tolerance = 1e-7 * scale
+    assert abs(cost - pattern.value) <= tolerance, f"the pattern costs {cost}, not {pattern.value} as claimed"
+    assert pattern.bound is None or pattern.bound <= cost + tolerance, "the bound is above the cost"
+    assert not pattern.optimal or pattern.bound is not None, "optimal without a bound to show it"
+    assert not pattern.optimal or cost - pattern.bound <= 1e-5 * scale, "optimal, but the bound is lower"
+
+
+def _hidden(problem: Problem, complementary: np.ndarray) -> np.ndarray:
+    return np.union1d(problem.sensitive, complementary).astype(np.int64)
+
+
+def _known_sums(table: Table, hidden: np.ndarray) -> Iterator[np.ndarray]:
+    """The hidden cells of every relation in which all of them have the same sign: their sum can be computed."""
+    unknown = np.zeros(table.cells, dtype=bool)
+    unknown[hidden] = True
+    of_relation = np.repeat(np.arange(table.relations), np.diff(table.starts))
+    open_ = unknown[table.members] & (table.signs != 0)
+    added = np.bincount(of_relation[open_ & (table.signs > 0)], minlength=table.relations)
+    taken = np.bincount(of_relation[open_ & (table.signs < 0)], minlength=table.relations)
+    for relation in np.flatnonzero((added > 0) != (taken > 0)):
+        places = slice(table.starts[relation], table.starts[relation + 1])
+        yield table.members[places][open_[places]].astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Needs:
+    """What must be possible: ``cell[i]`` rises (``UP``), falls (``DOWN``) or both together (``WIDTH``) by ``need[i]``."""
+
+    cell: np.ndarray
+    kind: np.ndarray
+    need: np.ndarray
+
+
+def _needs(problem: Problem, up: np.ndarray, down: np.ndarray) -> _Needs:
+    """The levels as they are given; every interval is wider than a point, whatever they say."""
+    cells = problem.sensitive
+    usable = problem.candidates.copy()
+    usable[cells] = True
+    room = np.concatenate([up[usable], down[usable]])
+    room = room[(room > 0) & np.isfinite(room)]
+    point = np.maximum(
+        RESOLUTION * float(room.min(initial=np.inf) if room.size else 1.0),
+        ROUNDING * np.abs(problem.table.values[cells]),
+    )
+    width = np.maximum(problem.sliding, point)
+    asked = [
+        (int(cell), kind, float(need))
+        for cell, *levels in zip(cells, problem.upper, problem.lower, width, strict=True)
+        for kind, need in zip((UP, DOWN, WIDTH), levels, strict=True)
+        # A width is had where what is asked above and below comes to as much.
+        if (need > levels[0] + levels[1] if kind == WIDTH else need > 0)
+    ]
+    asked.sort()
+    return _Needs(
+        np.array([cell for cell, _, _ in asked], dtype=np.int64),
+        np.array([kind for _, kind, _ in asked], dtype=np.int64),
+        np.array([need for _, _, need in asked], dtype=np.float64),
+    )
+
+
+def _unit(values: np.ndarray) -> float:
+    """A power of two that brings the middle value near 100: the linear programmes have absolute tolerances."""
+    sizes = np.abs(values[values != 0])
+    middle = float(np.median(sizes)) if sizes.size else 1.0
+    return 1.0 if 1.0 <= middle <= 1e6 else float(2.0 ** (7 - np.ceil(np.log2(middle))))
+
+
+def unprotected(problem: Problem, complementary: np.ndarray) -> list[tuple[int, int, int]]:
+    """The requirements a pattern fails: (cell, kind, insider or −1)."""
+    up, down = problem.high - problem.table.values, problem.table.values - problem.low
+    wanted = _needs(problem, up, down)
+    unit = _unit(problem.table.values)
+    attack = _Attack(problem.table, _hidden(problem, complementary), unit * up, unit * down)
+    columns, kinds = attack.asked(wanted)
+    needs = _ENOUGH * unit * wanted.need
+    attack.try_together(columns, kinds, attack.firm(needs))
+    failures = [
+        (int(wanted.cell[place]), int(wanted.kind[place]), -1)
+        for place in range(wanted.cell.size)
+        if not attack.meets(int(columns[place]), int(kinds[place]), float(needs[place]))
+    ]
+    if problem.insiders:
+        failures += _insiders(problem, attack, wanted, columns, kinds, needs)
+    return failures
+
+
+def _insiders(
+    problem: Problem,
+    attack: "_Attack",
+    wanted: _Needs,
+    columns: np.ndarray,
+    kinds: np.ndarray,
+    needs: np.ndarray,
+) -> list[tuple[int, int, int]]:
+    """What insiders break: only those who know a cell that a short way of meeting a requirement moves are asked."""
+    known = [np.unique(attack.column[cells]) for cells in problem.insiders]
+    knowers: dict[int, list[int]] = {}
+    for number, mine in enumerate(known):
+        for column in mine[mine >= 0].tolist():
+            knowers.setdefault(column, []).append(number)
+    own: dict[int, set[int]] = {}
+    for number, cells in enumerate(problem.insiders):
+        for cell in cells.tolist():
+            own.setdefault(cell, set()).add(number)
+    failures: list[tuple[int, int, int]] = []
+    short = _ShortestChange(attack)
+    for place in range(wanted.cell.size):
+        column, kind, need = int(columns[place]), int(kinds[place]), float(needs[place])
+        cell, firm = int(wanted.cell[place]), float(attack.firm(needs[place]))
+        moved = short.moved(column, kind, firm, np.empty(0, dtype=np.int64))
+        touched = np.flatnonzero(moved) if moved is not None else np.arange(attack.size)
+        doubtful = {number for other in touched.tolist() for number in knowers.get(other, ())}
+        doubtful -= own.get(cell, set())
+        if wanted.kind[place] != UP:
+            doubtful -= {n for n, cells in enumerate(problem.conceded) if np.isin(cell, cells)}
+        if not doubtful:
+            continue
+        every = np.unique(np.concatenate([known[number] for number in doubtful]))
+        if short.moved(column, kind, firm, every[every >= 0]) is not None:
+            continue
+        for number in sorted(doubtful):
+            mine = known[number][known[number] >= 0]
+            if short.moved(column, kind, firm, mine) is None and not attack.meets_against(
+                column, kind, need, mine
+            ):
+                failures.append((cell, int(wanted.kind[place]), number))
+    return failures
+
+
+class _Attack:
+    """What the attacker can still hold possible, as one resident linear programme over the hidden cells.
+
+    A relation with one unknown gives it away, and one with two makes a single unknown of them: ``column`` says
+    which unknown a cell is (−1: known), ``turn`` whether it moves the same way or the opposite way.
+    """
+
+    def __init__(self, table: Table, hidden: np.ndarray, up: np.ndarray, down: np.ndarray) -> None:
+        self.column, self.turn, rows = _unknowns(table, hidden)
+        self.size = int(self.column.max(initial=-1)) + 1
+        self.low, self.high = np.full(self.size, -np.inf), np.full(self.size, np.inf)
+        for cell in hidden.tolist():
+            column = self.column[cell]
+            if column >= 0:
+                falls, rises = (down, up) if self.turn[cell] > 0 else (up, down)
+                self.low[column] = max(self.low[column], -falls[cell])
+                self.high[column] = min(self.high[column], rises[cell])
+        starts = np.zeros(len(rows) + 1, dtype=np.int64)
+        starts[1:] = np.cumsum([len(row) for row in rows])
+        self.rows = (
+            starts,
+            np.array([column for row in rows for column in row], dtype=np.int64),
+            np.array([value for row in rows for value in row.values()], dtype=np.float64),
+        )
+        rooms = np.concatenate([-self.low, self.high])
+        # What the solver may be off by: its own tolerance, and the rounding of the largest figures it handles.
+        self.error = 1e-7 + 1e-14 * float(rooms[np.isfinite(rooms)].max(initial=0.0))
+        self.solver = self._model()
+        self.lowest = np.zeros(self.size)
+        self.highest = np.zeros(self.size)
+        self.solved: set[tuple[int, int]] = set()
+
+    def _model(self) -> Any:
+        import highspy
+
+        starts, index, values = self.rows
+        model = highspy.HighsLp()
+        model.num_col_, model.num_row_ = self.size, starts.size - 1
+        model.col_cost_ = np.zeros(self.size)
+        model.col_lower_, model.col_upper_ = self._bounds(self.low), self._bounds(self.high)
+        model.row_lower_ = model.row_upper_ = np.zeros(starts.size - 1)
+        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        model.a_matrix_.start_ = starts
+        model.a_matrix_.index_ = index
+        model.a_matrix_.value_ = values
+        solver = highspy.Highs()
+        # Only the objective changes, so the last basis stays feasible: the primal method (4) goes on from it.
+        for option, value in (
+            ("output_flag", False),
+            ("presolve", "off"),
+            ("threads", 1),
+            ("simplex_strategy", 4),
+        ):
+            solver.setOptionValue(option, value)
+        solver.passModel(model)
+        return solver
+
+    def _bounds(self, values: np.ndarray) -> np.ndarray:
+        import highspy
+
+        far: float = highspy.kHighsInf
+        return np.where(values >= far, far, np.where(values <= -far, -far, values))
+
+    def asked(self, wanted: _Needs) -> tuple[np.ndarray, np.ndarray]:
+        """Which unknown each requirement is on, and its kind there."""
+        opposite = np.where(wanted.kind == UP, DOWN, np.where(wanted.kind == DOWN, UP, WIDTH))
+        kinds = np.where(self.turn[wanted.cell] < 0, opposite, wanted.kind)
+        return self.column[wanted.cell], kinds
+
+    def firm(self, need: Any) -> Any:
+        """What must be reached so that the need is met whatever the solver is off by; all changes can be made smaller."""
+        return np.maximum(need, 1e4 * self.error)
+
+    def try_together(self, columns: np.ndarray, kinds: np.ndarray, needs: np.ndarray) -> None:
+        """Move many unknowns at once, none further than it must, until that shows nothing new."""
+        plain = (columns >= 0) & (kinds != WIDTH)
+        if plain.sum() < 50:
+            return
+        low, high = self.low.copy(), self.high.copy()
+        np.minimum.at(high, columns[plain & (kinds == UP)], needs[plain & (kinds == UP)])
+        np.maximum.at(low, columns[plain & (kinds == DOWN)], -needs[plain & (kinds == DOWN)])
+        every = np.arange(self.size, dtype=np.int32)
+        self.solver.changeColsBounds(self.size, every, self._bounds(low), self._bounds(high))
+        for turn in range(60):
+            open_ = plain & ~self._enough(columns, kinds, needs)
+            pull = np.zeros(self.size)
+            for kind in (UP, DOWN) if turn % 2 else (DOWN, UP):
+                some = np.flatnonzero(open_ & (kinds == kind))
+                pull[columns[some]] = (1.0 if kind == UP else -1.0) / np.maximum(needs[some], 1e-9)
+            if not pull.any():
+                break
+            self.solver.changeColsCost(self.size, every, -pull)
+            if self._ended() != "Optimal":
+                break
+            self._learn(np.array(self.solver.getSolution().col_value))
+            if (open_ & self._enough(columns, kinds, needs)).sum() < max(2, 0.01 * open_.sum()):
+                break
+        self.solver.changeColsCost(self.size, every, np.zeros(self.size))
+        self.solver.changeColsBounds(self.size, every, self._bounds(self.low), self._bounds(self.high))
+
+    def _learn(self, change: np.ndarray) -> None:
+        # What the solver returns is believed only as far as it keeps every relation and every bound.
+        starts, index, values = self.rows
+        gaps = np.add.reduceat(values * change[index], starts[:-1]) if starts.size > 1 else np.zeros(1)
+        size = np.add.reduceat(np.abs(change[index]), starts[:-1]) if starts.size > 1 else np.ones(1)
+        assert (np.abs(gaps) <= 1e-6 * np.maximum(1.0, size)).all(), "the linear programme broke a relation"
+        inside = (change >= self.low - 1e-6 * np.maximum(1.0, np.abs(self.low))) & (
+            change <= self.high + 1e-6 * np.maximum(1.0, np.abs(self.high))
+        )
+        assert inside.all(), "the linear programme broke a bound"
+        self.highest = np.maximum(self.highest, change)
+        self.lowest = np.minimum(self.lowest, change)
+
+    def _enough(self, columns: np.ndarray, kinds: np.ndarray, needs: np.ndarray) -> np.ndarray:
+        rise, fall = self.highest[columns], -self.lowest[columns]
+        reached = np.where(kinds == UP, rise, np.where(kinds == DOWN, fall, rise + fall))
+        return (columns >= 0) & (reached >= needs)
+
+    def meets(self, column: int, kind: int, need: float) -> bool:
+        """Whether a requirement holds."""
+        if column < 0:
+            return False
+        firm = float(self.firm(need))
+        for direction in (UP, DOWN):
+            if kind in (direction, WIDTH) and self._reached(column, kind) < firm:
+                self._solve(column, direction)
+        if self._reached(column, kind) >= firm or firm == need:
+            return self._reached(column, kind) >= need
+        return self._close_up(need).meets(column, kind, 1.0)
+
+    def _close_up(self, need: float) -> "_Attack":
+        """The same with the need as the unit; what lies far beyond it does not matter."""
+        return self._narrowed(np.clip(self.low / need, -1e4, 0.0), np.clip(self.high / need, 0.0, 1e4))
+
+    def _narrowed(self, low: np.ndarray, high: np.ndarray) -> "_Attack":
+        narrow = copy(self)
+        narrow.low, narrow.high, narrow.error = low, high, 0.0
+        narrow.lowest, narrow.highest = np.zeros(self.size), np.zeros(self.size)
+        narrow.solved = set()
+        narrow.solver = narrow._model()
+        return narrow
+
+    def _reached(self, column: int, kind: int) -> float:
+        rise, fall = self.highest[column], -self.lowest[column]
+        return float(rise if kind == UP else fall if kind == DOWN else rise + fall)
+
+    def _solve(self, column: int, kind: int) -> None:
+        if (column, kind) in self.solved:
+            return
+        self.solved.add((column, kind))
+        self.solver.changeColCost(column, -1.0 if kind == UP else 1.0)
+        status = self._ended()
+        if status == "Unbounded":
+            self.highest[column] = np.inf if kind == UP else self.highest[column]
+            self.lowest[column] = -np.inf if kind == DOWN else self.lowest[column]
+        else:
+            assert status == "Optimal", f"the linear programme of the check ended as '{status}'"
+            self._learn(np.array(self.solver.getSolution().col_value))
+        self.solver.changeColCost(column, 0.0)
+
+    def _ended(self) -> str:
+        """Solve, from scratch and by other methods if the basis at hand misleads the solver; how it ended."""
+        status = ""
+        for strategy in (4, 4, 1):
+            self.solver.setOptionValue("simplex_strategy", strategy)
+            self.solver.run()
+            status = str(self.solver.modelStatusToString(self.solver.getModelStatus()))
+            if status in ("Optimal", "Unbounded"):
+                break
+            self.solver.clearSolver()
+        self.solver.setOptionValue("simplex_strategy", 4)
+        return status
+
+    def meets_against(self, column: int, kind: int, need: float, known: np.ndarray) -> bool:
+        """Whether a requirement holds for somebody who knows some unknowns."""
+        low, high = self.low.copy(), self.high.copy()
+        low[known] = high[known] = 0.0
+        narrow = self._narrowed(low, high)
+        narrow.error = self.error
+        return narrow.meets(column, kind, need)
+
+
+class _ShortestChange:
+    """Ways of meeting a requirement that move little, from one resident linear programme of rises and falls."""
+
+    def __init__(self, attack: _Attack) -> None:
+        import highspy
+
+        self.attack = attack
+        starts, index, values = attack.rows
+        size = attack.size
+        model = highspy.HighsLp()
+        model.num_col_, model.num_row_ = 2 * size, starts.size - 1
+        model.col_cost_ = np.ones(2 * size)
+        model.col_lower_ = np.zeros(2 * size)
+        self.room = np.minimum(np.concatenate([attack.high, -attack.low]), 1e15)
+        model.col_upper_ = self.room.copy()
+        model.row_lower_ = model.row_upper_ = np.zeros(starts.size - 1)
+        # Each entry once for the rise and, turned round, once for the fall.
+        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        model.a_matrix_.start_ = 2 * starts
+        model.a_matrix_.index_ = np.stack([index, index + size], axis=1).ravel()
+        model.a_matrix_.value_ = np.stack([values, -values], axis=1).ravel()
+        self.solver = highspy.Highs()
+        for option, value in (("output_flag", False), ("presolve", "off"), ("threads", 1)):
+            self.solver.setOptionValue(option, value)
+        self.solver.passModel(model)
+
+    def moved(self, column: int, kind: int, need: float, known: np.ndarray) -> np.ndarray | None:
+        """Which unknowns move when a requirement is met without those known; ``None`` if one way does not suffice."""
+        size = self.attack.size
+        if column < 0 or column in known:
+            return None
+        self._close(known)
+        found = None
+        for direction in (UP, DOWN) if kind == WIDTH else (kind,):
+            own = column if direction == UP else column + size
+            other = column + size if direction == UP else column
+            if self.room[own] < need:
+                continue
+            self.solver.changeColBounds(own, need, need)
+            self.solver.changeColBounds(other, 0.0, 0.0)
+            self.solver.run()
+            if self.solver.modelStatusToString(self.solver.getModelStatus()) == "Optimal":
+                value = np.array(self.solver.getSolution().col_value)
+                found = np.abs(value[:size] - value[size:]) > 1e-9 * need
+            for half in (own, other):
+                self.solver.changeColBounds(half, 0.0, float(self.room[half]))
+            if found is not None:
+                break
+        for half in np.concatenate([known, known + size]).tolist():
+            self.solver.changeColBounds(half, 0.0, float(self.room[half]))
+        return found
+
+    def _close(self, known: np.ndarray) -> None:
+        for half in np.concatenate([known, known + self.attack.size]).tolist():
+            self.solver.changeColBounds(half, 0.0, 0.0)
+
+
+def _unknowns(table: Table, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[dict[int, float]]]:
+    """Which unknown each hidden cell is, whether it is turned round, and the relations between the unknowns."""
+    is_hidden = np.zeros(table.cells, dtype=bool)
+    is_hidden[hidden] = True
+    # What a cell equals: itself, or plus or minus another; cells that are known have no root.
+    root: dict[int, tuple[int, float]] = {int(cell): (int(cell), 1.0) for cell in hidden}
+    known: set[int] = set()
+
+    def resolve(cell: int) -> tuple[int, float]:
+        sign, path = 1.0, []
+        while root[cell][0] != cell:
+            path.append((cell, sign))
+            sign *= root[cell][1]
+            cell = root[cell][0]
+        for earlier, before in path:
+            root[earlier] = (cell, sign * before)
+        return cell, sign
+
+    pending = [
+        [(int(cell), float(value)) for cell, value in zip(cells, signs, strict=True) if is_hidden[cell]]
+        for cells, signs in (
+            (table.relation(place), table.signs[table.starts[place] : table.starts[place + 1]])
+            for place in range(table.relations)
+            if is_hidden[table.relation(place)].any()
+        )
+    ]
+    found: list[dict[int, float]] = []
+    changed = True
+    while changed:
+        changed = False
+        found = []
+        for entries in pending:
+            row: dict[int, float] = {}
+            for cell, value in entries:
+                top, sign = resolve(cell)
+                if top not in known:
+                    row[top] = row.get(top, 0.0) + sign * value
+            row = {cell: value for cell, value in row.items() if value != 0.0}
+            if len(row) == 1:
+                known.update(row)
+                changed = True
+            elif len(row) == 2 and len({abs(value) for value in row.values()}) == 1:
+                (one, a), (two, b) = row.items()
+                root[two] = (one, -a / b)
+                changed = True
+            elif row:
+                found.append(row)
+    column = np.full(table.cells, -1, dtype=np.int64)
+    turn = np.ones(table.cells)
+    number: dict[int, int] = {}
+    for cell in hidden.tolist():
+        top, sign = resolve(cell)
+        if top not in known:
+            column[cell] = number.setdefault(top, len(number))
+            turn[cell] = sign
+    distinct = {tuple(sorted((number[cell], value) for cell, value in row.items())): None for row in found}
+    return column, turn, [dict(row) for row in distinct]
