@@ -107,15 +107,22 @@ def commands() -> dict[tuple[str, ...], list[Parameter]]:
     from shoal.cli.main import app
 
     found: dict[tuple[str, ...], list[Parameter]] = {}
-    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+    every: Any = get_command(app)
+    for name in every.list_commands(None):
+        command = every.get_command(None, name)
         inner = getattr(command, "commands", None) or {"": command}
         for second, leaf in inner.items():
             if name not in ("serve", "demo"):
                 kinds = get_type_hints(leaf.callback)
                 found[tuple(filter(None, (name, second)))] = [
-                    Parameter(item.name, str(kinds.get(item.name)), item) for item in leaf.params
+                    Parameter(_written(item), str(kinds.get(item.name)), item) for item in leaf.params
                 ]
     return found
+
+
+def _written(item: Any) -> str:
+    """The name by which a person gives it, whatever it is called inside."""
+    return str(max(item.opts, key=len)).lstrip("-").replace("-", "_")
 
 
 def hostile(draw: Draw, folder: Path) -> Case:
@@ -125,9 +132,9 @@ def hostile(draw: Draw, folder: Path) -> Case:
     arguments = [*command, *files.arguments(command[0])]
     for parameter in commands()[command]:
         item = parameter.item
-        if item.param_type_name != "option" or item.name in ("help", "json"):
+        if item.param_type_name != "option" or parameter.name in ("help", "json"):
             continue
-        usual = _USUAL.get((command[0], item.name), _USUAL.get(item.name))
+        usual = _USUAL.get((command[0], parameter.name), _USUAL.get(parameter.name))
         if usual is not None and not draw.bad(0.1):
             chosen = usual(draw, files)
             arguments += (
@@ -314,8 +321,8 @@ _USUAL: dict[Any, Callable[[Draw, _Files], str | None]] = {
     "dimensions": lambda draw, files: files.column_list(),
     "value": _sometimes(0.5, lambda draw, files: files.column()),
     "k": lambda draw, files: draw.choice(("1", "0", "-3", "100") if draw.bad(0.3) else ("2", "3", "5")),
-    "output_to": _sometimes(0.7, lambda draw, files: files.output()),
-    ("generate", "output_to"): lambda draw, files: files.output(),
+    "output": _sometimes(0.7, lambda draw, files: files.output()),
+    ("generate", "output"): lambda draw, files: files.output(),
     "report": _sometimes(0.15, lambda draw, files: files.report()),
     "sensitive": lambda draw, files: None if files.general and not draw.bad(0.2) else files.cells(),
     "iterations": lambda draw, files: draw.choice(("0", "1", "20", "100", "200")),
