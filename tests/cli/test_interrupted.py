@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tomllib
@@ -132,8 +133,18 @@ def start(folder: Path, way: str, which: int, *words: str) -> "subprocess.Comple
         "WHICH_IMPORT": str(which),
     }
     return subprocess.run(
-        [sys.executable, *command, *words], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, *command, *words],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=listening,
     )
+
+
+def listening() -> None:
+    """Whatever started the tests may ignore Ctrl-C, as shells do for what runs in the background; a user's shell does not."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.mark.parametrize("way", ["module", "script"])
@@ -152,4 +163,4 @@ def test_a_library_leaves_ctrl_c_to_the_program(tmp_path):
         "import signal\nbefore = signal.getsignal(signal.SIGINT)\nimport shoal\nshoal.anonymity\n"
         "assert signal.getsignal(signal.SIGINT) is before is signal.default_int_handler\n"
     )
-    subprocess.run([sys.executable, program], check=True)
+    subprocess.run([sys.executable, program], check=True, preexec_fn=listening)

@@ -59,7 +59,12 @@ def test_ctrl_c_while_reading_keeps_nothing(data: Path, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(sources, "read", slowly)
     out = data.with_name("out.csv")
-    found = shoal("microaggregate", data, "-k", 3, "--columns", "a,b", "--method", "mdav", "-o", out)
+    # Whatever started the tests may ignore Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        found = shoal("microaggregate", data, "-k", 3, "--columns", "a,b", "--method", "mdav", "-o", out)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert found.code == 130 and "nothing was written" in found.err and not out.exists()
 
 
