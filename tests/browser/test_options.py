@@ -21,9 +21,10 @@ def test_options_of_microaggregation(visitor: Visitor) -> None:
     assert not visitor.all("[data-test=state]")
     visitor.fill("Gamma", "1.1")
     visitor.see("On the command line: --option gamma=1.1")
-    visitor.unfold("Quasi-identifiers")
+    visitor.unfold("Records and values")
     visitor.see("Importance of the columns in the distance")
     visitor.fill("staff", "2")
+    visitor.unfold("What could be known")
     # Region and sector of the firms are quasi-identifiers by their role, and some firms are alone in theirs.
     visitor.fill("Required K", "1")
     visitor.whole("records-options")

@@ -8,13 +8,14 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.errors import Message
 from shoal.sources.not_numbers import first_not_number, shape_of, why_not_numeric
 
 
 @pytest.mark.parametrize(
     ("text", "shape"),
     [
-        ("99,99", "a number with a comma; if that is the decimal mark, try --decimal comma"),
+        ("99,99", "a number with a comma; if that is the decimal mark, try decimal='comma'"),
         ("1.234,5", "a number with thousands separators"),
         ("1,234.5", "a number with thousands separators"),
         ("1 234", "a number with thousands separators"),
@@ -35,7 +36,7 @@ from shoal.sources.not_numbers import first_not_number, shape_of, why_not_numeri
     ],
 )
 def test_shapes_say_nothing_of_the_value(text, shape):
-    assert shape_of(text) == shape
+    assert Message(shape_of(text)) == shape
     assert text not in shape
 
 

@@ -124,7 +124,7 @@ def test_what_cannot_be_written_is_refused_before_any_work(tmp_path):
     (tmp_path / "file").write_text("x")
     for declare, message in (
         (lambda: Outputs().file("--report", tmp_path), "is a folder"),
-        (lambda: Outputs().file("--report", tmp_path / "file"), "exists already; --force"),
+        (lambda: Outputs().file("--report", tmp_path / "file"), "exists already; force="),
         (lambda: Outputs().file("--report", tmp_path / "none" / "x.html"), "does not exist"),
         (lambda: Outputs().data("-o", tmp_path / "x.doc"), "ending"),
         (lambda: Outputs().folder("--calendar", tmp_path / "file"), "is a file, not a folder"),
@@ -240,9 +240,14 @@ def test_ctrl_c_waits_until_all_are_in_place(tmp_path, monkeypatch):
     declared = Outputs()
     one = declared.file("--labels", tmp_path / "one.txt")
     two = declared.file("--report", tmp_path / "two.txt")
-    with pytest.raises(KeyboardInterrupt), declared.together() as writing:
-        writing.text(one, "1")
-        writing.text(two, "2")
+    # Whatever started the tests may ignore Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt), declared.together() as writing:
+            writing.text(one, "1")
+            writing.text(two, "2")
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert content(tmp_path) == {"one.txt": b"1", "two.txt": b"2"}
     assert str(tmp_path / "two.txt") in outputs.written()
 
@@ -304,13 +309,13 @@ def full(path):
 LIMITED = """
 import resource, sys
 import polars as pl
-from shoal import sources
+from shoal import InputError, sources
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 frame = pl.DataFrame({"number": range(20_000)}).with_columns(text=pl.col("number").cast(pl.String).str.slice(0))
 try:
     sources.write(frame, sys.argv[1])
-except sources.exchange.InputError as error:
+except InputError as error:
     print(error)
 """
 
