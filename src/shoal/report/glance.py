@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from shoal.report.markup import Markup, element
+from shoal.report.markup import element, joined
 from shoal.report.page import shown
 
 _NAMES_SHOWN = 6
@@ -42,7 +42,7 @@ class Glance:
         ]
         table = element("table", element("caption", type(self).__name__), element("tbody", *rows))
         warnings = [element("p", _visible(str(text)), role="alert") for text in getattr(self, "warnings", ())]
-        return Markup(table + "".join(warnings))
+        return joined([table, *warnings])
 
 
 def _written(value: Any) -> str:

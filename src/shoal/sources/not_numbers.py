@@ -59,8 +59,9 @@ def why_not_numeric(column: nw.Series) -> str:
     """What a column holds instead of numbers, with the first record of a text that is none.
 
     >>> import polars as pl
-    >>> why_not_numeric(nw.from_native(pl.Series(["12", "1,5", "x"]), series_only=True))
-    'record 2 holds a number with a comma; if that is the decimal mark, try --decimal comma'
+    >>> from shoal.errors import Message
+    >>> print(Message(why_not_numeric(nw.from_native(pl.Series(["12", "1,5", "x"]), series_only=True))))
+    record 2 holds a number with a comma; if that is the decimal mark, try decimal='comma'
     """
     for kind, words in _KINDS:
         if column.dtype == kind or isinstance(column.dtype, kind):

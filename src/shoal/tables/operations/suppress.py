@@ -147,7 +147,7 @@ OPERATION = Operation(
     title="Protect a table",
     summary="Hide as few further cells as possible so that no sensitive cell can be computed from the totals.",
     description="Prints the cost, a bound no safe pattern can be below, and the gap; every result is checked by linear "
-    "programmes. Ctrl-C or --time-limit end the search with the best found so far.",
+    f"programmes. Ctrl-C or {parameter('time_limit')} end the search with the best found so far.",
     examples=(
         "shoal suppress table.csv --sensitive cells.csv --protection 0.10 -o pattern.csv --published public.csv",
         "shoal suppress table.jj --method exact --time-limit 60 -o pattern.csv",
