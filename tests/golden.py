@@ -68,7 +68,7 @@ audit table.csv pattern.csv --sensitive table.sensitive.csv -o intervals.csv
 audit cells.csv cells-pattern.csv -o cells-intervals.csv
 audit table.csv table.sensitive.csv --sensitive table.sensitive.csv
 assign people.csv slots.csv --quasi AGE,SEX -o plan.csv --seed 3
-assign people.csv slots.csv --quasi SEX,CP --objective vector --iterations 2000 -o vector.csv
+assign people.csv slots.csv --quasi SEX,CP --objective vector --iterations 2000 -o vector.csv --seed 3
 assign --group-sizes 4,4,5,2 --capacities 4,2,4,3,2
 assign --group-sizes 28,72,44,56 --capacities 100,100,50 --objective vector
 assign --group-sizes 4,4,5,2 --capacities 4,2,4,3,2 --method genetic --iterations 200
