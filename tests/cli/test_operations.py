@@ -41,6 +41,12 @@ def test_groups_are_lists_or_auto() -> None:
         ACTIVITIES["microaggregate"].check({"data": "d", "groups": "ab"})
 
 
+def test_a_star_is_one_group_of_every_numeric_column(data: Path) -> None:
+    made = shoal("microaggregate", data, "-k", 3, "--groups", "*", "--method", "mdav", "--json").json
+    scored = shoal("group", data, "-k", 3, "--groups", "*", "--json").json
+    assert made["groups"] == scored["groups"] == [["a", "b", "c", "d"]]
+
+
 def test_what_a_reader_says_names_parameters_as_everything_does(tmp_path: Path) -> None:
     place = tmp_path / "records.csv"
     place.write_text("yes,no\nyes,no\nno,yes\n")

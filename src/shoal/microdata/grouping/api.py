@@ -123,6 +123,8 @@ def group_attributes(
     if groups is not None:
         columns, method = [name for group in groups for name in group], "given"
     names, notes = _columns(data, columns)
+    if columns == ["*"] and groups is not None and "*" not in names:
+        groups = [names]
     table = np.column_stack([read_attribute(data, name).values for name in names])
     gaps = np.isnan(table).any(axis=1)
     left_out = int(gaps.sum())

@@ -456,7 +456,8 @@ def _columns(
                 raise InputError(f"column '{name}' is to be protected, but it is in none of the groups")
         together += [[name] for name in ordinal if all(name not in group for group in together)]
         names = list(choose_columns(data, [name for group in together for name in group]).columns)
-        return names, together, []
+        # A star for all numeric columns is one group of them.
+        return names, [names] if together == [["*"]] and "*" not in names else together, []
     measured = any(guess.averaged and guess.column not in elsewhere for guess in guesses)
     if columns is None and ordinal and not measured:
         return list(ordinal), [list(ordinal)], []
