@@ -49,6 +49,7 @@ def setting(
     argument: bool = False,
     only: Front | None = None,
     served: Mapping[str, Any] | None = None,
+    blank: bool = False,
     needed_in: Front | None = None,
     **limits: Any,
 ) -> Any:
@@ -58,7 +59,7 @@ def setting(
     stands on the command line without its name; ``flag`` is another name it has there. ``only`` keeps a setting to one of
     the front ends; ``needed_in`` is the one that does not go without it. ``limits`` are those of Pydantic: ``ge``, ``gt``,
     ``le``, ``lt``, ``min_length``, ``max_length``; ``served`` are narrower ones, and maybe another ``default``, for requests
-    to the workbench, which serves several people.
+    to the workbench, which serves several people. A ``blank`` is a choice of nothing where it has a meaning.
     """
     about = {
         "section": section,
@@ -72,6 +73,7 @@ def setting(
         "only": only,
         "needed_in": needed_in,
         "served": None if served is None else dict(served),
+        "blank": blank,
     }
     extra: Any = {name: value for name, value in about.items() if value}
     if isinstance(default, list | dict):
@@ -224,6 +226,7 @@ class SettingField:
     argument: bool = False
     only: Front | None = None
     needed_in: Front | None = None
+    blank: bool = False
     spelling: Spelling | None = None
 
     @property
@@ -329,6 +332,7 @@ def _field(name: str, info: FieldInfo) -> SettingField:
         argument=bool(about.get("argument")),
         only=about.get("only"),
         needed_in=about.get("needed_in"),
+        blank=bool(about.get("blank")),
         spelling=spelling,
     )
 

@@ -107,3 +107,30 @@ def test_a_warning_is_said_before_the_work_and_once(data: Path, monkeypatch: pyt
     )
     told = shoal("suppress", data.with_name("cells.csv"), "--json")
     assert said and told.err.count("warning:") == len(set(told.json["warnings"])) == len(said)
+
+
+def test_nothing_known_is_a_choice_where_it_means_something(data: Path) -> None:
+    slots = data.with_name("slots.csv")
+    slots.write_text("slot,capacity\nx,12\ny,12\n")
+    wanted = ["assign", data, slots, "--quasi", "region", "--seed", 1, "--json"]
+    assert shoal(*wanted, "--known", "").json["k"] >= shoal(*wanted).json["k"]
+    refused = shoal("anonymity", data, "--quasi", "")
+    assert refused.code == 2 and "--quasi is empty" in refused.err
+
+
+def test_a_published_table_is_no_pattern(data: Path) -> None:
+    cells, public = data.with_name("cells.csv"), data.with_name("public.csv")
+    shoal("tabulate", data, "--dimensions", "region", "--value", "a", "-o", cells)
+    shoal("suppress", cells, "-o", data.with_name("pattern.csv"), "--published", public)
+    for table in (public, cells):
+        found = shoal("audit", cells, table)
+        assert found.code == 2 and "it is a table and not a list of its hidden cells" in found.err
+    assert shoal("audit", cells, data.with_name("pattern.csv")).code == 0
+
+
+def test_a_key_that_is_still_there_is_warned_of(data: Path) -> None:
+    named = pl.read_csv(data).with_columns(id=pl.int_range(pl.len()))
+    named.write_csv(data.with_name("named.csv"))
+    told = shoal("compare", data.with_name("named.csv"), data.with_name("named.csv"), "--key", "id", "--json")
+    assert any("key 'id' is in the protected data" in text for text in told.json["warnings"])
+    assert "warning: the key 'id'" in told.err

@@ -97,6 +97,7 @@ class AssignSettings(SearchSettings):
         section=_ATTACKER,
         label="What an attacker knows of a slot",
         otherwise="the slot",
+        blank=True,
     )
     eligible: Column | None = setting(
         None,

@@ -343,7 +343,7 @@ def _read(item: SettingField, value: Any) -> Any:
         if isinstance(problem, InputError):
             raise
         raise InputError(f"{item.option} {problem}") from None
-    if found in ([], {}) and value != []:
+    if found in ([], {}) and value != [] and not item.blank:
         raise InputError(f"{item.option} is empty: nothing is chosen")
     return found
 

@@ -691,8 +691,13 @@ def read_sensitive(table: Table, data: Any, protection: float) -> tuple[np.ndarr
 
 
 def read_pattern(table: Table, data: Any) -> tuple[list[int], list[str]]:
-    """Hidden cells and their kinds."""
+    """Hidden cells and their kinds; a table with its figures is no list of hidden cells, whatever it leaves blank."""
     rows = _records(data, table.dimensions)
+    if rows and "value" in rows[0] and "kind" not in rows[0] and "value" not in table.dimensions:
+        raise InputError(
+            "the pattern has a column 'value', so it is a table and not a list of its hidden cells; give the pattern that "
+            "suppress wrote, or the cells whose figures are not published"
+        )
     cells = _find(table, rows, "the pattern")
     if len(set(cells)) != len(cells):
         twice = next(cell for cell in cells if cells.count(cell) > 1)

@@ -95,9 +95,12 @@ def read_orders(ordinal: str | Sequence[str] | Orders) -> dict[str, tuple[Any, .
 
     >>> read_orders("age"), read_orders({"education": ["none", "higher"], "age": None})
     ({'age': None}, {'education': ('none', 'higher'), 'age': None})
+    >>> read_orders("education=none<higher")
+    {'education': ('none', 'higher')}
     """
     if isinstance(ordinal, str):
-        ordinal = [ordinal]
+        # An order in words, as messages tell it; no usual name of a column has such a sign.
+        ordinal = parse_orders(ordinal) if "<" in ordinal else [ordinal]
     if not isinstance(ordinal, Mapping):
         return dict.fromkeys(ordinal)
     orders: dict[str, tuple[Any, ...] | None] = {}

@@ -136,6 +136,12 @@ def compare(
     rows_before, rows_after, remark, warnings = pairing.pair(before, after, names)
     before, after = before[rows_before.tolist()], after[rows_after.tolist()]
     notes += remark
+    if key is not None and key not in counted:
+        warnings = [
+            *warnings,
+            f"the key '{key}' is in the protected data and does not count in K; if it is released, whoever knows it finds "
+            "the record",
+        ]
     tables = [np.column_stack([_numbers(frame, column) for column in names]) for frame in (before, after)]
     complete = ~(np.isnan(tables[0]) | np.isnan(tables[1])).any(axis=1)
     left_out = int((~complete).sum())
