@@ -52,7 +52,7 @@ def tables(result: "AttributeGrouping", settings: object) -> list[Rows]:
         Rows(
             ["group", "columns"],
             [(number, ", ".join(names)) for number, names in enumerate(result.groups, 1)],
-            rest=f'release with: shoal microaggregate … -k {result.k} --groups "{groups}"',
+            rest=f'release with: shoal microaggregate … --groups "{groups}" -k {result.k}',
         )
     ]
 
