@@ -167,16 +167,15 @@ def _joined(names: Iterable[str]) -> str:
     return ",".join(names)
 
 
-def _groups_in_words(groups: Any) -> str:
+def groups_in_words(groups: Any) -> str:
+    """Groups of names as ``split_groups`` reads them; a word that stands for groups is left as it is."""
     return groups if isinstance(groups, str) else ";".join(map(_joined, groups))
 
 
 #: The name of a column, of several, of groups of them; numbers by column; the options of a method.
 Column: TypeAlias = Annotated[str, Spelling("column", "COLUMN", str)]
 Columns: TypeAlias = Annotated[list[str], Spelling("columns", "a,b", split_names, _joined)]
-Groups: TypeAlias = Annotated[
-    list[list[str]], Spelling("groups", '"a,b;c,d"', split_groups, _groups_in_words)
-]
+Groups: TypeAlias = Annotated[list[list[str]], Spelling("groups", '"a,b;c,d"', split_groups, groups_in_words)]
 Weights: TypeAlias = Annotated[
     dict[str, Annotated[float, Field(ge=0, le=1e100)]],
     Spelling(

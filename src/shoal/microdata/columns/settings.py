@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal, TypeAlias
 
 from shoal.microdata.columns.orders import orders_in_words, parse_orders
-from shoal.settings import Groups, Spelling
+from shoal.settings import Spelling, groups_in_words, split_groups
 
 
 def _in_words(ordinal: Any) -> str:
@@ -20,19 +20,11 @@ Ordinal: TypeAlias = Annotated[
 
 
 def _groups_or_auto(text: str) -> Any:
-    from shoal.settings import split_groups
-
     return "auto" if text == "auto" else split_groups(text)
 
 
 #: Groups of columns, or ``auto``: they are looked for.
 GroupsOrAuto: TypeAlias = Annotated[
     list[list[str]] | Literal["auto"],
-    Spelling(
-        "groups",
-        '"a,b;c,d"|auto',
-        _groups_or_auto,
-        lambda groups: groups if isinstance(groups, str) else ";".join(",".join(group) for group in groups),
-    ),
+    Spelling("groups", '"a,b;c,d"|auto', _groups_or_auto, groups_in_words),
 ]
-__all__ = ["Groups", "GroupsOrAuto", "Ordinal"]
