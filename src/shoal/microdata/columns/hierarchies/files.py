@@ -23,9 +23,9 @@ def read_hierarchy(path: Path) -> Hierarchy:
 
 
 def parse_hierarchy(text: str, origin: str) -> Hierarchy:
-    """A hierarchy from the text of a file.
+    r"""A hierarchy from the text of a file.
 
-    >>> parse_hierarchy("31;30-39;*\\n47;40-49;*", "file age.csv")
+    >>> parse_hierarchy("31;30-39;*\n47;40-49;*", "file age.csv")
     Hierarchy(2 values, 2 levels, file age.csv)
     """
     rows = _rows(text)
@@ -52,10 +52,10 @@ def _row(row: list[str]) -> Row:
 
 
 def hierarchy_text(hierarchy: Hierarchy) -> str:
-    """A hierarchy as the text of a file that ARX and ``read_hierarchy`` read.
+    r"""A hierarchy as the text of a file that ARX and ``read_hierarchy`` read.
 
     >>> hierarchy_text(Hierarchy([("31", "30-39"), ("47", "40-49")]))
-    '31;30-39;*\\n47;40-49;*\\n'
+    '31;30-39;*\n47;40-49;*\n'
     """
     out = io.StringIO()
     writer = csv.writer(out, delimiter=";", lineterminator="\n")

@@ -92,8 +92,14 @@ class Hierarchy:
 
     def up(self, lower: int, upper: int) -> np.ndarray:
         """The node at the upper level over each node of the lower."""
-        first = np.flatnonzero(np.diff(self.nodes[lower], prepend=-1))
-        return self.nodes[upper][first]
+        if (lower, upper) not in self._parents:
+            first = np.flatnonzero(np.diff(self.nodes[lower], prepend=-1))
+            self._parents[lower, upper] = self.nodes[upper][first]
+        return self._parents[lower, upper]
+
+    @cached_property
+    def _parents(self) -> dict[tuple[int, int], np.ndarray]:
+        return {}
 
     @cached_property
     def positions(self) -> dict[str | None, int]:
@@ -167,7 +173,8 @@ def text_of(value: Any) -> str | None:
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if isinstance(value, float | np.floating):
-        return str(int(value)) if float(value).is_integer() and abs(value) < 2**53 else repr(float(value))
+        plain = float(value)
+        return str(int(plain)) if plain.is_integer() and abs(plain) < 2**53 else repr(plain)
     return str(value)
 
 

@@ -1,0 +1,217 @@
+"""The best recoding of whole columns, with proof: branch and bound over boxes of the lattice.
+
+Every key is released at one level for all. The levels form a lattice, which is parted into *boxes*: all levels between a
+lowest and a highest. At the highest, classes are largest, so what is hopeless there is left out anywhere in the box; at the
+lowest, least is lost by what is released. Both together bound the loss of a whole box, and both ends are candidates. The box
+with the least bound is split first; when no box can beat the best recoding found, that is optimal.
+
+Full-domain recoding: P. Samarati, Protecting respondents' identities in microdata release, IEEE TKDE 13(6), 2001; optimal
+search: F. Kohlmayer and others, Flash, PASSAT 2012. Where records may be left out, entropy and recursive diversity, closeness
+and presence are not monotone: boxes are bounded by weaker tests that are (``Model.hopeless``).
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+import numpy as np
+
+from shoal.errors import Infeasible, parameter
+from shoal.microdata.recoding.classes import Classes, Levels
+from shoal.microdata.recoding.loss import Loss, spans
+from shoal.microdata.recoding.problem import Problem
+from shoal.microdata.recoding.release_of_levels import Release, doomed, may_be_allowed, release_at
+from shoal.microdata.recoding.solution import Recoding
+from shoal.search import Budget, Observer, Run, Seeds, StopReason, silent
+from shoal.search.options import NoOptions
+
+# Boxes split before the search gives up the proof.
+_BOXES = 1_000_000
+# Classes that are kept for boxes still to be split, in bytes; others are counted anew.
+_MEMORY = 400_000_000
+# Losses are sums of rounded numbers; a box that is better by less is not worth a look.
+_EQUAL = 1e-12
+
+
+def solve(
+    problem: Problem,
+    options: NoOptions | None = None,
+    *,
+    budget: Budget | None = None,
+    seeds: Seeds | None = None,
+    threads: int = 1,
+    observer: Observer = silent,
+    start: Levels | None = None,
+) -> Recoding:
+    """Find the levels with the least loss; iterations are boxes.
+
+    >>> from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
+    >>> ages = Hierarchy([("31", "30-39"), ("38", "30-39"), ("47", "40-49"), ("48", "40-49")])
+    >>> found = solve(Problem.of([np.array([0, 1, 2, 3])], [ages], k=2))
+    >>> found.uniform, round(found.value, 4), found.optimal
+    ((1,), 0.3333, True)
+    """
+    run = (budget or Budget()).or_iterations(_BOXES).start(observer)
+    search = _Search(problem, run)
+    if start is not None:
+        search.consider(search.classes(start))
+    search()
+    if search.best is None:
+        raise _infeasible(problem, search)
+    return as_recoding(search.best, bound=search.bound, optimal=search.optimal, run=run)
+
+
+@dataclass(frozen=True)
+class _Box:
+    lowest: Levels
+    highest: Levels
+    bound: float
+
+    @property
+    def is_point(self) -> bool:
+        return self.lowest == self.highest
+
+
+class _Search:
+    """The boxes still to be split, and the best recoding so far."""
+
+    def __init__(self, problem: Problem, run: Run) -> None:
+        self.problem = problem
+        self.run = run
+        self.loss = Loss(problem)
+        self.finest = Classes.finest(problem)
+        self.best: Release | None = None
+        self.optimal = False
+        self.fewest_left_out = problem.units
+        self._considered: set[Levels] = set()
+        self._kept: OrderedDict[Levels, Classes] = OrderedDict()
+        self._kept_bytes = 0
+        self._heap: list[tuple[float, Levels, Levels, _Box]] = []
+
+    def __call__(self) -> None:
+        """Split boxes until none can hold anything better, or the budget is spent."""
+        first = self._box(self.problem.lowest, self.problem.highest, self.finest)
+        if first is not None:
+            self._push(first)
+        while self._heap and not self.run.stopped:
+            self.run.spend()
+            box = heappop(self._heap)[-1]
+            if not self._may_improve(box.bound):
+                self._heap.clear()
+                break
+            for part in self._split(box):
+                self._push(part)
+            self.run.report(None if self.best is None else self.best.value, bound=self.bound)
+        if not self._heap:
+            self.optimal = self.best is not None
+            self.run.finish(StopReason.OPTIMAL)
+
+    @property
+    def bound(self) -> float | None:
+        """What no recoding can fall below."""
+        if self.best is None:
+            return self._heap[0][0] if self._heap else None
+        return min(self.best.value, self._heap[0][0]) if self._heap else self.best.value
+
+    def consider(self, classes: Classes) -> None:
+        """Take these levels if they are the best so far; of equal ones those that come first as a list of numbers."""
+        if classes.levels in self._considered:
+            return
+        self._considered.add(classes.levels)
+        release = release_at(classes, self.loss)
+        self.fewest_left_out = min(self.fewest_left_out, release.people_left_out)
+        if not release.allowed:
+            return
+        if self.best is not None:
+            slack = _EQUAL * max(1.0, abs(self.best.value))
+            if release.value > self.best.value + slack:
+                return
+            if release.value >= self.best.value - slack and classes.levels >= self.best.classes.levels:
+                return
+        self.best = release
+
+    def _may_improve(self, bound: float) -> bool:
+        return self.best is None or bound < self.best.value - _EQUAL * max(1.0, abs(self.best.value))
+
+    def _push(self, box: _Box) -> None:
+        if not box.is_point and self._may_improve(box.bound):
+            heappush(self._heap, (box.bound, box.lowest, box.highest, box))
+
+    def _box(self, lowest: Levels, highest: Levels, finer: Classes) -> _Box | None:
+        """A box whose ends are looked at; ``None`` if nothing in it can be allowed."""
+        low = finer.at(lowest)
+        self._keep(low)
+        high, groups = low.joined(highest) if lowest != highest else (low, np.arange(low.size))
+        if not may_be_allowed(high):
+            # Coarser levels leave out the fewest: what even they leave out says how near one can get.
+            self.fewest_left_out = min(self.fewest_left_out, high.people_in(high.failing))
+            return None
+        self.consider(high)
+        if lowest != highest:
+            self.consider(low)
+        bound = self.loss.least(low, high, groups, doomed(high, self.problem))
+        return _Box(lowest, highest, bound)
+
+    def _split(self, box: _Box) -> list[_Box]:
+        """Two halves along the column whose loss moves most inside the box."""
+        moves = spans(self.loss.by_level, box.lowest, box.highest)
+        open_columns = [j for j in range(len(moves)) if box.lowest[j] < box.highest[j]]
+        column = max(open_columns, key=lambda j: (moves[j], -j))
+        own = self.loss.by_level[column]
+        middle = (own[box.lowest[column]] + own[box.highest[column]]) / 2
+        cut = box.lowest[column]
+        while cut + 1 < box.highest[column] and own[cut + 1] <= middle:
+            cut += 1
+        finer = self.classes(box.lowest)
+        parts = [
+            self._box(box.lowest, _with(box.highest, column, cut), finer),
+            self._box(_with(box.lowest, column, cut + 1), box.highest, finer),
+        ]
+        return [part for part in parts if part is not None]
+
+    def classes(self, levels: Levels) -> Classes:
+        """The classes at some levels, as they were counted before or anew."""
+        if levels in self._kept:
+            self._kept.move_to_end(levels)
+            return self._kept[levels]
+        return self._keep(self.finest.at(levels))
+
+    def _keep(self, classes: Classes) -> Classes:
+        if classes.levels not in self._kept:
+            self._kept[classes.levels] = classes
+            self._kept_bytes += classes.nodes.nbytes
+            while self._kept_bytes > _MEMORY and len(self._kept) > 1:
+                self._kept_bytes -= self._kept.popitem(last=False)[1].nodes.nbytes
+        return classes
+
+
+def _with(levels: Levels, column: int, level: int) -> Levels:
+    return (*levels[:column], level, *levels[column + 1 :])
+
+
+def as_recoding(release: Release, *, bound: float | None, optimal: bool, run: Run) -> Recoding:
+    """The release of whole columns as pieces: every tuple at the same levels, or left out."""
+    problem, classes = release.classes.problem, release.classes
+    groups = Classes.of_tuples(problem).joined(classes.levels)[1]
+    tuples = np.flatnonzero(problem.records > 0)
+    kept = ~release.left_out[groups[tuples]]
+    return Recoding(
+        value=release.value,
+        bound=bound,
+        optimal=optimal,
+        tuples=tuples,
+        records=problem.records[tuples],
+        levels=np.tile(np.array(classes.levels, dtype=np.int8), (tuples.size, 1)),
+        kept=kept,
+        uniform=classes.levels,
+        nodes=run.work,
+        **run.closing(),
+    )
+
+
+def _infeasible(problem: Problem, search: _Search) -> Infeasible:
+    share = 100.0 * search.fewest_left_out / problem.units
+    return Infeasible(
+        f"no recoding meets these demands: even the coarsest levels leave out {search.fewest_left_out:,} of {problem.units:,} "
+        f"people ({share:.1f} %), and {problem.limit:,} may be; raise {parameter('suppress')}, or ask for less"
+    )
