@@ -104,6 +104,31 @@ def test_a_crash_becomes_a_message(board: Board) -> None:
     assert board.wait(after.run, GUARD).state is State.DONE
 
 
+def test_a_worker_does_the_next_run_unless_it_was_told_a_password(board: Board) -> None:
+    asked = {"data": ["firms"], "quasi": ["region"]}
+
+    def waiting_after(secrets: dict[str, str]) -> int:
+        assert board.wait(board.submit("anonymity", asked, secrets=secrets).run, GUARD).state is State.DONE
+        return until(lambda: board._spare and board._spare[0].pid)
+
+    first = waiting_after({})
+    assert waiting_after({}) == first
+    assert waiting_after({"somewhere": "sqlite:///with-a-password"}) != first
+    until(lambda: gone(first), "the end of the process that was told a password")
+
+
+def test_of_two_workers_that_are_done_one_stays(board: Board) -> None:
+    jobs = [_searching(board) for _ in range(2)]
+    processes = [board._live[job.run].process for job in jobs]
+    for job in jobs:
+        board.stop(job.run)
+        board.wait(job.run, GUARD)
+    until(lambda: sum(gone(process.pid) for process in processes) == 1, "the end of one")
+    assert board._spare is not None
+    assert board._spare[0] in processes
+    assert board._spare[0].is_alive()
+
+
 def test_two_at_once_and_the_third_waits(board: Board) -> None:
     first, second, third = (board.submit("microaggregate", ENDLESS) for _ in range(3))
     until(lambda: first.progress.get("work") and second.progress.get("work"))

@@ -1,7 +1,6 @@
 """The independent check of a grouping: the table protected and scored again, with a plain MDAV of its own."""
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from shoal.microdata.grouping.problem import GroupingProblem
 from shoal.microdata.grouping.solution import Grouping
@@ -104,6 +103,8 @@ def _disclosed(problem: GroupingProblem, released: np.ndarray) -> float:
 
 def _linked(original: np.ndarray, released: np.ndarray) -> float:
     """How many records are nearer to their own protected record than to any other, in percent."""
+    from scipy.spatial import cKDTree
+
     targets, own, count = np.unique(released + 0.0, axis=0, return_inverse=True, return_counts=True)
     own = own.reshape(-1)
     if len(targets) == 1:

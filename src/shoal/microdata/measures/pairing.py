@@ -264,9 +264,9 @@ def _follows(old: np.ndarray, new: np.ndarray) -> float | None:
     x, y = old[known], new[known]
     if x.size < 3 or (y == y[0]).all() or (x == x[0]).all():
         return None
-    from scipy.stats import rankdata
+    import polars as pl
 
-    return float(np.corrcoef(rankdata(x), rankdata(y))[0, 1])
+    return float(np.corrcoef(pl.Series(x).rank(), pl.Series(y).rank())[0, 1])
 
 
 def _is_moment(kind: Any) -> bool:

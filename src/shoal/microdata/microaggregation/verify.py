@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 import polars as pl
-from scipy.stats import rankdata
 
 from shoal.microdata.columns.attributes import Attribute, read_attribute
 from shoal.microdata.columns.integers import whole_numbers
@@ -225,7 +224,7 @@ def _column_loss(attribute: Attribute, released: np.ndarray) -> tuple[float, flo
     if attribute.kind == "ordinal":
         assert attribute.positions is not None
         places = attribute.positions[known]
-        ranks = rankdata(places)
+        ranks = pl.Series(places).rank().to_numpy()
         rank_of = np.full(len(attribute.categories) + 1, np.nan)
         rank_of[places] = ranks
         before = np.where(known, rank_of[attribute.positions], np.nan)

@@ -25,7 +25,7 @@ _STOP_SECONDS = 0.5
 
 
 class Board:
-    """Each run has a process of its own; so many run at once, the others wait in order."""
+    """Each run has a process to itself; so many run at once, the others wait in order."""
 
     def __init__(self, workspace: Workspace, at_once: int | None = None) -> None:
         self._workspace = workspace
@@ -199,19 +199,21 @@ class Board:
         return process, ours
 
     def _follow(self, job: Job, live: "_Live", line: Connection) -> None:
-        """Listen to one worker until it is gone."""
-        told = False
+        """Listen to one worker until its run is over and it waits for the next, or until it is gone."""
+        told = stays = False
         process = live.process
         assert process is not None
         with suppress(EOFError, OSError):
-            while True:
+            while not told:
                 message = line.recv()
                 if message["what"] in ("done", "failed"):
-                    told = self._conclude(job, message)
+                    told = True
+                    stays = self._conclude(job, message, (process, line))
                 else:
                     job.observe(message)
-        process.join()
-        line.close()
+        if not stays:
+            line.close()
+            process.join()
         with self._lock:
             if not told and job.state is not State.CANCELLED:
                 job.state = State.FAILED
@@ -222,18 +224,22 @@ class Board:
                 self._start_waiting()
         self.prepare()
 
-    def _conclude(self, job: Job, message: dict[str, Any]) -> bool:
+    def _conclude(self, job: Job, message: dict[str, Any], worker: tuple[Any, Connection]) -> bool:
+        """Take in how a run ended; whether its worker is kept for the next one."""
         with self._lock:
             if job.state is State.CANCELLED:
-                return True
+                return False
             if message["what"] == "done":
                 job.summary, job.files = message["summary"], message["files"]
                 job.state = State.DONE
             else:
                 job.state, job.error, job.message = State.FAILED, message["kind"], message["message"]
+            stays = message["stays"] and self._spare is None and not self._closed
+            if stays:
+                self._spare = worker
             # The result is there; nobody need wait for the process to clear away its things.
             self._close(job)
-        return True
+            return stays
 
     def _close(self, job: Job) -> None:
         live = self._live.pop(job.run, None)

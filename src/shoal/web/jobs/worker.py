@@ -1,39 +1,67 @@
-"""The process in which one run happens."""
+"""The process in which runs happen, one at a time."""
 
+import gc
 import math
 import os
 import signal
 import threading
 from multiprocessing.connection import Connection
+from queue import SimpleQueue
 from typing import Any
 
 from shoal.errors import Infeasible, InputError, spelled, spelled_throughout
 from shoal.web.jobs.task import Task
 from shoal.web.spelling import field_names
 
+# A process that took more memory than this gives it back by ending.
+_LARGEST_KB = 2**20
+
 
 def work(line: Connection) -> None:
-    """Get ready, wait for a task, do it and tell the server about it; whatever goes wrong becomes one message."""
+    """Get ready and do one task after the other, telling the server of each; whatever goes wrong becomes one message."""
     # Ctrl-C in the terminal is for the server, which ends its workers itself.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        _get_ready()
-        task: Task = line.recv()
-    except (EOFError, OSError):
-        return
-    threading.Thread(target=_leave_with_server, args=(line,), daemon=True).start()
+    tasks: SimpleQueue[Task] = SimpleQueue()
+    threading.Thread(target=_receive, args=(line, tasks), daemon=True).start()
     lock = threading.Lock()
 
     def send(message: dict[str, Any]) -> None:
         with lock:
             line.send(message)
 
+    _get_ready()
+    stays = True
     try:
-        send(_outcome(task, send))
+        while stays:
+            task = tasks.get()
+            outcome = _outcome(task, send)
+            stays = _can_stay(task, outcome)
+            del task
+            gc.collect()
+            send({**outcome, "stays": stays})
     except (BrokenPipeError, OSError):
         os._exit(1)
     finally:
         line.close()
+
+
+def _receive(line: Connection, tasks: "SimpleQueue[Task]") -> None:
+    """Take in tasks; a worker whose server is gone works for nobody."""
+    try:
+        while True:
+            tasks.put(line.recv())
+    except (EOFError, OSError):
+        os._exit(1)
+
+
+def _can_stay(task: Task, outcome: dict[str, Any]) -> bool:
+    """Whether this process may do another task: it holds no password, nothing went wrong in it, and it did not grow."""
+    try:
+        from resource import RUSAGE_SELF, getrusage
+    except ImportError:  # not on Windows
+        return False
+    grown = getrusage(RUSAGE_SELF).ru_maxrss > _LARGEST_KB
+    return not task.secrets and outcome.get("kind") != "internal" and not grown
 
 
 def _get_ready() -> None:
@@ -89,11 +117,3 @@ def finite(value: Any) -> Any:
 
 def _failed(kind: str, message: str) -> dict[str, Any]:
     return {"what": "failed", "kind": kind, "message": " ".join(message.split())}
-
-
-def _leave_with_server(line: Connection) -> None:
-    """A worker whose server is gone works for nobody."""
-    try:
-        line.recv()
-    except (EOFError, OSError):
-        os._exit(1)
