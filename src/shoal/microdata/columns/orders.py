@@ -1,7 +1,7 @@
 """The order of a column's values: its own, one that was declared, or one that somebody states, lowest first."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -158,7 +158,7 @@ def ordered_values(column: nw.Series, present: Sequence[Any], stated: Sequence[A
         raise InputError(f"column '{name}' holds bytes, which have no order")
     if stated is not None:
         return _as_stated(column, distinct, stated)
-    declared = _declared(column)
+    declared = declared_order(column)
     if declared is not None:
         return [value for value in declared if value in distinct]
     if all(isinstance(value, str) for value in distinct):
@@ -176,12 +176,12 @@ def remarks_on_orders(frame: nw.DataFrame, orders: Orders) -> list[str]:
         for name, stated in orders.items()
         if stated is None
         and isinstance(frame.schema[name], nw.String | nw.Categorical)
-        and _declared(frame[name]) is None
+        and declared_order(frame[name]) is None
     ]
     return [f"{', '.join(read)}: texts in the order of the numbers they begin with"] if read else []
 
 
-def _declared(column: nw.Series) -> list[Any] | None:
+def declared_order(column: nw.Series) -> list[Any] | None:
     """The categories of a column whose type says that they are in order."""
     native = column.to_native()
     if isinstance(column.dtype, nw.Enum):
@@ -194,15 +194,27 @@ def _declared(column: nw.Series) -> list[Any] | None:
     return None
 
 
+def by_leading_number(texts: Collection[str]) -> list[str] | None:
+    """Texts in the order of the numbers they begin with; ``None`` unless each begins with one of its own.
+
+    >>> by_leading_number(["10-14", "5-9"]), by_leading_number(["5-9", "old"])
+    (['5-9', '10-14'], None)
+    """
+    numbers = {text: int(match[1]) for text in texts if (match := _LEADING.match(text))}
+    if len(set(numbers.values())) < len(texts):
+        return None
+    return sorted(texts, key=lambda text: numbers[text])
+
+
 def _numbered(name: str, distinct: set[str]) -> list[str]:
     """Texts that all begin with a number of their own ("5-9", "10-14") are in the order of these numbers."""
-    numbers = {text: match[1] for text in distinct if (match := _LEADING.match(text))}
-    if len(numbers) < len(distinct) or len({int(digits) for digits in numbers.values()}) < len(distinct):
+    found = by_leading_number(distinct)
+    if found is None:
         raise InputError(
             f"column '{name}' holds texts, and nothing says their order; state it from the lowest on: "
             f'{parameter("ordinal")} "{name}=low<middle<high"'
         )
-    return sorted(distinct, key=lambda text: int(numbers[text]))
+    return found
 
 
 def _as_stated(column: nw.Series, distinct: set[Any], stated: Sequence[Any]) -> list[Any]:

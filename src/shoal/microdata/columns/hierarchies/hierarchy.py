@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, first_record
+from shoal.microdata.columns.orders import declared_order
 
 #: What stands for a value of which nothing is said.
 BLANK = "*"
@@ -180,11 +181,15 @@ def text_of(value: Any) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """The different values of a column as texts, and the number of each record's; ``samples`` are the values themselves."""
+    """The different values of a column as texts, and the number of each record's; ``samples`` are the values themselves.
+
+    ``order`` are all values that the type of the column declares, from the lowest to the highest, if it does.
+    """
 
     texts: list[str | None]
     codes: np.ndarray = field(repr=False)
     samples: list[Any] = field(repr=False)
+    order: list[str] | None = None
 
     @property
     def has_missing(self) -> bool:
@@ -210,6 +215,8 @@ def read_values(column: nw.Series) -> Values:
         for value, code in zip(objects, raw, strict=True):
             samples[code] = value
         return Values(texts, np.array(raw, dtype=np.int32), samples)
+    declared = declared_order(column)
+    order = None if declared is None else [str(text_of(value)) for value in declared]
     series = column.to_polars()
     if series.dtype.is_float():
         series = series.fill_nan(None)
@@ -219,9 +226,8 @@ def read_values(column: nw.Series) -> Values:
     codes = series.replace_strict(
         different, np.arange(different.len(), dtype=np.int32), return_dtype=pl.Int32
     )
-    return Values(
-        [text_of(value) for value in different], codes.to_numpy().astype(np.int32), different.to_list()
-    )
+    texts = [text_of(value) for value in different]
+    return Values(texts, codes.to_numpy().astype(np.int32), different.to_list(), order)
 
 
 def coded(values: Values, hierarchy: Hierarchy, name: str) -> np.ndarray:

@@ -1,0 +1,94 @@
+"""What somebody gives as the hierarchy of a column: a rule, a file, rows, a frame, or the parent of each code."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError
+from shoal.microdata.columns.hierarchies.builders import RULES, builder, is_rule
+from shoal.microdata.columns.hierarchies.files import read_hierarchy
+from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy, Row, Values, text_of
+from shoal.microdata.columns.hierarchies.parent_lists import rows_from_pairs
+from shoal.microdata.columns.hierarchies.rule import Rule
+from shoal.microdata.columns.inputs import read_frame
+
+
+def read_given(given: Any, name: str) -> Rule | Hierarchy:
+    """A rule or a hierarchy, from whatever a user gives for a column; an ``InputError`` names the column.
+
+    >>> read_given("intervals(5,10)", "age")
+    Intervals(numbers=None, cover=None, widths=(5, 10), bottom=None, top=None)
+    >>> read_given([["m", "*"], ["f", "*"]], "sex")
+    Hierarchy(2 values, 1 levels, as given)
+    >>> read_given({"bonn": "west", "west": ""}, "city").rows
+    (('bonn', 'west', '*'),)
+    """
+    if isinstance(given, Rule | Hierarchy):
+        return given
+    try:
+        return _read(given)
+    except InputError as error:
+        raise error.about(f"column '{name}'") from None
+
+
+def hierarchy_of(given: Any, values: Values, name: str) -> Hierarchy:
+    """The hierarchy of a column with these values, from whatever a user gives for it.
+
+    >>> from shoal.microdata.columns.hierarchies.rule import values_of
+    >>> hierarchy_of("star", values_of(["m", None]), "sex").rows
+    (('m', '*'), (None, '*'))
+    """
+    found = read_given(given, name)
+    if isinstance(found, Rule):
+        return found.hierarchy(values, name)
+    return found.with_missing() if values.has_missing else found
+
+
+def _read(given: Any) -> Rule | Hierarchy:
+    if isinstance(given, str | Path):
+        return _from_text(given)
+    if isinstance(given, Mapping):
+        pairs = [(text_of(code), text_of(parent)) for code, parent in given.items()]
+        return _built(rows_from_pairs(pairs))
+    if isinstance(given, Sequence) and not isinstance(given, bytes):
+        if not all(isinstance(row, Sequence) and not isinstance(row, str | bytes) and row for row in given):
+            raise InputError("a hierarchy given by its rows needs a list for each value, with its labels")
+        return _built([tuple(text_of(label) for label in row) for row in given])
+    return from_frame(given)
+
+
+def _from_text(given: str | Path) -> Rule | Hierarchy:
+    if isinstance(given, str) and is_rule(given):
+        return builder(given)
+    path = Path(given)
+    if not path.exists():
+        raise InputError(f"there is no file '{given}', and no such rule; rules are: {', '.join(RULES)}")
+    return read_hierarchy(path)
+
+
+def _built(rows: Sequence[Row], origin: str = "as given") -> Hierarchy:
+    try:
+        return Hierarchy(rows, origin)
+    except InputError as error:
+        raise error.about("its hierarchy") from None
+
+
+def from_frame(frame: Any, origin: str = "as given") -> Hierarchy:
+    """A hierarchy from a frame with a record for each value and a column for each level, or with codes and parents.
+
+    A file without a header may have been read as if its first line were one: then the name of the last column is what all
+    of its records say, and the names are a value like the others.
+
+    >>> import polars as pl
+    >>> from_frame(pl.DataFrame({"31": [38, 47], "30-39": ["30-39", "40-49"], "*": ["*", "*"]}))
+    Hierarchy(3 values, 2 levels, as given)
+    """
+    data = read_frame(frame)
+    columns = [[text_of(value) for value in column.to_list()] for column in data.iter_columns()]
+    rows: list[Row] = list(zip(*columns, strict=True))
+    names = data.columns
+    if [name.lower() for name in names] == ["code", "parent"]:
+        return _built(rows_from_pairs([(row[0], row[1]) for row in rows]), origin)
+    if rows and set(columns[-1]) == {names[-1]}:
+        rows.insert(0, tuple(names))
+    return _built(rows, origin)
