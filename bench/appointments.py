@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from shoal.appointments.api import Plan, assign_sizes
-from shoal.appointments.solvers.fill_kernels import greedy
+from shoal.appointments.solvers.filling import greedy
 from shoal.generate.families import FAMILIES, family
 from shoal.generate.instances import Ranges, instance
 from shoal.search import Seeds

@@ -13,7 +13,7 @@ from shoal.anonymity.vector import AnonymityVector
 from shoal.appointments.problem import Problem
 from shoal.appointments.published import genetic_kernels
 from shoal.appointments.published.branch_and_bound import nodes, rows_of
-from shoal.appointments.solvers import fill_kernels
+from shoal.appointments.solvers import fill_kernels, filling
 from shoal.appointments.solvers.annealing import Annealer, AnnealingOptions
 from shoal.appointments.solvers.annealing_kernels import more_anonymous, sorted_cells
 from shoal.search import Seeds
@@ -134,22 +134,25 @@ def test_annealing_keeps_its_books():
         generator = np.random.default_rng(seed)
         make = random_plain if seed % 2 else random_general
         problem = make(generator, objective="vector")
-        start = fill_kernels.greedy(problem)
+        start = filling.greedy(problem)
         target = 0 if seed % 3 else int(generator.integers(1, 4))
         annealer = Annealer(
             problem, start, AnnealingOptions(schedule=3000), Seeds(seed).state(), target=target, tau=1.0
         )
         while not annealer.done:
             annealer.steps(int(generator.integers(1, 700)))
-            for matrix in (annealer._matrix, annealer.best):
+            for matrix in (annealer.seating.matrix, annealer.best):
                 assert (matrix >= 0).all()
                 assert (matrix.sum(axis=1) == problem.sizes).all()
                 assert (matrix.sum(axis=0) <= problem.capacities).all()
                 assert not matrix[~problem.eligible].any()
-            assert (annealer._cells == problem.cells(annealer._matrix)).all()
-            assert (annealer._room == problem.capacities - annealer._matrix.sum(axis=0)).all()
-            number = int((annealer._matrix > 0).sum())
-            assert sorted(annealer._occupied[:number].tolist()) == np.flatnonzero(annealer._matrix).tolist()
+            assert (annealer.seating.cells == problem.cells(annealer.seating.matrix)).all()
+            assert (annealer.seating.room == problem.capacities - annealer.seating.matrix.sum(axis=0)).all()
+            number = int((annealer.seating.matrix > 0).sum())
+            assert (
+                sorted(annealer.seating.occupied[:number].tolist())
+                == np.flatnonzero(annealer.seating.matrix).tolist()
+            )
         before, after = (sorted_cells(problem.cells(matrix)) for matrix in (start, annealer.best))
         if target == 0:
             assert not more_anonymous(before, after)
@@ -162,9 +165,9 @@ def test_annealing_in_chunks_of_any_size_is_the_same():
     found = []
     for chunk in (1, 7, 500):
         annealer = Annealer(
-            problem, fill_kernels.greedy(problem), AnnealingOptions(schedule=2000), Seeds(1).state(), tau=1.0
+            problem, filling.greedy(problem), AnnealingOptions(schedule=2000), Seeds(1).state(), tau=1.0
         )
         while not annealer.done:
             annealer.steps(chunk)
-        found.append((annealer.best.tobytes(), annealer._matrix.tobytes()))
+        found.append((annealer.best.tobytes(), annealer.seating.matrix.tobytes()))
     assert len(set(found)) == 1

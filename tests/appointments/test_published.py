@@ -353,7 +353,7 @@ def test_guided_mutation_draws_as_published():
     zero = full = 0
     matrix = np.array([[500]])
     for _ in range(20_000):
-        genetic_kernels.mutate(matrix, sizes, capacities, genetic_kernels.GUIDED, state)
+        genetic_kernels.mutate(matrix, sizes, capacities, guided=True, state=state)
         zero += matrix[0, 0] == 0
         full += matrix[0, 0] == 1000
     assert abs(zero / 20_000 - 0.25) < 0.01
@@ -381,10 +381,10 @@ def test_crossover_by_rows_and_columns():
     rows, last = set(), set()
     for seed in range(60):
         state = Seeds(seed).state()
-        genetic_kernels.cross(one, other, child, genetic_kernels.ROWS, state)
+        genetic_kernels.cross(one, other, child, by_rows=True, state=state)
         assert (child[:, 0] == child[:, 1]).all()
         rows.add(tuple(child[:, 0].tolist()))
-        genetic_kernels.cross(one, other, child, genetic_kernels.COLUMNS, state)
+        genetic_kernels.cross(one, other, child, by_rows=False, state=state)
         last.add(int(child[:, -1].sum()))
     assert (0, 1, 0) in rows and (1, 1, 1) in rows
     assert last == {0}, "by columns the last room is never exchanged"

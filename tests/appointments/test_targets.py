@@ -12,7 +12,7 @@ from shoal.appointments.api import assign_sizes
 from shoal.appointments.bounds.limits import base_vector
 from shoal.appointments.problem import Problem
 from shoal.appointments.solution import settle
-from shoal.appointments.solvers import annealing, dynamic, fill_kernels, lexicographic
+from shoal.appointments.solvers import dynamic, filling, lexicographic
 from shoal.appointments.verify import verify
 from shoal.generate.instances import Ranges, instance
 from shoal.search import Budget, Seeds
@@ -63,7 +63,7 @@ def test_vectors_of_a_thousand_people():
     for seed in range(5):
         problem = screened(1000, Ranges(0, 300, 100, 200), seed)
         plans.append(assign_sizes(problem.sizes, problem.capacities, objective="vector", iterations=5000))
-        rule.append(fill_kernels.greedy(problem)[fill_kernels.greedy(problem) > 0].min())
+        rule.append(filling.greedy(problem)[filling.greedy(problem) > 0].min())
     assert sum(plan.optimal for plan in plans) >= 4
     assert np.mean([plan.k for plan in plans]) >= 1.5 * np.mean(rule)
 
@@ -71,14 +71,14 @@ def test_vectors_of_a_thousand_people():
 def levels(problem, seed):
     run = Budget(iterations=10**6).start(direction=problem.direction)
     matrix, bound = lexicographic.by_levels(
-        problem, annealing.start_of(problem), base_vector(problem), run, Seeds(seed)
+        problem, filling.better_rule(problem), base_vector(problem), run, Seeds(seed)
     )
     return problem.value(matrix), bound
 
 
 def states(problem):
     run = Budget(iterations=10**6).start(direction=problem.direction)
-    matrix, proved = dynamic.improve(problem, fill_kernels.greedy(problem), run)
+    matrix, proved = dynamic.improve(problem, filling.greedy(problem), run)
     verify(problem, settle(problem, matrix, bound=base_vector(problem)))
     return problem.value(matrix), proved
 
@@ -121,7 +121,7 @@ def ordered(seeds):
         for method, vector in found.items():
             assert base <= found["auto"] <= vector, method
             assert vector.population == population
-        assert found["greedy"] <= AnonymityVector.from_sizes(fill_kernels.greedy(problem))
+        assert found["greedy"] <= AnonymityVector.from_sizes(filling.greedy(problem))
 
 
 def test_before_optimal_and_the_rest_are_in_order():
@@ -156,7 +156,7 @@ def test_published_mean_k_of_the_heuristic():
     ]:
         ks = []
         for seed in range(100):
-            matrix = fill_kernels.greedy(screened(population, ranges, seed))
+            matrix = filling.greedy(screened(population, ranges, seed))
             ks.append(int(matrix[matrix > 0].min()))
         assert low <= np.mean(ks) <= high
 

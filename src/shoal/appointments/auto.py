@@ -7,10 +7,12 @@ import numpy as np
 from shoal.appointments.bounds import cutting_patterns
 from shoal.appointments.bounds.limits import best_vector, largest_k
 from shoal.appointments.problem import Problem
-from shoal.appointments.solution import Assignment, settle
-from shoal.appointments.solvers import annealing, constraint, dynamic, fill_kernels, lexicographic
-from shoal.search import Budget, Observer, Run, Seeds, silent
-from shoal.search.budget import StopReason
+from shoal.appointments.solvers import constraint, dynamic, filling, lexicographic
+from shoal.appointments.solvers.annealing import AnnealingOptions, better_vector, raise_k
+from shoal.appointments.solvers.fill_kernels import wrap_around
+from shoal.appointments.solvers.lexicographic import STEPS_PER_UNIT, finer
+from shoal.appointments.solvers.method import Found, method
+from shoal.search import Run, Seeds
 from shoal.search.options import NoOptions
 
 AutoOptions = NoOptions
@@ -24,34 +26,14 @@ TRIALS_PER_UNIT, MOST_CELLS = 50, 20_000
 POLISH_UNITS, MOST_POLISHED = 50, 10_000
 
 
-def solve(
-    problem: Problem,
-    options: NoOptions,
-    *,
-    budget: Budget,
-    seeds: Seeds,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: Any = None,
-) -> Assignment:
+@method(DEFAULT_UNITS)
+def solve(problem: Problem, options: NoOptions, run: Run, seeds: Seeds) -> Found:
     """Greedy rules, fills that wrap around, annealing, and exact search in turn; work counts thousandths of seconds or so."""
-    budget = budget.or_iterations(DEFAULT_UNITS)
-    run = budget.start(observer, direction=problem.direction)
-    matrix = (
-        np.array(start.matrix)
-        if start is not None
-        else constraint.seat_anyhow(problem, run, seeds.child("start"))
-    )
-    assert matrix is not None
-    if problem.objective == "k":
-        matrix, bound = _largest_k(problem, matrix, run, seeds)
-        matrix = _polish(problem, matrix, run, seeds.child("polish"))
-    else:
-        matrix, bound = _best_vector(problem, matrix, run, seeds)
-    run.report(problem.value(matrix), bound=bound)
-    if problem.value(matrix) == bound:
-        run.finish(StopReason.OPTIMAL)
-    return settle(problem, matrix, bound=bound, **run.closing())
+    matrix = constraint.seat_anyhow(problem, run, seeds.child("start"))
+    if problem.objective == "vector":
+        return Found(*_best_vector(problem, matrix, run, seeds))
+    matrix, bound = _largest_k(problem, matrix, run, seeds)
+    return Found(_polish(problem, matrix, run, seeds.child("polish")), bound)
 
 
 def _largest_k(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -> tuple[np.ndarray, int]:
@@ -64,11 +46,10 @@ def _largest_k(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -> 
         place = seeds.child("round", effort)
         if not problem.diverse:
             # Moving pieces about is what finds plans; deciding K is what proves them.
-            inner = lexicographic.inner_run(run, 4 * effort, lexicographic.STEPS_PER_UNIT)
-            limit = 4 * effort * lexicographic.STEPS_PER_UNIT
-            cooling = annealing.AnnealingOptions(schedule=limit // 8)
-            matrix = annealing.raise_k(problem, matrix, bound, cooling, inner, place.child("anneal"), limit)
-            run.spend(-(-inner.work // lexicographic.STEPS_PER_UNIT))
+            limit = 4 * effort * STEPS_PER_UNIT
+            cooling = AnnealingOptions(schedule=limit // 8)
+            with finer(run, 4 * effort, STEPS_PER_UNIT) as inner:
+                matrix = raise_k(problem, matrix, bound, cooling, inner, place.child("anneal"), limit)
             run.report(problem.value(matrix), phase="annealing")
         if not lowered and cutting_patterns.applies(problem):
             bound, lowered = cutting_patterns.lower(problem, problem.value(matrix), bound, run), True
@@ -87,14 +68,12 @@ def _polish(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -> np.
     bound = best_vector(by_vector)
     if by_vector.value(matrix) == bound:
         return matrix
-    matrix = annealing.best_of(problem, [matrix, fill_kernels.fit(problem), fill_kernels.greedy(problem)])
-    inner = lexicographic.inner_run(run, POLISH_UNITS, lexicographic.STEPS_PER_UNIT)
-    inner.direction = by_vector.direction
-    options = annealing.AnnealingOptions(schedule=POLISH_UNITS * lexicographic.STEPS_PER_UNIT // 2)
-    limit = POLISH_UNITS * lexicographic.STEPS_PER_UNIT
-    found = annealing.better_vector(by_vector, matrix, options, inner, seeds, limit, bound)
-    run.spend(-(-inner.work // lexicographic.STEPS_PER_UNIT))
-    return found
+    matrix = filling.best_of(problem, [matrix, filling.fit(problem), filling.greedy(problem)])
+    limit = POLISH_UNITS * STEPS_PER_UNIT
+    with finer(run, POLISH_UNITS, STEPS_PER_UNIT) as inner:
+        inner.direction = by_vector.direction
+        cooling = AnnealingOptions(schedule=limit // 2)
+        return better_vector(by_vector, matrix, cooling, inner, seeds, limit, bound)
 
 
 def wrap_up(problem: Problem, matrix: np.ndarray, bound: int, run: Run, seeds: Seeds) -> np.ndarray:
@@ -107,9 +86,7 @@ def wrap_up(problem: Problem, matrix: np.ndarray, bound: int, run: Run, seeds: S
         for _ in range(trials // TRIALS_PER_UNIT):
             if not run.chunk(1):
                 return matrix
-            trial, candidate = fill_kernels.wrap_around(
-                problem.sizes, problem.capacities, k, TRIALS_PER_UNIT, state
-            )
+            trial, candidate = wrap_around(problem.sizes, problem.capacities, k, TRIALS_PER_UNIT, state)
             run.spend(1)
             if trial:
                 matrix, found = candidate, True
@@ -138,19 +115,11 @@ def _best_vector(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -
             if proved:
                 return matrix, problem.value(matrix)
         if problem.value(matrix) != bound and problem.rows * problem.slots <= MOST_CELLS:
-            frozen = _still_frozen(problem, matrix, frozen)
+            # A plan at least as good as the one that levels were proved with has them, too.
+            assert [*problem.value(matrix).items()][: len(frozen)] == frozen
             matrix, bound = lexicographic.by_levels(
                 problem, matrix, base, run, place.child("levels"), most=4 * effort, frozen=frozen
             )
             run.report(problem.value(matrix), bound=bound, phase="levels")
         effort *= 2
     return matrix, bound
-
-
-def _still_frozen(
-    problem: Problem, matrix: np.ndarray, frozen: list[tuple[int, int]]
-) -> list[tuple[int, int]]:
-    """The proved levels; a plan at least as good as the one they were proved with has them, too."""
-    levels = list(problem.value(matrix).items())
-    assert levels[: len(frozen)] == frozen
-    return frozen

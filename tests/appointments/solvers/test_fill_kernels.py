@@ -8,7 +8,7 @@ from tests.appointments.oracle import random_general, random_plain
 
 from shoal.anonymity.vector import AnonymityVector
 from shoal.appointments.problem import Problem
-from shoal.appointments.solvers import fill_kernels
+from shoal.appointments.solvers import fill_kernels, filling
 from shoal.appointments.solvers.random import draw
 from shoal.search import Seeds
 
@@ -69,13 +69,13 @@ plain_problems = st.tuples(
 @given(plain_problems)
 def test_greedy_rules_equal_their_slow_twins(pair):
     problem = Problem(*pair)
-    assert fill_kernels.greedy(problem).tolist() == slow_published_rule(*pair)
-    assert fill_kernels.fit(problem).tolist() == slow_best_fit(*pair)
+    assert filling.greedy(problem).tolist() == slow_published_rule(*pair)
+    assert filling.fit(problem).tolist() == slow_best_fit(*pair)
 
 
 def test_published_example():
     problem = Problem([4, 4, 5, 2], [4, 2, 4, 3, 2])
-    published, fitted = fill_kernels.greedy(problem), fill_kernels.fit(problem)
+    published, fitted = filling.greedy(problem), filling.fit(problem)
     assert AnonymityVector.from_sizes(published[published > 0]) == AnonymityVector((2, 3, 1, 1))
     assert AnonymityVector.from_sizes(fitted[fitted > 0]) == AnonymityVector((2, 1, 1, 2))
 
@@ -92,8 +92,8 @@ def test_every_fill_seats_everybody(make):
     for seed in range(300):
         problem = make(np.random.default_rng(seed))
         for matrix in (
-            fill_kernels.greedy(problem),
-            fill_kernels.fit(problem),
+            filling.greedy(problem),
+            filling.fit(problem),
             draw(problem, Seeds(seed), "seat"),
             draw(problem, Seeds(seed), "probe"),
         ):

@@ -97,6 +97,11 @@ def best_vector(problem: Problem) -> Any:
     return vector(np.concatenate([sizes[~split], pieces[split], (sizes - pieces)[split]]))
 
 
+def best_value(problem: Problem) -> Any:
+    """What no assignment can beat, in the words of the objective: the largest K, or the best vector."""
+    return largest_k(problem) if problem.objective == "k" else best_vector(problem)
+
+
 def _pieces(people: int, seats: np.ndarray) -> int:
     """The largest smallest piece of a crowd over labels with these seats, largest first."""
     covered = 0

@@ -1,6 +1,6 @@
 """Exhaustive depth-first branch and bound on the rows of the assignment matrix (Moro Lías 2024, chapter 4)."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -8,13 +8,12 @@ from pydantic import Field
 from shoal.appointments.bounds.limits import largest_k, published_bound, safe_bound
 from shoal.appointments.problem import Problem
 from shoal.appointments.published.branch_and_bound_kernels import BEST, FRESH, NODES, OVER, next_row, search
-from shoal.appointments.solution import Assignment, settle
-from shoal.appointments.solvers import fill_kernels
-from shoal.appointments.solvers.annealing import best_of
-from shoal.errors import InputError
-from shoal.search import Budget, Observer, Seeds, silent
-from shoal.search.budget import StopReason
+from shoal.appointments.solvers.filling import better_rule
+from shoal.appointments.solvers.method import Found, demand_plain, method
+from shoal.search import Run, Seeds
 from shoal.search.options import Options
+
+_BOUNDS = {"safe": safe_bound, "published": published_bound}
 
 
 class BranchAndBoundOptions(Options):
@@ -34,53 +33,38 @@ class BranchAndBoundOptions(Options):
 DEFAULT_NODES = 5_000_000
 
 
-def solve(
-    problem: Problem,
-    options: BranchAndBoundOptions,
-    *,
-    budget: Budget,
-    seeds: Seeds,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: Any = None,
-) -> Assignment:
+@method(DEFAULT_NODES)
+def solve(problem: Problem, options: BranchAndBoundOptions, run: Run, seeds: Seeds) -> Found:
     """Seat one group after the other in every possible way, largest pieces first; work counts nodes.
 
     Without a node the better of two greedy rules is returned, so that there always is a plan.
     """
-    if not problem.plain or problem.objective != "k":
-        raise InputError(
-            "method 'branch-and-bound' takes plain group sizes and capacities with objective k only"
-        )
-    budget = budget.or_iterations(DEFAULT_NODES)
-    run = budget.start(observer, direction=problem.direction)
+    demand_plain(problem, "branch-and-bound")
     by_row, by_slot = _order(problem, options.order)
     sizes, capacities = problem.sizes[by_row], problem.capacities[by_slot]
     proved = largest_k(problem)
-    stop_at = published_bound(problem) if options.bound == "published" else safe_bound(problem)
-    matrix = best_of(problem, [fill_kernels.fit(problem), fill_kernels.greedy(problem)])
+    stop_at = _BOUNDS[options.bound](problem)
+    matrix = better_rule(problem)
     run.report(problem.value(matrix), bound=proved, phase="greedy")
-    rows = np.zeros((problem.rows, problem.slots), np.int64)
-    best = np.zeros_like(rows)
-    state = np.zeros(5, np.int64)
-    state[BEST], state[FRESH] = -2, 1
+    rows, best, state = _beginning(problem)
     while not state[OVER] and (chunk := run.chunk(50_000)):
         run.spend(int(search(sizes, capacities, stop_at, rows, best, state, chunk)))
         if state[BEST] > problem.value(matrix):
             matrix = np.empty_like(best)
             matrix[np.ix_(by_row, by_slot)] = best
         run.report(problem.value(matrix), phase="branch and bound")
-    k = problem.value(matrix)
     exact = options.bound == "safe"
     if exact and state[OVER]:
-        proved = min(proved, max(k, int(state[BEST])))
-    if exact and k == proved:
-        run.finish(StopReason.OPTIMAL)
-    elif state[OVER]:
-        run.finish(StopReason.ITERATIONS)
-    run.report(bound=proved)
-    assert k <= proved
-    return settle(problem, matrix, bound=proved, proved=exact, **run.closing())
+        proved = min(proved, max(problem.value(matrix), int(state[BEST])))
+    return Found(matrix, proved, proved=exact, complete=bool(state[OVER]))
+
+
+def _beginning(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rows, the best matrix and the state of a search that has not begun."""
+    state = np.zeros(5, np.int64)
+    state[BEST], state[FRESH] = -2, 1
+    rows, best = np.zeros((2, problem.rows, problem.slots), np.int64)
+    return rows, best, state
 
 
 def nodes(
@@ -91,11 +75,8 @@ def nodes(
     >>> nodes(Problem([20, 20, 20], [10, 20, 20, 10]))
     (20, 10, 8)
     """
-    stop_at = published_bound(problem) if bound == "published" else safe_bound(problem)
-    rows = np.zeros((problem.rows, problem.slots), np.int64)
-    best = np.zeros_like(rows)
-    state = np.zeros(5, np.int64)
-    state[BEST], state[FRESH] = -2, 1
+    stop_at = _BOUNDS[bound](problem)
+    rows, best, state = _beginning(problem)
     search(problem.sizes, problem.capacities, stop_at, rows, best, state, limit)
     return stop_at, int(state[BEST]), int(state[NODES])
 

@@ -1,7 +1,7 @@
 """The steady-state genetic algorithm of Moro Lías (2024, chapter 5), in its three versions."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -9,12 +9,9 @@ from pydantic import Field
 from shoal.appointments.bounds.limits import largest_k
 from shoal.appointments.problem import Problem
 from shoal.appointments.published import genetic_kernels
-from shoal.appointments.solution import Assignment, settle
-from shoal.appointments.solvers import fill_kernels
-from shoal.appointments.solvers.annealing import best_of
-from shoal.errors import InputError
-from shoal.search import Budget, Observer, Seeds, silent
-from shoal.search.budget import StopReason
+from shoal.appointments.solvers.filling import better_rule
+from shoal.appointments.solvers.method import Found, demand_plain, method
+from shoal.search import Run, Seeds
 from shoal.search.evolution.keys import fittest
 from shoal.search.options import Options
 
@@ -50,68 +47,50 @@ class Evolved:
         return self.slots_too_full + self.rows_wrong
 
 
-class Breeding:
+class Evolution:
     """A population of matrices that changes generation by generation, in chunks of any size."""
 
     def __init__(self, problem: Problem, options: GeneticOptions, seeds: Seeds) -> None:
-        self.problem = problem
-        self.options = options
         self._state = seeds.state()
-        shape = (options.population, problem.rows, problem.slots)
-        self._members = np.zeros(shape, np.int64)
-        self._keys = np.zeros((options.population, 3), np.int64)
-        genetic_kernels.found(self._members, self._keys, problem.sizes, problem.capacities, self._state)
-        first = int(fittest(self._keys))
-        self._best, self._best_key = self._members[first].copy(), self._keys[first].copy()
+        members = np.zeros((options.population, problem.rows, problem.slots), np.int64)
+        keys = np.zeros((options.population, 3), np.int64)
+        genetic_kernels.found(members, keys, problem.sizes, problem.capacities, self._state)
+        first = int(fittest(keys))
+        self._population = genetic_kernels.Population(
+            members, keys, members[first].copy(), keys[first].copy()
+        )
+        self._breeding = genetic_kernels.Breeding(
+            sizes=problem.sizes,
+            capacities=problem.capacities,
+            by_rows=options.crossover == "rows",
+            guided=options.version != "random",
+            chance=options.mutation,
+            repairing=options.version == "repairing",
+        )
 
     def generations(self, number: int) -> None:
         """Some generations further."""
-        options = self.options
-        genetic_kernels.generations(
-            self._members,
-            self._keys,
-            self.problem.sizes,
-            self.problem.capacities,
-            genetic_kernels.ROWS if options.crossover == "rows" else genetic_kernels.COLUMNS,
-            genetic_kernels.RANDOM if options.version == "random" else genetic_kernels.GUIDED,
-            options.mutation,
-            options.version == "repairing",
-            number,
-            self._state,
-            self._best,
-            self._best_key,
-        )
+        genetic_kernels.generations(self._population, self._breeding, number, self._state)
 
     @property
     def best(self) -> Evolved:
         """The fittest matrix so far."""
-        full, wrong, k = self._best_key.tolist()
-        return Evolved(self._best.copy(), -k, full, wrong)
+        full, wrong, k = self._population.best_key.tolist()
+        return Evolved(self._population.best.copy(), -k, full, wrong)
 
 
-def solve(
-    problem: Problem,
-    options: GeneticOptions,
-    *,
-    budget: Budget,
-    seeds: Seeds,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: Any = None,
-) -> Assignment:
+@method(DEFAULT_GENERATIONS)
+def solve(problem: Problem, options: GeneticOptions, run: Run, seeds: Seeds) -> Found:
     """Evolve matrices; work counts generations.
 
     A population that never obeys the rules is not a plan: then the better of two greedy rules is returned instead.
     """
-    if not problem.plain or problem.objective != "k":
-        raise InputError("method 'genetic' takes plain group sizes and capacities with objective k only")
-    budget = budget.or_iterations(DEFAULT_GENERATIONS)
-    run = budget.start(observer, direction=problem.direction)
+    demand_plain(problem, "genetic")
     bound = largest_k(problem)
-    matrix = best_of(problem, [fill_kernels.fit(problem), fill_kernels.greedy(problem)])
+    matrix = better_rule(problem)
     run.report(problem.value(matrix), bound=bound, phase="greedy")
     if problem.value(matrix) < bound and not run.stopped:
-        search = Breeding(problem, options, seeds.child("genetic"))
+        search = Evolution(problem, options, seeds.child("genetic"))
         k = problem.value(matrix)
         while k < bound and (chunk := run.chunk(10_000)):
             done = 0
@@ -129,14 +108,12 @@ def solve(
         if not best.violations and best.k > k:
             matrix = best.matrix
             run.report(best.k, phase="evolving")
-    if problem.value(matrix) == bound:
-        run.finish(StopReason.OPTIMAL)
-    return settle(problem, matrix, bound=bound, **run.closing())
+    return Found(matrix, bound)
 
 
 def evolve(problem: Problem, options: GeneticOptions, seeds: Seeds, generations: int) -> Evolved:
     """The pure algorithm as published: its fittest matrix, even if it breaks rules."""
-    search = Breeding(problem, options, seeds)
+    search = Evolution(problem, options, seeds)
     search.generations(generations)
     return search.best
 

@@ -4,6 +4,8 @@ A chromosome is the matrix itself and may break the rules; its key is (slots too
 plan that obeys the rules is fitter than any that does not.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from shoal.search.evolution.keys import fitter
@@ -12,8 +14,25 @@ from shoal.search.evolution.selection import tournament
 from shoal.search.kernels import kernel
 from shoal.search.randomness import below, uniform
 
-COLUMNS, ROWS = 0, 1
-RANDOM, GUIDED = 0, 1
+
+class Population(NamedTuple):
+    """The members with their keys, and the fittest there ever was."""
+
+    members: np.ndarray
+    keys: np.ndarray
+    best: np.ndarray
+    best_key: np.ndarray
+
+
+class Breeding(NamedTuple):
+    """The problem, and how children are made."""
+
+    sizes: np.ndarray
+    capacities: np.ndarray
+    by_rows: bool
+    guided: bool
+    chance: float
+    repairing: bool
 
 
 @kernel
@@ -56,18 +75,18 @@ def found(
 
 
 @kernel
-def cross(one: np.ndarray, other: np.ndarray, child: np.ndarray, way: int, state: np.ndarray) -> None:
+def cross(one: np.ndarray, other: np.ndarray, child: np.ndarray, by_rows: bool, state: np.ndarray) -> None:
     """Two cuts; what lies between comes from the other parent.
 
     By rows every row can be exchanged; by columns the last one never is, as in the published program.
     """
     child[:] = one
-    extent = child.shape[0] + 1 if way == ROWS else child.shape[1]
+    extent = child.shape[0] + 1 if by_rows else child.shape[1]
     p, q = below(state, extent), below(state, extent)
     if p > q:
         p, q = q, p
     for line in range(p, q):
-        if way == ROWS:
+        if by_rows:
             child[line] = other[line]
         else:
             child[:, line] = other[:, line]
@@ -75,11 +94,11 @@ def cross(one: np.ndarray, other: np.ndarray, child: np.ndarray, way: int, state
 
 @kernel
 def mutate(
-    matrix: np.ndarray, sizes: np.ndarray, capacities: np.ndarray, way: int, state: np.ndarray
+    matrix: np.ndarray, sizes: np.ndarray, capacities: np.ndarray, guided: bool, state: np.ndarray
 ) -> None:
     """Change one entry: to anything, or (guided) to nobody 25 %, the whole group 50 %, anything 25 %."""
     i, j = below(state, sizes.size), below(state, capacities.size)
-    draw = below(state, 4) if way == GUIDED else 3
+    draw = below(state, 4) if guided else 3
     if draw == 0:
         matrix[i, j] = 0
     elif draw <= 2:
@@ -139,35 +158,24 @@ def repair(matrix: np.ndarray, sizes: np.ndarray, capacities: np.ndarray, state:
 
 
 @kernel
-def generations(
-    members: np.ndarray,
-    keys: np.ndarray,
-    sizes: np.ndarray,
-    capacities: np.ndarray,
-    crossover: int,
-    mutation: int,
-    chance: float,
-    repairing: bool,
-    number: int,
-    state: np.ndarray,
-    best: np.ndarray,
-    best_key: np.ndarray,
-) -> None:
+def generations(population: Population, breeding: Breeding, number: int, state: np.ndarray) -> None:
     """Some generations of the steady-state algorithm: one child each, in place of the least fit if it is fitter."""
+    members, keys = population.members, population.keys
+    sizes, capacities = breeding.sizes, breeding.capacities
     child = np.empty_like(members[0])
     key = np.empty(3, np.int64)
     for _ in range(number):
         one = tournament(state, keys, 2)
         other = tournament(state, keys, 2)
-        cross(members[one], members[other], child, crossover, state)
-        if uniform(state) < chance:
-            mutate(child, sizes, capacities, mutation, state)
-        if repairing:
+        cross(members[one], members[other], child, breeding.by_rows, state)
+        if uniform(state) < breeding.chance:
+            mutate(child, sizes, capacities, breeding.guided, state)
+        if breeding.repairing:
             repair(child, sizes, capacities, state)
         judge(child, sizes, capacities, key)
-        if fitter(key, best_key):
-            best_key[:] = key
-            best[:] = child
+        if fitter(key, population.best_key):
+            population.best_key[:] = key
+            population.best[:] = child
         place = steady_state(keys, key)
         if place != DISCARDED:
             members[place] = child

@@ -5,22 +5,22 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from shoal.appointments.bounds.limits import best_vector, largest_k
+from shoal.appointments.bounds.limits import best_value
 from shoal.appointments.problem import Problem
-from shoal.appointments.solution import Assignment, settle
-from shoal.appointments.solvers import fill_kernels
+from shoal.appointments.solvers import filling
 from shoal.appointments.solvers.annealing_kernels import (
     BAD,
     FOUND,
     OCCUPIED,
     STEP,
+    Cooling,
+    Seating,
     cool,
     more_anonymous,
     sorted_cells,
 )
-from shoal.errors import InputError
-from shoal.search import Budget, Observer, Run, Seeds, silent
-from shoal.search.budget import StopReason
+from shoal.appointments.solvers.method import Found, method, refuse_diversity
+from shoal.search import Run, Seeds
 from shoal.search.options import Options
 
 
@@ -48,30 +48,39 @@ class Annealer:
         target: int = 0,
         tau: float = 1.0,
     ) -> None:
-        self.problem = problem
-        self.options = options
-        self.target = target
-        self.tau = tau
-        self.best = matrix.copy()
-        self._state = state
-        self._matrix = matrix.copy()
-        self._cells = problem.cells(matrix)
-        self._room = problem.capacities - matrix.sum(axis=0)
-        self._memory = np.zeros(8, np.int64)
-        self._heat = np.zeros(1)
+        self.cooling = Cooling(target, tau, options.schedule, options.hot, options.cold)
         entries = np.flatnonzero(matrix)
-        self._occupied = np.full(matrix.size, -1, np.int64)
-        self._occupied[: entries.size] = entries
-        self._where = np.full(matrix.size, -1, np.int64)
-        self._where[entries] = np.arange(entries.size)
+        occupied, where = np.full((2, matrix.size), -1, np.int64)
+        occupied[: entries.size] = entries
+        where[entries] = np.arange(entries.size)
+        cells = problem.cells(matrix)
+        self._memory = np.zeros(8, np.int64)
         self._memory[OCCUPIED] = entries.size
-        occupied = self._cells[self._cells > 0]
-        self._memory[BAD] = int((occupied < target).sum())
+        self._memory[BAD] = int(((cells > 0) & (cells < target)).sum())
+        self.seating = Seating(
+            matrix=matrix.copy(),
+            cells=cells,
+            room=problem.capacities - matrix.sum(axis=0),
+            best=matrix.copy(),
+            occupied=occupied,
+            where=where,
+            memory=self._memory,
+            heat=np.zeros(1),
+            state=state,
+            crowds=problem.crowds,
+            labels=problem.labels,
+            eligible=problem.eligible,
+        )
+
+    @property
+    def best(self) -> np.ndarray:
+        """The best matrix so far."""
+        return self.seating.best
 
     @property
     def done(self) -> bool:
         """Whether the schedule is over, or the target is met."""
-        return self._memory[STEP] >= self.options.schedule or bool(self.target and self._memory[FOUND])
+        return self._memory[STEP] >= self.cooling.schedule or bool(self.cooling.target and self.found)
 
     @property
     def found(self) -> bool:
@@ -80,47 +89,17 @@ class Annealer:
 
     def steps(self, number: int) -> int:
         """Do some steps; returns how many were done."""
-        number = min(number, self.options.schedule - int(self._memory[STEP]))
-        return int(
-            cool(
-                self._matrix,
-                self._cells,
-                self._room,
-                self.problem.crowds,
-                self.problem.labels,
-                self.problem.eligible,
-                self.best,
-                self._memory,
-                self._occupied,
-                self._where,
-                self._heat,
-                self._state,
-                self.target,
-                self.tau,
-                number,
-                self.options.schedule,
-                self.options.hot,
-                self.options.cold,
-            )
-        )
+        number = min(number, self.cooling.schedule - int(self._memory[STEP]))
+        return int(cool(self.seating, self.cooling, number))
 
-
-def start_of(problem: Problem, start: Any = None) -> np.ndarray:
-    """A matrix to begin with: the one given, or the better of the greedy and the best-fit rule."""
-    if start is not None:
-        return np.array(getattr(start, "matrix", start), np.int64)
-    candidates = [fill_kernels.fit(problem), fill_kernels.greedy(problem)]
-    return best_of(problem, candidates)
-
-
-def best_of(problem: Problem, candidates: list[np.ndarray]) -> np.ndarray:
-    """The matrix with the best anonymity vector (which also has the best K); the first of equals."""
-    best, best_cells = candidates[0], sorted_cells(problem.cells(candidates[0]))
-    for candidate in candidates[1:]:
-        cells = sorted_cells(problem.cells(candidate))
-        if more_anonymous(cells, best_cells):
-            best, best_cells = candidate, cells
-    return best
+    def run(self, run: Run, most: int) -> int:
+        """Go on until the schedule, the steps allowed or the budget are over; returns the steps done."""
+        spent = 0
+        while not self.done and spent < most and (chunk := run.chunk(min(20_000, most - spent))):
+            done = self.steps(chunk)
+            run.spend(done)
+            spent += done
+        return spent
 
 
 def raise_k(
@@ -138,22 +117,12 @@ def raise_k(
     """
     best = matrix
     step, spent, attempt = max(1, (bound - problem.value(best)) // 2), 0, 0
-    while (k := problem.value(best)) < bound and spent < limit:
-        target = min(bound, k + step)
-        begin = (
-            best
-            if attempt % 2 == 0
-            else fill_kernels.fit(problem, _random_priority(problem, seeds.child(attempt)))
-        )
-        annealer = Annealer(problem, begin, options, seeds.child("cool", attempt).state(), target=target)
+    while (k := problem.value(best)) < bound and spent < limit and not run.stopped:
+        begin = best if attempt % 2 == 0 else _random_fit(problem, seeds.child(attempt))
+        state = seeds.child("cool", attempt).state()
+        annealer = Annealer(problem, begin, options, state, target=min(bound, k + step))
         attempt += 1
-        while not annealer.done and spent < limit:
-            chunk = run.chunk(min(20_000, limit - spent))
-            if not chunk:
-                return best
-            done = annealer.steps(chunk)
-            run.spend(done)
-            spent += done
+        spent += annealer.run(run, limit - spent)
         if annealer.found:
             best = annealer.best
             run.report(problem.value(best), phase="annealing")
@@ -163,8 +132,8 @@ def raise_k(
     return best
 
 
-def _random_priority(problem: Problem, seeds: Seeds) -> np.ndarray:
-    return seeds.generator().permutation(problem.pinned.shape[0])
+def _random_fit(problem: Problem, seeds: Seeds) -> np.ndarray:
+    return filling.fit(problem, seeds.generator().permutation(problem.pinned.shape[0]))
 
 
 def better_vector(
@@ -174,80 +143,45 @@ def better_vector(
     run: Run,
     seeds: Seeds,
     limit: int,
-    bound: Any = None,
+    bound: Any,
 ) -> np.ndarray:
     """Anneal towards a better anonymity vector, with finer and coarser eyes for small crowds in turn."""
     best, best_cells = matrix, sorted_cells(problem.cells(matrix))
     mean = float(problem.crowd_sizes[problem.crowd_sizes > 0].mean())
     scales = (0.15, 0.4, 0.08, 0.25)
     spent, attempt = 0, 0
-    reached = bound is not None and problem.value(best) == bound
-    while spent < limit and not reached:
-        scale = scales[attempt % len(scales)]
-        begin = (
-            best
-            if attempt % 4 < 2
-            else fill_kernels.fit(problem, _random_priority(problem, seeds.child(attempt)))
-        )
-        annealer = Annealer(
-            problem, begin, options, seeds.child("cool", attempt).state(), tau=max(0.5, scale * mean)
-        )
+    while problem.value(best) != bound and spent < limit and not run.stopped:
+        begin = best if attempt % 4 < 2 else _random_fit(problem, seeds.child(attempt))
+        state = seeds.child("cool", attempt).state()
+        tau = max(0.5, scales[attempt % len(scales)] * mean)
+        annealer = Annealer(problem, begin, options, state, tau=tau)
         attempt += 1
-        while not annealer.done and spent < limit:
-            chunk = run.chunk(min(20_000, limit - spent))
-            if not chunk:
-                break
-            done = annealer.steps(chunk)
-            run.spend(done)
-            spent += done
+        spent += annealer.run(run, limit - spent)
         cells = sorted_cells(problem.cells(annealer.best))
         if more_anonymous(cells, best_cells):
             best, best_cells = annealer.best, cells
             run.report(problem.value(best), phase="annealing")
-            reached = bound is not None and problem.value(best) == bound
-        if run.stopped:
-            break
     return best
 
 
-def solve(
-    problem: Problem,
-    options: AnnealingOptions,
-    *,
-    budget: Budget,
-    seeds: Seeds,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: Any = None,
-) -> Assignment:
+@method(DEFAULT_STEPS)
+def solve(problem: Problem, options: AnnealingOptions, run: Run, seeds: Seeds) -> Found:
     """Start from the better of two greedy rules and move pieces of crowds about, sometimes for the worse."""
-    if problem.diverse:
-        raise InputError("method 'annealing' knows no diversity; use constraint, lexicographic or auto")
-    budget = budget.or_iterations(DEFAULT_STEPS)
-    run = budget.start(observer, direction=problem.direction)
-    matrix = start_of(problem, start)
-    bound = largest_k(problem) if problem.objective == "k" else best_vector(problem)
+    refuse_diversity(problem, "annealing")
+    matrix = filling.better_rule(problem)
+    bound = best_value(problem)
     run.report(problem.value(matrix), bound=bound, phase="greedy")
-    limit = budget.iterations if budget.iterations is not None else 10**15
-    if problem.objective == "k":
-        matrix = raise_k(problem, matrix, bound, options, run, seeds, limit)
-    else:
-        matrix = better_vector(problem, matrix, options, run, seeds, limit, bound)
-    if problem.value(matrix) == bound:
-        run.finish(StopReason.OPTIMAL)
-    return settle(problem, matrix, bound=bound, **run.closing())
+    limit = run.budget.iterations if run.budget.iterations is not None else 10**15
+    improve = raise_k if problem.objective == "k" else better_vector
+    return Found(
+        improve(problem, matrix, bound=bound, options=options, run=run, seeds=seeds, limit=limit), bound
+    )
 
 
 def warm_up() -> None:
     """Compile the kernels on a tiny problem."""
     for objective, target in (("k", 3), ("vector", 0)):
         problem = Problem([2, 3], [3, 3], objective)
-        annealer = Annealer(
-            problem,
-            fill_kernels.fit(problem),
-            AnnealingOptions(),
-            np.arange(1, 5, dtype=np.uint64),
-            target=target,
-        )
-        annealer.steps(10)
+        state = np.arange(1, 5, dtype=np.uint64)
+        Annealer(problem, filling.fit(problem), AnnealingOptions(), state, target=target).steps(10)
     more_anonymous(sorted_cells(np.ones((1, 1), np.int64)), np.ones(1, np.int64))

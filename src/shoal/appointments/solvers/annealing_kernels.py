@@ -4,6 +4,7 @@ State is kept in plain arrays between two calls, so a run can be cut into chunks
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,40 @@ from shoal.search.randomness import below, uniform
 
 # Columns of the scratch array that is kept between calls.
 STEP, BAD, LEVEL, BELOW, AT, AT_BEST, OCCUPIED, FOUND = 0, 1, 2, 3, 4, 5, 6, 7
+
+
+class Seating(NamedTuple):
+    """A plan on the move and what makes a step cheap; ``best`` is the best plan met so far.
+
+    ``occupied`` lists the entries of the matrix that hold somebody, and ``where`` says at which place of the list they are.
+    """
+
+    matrix: np.ndarray
+    cells: np.ndarray
+    room: np.ndarray
+    best: np.ndarray
+    occupied: np.ndarray
+    where: np.ndarray
+    memory: np.ndarray
+    heat: np.ndarray
+    state: np.ndarray
+    crowds: np.ndarray
+    labels: np.ndarray
+    eligible: np.ndarray
+
+
+class Cooling(NamedTuple):
+    """What is aimed at, and how temperatures fall: geometrically from ``hot`` to ``cold`` over ``schedule`` steps.
+
+    With a ``target`` the aim is that no cell is below it, and the search ends there; without, the aim is the anonymity
+    vector, and crowds smaller than ``tau`` or so are what counts.
+    """
+
+    target: int
+    tau: float
+    schedule: int
+    hot: float
+    cold: float
 
 
 @kernel
@@ -27,42 +62,32 @@ def _price(people: int, target: int, tau: float) -> float:
 
 
 @kernel
-def _change(
-    cells: np.ndarray, crowd: int, label: int, by: int, target: int, tau: float, memory: np.ndarray
-) -> float:
-    """Add people to a cell; returns the change in cost and keeps the counts that judge an improvement."""
-    before = cells[crowd, label]
-    after = before + by
-    cells[crowd, label] = after
-    level = memory[LEVEL]
-    if 0 < before < target:
-        memory[BAD] -= 1
-    if 0 < after < target:
-        memory[BAD] += 1
-    if 0 < before < level:
-        memory[BELOW] -= 1
-    elif before == level:
-        memory[AT] -= 1
-    if 0 < after < level:
-        memory[BELOW] += 1
-    elif after == level:
-        memory[AT] += 1
-    return _price(after, target, tau) - _price(before, target, tau)
+def _count(memory: np.ndarray, people: int, target: int, by: int) -> None:
+    """Note that there is one cell more (or less) with this many people."""
+    if 0 < people < target:
+        memory[BAD] += by
+    if 0 < people < memory[LEVEL]:
+        memory[BELOW] += by
+    elif people == memory[LEVEL]:
+        memory[AT] += by
 
 
 @kernel
-def _place(
-    matrix: np.ndarray,
-    row: int,
-    slot: int,
-    by: int,
-    occupied: np.ndarray,
-    where: np.ndarray,
-    memory: np.ndarray,
-) -> None:
+def _change(seating: Seating, aim: Cooling, crowd: int, label: int, by: int) -> float:
+    """Add people to a cell; returns the change in cost and keeps the counts that judge an improvement."""
+    before = seating.cells[crowd, label]
+    after = before + by
+    seating.cells[crowd, label] = after
+    _count(seating.memory, before, aim.target, -1)
+    _count(seating.memory, after, aim.target, 1)
+    return _price(after, aim.target, aim.tau) - _price(before, aim.target, aim.tau)
+
+
+@kernel
+def _place(seating: Seating, row: int, slot: int, by: int) -> None:
     """Add people to an entry of the matrix and keep the list of occupied entries."""
-    slots = matrix.shape[1]
-    entry = row * slots + slot
+    matrix, occupied, where, memory = seating.matrix, seating.occupied, seating.where, seating.memory
+    entry = row * matrix.shape[1] + slot
     before = matrix[row, slot]
     matrix[row, slot] = before + by
     if before == 0 and by > 0:
@@ -70,25 +95,18 @@ def _place(
         where[entry] = memory[OCCUPIED]
         memory[OCCUPIED] += 1
     elif before > 0 and before + by == 0:
-        last = occupied[memory[OCCUPIED] - 1]
-        place = where[entry]
-        occupied[place] = last
-        where[last] = place
-        where[entry] = -1
         memory[OCCUPIED] -= 1
+        last = occupied[memory[OCCUPIED]]
+        occupied[where[entry]] = last
+        where[last] = where[entry]
+        where[entry] = -1
 
 
 @kernel
 def sorted_cells(cells: np.ndarray) -> np.ndarray:
     """The sizes of the occupied cells, smallest first."""
-    found = np.empty(cells.size, np.int64)
-    number = 0
-    for crowd in range(cells.shape[0]):
-        for label in range(cells.shape[1]):
-            if cells[crowd, label] > 0:
-                found[number] = cells[crowd, label]
-                number += 1
-    return np.sort(found[:number])
+    people = cells.ravel()
+    return np.sort(people[people > 0])
 
 
 @kernel
@@ -103,57 +121,27 @@ def more_anonymous(first: np.ndarray, second: np.ndarray) -> bool:
 @kernel
 def _measure(best: np.ndarray, cells: np.ndarray, memory: np.ndarray) -> None:
     """Count again how the current cells compare with the smallest size of the best found."""
-    level = best[0]
+    level, people = best[0], cells.ravel()
     memory[LEVEL] = level
-    memory[BELOW] = 0
-    memory[AT] = 0
-    memory[AT_BEST] = 0
-    for size in best:
-        if size == level:
-            memory[AT_BEST] += 1
-    for crowd in range(cells.shape[0]):
-        for label in range(cells.shape[1]):
-            people = cells[crowd, label]
-            if 0 < people < level:
-                memory[BELOW] += 1
-            elif people == level:
-                memory[AT] += 1
+    memory[BELOW] = ((people > 0) & (people < level)).sum()
+    memory[AT] = (people == level).sum()
+    memory[AT_BEST] = (best == level).sum()
 
 
 @kernel
-def cool(
-    matrix: np.ndarray,
-    cells: np.ndarray,
-    room: np.ndarray,
-    crowds: np.ndarray,
-    labels: np.ndarray,
-    eligible: np.ndarray,
-    best: np.ndarray,
-    memory: np.ndarray,
-    occupied: np.ndarray,
-    where: np.ndarray,
-    heat: np.ndarray,
-    state: np.ndarray,
-    target: int,
-    tau: float,
-    steps: int,
-    schedule: int,
-    hot: float,
-    cold: float,
-) -> int:
-    """Some steps of annealing; ``best`` is overwritten when something better is found. Returns the steps done.
-
-    With a ``target`` the aim is that no cell is below it, and the search ends there; without, the aim is the anonymity
-    vector. Temperatures fall geometrically from ``hot`` to ``cold`` over ``schedule`` steps.
-    """
+def cool(seating: Seating, aim: Cooling, steps: int) -> int:
+    """Some steps of annealing; ``best`` is overwritten when something better is found. Returns the steps done."""
+    matrix, cells, room, best = seating.matrix, seating.cells, seating.room, seating.best
+    memory, heat, state, target = seating.memory, seating.heat, seating.state, aim.target
+    crowds, labels, eligible = seating.crowds, seating.labels, seating.eligible
     rows, slots = matrix.shape
     best_cells = np.empty(0, np.int64)
     if target == 0:
-        best_cells = _cells_of(best, cells, matrix, crowds, labels)
+        best_cells = _cells_of_best(seating)
         _measure(best_cells, cells, memory)
-    ratio = (cold / hot) ** (1.0 / schedule)
+    ratio = (aim.cold / aim.hot) ** (1.0 / aim.schedule)
     if memory[STEP] == 0:
-        heat[0] = hot
+        heat[0] = aim.hot
     for done in range(steps):
         if target > 0 and memory[BAD] == 0:
             best[:] = matrix
@@ -161,12 +149,12 @@ def cool(
             return done
         memory[STEP] += 1
         heat[0] *= ratio
-        entry = occupied[below(state, memory[OCCUPIED])]
+        entry = seating.occupied[below(state, memory[OCCUPIED])]
         i, j = entry // slots, entry % slots
         crowd = crowds[i]
         x = matrix[i, j]
         t = below(state, slots)
-        if next_half(state):
+        if uniform(state) < 0.5:
             # Half of the moves go where the crowd already is: pieces grow together.
             for step in range(slots):
                 u = t + step
@@ -224,23 +212,23 @@ def cool(
                     continue
         if amount <= 0 or amount - back > free:
             continue
-        change = _change(cells, crowd, labels[j], -amount, target, tau, memory)
-        change += _change(cells, crowd, labels[t], amount, target, tau, memory)
+        change = _change(seating, aim, crowd, labels[j], -amount)
+        change += _change(seating, aim, crowd, labels[t], amount)
         if back > 0:
-            change += _change(cells, crowds[other], labels[t], -back, target, tau, memory)
-            change += _change(cells, crowds[other], labels[j], back, target, tau, memory)
+            change += _change(seating, aim, crowds[other], labels[t], -back)
+            change += _change(seating, aim, crowds[other], labels[j], back)
         if change > 0 and uniform(state) >= math.exp(-change / heat[0]):
-            _change(cells, crowd, labels[t], -amount, target, tau, memory)
-            _change(cells, crowd, labels[j], amount, target, tau, memory)
+            _change(seating, aim, crowd, labels[t], -amount)
+            _change(seating, aim, crowd, labels[j], amount)
             if back > 0:
-                _change(cells, crowds[other], labels[j], -back, target, tau, memory)
-                _change(cells, crowds[other], labels[t], back, target, tau, memory)
+                _change(seating, aim, crowds[other], labels[j], -back)
+                _change(seating, aim, crowds[other], labels[t], back)
             continue
-        _place(matrix, i, j, -amount, occupied, where, memory)
-        _place(matrix, i, t, amount, occupied, where, memory)
+        _place(seating, i, j, -amount)
+        _place(seating, i, t, amount)
         if back > 0:
-            _place(matrix, other, t, -back, occupied, where, memory)
-            _place(matrix, other, j, back, occupied, where, memory)
+            _place(seating, other, t, -back)
+            _place(seating, other, j, back)
         room[j] += amount - back
         room[t] += back - amount
         if target == 0 and memory[BELOW] == 0 and memory[AT] <= memory[AT_BEST]:
@@ -257,18 +245,10 @@ def cool(
 
 
 @kernel
-def next_half(state: np.ndarray) -> bool:
-    """Heads or tails."""
-    return uniform(state) < 0.5
-
-
-@kernel
-def _cells_of(
-    best: np.ndarray, cells: np.ndarray, matrix: np.ndarray, crowds: np.ndarray, labels: np.ndarray
-) -> np.ndarray:
-    """The sorted cells of another matrix: those of the current one, with the difference applied."""
-    other = cells.copy()
-    for i in range(best.shape[0]):
-        for j in range(best.shape[1]):
-            other[crowds[i], labels[j]] += best[i, j] - matrix[i, j]
-    return sorted_cells(other)
+def _cells_of_best(seating: Seating) -> np.ndarray:
+    """The sorted cells of the best plan: those of the current one, with the difference applied."""
+    cells = seating.cells.copy()
+    for i in range(seating.best.shape[0]):
+        for j in range(seating.best.shape[1]):
+            cells[seating.crowds[i], seating.labels[j]] += seating.best[i, j] - seating.matrix[i, j]
+    return sorted_cells(cells)

@@ -5,7 +5,7 @@ bounds; so only the pattern of used cells is hard, and the sizes of the numbers 
 """
 
 import itertools
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from ortools.sat.python import cp_model
@@ -13,12 +13,10 @@ from pydantic import Field
 
 from shoal.appointments.bounds.limits import largest_k
 from shoal.appointments.problem import Problem
-from shoal.appointments.solution import Assignment, settle
-from shoal.appointments.solvers import cp_sat, fill_kernels
-from shoal.appointments.solvers.annealing import best_of
+from shoal.appointments.solvers import cp_sat, filling
+from shoal.appointments.solvers.method import Found, method
 from shoal.errors import Infeasible, InputError
-from shoal.search import Budget, Observer, Run, Seeds, silent
-from shoal.search.budget import StopReason
+from shoal.search import Run, Seeds
 from shoal.search.options import Options
 
 DEFAULT_UNITS = 20_000
@@ -30,6 +28,10 @@ class ConstraintOptions(Options):
     search: Literal["bisect", "maximise"] = Field(
         default="bisect", description="decide one K after the other, or let the solver maximise K itself"
     )
+
+
+#: Whether there is a plan (``None``: not known within the budget), and such a plan.
+Decision: TypeAlias = tuple[bool | None, np.ndarray | None]
 
 
 class SeatModel:
@@ -107,37 +109,28 @@ class SeatModel:
             if required <= 1:
                 continue
             present: list[Any] = []
-            touched: list[Any] = []
             for kind in range(problem.pinned_kinds.shape[2]):
                 if problem.pinned_kinds[crowd, label, kind]:
                     present.append(1)
                     continue
-                seats = [
-                    self.seats[int(row), int(slot)]
-                    for row in self._rows_of[crowd]
-                    if problem.kinds[row] == kind
-                    for slot in self._slots_of[label]
-                    if (int(row), int(slot)) in self.seats
-                ]
-                if seats:
+                if seats := self._seats_at(crowd, label, kind):
                     here = model.new_bool_var("")
                     model.add(sum(seats) >= here)
                     present.append(here)
-                    touched.extend(seats)
             if problem.pinned[crowd, label]:
                 # Who is pinned stays as is; only newcomers bring the duty.
-                everyone = [
-                    self.seats[int(row), int(slot)]
-                    for row in self._rows_of[crowd]
-                    for slot in self._slots_of[label]
-                    if (int(row), int(slot)) in self.seats
-                ]
+                everyone = self._seats_at(crowd, label)
                 if not everyone:
                     continue
                 used = model.new_bool_var("")
-                top = int(problem.people)
-                model.add(sum(everyone) <= top * used)
+                model.add(sum(everyone) <= int(problem.people) * used)
             model.add(sum(present) >= required * used)
+
+    def _seats_at(self, crowd: int, label: int, kind: int | None = None) -> list[Any]:
+        """The variables of a crowd (or of one kind of its people) at a label."""
+        rows = [row for row in self._rows_of[crowd] if kind is None or self.problem.kinds[row] == kind]
+        seats = (self.seats.get((int(row), int(slot))) for row in rows for slot in self._slots_of[label])
+        return [seat for seat in seats if seat is not None]
 
     def demand(self, k: int) -> None:
         """No occupied cell below k, with what follows from it for the number of pieces."""
@@ -190,25 +183,19 @@ class SeatModel:
             found[row, slot] = solver.value(seat)
         return found
 
+    def decided(self, run: Run, seeds: Seeds, most: int | None) -> Decision:
+        """What the solver says within ``most`` units of work."""
+        status, solver = cp_sat.run_model(self.model, run, seeds, most=most)
+        if status in cp_sat.SOLVED:
+            return True, self.matrix(solver)
+        return (False if status == cp_sat.INFEASIBLE else None), None
 
-def decide(
-    problem: Problem,
-    k: int,
-    run: Run,
-    seeds: Seeds,
-    *,
-    most: int | None = None,
-    hint: np.ndarray | None = None,
-) -> tuple[bool | None, np.ndarray | None]:
-    """Whether a plan with no crowd below k exists (``None``: not known within the budget), and such a plan."""
+
+def decide(problem: Problem, k: int, run: Run, seeds: Seeds, *, most: int | None = None) -> Decision:
+    """Whether a plan with no crowd below k exists."""
     model = SeatModel(problem, k)
     model.demand(k)
-    if hint is not None:
-        model.hint(hint)
-    status, solver = cp_sat.run_model(model.model, run, seeds, most=most)
-    if status in (cp_sat.OPTIMAL, cp_sat.FEASIBLE):
-        return True, model.matrix(solver)
-    return (False, None) if status == cp_sat.INFEASIBLE else (None, None)
+    return model.decided(run, seeds, most)
 
 
 def close_in(
@@ -233,32 +220,24 @@ def close_in(
     return matrix, high
 
 
-def seat_anyhow(problem: Problem, run: Run, seeds: Seeds) -> np.ndarray | None:
+def seat_anyhow(problem: Problem, run: Run, seeds: Seeds) -> np.ndarray:
     """Some plan that obeys all rules; only diversity makes this hard. Raises ``Infeasible`` if there is none."""
     if not problem.diverse:
-        return best_of(problem, [fill_kernels.fit(problem), fill_kernels.greedy(problem)])
-    for candidate in (fill_kernels.fit(problem), fill_kernels.greedy(problem)):
+        return filling.better_rule(problem)
+    for candidate in (filling.fit(problem), filling.greedy(problem)):
         if diverse_enough(problem, candidate):
             return candidate
     # This is not counted: without any plan there is nothing to return.
     model = SeatModel(problem)
-    solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
-    solver.parameters.random_seed = seeds.integer() % (2**31 - 1)
-    solver.parameters.max_deterministic_time = 60.0
-    left = run.remaining().seconds
-    if left is not None:
-        solver.parameters.max_time_in_seconds = left
-    with cp_sat.stopping(solver, run):
-        status = solver.solve(model.model)
-    if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+    status, solver = cp_sat.solve(model.model, run, seeds, 60_000)
+    if status in cp_sat.SOLVED:
         return model.matrix(solver)
-    if status == cp_model.INFEASIBLE:
+    if status == cp_sat.INFEASIBLE:
         raise Infeasible(f"no plan keeps {problem.diversity} kinds of people in every crowd at every slot")
     if run.budget.control.cancelled:
         # There is no plan yet that could be kept.
         raise KeyboardInterrupt
-    more = "ask for fewer" if left is None else "ask for fewer, or give it more time"
+    more = "ask for fewer" if run.budget.seconds is None else "ask for fewer, or give it more time"
     raise Infeasible(f"no plan with {problem.diversity} kinds of people in every crowd was found; {more}")
 
 
@@ -271,36 +250,21 @@ def diverse_enough(problem: Problem, matrix: np.ndarray) -> bool:
     return bool((~newcomers | (kinds.sum(axis=2) >= problem.required_kinds[:, None])).all())
 
 
-def solve(
-    problem: Problem,
-    options: ConstraintOptions,
-    *,
-    budget: Budget,
-    seeds: Seeds,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: Any = None,
-) -> Assignment:
+@method(DEFAULT_UNITS)
+def solve(problem: Problem, options: ConstraintOptions, run: Run, seeds: Seeds) -> Found:
     """Bisect on K with a constraint solver; work counts thousandths of its deterministic seconds."""
     if problem.objective != "k":
         raise InputError("method 'constraint' has objective k only; use lexicographic or auto for vectors")
-    budget = budget.or_iterations(DEFAULT_UNITS)
-    run = budget.start(observer, direction=problem.direction)
-    matrix = np.array(start.matrix) if start is not None else seat_anyhow(problem, run, seeds.child("start"))
-    assert matrix is not None
-    low, high = problem.value(matrix), largest_k(problem)
-    run.report(low, bound=high, phase="greedy")
+    matrix = seat_anyhow(problem, run, seeds.child("start"))
+    high = largest_k(problem)
+    run.report(problem.value(matrix), bound=high, phase="greedy")
     if options.search == "maximise":
-        matrix, high = _maximise(problem, matrix, high, run, seeds)
-    else:
-        effort = 500
-        while problem.value(matrix) < high and not run.stopped:
-            matrix, high = close_in(problem, matrix, high, run, seeds.child(effort), effort)
-            effort *= 2
-    run.report(problem.value(matrix), bound=high)
-    if problem.value(matrix) == high:
-        run.finish(StopReason.OPTIMAL)
-    return settle(problem, matrix, bound=high, **run.closing())
+        return Found(*_maximise(problem, matrix, high, run, seeds))
+    effort = 500
+    while problem.value(matrix) < high and not run.stopped:
+        matrix, high = close_in(problem, matrix, high, run, seeds.child(effort), effort)
+        effort *= 2
+    return Found(matrix, high)
 
 
 def _maximise(
@@ -317,7 +281,7 @@ def _maximise(
     model.hint(matrix)
     model.model.maximize(k)
     status, solver = cp_sat.run_model(model.model, run, seeds)
-    if status in (cp_sat.OPTIMAL, cp_sat.FEASIBLE):
+    if status in cp_sat.SOLVED:
         matrix = model.matrix(solver)
         high = min(high, int(solver.best_objective_bound + 1e-6))
     return matrix, high

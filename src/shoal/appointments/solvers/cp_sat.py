@@ -6,7 +6,6 @@ One worker, a fixed seed and limits in the solver's own deterministic time; wall
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from ortools.sat.python import cp_model
 
@@ -15,42 +14,42 @@ from shoal.search import Run, Seeds
 # One unit of work is a thousandth of the solver's deterministic second.
 UNIT = 0.001
 
-OPTIMAL, FEASIBLE, INFEASIBLE, UNKNOWN = "optimal", "feasible", "infeasible", "unknown"
-
-_NAMES = {
-    cp_model.OPTIMAL: OPTIMAL,
-    cp_model.FEASIBLE: FEASIBLE,
-    cp_model.INFEASIBLE: INFEASIBLE,
-}
+#: A plan was found, there is none, or neither is known.
+SOLVED, INFEASIBLE, UNKNOWN = (cp_model.OPTIMAL, cp_model.FEASIBLE), cp_model.INFEASIBLE, cp_model.UNKNOWN
 
 
 def run_model(
-    model: cp_model.CpModel, run: Run, seeds: Seeds, *, most: int | None = None, linear: int = 1
-) -> tuple[str, cp_model.CpSolver]:
+    model: cp_model.CpModel, run: Run, seeds: Seeds, *, most: int | None = None
+) -> tuple[int, cp_model.CpSolver]:
     """Solve a model with what is left of the budget, or ``most`` units of it; spends what was used."""
-    solver = cp_model.CpSolver()
-    if run.stopped:
-        return UNKNOWN, solver
     budget = run.remaining(iterations=most)
+    if run.stopped or budget.iterations == 0:
+        return UNKNOWN, cp_model.CpSolver()
+    status, solver = solve(model, run, seeds, budget.iterations)
+    spent = max(1, round(solver.response_proto.deterministic_time / UNIT))
+    run.spend(spent if budget.iterations is None else min(spent, budget.iterations))
+    return status, solver
+
+
+def solve(
+    model: cp_model.CpModel, run: Run, seeds: Seeds, units: int | None
+) -> tuple[int, cp_model.CpSolver]:
+    """Solve a model within the time that a run has, and some units of work that are not spent."""
+    solver = cp_model.CpSolver()
     parameters = solver.parameters
     parameters.num_workers = 1
     parameters.random_seed = seeds.integer() % (2**31 - 1)
-    parameters.linearization_level = linear
-    if budget.iterations is not None:
-        if budget.iterations == 0:
-            return UNKNOWN, solver
-        parameters.max_deterministic_time = budget.iterations * UNIT
-    if budget.seconds is not None:
-        parameters.max_time_in_seconds = budget.seconds
-    with stopping(solver, run):
-        status = solver.solve(model)
-    spent = max(1, round(solver.response_proto.deterministic_time / UNIT))
-    run.spend(spent if budget.iterations is None else min(spent, budget.iterations))
-    return _NAMES.get(status, UNKNOWN), solver
+    if units is not None:
+        parameters.max_deterministic_time = units * UNIT
+    seconds = run.remaining().seconds
+    if seconds is not None:
+        parameters.max_time_in_seconds = seconds
+    with _stopping(solver, run):
+        return solver.solve(model), solver
 
 
 @contextmanager
-def stopping(solver: cp_model.CpSolver, run: Run) -> Iterator[None]:
+def _stopping(solver: cp_model.CpSolver, run: Run) -> Iterator[None]:
     """Within this block a cancellation reaches the solver."""
     over = threading.Event()
 
@@ -67,8 +66,3 @@ def stopping(solver: cp_model.CpSolver, run: Run) -> Iterator[None]:
     finally:
         over.set()
         watcher.join()
-
-
-def values(solver: cp_model.CpSolver, variables: Any) -> list[int]:
-    """What the solver found for some variables."""
-    return [int(solver.value(variable)) for variable in variables]

@@ -7,7 +7,7 @@ counts. An incumbent cuts off what cannot end better: for up to a hundred people
 import numpy as np
 
 from shoal.appointments.problem import Problem
-from shoal.appointments.solvers.dynamic_kernels import enter, expand
+from shoal.appointments.solvers.dynamic_kernels import Ahead, Layer, enter, expand
 from shoal.search import Run
 
 MOST_SEATS, MOST_SLOTS, MOST_STATES, MOST_PEOPLE = 255, 24, 1 << 19, 250
@@ -24,26 +24,27 @@ def fits(problem: Problem) -> bool:
     )
 
 
-class _Layer:
-    """The states after some groups, and how each came about."""
+def _layer(slots: int, length: int, room: int) -> Layer:
+    """A layer without states."""
+    return Layer(
+        keys=np.zeros((room, slots), np.uint8),
+        vectors=np.zeros((room, length), np.uint8),
+        parents=np.zeros(room, np.int32),
+        pieces=np.zeros((room, slots), np.uint8),
+        number=np.zeros(1, np.int64),
+        table=np.full(4 * room, -1, np.int32),
+    )
 
-    def __init__(self, slots: int, length: int, room: int) -> None:
-        self.keys = np.zeros((room, slots), np.uint8)
-        self.vectors = np.zeros((room, length), np.uint8)
-        self.parents = np.zeros(room, np.int32)
-        self.pieces = np.zeros((room, slots), np.uint8)
-        self.count = np.zeros(1, np.int64)
-        self.table = np.full(4 * room, -1, np.int32)
 
-    def grown(self) -> "_Layer":
-        """The same layer with twice the room."""
-        room, number = 2 * self.keys.shape[0], int(self.count[0])
-        layer = _Layer(self.keys.shape[1], self.vectors.shape[1], room)
-        for name in ("keys", "vectors", "parents", "pieces"):
-            getattr(layer, name)[:number] = getattr(self, name)[:number]
-        layer.count[0] = number
-        enter(layer.keys, number, layer.table)
-        return layer
+def _grown(layer: Layer) -> Layer:
+    """The same layer with twice the room."""
+    room, number = 2 * layer.keys.shape[0], int(layer.number[0])
+    larger = _layer(layer.keys.shape[1], layer.vectors.shape[1], room)
+    for new, old in zip(larger[:4], layer[:4], strict=True):
+        new[:number] = old[:number]
+    larger.number[0] = number
+    enter(larger)
+    return larger
 
 
 def improve(problem: Problem, matrix: np.ndarray, run: Run) -> tuple[np.ndarray, bool]:
@@ -54,49 +55,23 @@ def improve(problem: Problem, matrix: np.ndarray, run: Run) -> tuple[np.ndarray,
     order = np.argsort(-problem.sizes, kind="stable")
     sizes = problem.sizes[order]
     length = int(sizes.max())
-    incumbent = np.bincount(problem.cells(matrix)[problem.cells(matrix) > 0], minlength=length + 1)[
-        1:
-    ].astype(np.int64)
+    incumbent = _counts(problem.cells(matrix)[problem.cells(matrix) > 0], length)
     floor = int(np.flatnonzero(incumbent)[0]) + 1
-    slots = problem.slots
-    layer = _Layer(slots, length, 1)
+    layer = _layer(problem.slots, length, 1)
     layer.keys[0] = np.sort(problem.capacities)[::-1]
-    layer.count[0] = 1
+    layer.number[0] = 1
     layers = [layer]
     for step, size in enumerate(sizes.tolist()):
         rest = sizes[step + 1 :]
-        whole = (
-            np.bincount(rest, minlength=length + 1)[1:].astype(np.int64)
-            if rest.size
-            else np.zeros(length, np.int64)
-        )
-        new = _Layer(slots, length, 1024)
-        done, number = 0, int(layer.count[0])
+        ahead = Ahead(rest, _counts(rest, length), int(rest.sum()), incumbent, floor)
+        new = _layer(problem.slots, length, 1024)
+        done, number = 0, int(layer.number[0])
         while done < number:
             chunk = run.chunk(512)
             if not chunk:
                 return matrix, False
             last = min(number, done + chunk)
-            reached = int(
-                expand(
-                    layer.keys,
-                    layer.vectors,
-                    done,
-                    last,
-                    size,
-                    rest,
-                    whole,
-                    int(rest.sum()),
-                    incumbent,
-                    floor,
-                    new.table,
-                    new.keys,
-                    new.vectors,
-                    new.parents,
-                    new.pieces,
-                    new.count,
-                )
-            )
+            reached = int(expand(layer, new, done, last, size, ahead))
             if reached < 0:
                 return matrix, False
             run.spend(reached - done)
@@ -104,17 +79,21 @@ def improve(problem: Problem, matrix: np.ndarray, run: Run) -> tuple[np.ndarray,
             if done < last:
                 if new.keys.shape[0] >= MOST_STATES:
                     return matrix, False
-                new = new.grown()
+                new = _grown(new)
         layer = new
         layers.append(layer)
-        if layer.count[0] == 0:
+        if layer.number[0] == 0:
             return matrix, True
     return _trace(problem, order, layers), True
 
 
-def _trace(problem: Problem, order: np.ndarray, layers: list[_Layer]) -> np.ndarray:
+def _counts(sizes: np.ndarray, length: int) -> np.ndarray:
+    return np.bincount(sizes, minlength=length + 1)[1:].astype(np.int64)
+
+
+def _trace(problem: Problem, order: np.ndarray, layers: list[Layer]) -> np.ndarray:
     last = layers[-1]
-    vectors = last.vectors[: int(last.count[0])]
+    vectors = last.vectors[: int(last.number[0])]
     at = min(range(len(vectors)), key=lambda place: vectors[place].tobytes())
     taken = []
     for layer in reversed(layers[1:]):
@@ -135,4 +114,4 @@ def warm_up() -> None:
 
     problem = Problem([2, 3], [3, 2, 1], "vector")
     improve(problem, np.array([[1, 1, 0], [2, 0, 1]]), Budget(iterations=100).start())
-    enter(np.zeros((1, 2), np.uint8), 1, np.full(4, -1, np.int32))
+    enter(_layer(2, 1, 1))

@@ -2,11 +2,8 @@
 
 import numpy as np
 
-from shoal.appointments.problem import Problem
 from shoal.search.kernels import kernel
 from shoal.search.randomness import below, shuffle
-
-MOST_DRAWN_EXACTLY = 1_000_000_000
 
 
 @kernel
@@ -93,25 +90,6 @@ def probe(sizes: np.ndarray, capacities: np.ndarray, eligible: np.ndarray, state
     return matrix
 
 
-def seats(problem: Problem, generator: np.random.Generator) -> np.ndarray:
-    """Everybody draws one of the free seats, each with the same chance, rows in a random order."""
-    matrix = np.zeros((problem.rows, problem.slots), np.int64)
-    room = problem.capacities.copy()
-    for row in generator.permutation(problem.rows):
-        open_seats = np.where(problem.eligible[row], room, 0)
-        wanted = min(int(problem.sizes[row]), int(open_seats.sum()))
-        total = int(open_seats.sum())
-        if total < MOST_DRAWN_EXACTLY:
-            drawn = generator.multivariate_hypergeometric(open_seats, wanted, method="marginals")
-        else:
-            # Among a billion seats it makes no difference whether a seat can be drawn twice.
-            drawn = np.minimum(generator.multinomial(wanted, open_seats / total), open_seats)
-        matrix[row] = drawn
-        room -= drawn
-    complete(matrix, problem.sizes, problem.capacities, problem.eligible)
-    return matrix
-
-
 @kernel
 def largest_slots(sizes: np.ndarray, capacities: np.ndarray, eligible: np.ndarray) -> np.ndarray:
     """The greedy rule of Cabana Ramírez (2016): the largest group first, over as few of the largest slots as hold it.
@@ -159,29 +137,36 @@ def largest_slots(sizes: np.ndarray, capacities: np.ndarray, eligible: np.ndarra
 
 
 @kernel
-def _try_label(
+def _tightest(allowed: np.ndarray, here: np.ndarray, room: np.ndarray) -> int:
+    """Of these slots the allowed one with the fewest seats left, but some; −1 if there is none."""
+    best = -1
+    for j in here:
+        if allowed[j] and room[j] > 0 and (best < 0 or room[j] < room[best]):
+            best = j
+    return best
+
+
+@kernel
+def _seats_for(
     mine: np.ndarray,
     left: np.ndarray,
     here: np.ndarray,
     room: np.ndarray,
-    space: np.ndarray,
     eligible: np.ndarray,
+    space: np.ndarray,
 ) -> int:
-    """How many people of the rows the slots of a label can take when the fullest slots are used first."""
+    """How many people of the rows these slots can take when the fullest are used first; ``space`` is scratch."""
     for j in here:
         space[j] = room[j]
     seated = np.int64(0)
     for i in mine:
         need = left[i]
         while need > 0:
-            best = -1
-            for j in here:
-                if eligible[i, j] and space[j] > 0 and (best < 0 or space[j] < space[best]):
-                    best = j
-            if best < 0:
+            j = _tightest(eligible[i], here, space)
+            if j < 0:
                 break
-            taken = min(need, space[best])
-            space[best] -= taken
+            taken = min(need, space[j])
+            space[j] -= taken
             need -= taken
             seated += taken
     return int(seated)
@@ -233,7 +218,7 @@ def best_fit(
                 if space[label] == 0:
                     continue
                 here = places[label_begins[label] : label_begins[label + 1]]
-                can = _try_label(mine, left, here, room, scratch, eligible)
+                can = _seats_for(mine, left, here, room, eligible, scratch)
                 if can == 0:
                     continue
                 known = pinned[crowd, label] > 0
@@ -254,10 +239,7 @@ def best_fit(
             here = places[label_begins[best] : label_begins[best + 1]]
             for i in mine:
                 while left[i] > 0:
-                    j = -1
-                    for t in here:
-                        if eligible[i, t] and room[t] > 0 and (j < 0 or room[t] < room[j]):
-                            j = t
+                    j = _tightest(eligible[i], here, room)
                     if j < 0:
                         break
                     taken = min(left[i], room[j])
@@ -292,37 +274,30 @@ def wrap_around(
         waiting = groups  # the first ``waiting`` entries of queue are whole groups
         carried = np.int64(-1)
         spare = slack
-        ok = True
         for j in order:
+            if spare < 0:
+                break
             r = capacities[j]
             if carried >= 0:
                 x = left[carried]
                 if x <= r:
                     if x < r and r - x < k and spare < r - x:
                         # Seats that would be lost cannot be: cut again if both parts stay large enough.
-                        ok = False
+                        spare = np.int64(-1)
                         break
                     matrix[carried, j] = x
                     left[carried] = 0
                     carried = np.int64(-1)
                     r -= x
-                elif r >= k and x - r >= k:
-                    matrix[carried, j] = r
-                    left[carried] = x - r
-                    continue
-                elif x >= 2 * k and x - k <= r:
-                    matrix[carried, j] = x - k
-                    left[carried] = k
-                    spare -= r - (x - k)
-                    if spare < 0:
-                        ok = False
-                        break
-                    continue
                 else:
-                    spare -= r
-                    if spare < 0:
-                        ok = False
-                        break
+                    used = np.int64(0)
+                    if r >= k and x - r >= k:
+                        used = r
+                    elif x >= 2 * k and x - k <= r:
+                        used = x - k
+                    matrix[carried, j] = used
+                    left[carried] -= used
+                    spare -= r - used
                     continue
             while r >= k and waiting > 0:
                 pick, cut = -1, False
@@ -341,15 +316,12 @@ def wrap_around(
                 i = queue[pick]
                 waiting -= 1
                 queue[pick], queue[waiting] = queue[waiting], queue[pick]
+                used = r if cut else left[i]
+                matrix[i, j] = used
+                left[i] -= used
+                r -= used
                 if cut:
-                    matrix[i, j] = r
-                    left[i] -= r
                     carried = i
-                    r = 0
-                else:
-                    matrix[i, j] = left[i]
-                    r -= left[i]
-                    left[i] = 0
             if r == 0:
                 continue
             # No group ends exactly here: lose as few seats as possible, by a whole group or by a cut leaving k.
@@ -371,41 +343,6 @@ def wrap_around(
                 if best_cut:
                     carried = i
             spare -= r
-            if spare < 0:
-                ok = False
-                break
-        if ok and carried < 0 and waiting == 0:
+        if spare >= 0 and carried < 0 and waiting == 0:
             return trial, matrix
     return 0, matrix
-
-
-def warm_up() -> None:
-    """Compile the kernels on a tiny problem."""
-    problem = Problem([2, 1], [2, 2])
-    state = np.arange(1, 5, dtype=np.uint64)
-    probe(problem.sizes, problem.capacities, problem.eligible, state)
-    complete(np.zeros((2, 2), np.int64), problem.sizes, problem.capacities, problem.eligible)
-    largest_slots(problem.sizes, problem.capacities, problem.eligible)
-    fit(problem)
-    wrap_around(problem.sizes, problem.capacities, 1, 1, state)
-
-
-def greedy(problem: Problem) -> np.ndarray:
-    """The thesis rule on a problem."""
-    return largest_slots(problem.sizes, problem.capacities, problem.eligible)
-
-
-def fit(problem: Problem, priority: np.ndarray | None = None) -> np.ndarray:
-    """The best-fit rule on a problem; crowds with the most people to seat come first unless told otherwise."""
-    if priority is None:
-        priority = np.zeros(problem.pinned.shape[0], np.int64)
-        np.add.at(priority, problem.crowds, problem.sizes)
-    return best_fit(
-        problem.sizes,
-        problem.capacities,
-        problem.crowds,
-        problem.labels,
-        problem.eligible,
-        problem.pinned,
-        np.asarray(priority, np.int64),
-    )

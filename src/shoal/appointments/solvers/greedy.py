@@ -1,19 +1,17 @@
 """Greedy rules: quick, and often good enough."""
 
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
 from pydantic import Field
 
-from shoal.appointments.bounds.limits import best_vector, largest_k
+from shoal.appointments.bounds.limits import best_value
 from shoal.appointments.problem import Problem
-from shoal.appointments.solution import Assignment, settle
-from shoal.appointments.solvers import fill_kernels
-from shoal.appointments.solvers.annealing import best_of
-from shoal.errors import InputError
-from shoal.search import Budget, Observer, Seeds, silent
-from shoal.search.budget import StopReason
+from shoal.appointments.solvers import filling
+from shoal.appointments.solvers.method import Found, method, refuse_diversity
+from shoal.search import Run, Seeds
 from shoal.search.options import Options
+
+_RULES = {"better": filling.better_rule, "published": filling.greedy, "best-fit": filling.fit}
 
 
 class GreedyOptions(Options):
@@ -24,32 +22,14 @@ class GreedyOptions(Options):
     )
 
 
-def solve(
-    problem: Problem,
-    options: GreedyOptions,
-    *,
-    budget: Budget,
-    seeds: Seeds,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: Any = None,
-) -> Assignment:
+@method()
+def solve(problem: Problem, options: GreedyOptions, run: Run, seeds: Seeds) -> Found:
     """Seat the largest crowd first.
 
     ``published`` takes as few of the largest slots as hold a group (Cabana Ramírez 2016, with its loose ends tied up);
     ``best-fit`` takes the tightest slot that holds it whole, or fills the largest and goes on.
     """
-    if problem.diverse:
-        raise InputError("method 'greedy' knows no diversity; use constraint, lexicographic or auto")
-    run = budget.start(observer, direction=problem.direction)
-    candidates: list[np.ndarray] = []
-    if options.rule in ("better", "best-fit"):
-        candidates.append(fill_kernels.fit(problem))
-    if options.rule in ("better", "published"):
-        candidates.append(fill_kernels.greedy(problem))
-    matrix = best_of(problem, candidates)
-    bound = largest_k(problem) if problem.objective == "k" else best_vector(problem)
+    refuse_diversity(problem, "greedy")
+    matrix = _RULES[options.rule](problem)
     run.spend(1)
-    run.report(problem.value(matrix), bound=bound)
-    run.finish(StopReason.OPTIMAL if problem.value(matrix) == bound else StopReason.ITERATIONS)
-    return settle(problem, matrix, bound=bound, **run.closing())
+    return Found(matrix, best_value(problem), complete=True)

@@ -6,20 +6,22 @@ size and none of the sizes in between? A no freezes the level, a yes is a better
 a bound, so levels that agree with it are frozen without asking.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from pydantic import Field
 
-from shoal.appointments.bounds.limits import best_vector, largest_k
+from shoal.anonymity.vector import AnonymityVector
+from shoal.appointments.bounds.limits import best_vector
 from shoal.appointments.problem import Problem
-from shoal.appointments.solution import Assignment, settle
-from shoal.appointments.solvers import annealing, cp_sat, dynamic
-from shoal.appointments.solvers.constraint import SeatModel, seat_anyhow
+from shoal.appointments.solvers import annealing, dynamic
+from shoal.appointments.solvers.constraint import Decision, SeatModel, seat_anyhow
+from shoal.appointments.solvers.method import Found, method
 from shoal.errors import InputError
-from shoal.search import Budget, Observer, Run, Seeds, silent
-from shoal.search.budget import StopReason
+from shoal.search import Run, Seeds
 from shoal.search.options import Options
 
 DEFAULT_UNITS = 20_000
@@ -37,50 +39,39 @@ class LexicographicOptions(Options):
     start: int = Field(default=25, ge=0, description="units of work spent on a first plan")
 
 
-def solve(
-    problem: Problem,
-    options: LexicographicOptions,
-    *,
-    budget: Budget,
-    seeds: Seeds,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: Any = None,
-) -> Assignment:
+@method(DEFAULT_UNITS)
+def solve(problem: Problem, options: LexicographicOptions, run: Run, seeds: Seeds) -> Found:
     """Prove the best vector level by level; work counts thousandths of the constraint solver's deterministic seconds."""
     if problem.objective != "vector":
         raise InputError("method 'lexicographic' has objective vector only; use constraint or auto for K")
-    budget = budget.or_iterations(DEFAULT_UNITS)
-    run = budget.start(observer, direction=problem.direction)
     base = best_vector(problem)
-    matrix = np.array(start.matrix) if start is not None else seat_anyhow(problem, run, seeds.child("start"))
-    assert matrix is not None
+    matrix = seat_anyhow(problem, run, seeds.child("start"))
     run.report(problem.value(matrix), bound=base, phase="greedy")
     if not problem.diverse and problem.value(matrix) != base:
         matrix = anneal(problem, matrix, options.start, base, run, seeds.child("anneal"))
-    matrix, bound = prove(problem, matrix, base, run, seeds.child("prove"), level=options.level)
-    run.report(problem.value(matrix), bound=bound)
-    run.finish(StopReason.OPTIMAL if problem.value(matrix) == bound else StopReason.ITERATIONS)
-    return settle(problem, matrix, bound=bound, **run.closing())
+    return Found(*prove(problem, matrix, base, run, seeds.child("prove"), level=options.level))
 
 
 def anneal(
     problem: Problem, matrix: np.ndarray, units: int, bound: Any, run: Run, seeds: Seeds
 ) -> np.ndarray:
     """Some units of annealing towards a better vector."""
-    inner = inner_run(run, units, STEPS_PER_UNIT)
     options = annealing.AnnealingOptions(schedule=50_000)
-    found = annealing.better_vector(problem, matrix, options, inner, seeds, units * STEPS_PER_UNIT, bound)
-    run.spend(-(-inner.work // STEPS_PER_UNIT))
+    with finer(run, units, STEPS_PER_UNIT) as inner:
+        limit = units * STEPS_PER_UNIT
+        found = annealing.better_vector(problem, matrix, options, inner, seeds, limit, bound)
     run.report(problem.value(found), phase="annealing")
     return found
 
 
-def inner_run(run: Run, units: int, per_unit: int) -> Run:
-    """A run inside this one, in a finer currency."""
+@contextmanager
+def finer(run: Run, units: int, per_unit: int) -> Iterator[Run]:
+    """A run inside this one, in a finer currency; what it used up is spent here, in whole units."""
     left = run.remaining(iterations=units)
     assert left.iterations is not None
-    return replace(left, iterations=left.iterations * per_unit, target=None).start(direction=run.direction)
+    inner = replace(left, iterations=left.iterations * per_unit, target=None).start(direction=run.direction)
+    yield inner
+    run.spend(-(-inner.work // per_unit))
 
 
 def prove(
@@ -98,9 +89,8 @@ def prove(
 
 def by_states(problem: Problem, matrix: np.ndarray, units: int, run: Run) -> tuple[np.ndarray, bool]:
     """Some units of the dynamic programme; says whether the plan is proved to be the best."""
-    inner = inner_run(run, units, STATES_PER_UNIT)
-    matrix, proved = dynamic.improve(problem, matrix, inner)
-    run.spend(-(-inner.work // STATES_PER_UNIT))
+    with finer(run, units, STATES_PER_UNIT) as inner:
+        matrix, proved = dynamic.improve(problem, matrix, inner)
     run.report(problem.value(matrix), phase="dynamic programme")
     return matrix, proved
 
@@ -161,8 +151,6 @@ def by_levels(
 
 def _completed(problem: Problem, frozen: list[tuple[int, int]]) -> Any:
     """The best vector that begins with the frozen levels: everybody else in one crowd."""
-    from shoal.anonymity.vector import AnonymityVector
-
     counts = dict(frozen)
     rest = int(problem.crowd_sizes.sum()) - sum(size * count for size, count in frozen)
     if rest:
@@ -178,7 +166,7 @@ def _fewer(
     run: Run,
     seeds: Seeds,
     most: int | None,
-) -> tuple[bool | None, np.ndarray | None]:
+) -> Decision:
     """Whether, with the frozen levels kept, fewer than ``count`` crowds of ``size`` and none in between can be had."""
     model = SeatModel(problem)
     exact = dict(frozen)
@@ -206,12 +194,4 @@ def _fewer(
         cp_model.add(sum(literals[one]) == number)
     if count > 1:
         cp_model.add(sum(literals[size]) <= count - 1)
-    status, solver = cp_sat.run_model(cp_model, run, seeds, most=most)
-    if status in (cp_sat.OPTIMAL, cp_sat.FEASIBLE):
-        return True, model.matrix(solver)
-    return (False, None) if status == cp_sat.INFEASIBLE else (None, None)
-
-
-def k_bound(problem: Problem, bound: Any) -> int:
-    """The largest K that is possible, from a bound on vectors and the bounds on K."""
-    return min(int(bound.k), largest_k(problem))
+    return model.decided(run, seeds, most)

@@ -1,17 +1,16 @@
 """Appointments drawn at random: what happens when nobody thinks of anonymity. The baseline to compare with."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
-from shoal.appointments.bounds.limits import best_vector, largest_k
+from shoal.appointments.bounds.limits import best_value
 from shoal.appointments.problem import Problem
-from shoal.appointments.solution import Assignment, settle
-from shoal.appointments.solvers import fill_kernels
+from shoal.appointments.solvers import fill_kernels, filling
+from shoal.appointments.solvers.method import Found, method, refuse_diversity
 from shoal.errors import InputError
-from shoal.search import Budget, Observer, Seeds, silent
-from shoal.search.budget import StopReason
+from shoal.search import Run, Seeds
 from shoal.search.options import Options
 
 MOST_PROBED = 50_000_000
@@ -32,29 +31,16 @@ class RandomOptions(Options):
 def draw(problem: Problem, seeds: Seeds, how: str = "seat") -> np.ndarray:
     """A random assignment."""
     if how == "seat":
-        return fill_kernels.seats(problem, seeds.generator())
+        return filling.seats(problem, seeds.generator())
     if problem.people > MOST_PROBED:
         raise InputError(f"'probe' serves people one by one, at most {MOST_PROBED:,}; use 'seat'")
     return fill_kernels.probe(problem.sizes, problem.capacities, problem.eligible, seeds.state())
 
 
-def solve(
-    problem: Problem,
-    options: RandomOptions,
-    *,
-    budget: Budget,
-    seeds: Seeds,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: Any = None,
-) -> Assignment:
+@method()
+def solve(problem: Problem, options: RandomOptions, run: Run, seeds: Seeds) -> Found:
     """One random assignment, with no attempt to improve it."""
-    if problem.diverse:
-        raise InputError("method 'random' knows no diversity; use constraint, lexicographic or auto")
-    run = budget.start(observer, direction=problem.direction)
+    refuse_diversity(problem, "random")
     matrix = draw(problem, seeds.child("random"), options.draw)
-    bound = largest_k(problem) if problem.objective == "k" else best_vector(problem)
     run.spend(1)
-    run.report(problem.value(matrix), bound=bound)
-    run.finish(StopReason.OPTIMAL if problem.value(matrix) == bound else StopReason.ITERATIONS)
-    return settle(problem, matrix, bound=bound, **run.closing())
+    return Found(matrix, best_value(problem), complete=True)

@@ -1,0 +1,66 @@
+"""How every method begins and ends: what the registry passes becomes a run, and what was found an assignment."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shoal.appointments.problem import Problem
+from shoal.appointments.solution import Assignment, settle
+from shoal.errors import InputError
+from shoal.search import Budget, Observer, Seeds, silent
+from shoal.search.budget import StopReason
+
+
+class Found(NamedTuple):
+    """The plan a search ends with and the best that is possible; ``complete`` if no budget cut it short.
+
+    With a bound that is not ``proved`` nothing is called optimal.
+    """
+
+    matrix: np.ndarray
+    bound: Any
+    proved: bool = True
+    complete: bool = False
+
+
+def method(units: int | None = None) -> Callable[[Callable[..., Found]], Callable[..., Assignment]]:
+    """Make a method of a search ``(problem, options, run, seeds)``; ``units`` of work are its default budget."""
+
+    def made(search: Callable[..., Found]) -> Callable[..., Assignment]:
+        def solve(
+            problem: Problem,
+            options: Any,
+            *,
+            budget: Budget,
+            seeds: Seeds,
+            threads: int = 1,
+            observer: Observer = silent,
+        ) -> Assignment:
+            budget = budget if units is None else budget.or_iterations(units)
+            run = budget.start(observer, direction=problem.direction)
+            found = search(problem, options, run, seeds)
+            value = problem.value(found.matrix)
+            run.report(value, bound=found.bound)
+            if found.proved and value == found.bound:
+                run.finish(StopReason.OPTIMAL)
+            elif found.complete:
+                run.finish(StopReason.ITERATIONS)
+            return settle(problem, found.matrix, bound=found.bound, proved=found.proved, **run.closing())
+
+        solve.__doc__ = search.__doc__
+        return solve
+
+    return made
+
+
+def refuse_diversity(problem: Problem, name: str) -> None:
+    """For methods that do not look at kinds of people."""
+    if problem.diverse:
+        raise InputError(f"method '{name}' knows no diversity; use constraint, lexicographic or auto")
+
+
+def demand_plain(problem: Problem, name: str) -> None:
+    """For methods that know sizes and capacities alone."""
+    if not problem.plain or problem.objective != "k":
+        raise InputError(f"method '{name}' takes plain group sizes and capacities with objective k only")
