@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from shoal.anonymity.vector import AnonymityVector
     from shoal.appointments.api import assign, assign_sizes
     from shoal.errors import Infeasible, InputError, ShoalError
+    from shoal.microdata.columns.hierarchies.api import propose_hierarchies
     from shoal.microdata.columns.roles import guess_roles
     from shoal.microdata.grouping.api import group_attributes
     from shoal.microdata.measures.api import compare
@@ -72,6 +73,7 @@ _LAZY = {
     "group_attributes": "shoal.microdata.grouping.api",
     "guess_roles": "shoal.microdata.columns.roles",
     "microaggregate": "shoal.microdata.microaggregation.api",
+    "propose_hierarchies": "shoal.microdata.columns.hierarchies.api",
     "suppress": "shoal.tables.api",
     "tabulate": "shoal.tables.model.tabulation",
 }
@@ -90,6 +92,7 @@ __all__ = [
     "group_attributes",
     "guess_roles",
     "microaggregate",
+    "propose_hierarchies",
     "suppress",
     "tabulate",
 ]

@@ -42,6 +42,7 @@ OPERATIONS = Operations(
         "microaggregate": "shoal.microdata.microaggregation.operation",
         "compare": "shoal.microdata.measures.operation",
         "group": "shoal.microdata.grouping.operation",
+        "hierarchy": "shoal.microdata.columns.hierarchies.operation",
         "assign": "shoal.appointments.operation",
         "tabulate": "shoal.tables.operations.tabulate",
         "suppress": "shoal.tables.operations.suppress",

@@ -16,6 +16,7 @@ COMMANDS = [
     "microaggregate",
     "compare",
     "group",
+    "hierarchy",
     "assign",
     "tabulate",
     "suppress",

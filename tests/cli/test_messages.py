@@ -284,6 +284,43 @@ RUNS: dict[str, list[list[str]]] = {
     ],
     "group": [[name, *GROUPING, "--method", "correlated"] for name in READ[:9]]
     + [["people.csv", "-k", "4", *SHORT, "--columns", "income,rent,city"]],
+    "hierarchy": [[name, "-o", "drafts", "--force"] for name in READ]
+    + [
+        ["people.csv", "--columns", "city,school,income,born,person", *more]
+        for more in (
+            ["--ordinal", ORDER],
+            ["--ordinal", f"{ORDER}<zqSchoolHigh", "-o", "drafts", "--force"],
+            ["--ordinal", "school"],
+            *(
+                ["--hierarchy", text]
+                for text in (
+                    *(
+                        "city=intervals(5)",
+                        "city=dates",
+                        "city=prefix(1,length=3)",
+                        "born=prefix",
+                        "income=quantiles",
+                    ),
+                    *("school=order(zqSchoolLow<zqSchoolLow)", "school=order(zqSchoolLow<zqSchoolMiddle)"),
+                    *(
+                        "city=upwards.csv",
+                        "city=circle.csv",
+                        "city=subtotal.csv",
+                        "city=three.csv",
+                        "city=nul.csv",
+                    ),
+                    *(
+                        "city=people.csv",
+                        "city=people.parquet",
+                        "city=absent.csv",
+                        "city=",
+                        "ctiy=star",
+                        "city",
+                    ),
+                )
+            ),
+        )
+    ],
     "tabulate": [
         [name, "--dimensions", "city,school", "--value", "income", "-o", "made.csv", "--force"]
         for name in READ

@@ -18,6 +18,7 @@ _COMMANDS = {
     "microaggregate": ["records.csv", "--columns", "x,y", "--method", "mdav"],
     "compare": ["records.csv", "records.csv", "--columns", "x,y", "--paired-by-position"],
     "group": ["records.csv", "-k", "3", "--columns", "x,y", "--iterations", "1"],
+    "hierarchy": ["records.csv", "--columns", "a,x"],
     "assign": ["--group-sizes", "4,4", "--capacities", "4,4"],
     "tabulate": ["records.csv", "--dimensions", "a,b", "--value", "x"],
     "suppress": ["matrix.csv", "--sensitive", "sensitive.csv"],

@@ -49,6 +49,10 @@ COMMANDS = {
         {"--report": "report.html"},
     ),
     "group": ("group survey.csv -k 5 --columns income,rent --iterations 20", {"--report": "report.html"}),
+    "hierarchy": (
+        "hierarchy survey.csv --columns region,income",
+        {"-o": "drafts", "--report": "report.html"},
+    ),
     "compare": ("compare survey.csv other.csv --columns income,rent --key id", {"--report": "report.html"}),
     "anonymity": ("anonymity survey.csv --quasi region,sex", {"--report": "report.html"}),
     "generate people": ("generate people --tables 3", {"-o": "made.csv"}),
@@ -72,7 +76,12 @@ INTERNAL = {
     "A.ics",
     "B.ics",
     "bundle.json",
+    "region.csv",
+    "income.csv",
+    "rules.txt",
 }
+# Those whose format has no room for a word of ours.
+UNMARKED = {"plan.csv", "bundle.json", "region.csv", "income.csv"}
 
 
 @pytest.fixture
@@ -126,7 +135,7 @@ def test_everything_is_written_with_its_rights(folder, name):
     for path in new:
         wanted = 0o600 if path.name in INTERNAL else 0o644
         assert stat.S_IMODE(path.stat().st_mode) == wanted, path
-        if path.name in INTERNAL - {"plan.csv", "bundle.json"}:
+        if path.name in INTERNAL - UNMARKED:
             assert "internal" in path.read_text().lower(), path
     assert not any("shoal-unfinished" in path.name for path in folder.rglob("*"))
 

@@ -303,6 +303,7 @@ _WEIGHTS = {
     "tabulate": 3,
     "assign": 4,
     "group": 2,
+    "hierarchy": 2,
 }
 # What a run usually has, so that many of them come beyond the check of their arguments; an empty text is a flag.
 _USUAL: dict[Any, Callable[[Draw, _Files], str | None]] = {

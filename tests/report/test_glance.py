@@ -46,6 +46,7 @@ RESULTS = {
         paired_by_position=True,
     ),
     "group": lambda: shoal.group_attributes(RECORDS, k=3, columns=[HOSTILE, "b"], method="exact"),
+    "hierarchy": lambda: shoal.propose_hierarchies(RECORDS, [HOSTILE, "zip", "sex"]),
     "tabulate": lambda: shoal.tabulate(
         RECORDS.select("b", "sex", pl.col("zip").alias(HOSTILE)), [HOSTILE, "sex"], value="b"
     ),
@@ -56,7 +57,7 @@ RESULTS = {
 }
 
 # Those whose columns had such a name.
-NAMING = {"anonymity", "microaggregate", "compare", "group", "tabulate"}
+NAMING = {"anonymity", "microaggregate", "compare", "group", "hierarchy", "tabulate"}
 
 
 class Elements(HTMLParser):

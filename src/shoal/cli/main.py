@@ -28,7 +28,17 @@ from shoal.operations import OPERATIONS
 
 # The order in which help lists them.
 _ORDER = (
-    *("anonymity", "microaggregate", "compare", "group", "assign", "tabulate", "suppress", "audit"),
+    *(
+        "anonymity",
+        "microaggregate",
+        "compare",
+        "group",
+        "hierarchy",
+        "assign",
+        "tabulate",
+        "suppress",
+        "audit",
+    ),
     *("generate", "study", "serve", "demo"),
 )
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

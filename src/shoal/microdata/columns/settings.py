@@ -1,5 +1,6 @@
 """Kinds of settings that operations on records share."""
 
+import re
 from typing import Annotated, Any, Literal, TypeAlias
 
 from shoal.microdata.columns.orders import orders_in_words, parse_orders
@@ -27,4 +28,31 @@ def _groups_or_auto(text: str) -> Any:
 GroupsOrAuto: TypeAlias = Annotated[
     list[list[str]] | Literal["auto"],
     Spelling("groups", '"a,b;c,d"|auto', _groups_or_auto, groups_in_words),
+]
+
+
+def _split_hierarchies(texts: str | list[str]) -> dict[str, str]:
+    # A form has one line for all of them; semicolons within brackets belong to a rule.
+    parts = re.split(r";(?![^()]*\))", texts) if isinstance(texts, str) else texts
+    found = {}
+    for part in filter(str.strip, parts):
+        name, equals, given = part.partition("=")
+        if not equals or not name.strip() or not given.strip():
+            raise ValueError(f"needs COLUMN=FILE or COLUMN=RULE, not '{part}'")
+        if name.strip() in found:
+            raise ValueError(f"says column '{name.strip()}' twice")
+        found[name.strip()] = given.strip()
+    return found
+
+
+#: For columns what their values become, level by level: a file (in the workbench data), or a rule.
+HierarchyTexts: TypeAlias = Annotated[
+    dict[str, str],
+    Spelling(
+        "hierarchies",
+        "a=FILE|RULE",
+        _split_hierarchies,
+        lambda given: "; ".join(f"{name}={text}" for name, text in given.items()),
+        repeated=True,
+    ),
 ]
