@@ -207,7 +207,7 @@ def people_planned():
     )
     slots = pl.DataFrame({"slot": ["a", "b", "c"], "capacity": [5, 5, 3], "booked": [0, 1, 0]})
     plan = assign(people, slots, quasi=["zip"], eligible="can", pinned="where", seed=1)
-    return plan.waiting, plan.slots, plan.slot_of, plan.assignment, plan.vector
+    return plan.population, plan.slots, plan.slot_of, plan.assignment, plan.vector
 
 
 def test_people_who_do_not_sit_as_planned_are_refused():

@@ -173,7 +173,7 @@ def test_the_matrix_adds_up(codes: int) -> None:
     found = assign.matrices(plan)
     assert [item["which"] for item in found] == (["all"] if codes == 3 else ["largest", "smallest"])
     # Counted anew, person by person: the largest crowds first.
-    crowds = plan.waiting.crowd.tolist()
+    crowds = plan.population.crowd.tolist()
     sizes = Counter(crowds)
     order = sorted(sizes, key=lambda crowd: (-sizes[crowd], crowd))
     for item in found:

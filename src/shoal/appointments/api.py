@@ -1,6 +1,6 @@
 """``shoal.assign``: appointments for people in slots, so that being seen somewhere singles out as few as possible."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +18,46 @@ from shoal.search import Budget, Observer, Seeds, silent
 from shoal.search.budget import StopReason
 
 if TYPE_CHECKING:
-    from shoal.appointments.people.rows import Waiting
+    from shoal.appointments.people.rows import Population
     from shoal.appointments.people.slots import Slots
     from shoal.report.page import Page
 
 
+class _Anonymous(Glance):
+    """What a plan of sizes and one of people both say of the crowds that are left."""
+
+    vector: AnonymityVector
+    vector_before: AnonymityVector
+    random: AnonymityVector
+
+    @property
+    def k(self) -> int:
+        """The size of the smallest crowd when the slots are known."""
+        return self.vector.k
+
+    @property
+    def k_before(self) -> int:
+        """The size of the smallest crowd before any slot is known."""
+        return self.vector_before.k
+
+    @property
+    def k_bound(self) -> int:
+        """The largest K that is possible at all, as far as is proved."""
+        raise NotImplementedError
+
+    def _crowds(self) -> dict[str, Any]:
+        return {
+            "k": self.k,
+            "k_before": self.k_before,
+            "k_bound": self.k_bound,
+            "k_random": self.random.k,
+            "vector": crowds(self.vector),
+            "vector_before": crowds(self.vector_before),
+        }
+
+
 @dataclass(frozen=True, repr=False)
-class Plan(Glance):
+class Plan(_Anonymous):
     """Group sizes seated in slots of given capacities.
 
     ``vector_before`` is the anonymity before any slot is known; ``random`` that of a random seating of the same people.
@@ -33,6 +66,7 @@ class Plan(Glance):
     problem: Problem
     assignment: Assignment
     method: str
+    vector: AnonymityVector
     vector_before: AnonymityVector
     random: AnonymityVector
 
@@ -50,26 +84,25 @@ class Plan(Glance):
             "method": self.method,
         }
 
-    @property
-    def k(self) -> int:
-        """The size of the smallest crowd."""
-        return self.assignment.k
-
-    @property
-    def k_before(self) -> int:
-        """K before any slot is known."""
-        return self.vector_before.k
+    def to_dict(self) -> dict[str, Any]:
+        """The figures of the plan as plain numbers and lists."""
+        return {
+            "method": self.method,
+            "objective": self.problem.objective,
+            "people": self.problem.people,
+            **self._crowds(),
+            "optimal": self.optimal,
+            "matrix": self.matrix,
+            "loads": self.assignment.loads.tolist(),
+            "work": self.assignment.work,
+            "stopped_by": str(self.assignment.stopped_by),
+            "seconds": self.assignment.seconds,
+        }
 
     @property
     def k_bound(self) -> int:
         """The largest K that is possible at all, as far as is proved."""
         return _k_bound(self.problem, self.assignment)
-
-    @property
-    def vector(self) -> AnonymityVector:
-        """The anonymity vector."""
-        vector: AnonymityVector = self.assignment.vector
-        return vector
 
     @property
     def bound(self) -> Any:
@@ -89,7 +122,7 @@ class Plan(Glance):
 
 
 @dataclass(frozen=True, repr=False)
-class Appointments(Glance):
+class Appointments(_Anonymous):
     """Everybody's appointment and how anonymous it leaves them.
 
     ``people`` is the frame that came in with the columns of the slot added; ``slot_of`` the place of everybody's slot in the
@@ -108,7 +141,7 @@ class Appointments(Glance):
     objective: str
     k_required: int
     slots: "Slots"
-    waiting: "Waiting"
+    population: "Population"
     assignment: Assignment | None
     quasi: tuple[str, ...]
     known: tuple[str, ...] | None
@@ -118,7 +151,7 @@ class Appointments(Glance):
     def glance(self) -> dict[str, Any]:
         """How many people there are, K and what is proved of it."""
         return {
-            "people": self.waiting.people,
+            "people": self.population.people,
             "k": self.k,
             "k_bound": self.k_bound,
             "k_before": self.k_before,
@@ -129,21 +162,11 @@ class Appointments(Glance):
         }
 
     @property
-    def k(self) -> int:
-        """The size of the smallest crowd after the appointments are known."""
-        return self.vector.k
-
-    @property
-    def k_before(self) -> int:
-        """The size of the smallest crowd before."""
-        return self.vector_before.k
-
-    @property
     def k_bound(self) -> int:
         """The largest K that is possible at all, as far as is proved."""
-        if self.assignment is None or self.waiting.problem is None:
+        if self.assignment is None or self.population.problem is None:
             return self.k
-        return _k_bound(self.waiting.problem, self.assignment)
+        return _k_bound(self.population.problem, self.assignment)
 
     @property
     def exposed_before(self) -> int:
@@ -160,6 +183,10 @@ class Appointments(Glance):
         """People at each slot, those who kept their appointment and booked seats included."""
         return np.bincount(self.slot_of, minlength=self.slots.ids.len()) + self.slots.booked
 
+    def loads_by_slot(self) -> Iterator[tuple[Any, int, int]]:
+        """The name of each slot, its seats, and how many of them are taken."""
+        return zip(self.slots.ids.to_list(), self.slots.capacities, self.loads, strict=True)
+
     @property
     def stopped_by(self) -> StopReason:
         """What ended the search."""
@@ -171,28 +198,20 @@ class Appointments(Glance):
 
         Slots that look the same to an attacker, as far as ``known`` goes, are one place and share their crowds.
         """
-        label = self.waiting.label_of_slot[self.slot_of]
-        number = 0
-        for place in np.unique(label):
-            if np.unique(self.waiting.crowd[label == place]).size == 1:
-                number += np.unique(self.slot_of[label == place]).size
-        return number
+        label_of_slot, crowd = self.population.label_of_slot, self.population.crowd
+        label = label_of_slot[self.slot_of]
+        alone = [seen for seen in np.unique(label) if np.unique(crowd[label == seen]).size == 1]
+        return int(np.isin(label_of_slot[np.unique(self.slot_of)], alone).sum())
 
     def to_dict(self) -> dict[str, Any]:
         """The figures of the plan as plain numbers and lists."""
-        names = self.slots.ids.to_list()
         return {
             "method": self.method,
             "objective": self.objective,
-            "people": self.waiting.people,
-            "crowds": int(self.waiting.crowd_sizes.size),
-            "k": self.k,
-            "k_before": self.k_before,
-            "k_bound": self.k_bound,
-            "k_random": self.random.k,
-            "vector": _crowds(self.vector),
-            "vector_before": _crowds(self.vector_before),
-            "vector_random": _crowds(self.random),
+            "people": self.population.people,
+            "crowds": int(self.population.crowd_sizes.size),
+            **self._crowds(),
+            "vector_random": crowds(self.random),
             "optimal": self.optimal,
             "k_required": self.k_required,
             "exposed": self.exposed,
@@ -200,7 +219,7 @@ class Appointments(Glance):
             "homogeneous_slots": self.homogeneous,
             "slots": [
                 {"slot": str(name), "capacity": int(seats), "load": int(load)}
-                for name, seats, load in zip(names, self.slots.capacities, self.loads, strict=True)
+                for name, seats, load in self.loads_by_slot()
             ],
             "stopped_by": str(self.stopped_by),
         }
@@ -208,11 +227,11 @@ class Appointments(Glance):
     def attended(self, came: Any) -> AnonymityVector:
         """The anonymity of those who came (a mask or places of people): no-shows make crowds smaller."""
         mask = np.asarray(came)
-        if mask.dtype == bool and mask.shape != (self.waiting.people,):
+        if mask.dtype == bool and mask.shape != (self.population.people,):
             raise InputError("who came must be said for everybody")
         if not mask.size or (mask.dtype == bool and not mask.any()):
             return AnonymityVector(())
-        return AnonymityVector.from_sizes(self.waiting.cells(self.slot_of, mask))
+        return AnonymityVector.from_sizes(self.population.cells(self.slot_of, mask))
 
     def report(self) -> "Page":
         """A page for the person who signs."""
@@ -294,14 +313,11 @@ def assign_sizes(
     problem = Problem(group_sizes, capacities, objective)
     if (problem.capacities <= 0).any():
         raise InputError("capacities must be 1 or more")
-    assignment = _solve(problem, method, options, seed, threads, time_limit, iterations, budget, observer)
-    return Plan(
-        problem,
-        assignment,
-        method,
-        AnonymityVector.from_sizes(problem.crowd_sizes),
-        _random(problem, seed),
-    )
+    budget = budget or Budget(iterations=iterations, seconds=time_limit)
+    how = {"seeds": Seeds(seed), "threads": threads, "observer": observer}
+    assignment = _solve(problem, method, options, budget, **how)
+    before = AnonymityVector.from_sizes(problem.crowd_sizes)
+    return Plan(problem, assignment, method, assignment.vector, before, _random(problem, seed))
 
 
 def assign(
@@ -404,56 +420,54 @@ def assign(
     (2, 2, True, ['zip', 'sex', 'slot', 'hour'])
     """
     from shoal.appointments.people.frames import as_polars, with_columns
-    from shoal.appointments.people.rows import sort_out
+    from shoal.appointments.people.rows import sort_into_rows
     from shoal.appointments.people.slots import Slots
 
     whole(k, "k", least=1)
     whole(diversity, "diversity", least=1)
     names = [quasi] if isinstance(quasi, str) else list(quasi)
+    attributes = None if known is None else list(known)
     frame = as_polars(people, "people")
     table = Slots.read(as_polars(slots, "slots"))
-    attributes = None if known is None else list(known)
-    new = [str(table.ids.name), *table.attributes.columns]
-    for name in new:
+    for name in (str(table.ids.name), *table.attributes.columns):
         # People who have an appointment bring its columns along; those are filled in again.
         if name in frame.columns and pinned is None:
             raise InputError(
                 f"the people already have a column '{name}', which the appointments would overwrite; rename it"
             )
-    waiting = sort_out(
+    by_column = eligible is None or isinstance(eligible, str)
+    population = sort_into_rows(
         frame,
         table,
         quasi=names,
         objective=objective,
         known=attributes,
-        eligible=eligible
-        if eligible is None or isinstance(eligible, str)
-        else as_polars(eligible, "eligibility"),
+        eligible=eligible if by_column else as_polars(eligible, "eligibility"),
         eligibility_known=eligibility_known,
         pinned=pinned,
         diverse=diverse,
         diversity=diversity if diverse else 1,
     )
-    assignment: Assignment | None = None
-    if waiting.problem is not None:
-        assignment = _solve(
-            waiting.problem, method, options, seed or 0, threads, time_limit, iterations, budget, observer
-        )
-    placing = Seeds(seed)
-    slot_of = waiting.place(None if assignment is None else assignment.matrix, placing)
-    vector = AnonymityVector.from_sizes(waiting.cells(slot_of))
-    if assignment is not None:
-        verify_people(waiting, table, slot_of, assignment, vector)
-        random = _random(waiting.problem, seed or 0) if waiting.problem is not None else vector
-        bound, optimal = assignment.bound, assignment.optimal
-    else:
+    problem, assignment = population.problem, None
+    if problem is not None:
+        budget = budget or Budget(iterations=iterations, seconds=time_limit)
+        how = {"seeds": Seeds(seed or 0), "threads": threads, "observer": observer}
+        assignment = _solve(problem, method, options, budget, **how)
+    slot_of = population.place(None if assignment is None else assignment.matrix, Seeds(seed))
+    vector = AnonymityVector.from_sizes(population.cells(slot_of))
+    if assignment is None or problem is None:
+        # Everybody keeps their appointment.
         random, optimal = vector, True
         bound = vector.k if objective == "k" else vector
+    else:
+        verify_people(population, table, slot_of, assignment, vector)
+        random = _random(problem, seed or 0)
+        bound, optimal = assignment.bound, assignment.optimal
     return Appointments(
         people=with_columns(people, frame, table, slot_of),
         slot_of=slot_of,
         vector=vector,
-        vector_before=AnonymityVector.from_sizes(waiting.crowd_sizes),
+        vector_before=AnonymityVector.from_sizes(population.crowd_sizes),
         random=random,
         bound=bound,
         optimal=optimal,
@@ -461,40 +475,27 @@ def assign(
         objective=objective,
         k_required=k,
         slots=table,
-        waiting=waiting,
+        population=population,
         assignment=assignment,
         quasi=tuple(names),
         known=None if attributes is None else tuple(attributes),
         settings={
             "seed": "system entropy" if seed is None else seed,
-            "eligibility": eligible if eligible is None or isinstance(eligible, str) else "a table",
+            "eligibility": eligible if by_column else "a table",
             "pinned": pinned,
             "diversity": f"{diversity} of {diverse}" if diverse else None,
         },
     )
 
 
-def _solve(
-    problem: Problem,
-    method: str,
-    options: Any,
-    seed: int,
-    threads: int,
-    time_limit: float | None,
-    iterations: int | None,
-    budget: Budget | None,
-    observer: Observer,
-) -> Assignment:
+def _solve(problem: Problem, method: str, options: Any, budget: Budget, **how: Any) -> Assignment:
     chosen = METHODS[method]
     if problem.objective not in chosen.objectives:
         fitting = [name for name, other in METHODS.items() if problem.objective in other.objectives]
         raise InputError(
             f"method '{method}' cannot optimise objective {problem.objective}; these can: {', '.join(fitting)}"
         )
-    budget = budget or Budget(iterations=iterations, seconds=time_limit)
-    assignment: Assignment = chosen.solve(
-        problem, options, budget=budget, seeds=Seeds(seed), threads=threads, observer=observer
-    )
+    assignment: Assignment = chosen.solve(problem, options, budget=budget, **how)
     verify(problem, assignment)
     return assignment
 
@@ -513,5 +514,6 @@ def _random(problem: Problem, seed: int) -> AnonymityVector:
     return AnonymityVector.from_sizes(cells[cells > 0])
 
 
-def _crowds(vector: AnonymityVector) -> dict[str, int]:
+def crowds(vector: AnonymityVector) -> dict[str, int]:
+    """How many crowds there are of each size, as JSON can hold it."""
     return {str(size): count for size, count in vector.items()}

@@ -22,10 +22,10 @@ def with_random_plan(plan: Appointments, seed: int | None = None) -> Appointment
     (3, 1, [1, 0, 0, 0, 1, 1])
     """
     seeds = Seeds(seed).child("random")
-    problem, matrix = plan.waiting.problem, None
+    problem, matrix = plan.population.problem, None
     if problem is not None:
         # One by one only as far as that can be done.
         matrix = draw(problem, seeds, "probe" if problem.people <= MOST_PROBED else "seat")
-    slot_of = plan.waiting.place(matrix, seeds)
-    vector = AnonymityVector.from_sizes(plan.waiting.cells(slot_of))
+    slot_of = plan.population.place(matrix, seeds)
+    vector = AnonymityVector.from_sizes(plan.population.cells(slot_of))
     return replace(plan, random=vector, random_slot_of=slot_of)

@@ -29,7 +29,7 @@ def glimpse(progress: "Progress") -> str:
 def figures(result: "Result", settings: "AssignSettings") -> dict[str, Any]:
     """The figures of a plan; of several tables those of each, and of sizes the matrix, too."""
     if not isinstance(result, list):
-        return _figures_of_sizes(result)
+        return result.to_dict()
     if len(result) == 1:
         return table_figures(result[0])
     return {"tables": [{"table": table.people.name, **table_figures(table)} for table in result]}
@@ -52,37 +52,15 @@ def _attended(table: "Assigned") -> dict[str, Any]:
     """What the appointments say of those who came, if that is known."""
     if table.came is None:
         return {}
+    from shoal.appointments.api import crowds
+
     vector = table.plan.attended(table.came)
     return {
         "attended": int(table.came.sum()),
         "k_attended": vector.k,
-        "vector_attended": _crowds(vector),
+        "vector_attended": crowds(vector),
         "exposed_attended": vector.below(table.plan.k_required),
     }
-
-
-def _figures_of_sizes(plan: "Plan") -> dict[str, Any]:
-    return {
-        "method": plan.method,
-        "objective": plan.problem.objective,
-        "people": plan.problem.people,
-        "k": plan.k,
-        "k_before": plan.k_before,
-        "k_bound": plan.k_bound,
-        "k_random": plan.random.k,
-        "vector": _crowds(plan.vector),
-        "vector_before": _crowds(plan.vector_before),
-        "optimal": plan.optimal,
-        "matrix": plan.matrix,
-        "loads": plan.assignment.loads.tolist(),
-        "work": plan.assignment.work,
-        "stopped_by": str(plan.assignment.stopped_by),
-        "seconds": plan.assignment.seconds,
-    }
-
-
-def _crowds(vector: "AnonymityVector") -> dict[str, int]:
-    return {str(size): count for size, count in vector.items()}
 
 
 def facts(result: "Result", settings: "AssignSettings") -> list[tuple[str, Any]]:
@@ -104,7 +82,7 @@ def _k_facts(plan: "Plan | Appointments") -> list[tuple[str, Any]]:
 def _facts(table: "Assigned") -> list[tuple[str, Any]]:
     plan = table.plan
     pairs: list[tuple[str, Any]] = [
-        ("people", f"{plan.waiting.people:,} in {plan.waiting.crowd_sizes.size:,} crowds"),
+        ("people", f"{plan.population.people:,} in {plan.population.crowd_sizes.size:,} crowds"),
         *_k_facts(plan),
         (
             f"people below {plan.k_required}",
@@ -129,34 +107,24 @@ def tables(result: "Result", settings: "AssignSettings") -> list[Rows]:
     if len(result) > 1:
         header = ["table", "people", "K", "best K", "K before", "K at random", "optimal"]
         return [Rows(header, [_row(table.people.name, table.plan) for table in result])]
-    slots = result[0].plan.to_dict()["slots"]
+    slots = [(str(name), int(seats), int(load)) for name, seats, load in result[0].plan.loads_by_slot()]
     more = len(slots) - _SLOTS_SHOWN
-    return [
-        Rows(
-            ["slot", "capacity", "load"],
-            [(item["slot"], item["capacity"], item["load"]) for item in slots[:_SLOTS_SHOWN]],
-            rest=f"… and {more} more slots" if more > 0 else "",
-        )
-    ]
+    rest = f"… and {more} more slots" if more > 0 else ""
+    return [Rows(["slot", "capacity", "load"], slots[:_SLOTS_SHOWN], rest=rest)]
 
 
 def _row(name: str, plan: "Appointments") -> tuple[Any, ...]:
-    return (name, plan.waiting.people, plan.k, plan.k_bound, plan.k_before, plan.random.k, plan.optimal)
+    return (name, plan.population.people, plan.k, plan.k_bound, plan.k_before, plan.random.k, plan.optimal)
 
 
 def _matrix(plan: "Plan") -> list[Rows]:
     sizes, seats = plan.problem.sizes.tolist(), plan.problem.capacities.tolist()
     if len(sizes) * len(seats) > _CELLS_SHOWN:
         return []
-    return [
-        Rows(
-            ["group", *(f"slot of {seat}" for seat in seats)],
-            [
-                [f"{size}", *(value or "" for value in row)]
-                for size, row in zip(sizes, plan.matrix, strict=True)
-            ],
-        )
+    rows = [
+        [f"{size}", *(value or "" for value in row)] for size, row in zip(sizes, plan.matrix, strict=True)
     ]
+    return [Rows(["group", *(f"slot of {seat}" for seat in seats)], rows)]
 
 
 def page(result: "Result", settings: "AssignSettings") -> Page:
@@ -167,7 +135,7 @@ def page(result: "Result", settings: "AssignSettings") -> Page:
     plans = {table.people.name: table.plan for table in result}
     out = Page(
         f"Appointments of {len(plans)} tables",
-        f"{sum(plan.waiting.people for plan in plans.values()):,} people; "
+        f"{sum(plan.population.people for plan in plans.values()):,} people; "
         f"quasi-identifiers: {', '.join(settings.quasi or ())}; an attacker knows "
         + ("the slot" if settings.known is None else ", ".join(settings.known)),
     )
@@ -210,7 +178,7 @@ def plan_page(plan: "Appointments") -> Page:
     from shoal.report import charts
     from shoal.report.bins import Bin, merge_small
 
-    people = plan.waiting.people
+    people = plan.population.people
     known = "the slot" if plan.known is None else ", ".join(plan.known) or "nothing of the slot"
     out = Page(
         "Appointments and anonymity",
@@ -244,28 +212,16 @@ def plan_page(plan: "Appointments") -> Page:
             f"In {plan.homogeneous} slots all people of this plan belong to one crowd: who is seen there gives away the "
             "quasi-identifiers of that crowd."
         )
-    bars = {}
-    for name, vector in {"before": plan.vector_before, "now": plan.vector, "random": plan.random}.items():
-        bars[name] = merge_small([Bin(size, size, number) for size, number in _grouped(vector)])
-    if bars["now"]:
+    bins = merge_small([Bin(size, size, number) for size, number in _grouped(plan.vector)])
+    if bins:
         out.chart(
-            charts.bars(
-                [b.name for b in bars["now"]],
-                [b.count for b in bars["now"]],
-                x="size of the crowd",
-                y="people",
-            ),
+            charts.bars([b.name for b in bins], [b.count for b in bins], x="size of the crowd", y="people"),
             "How many people are in crowds of which size. Bars stand for at least 10 people.",
         )
     out.section("Load of the slots")
     out.table(
         ["slot", "seats", "taken"],
-        [
-            [str(name), int(seats), int(load)]
-            for name, seats, load in zip(
-                plan.slots.ids.to_list(), plan.slots.capacities, plan.loads, strict=True
-            )
-        ],
+        [[str(name), int(seats), int(load)] for name, seats, load in plan.loads_by_slot()],
     )
     settings = [("method", plan.method), ("objective", plan.objective), ("stopped by", str(plan.stopped_by))]
     settings += [(name, value) for name, value in plan.settings.items() if value is not None]

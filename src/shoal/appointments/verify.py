@@ -9,7 +9,7 @@ from shoal.appointments.problem import Problem
 from shoal.appointments.solution import Assignment
 
 if TYPE_CHECKING:
-    from shoal.appointments.people.rows import Waiting
+    from shoal.appointments.people.rows import Population
     from shoal.appointments.people.slots import Slots
 
 
@@ -88,23 +88,27 @@ def _fewer_in_small_crowds(one: AnonymityVector, other: AnonymityVector) -> bool
 
 
 def verify_people(
-    waiting: "Waiting", slots: "Slots", slot_of: np.ndarray, assignment: Assignment, vector: AnonymityVector
+    population: "Population",
+    slots: "Slots",
+    slot_of: np.ndarray,
+    assignment: Assignment,
+    vector: AnonymityVector,
 ) -> None:
     """Raise ``AssertionError`` unless single people, recounted, sit as the matrix promised."""
-    problem = waiting.problem
+    problem = population.problem
     assert problem is not None
-    assert slot_of.shape == waiting.crowd.shape and (slot_of >= 0).all(), "somebody has no appointment"
+    assert slot_of.shape == population.crowd.shape and (slot_of >= 0).all(), "somebody has no appointment"
     taken = np.zeros(slots.ids.len(), dtype=np.int64)
     np.add.at(taken, slot_of, 1)
     assert (taken + slots.booked <= slots.capacities).all(), "a slot is too full"
-    seated = waiting.row >= 0
-    assert problem.eligible[waiting.row[seated], slot_of[seated]].all(), "somebody sits where they may not"
-    assert (slot_of[~seated] == waiting.pinned[~seated]).all(), "a pinned appointment was moved"
+    seated = population.row >= 0
+    assert problem.eligible[population.row[seated], slot_of[seated]].all(), "somebody sits where they may not"
+    assert (slot_of[~seated] == population.pinned[~seated]).all(), "a pinned appointment was moved"
     sent = np.zeros(assignment.matrix.shape, dtype=np.int64)
-    np.add.at(sent, (waiting.row[seated], slot_of[seated]), 1)
+    np.add.at(sent, (population.row[seated], slot_of[seated]), 1)
     assert np.array_equal(sent, assignment.matrix), "the people do not sit as the plan says"
     crowds = np.zeros(assignment.cells.shape, dtype=np.int64)
-    np.add.at(crowds, (waiting.crowd, waiting.label_of_slot[slot_of]), 1)
+    np.add.at(crowds, (population.crowd, population.label_of_slot[slot_of]), 1)
     sizes, counts = np.unique(crowds[crowds > 0], return_counts=True)
     found = list(zip(sizes.tolist(), counts.tolist(), strict=True))
     assert list(vector.items()) == found == list(assignment.vector.items()), (

@@ -15,8 +15,8 @@ from shoal.search import Seeds
 
 
 @dataclass(frozen=True)
-class Waiting:
-    """People who wait for an appointment, sorted into rows, and the problem they pose.
+class Population:
+    """People sorted into crowds and rows, and the problem they pose.
 
     ``row`` and ``pinned`` hold one number per person: the row of the problem (−1: pinned), the slot given already
     (−1: none). ``problem`` is ``None`` when everybody is pinned.
@@ -73,7 +73,7 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> np.ndarray:
     return found
 
 
-def sort_out(
+def sort_into_rows(
     frame: pl.DataFrame,
     slots: Slots,
     *,
@@ -85,7 +85,7 @@ def sort_out(
     diverse: str | None = None,
     diversity: int = 1,
     eligibility_known: bool = False,
-) -> Waiting:
+) -> Population:
     """Sort people into crowds and rows and state the problem they pose."""
     if not quasi:
         raise InputError("name at least one quasi-identifier column")
@@ -136,7 +136,7 @@ def sort_out(
             pinned_kinds=kept_kinds,
             diversity=diversity,
         )
-    return Waiting(problem, row, crowd, slot_given, np.bincount(crowd), label_of_slot, label_names)
+    return Population(problem, row, crowd, slot_given, np.bincount(crowd), label_of_slot, label_names)
 
 
 def _pair(one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -41,7 +41,7 @@ def matrices(plan: "Appointments") -> list[dict[str, Any]]:
     """People by crowd and slot: of all crowds, or of the largest and of the smallest where there are many."""
     import numpy as np
 
-    crowd = plan.waiting.crowd
+    crowd = plan.population.crowd
     sizes = np.bincount(crowd)
     order = np.argsort(-sizes, kind="stable")
     order = order[sizes[order] > 0]
@@ -58,7 +58,7 @@ def _matrix(which: str, rows: "np.ndarray", sizes: "np.ndarray", plan: "Appointm
 
     line = np.full(sizes.size, -1)
     line[rows] = np.arange(rows.size)
-    of_person = line[plan.waiting.crowd]
+    of_person = line[plan.population.crowd]
     drawn = of_person >= 0
 
     def count(slot_of: "np.ndarray") -> "np.ndarray":

@@ -1,0 +1,81 @@
+"""What Python callers pass by mistake: one text where a list of texts is meant, a list where a text is, "no" for False."""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+
+from shoal.errors import InputError, parameter
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def checked(function: Function) -> Function:
+    """Refuse arguments of another kind than the signature says, by their names, and take one text for a list of one.
+
+    Numbers and frames have checks of their own.
+
+    >>> @checked
+    ... def wide(columns: Sequence[str], exact: bool = False) -> int:
+    ...     return len(columns)
+    >>> wide("age")
+    1
+    >>> wide(["age"], exact="no")
+    Traceback (most recent call last):
+        ...
+    shoal.errors.InputError: exact= must be True or False, not str
+    """
+    signature = inspect.signature(function)
+    kinds = {name: _kinds(item.annotation) for name, item in signature.parameters.items()}
+
+    @wraps(function)
+    def checking(*arguments: Any, **keywords: Any) -> Any:
+        try:
+            given = signature.bind(*arguments, **keywords)
+        except TypeError:
+            return function(*arguments, **keywords)
+        for name, value in given.arguments.items():
+            if value is not signature.parameters[name].default:
+                given.arguments[name] = _fitting(name, value, kinds[name])
+        return function(*given.args, **given.kwargs)
+
+    return checking  # type: ignore[return-value]
+
+
+def _kinds(annotation: Any) -> tuple[Any, ...]:
+    return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+
+
+def _fitting(name: str, value: Any, kinds: tuple[Any, ...]) -> Any:
+    if value is None and type(None) in kinds:
+        return value
+    lists = [kind for kind in kinds if get_origin(kind) in (Sequence, Iterable) and _holds_text(kind)]
+    if lists and not isinstance(value, Mapping):
+        return _list(name, value, nested=get_origin(get_args(lists[0])[0]) is not None, kinds=kinds)
+    plain = [kind for kind in kinds if kind is not type(None)]
+    if plain and all(kind is str or get_origin(kind) is Literal for kind in plain) and not isinstance(value, str):
+        raise InputError(f"{parameter(name)} must be a text, not {type(value).__name__}")
+    if plain == [bool] and type(value).__name__ not in ("bool", "bool_"):
+        raise InputError(f"{parameter(name)} must be True or False, not {type(value).__name__}")
+    if len(plain) == 1 and getattr(plain[0], "__module__", "").startswith("shoal.") and isinstance(plain[0], type):
+        if not isinstance(value, plain[0]):
+            raise InputError(f"{parameter(name)} must be a {plain[0].__name__}, not {type(value).__name__}")
+    return value
+
+
+def _holds_text(kind: Any) -> bool:
+    """Whether a list is one of texts, or of lists of texts."""
+    item = get_args(kind)[0]
+    return str in _kinds(item) or (get_origin(item) in (Sequence, Iterable) and _holds_text(item))
+
+
+def _list(name: str, value: Any, *, nested: bool, kinds: tuple[Any, ...]) -> Any:
+    if isinstance(value, str):
+        # A word of its own, such as "auto", is no list.
+        if any(get_origin(kind) is Literal for kind in kinds):
+            return value
+        return [[value]] if nested else [value]
+    if not isinstance(value, Iterable):
+        raise InputError(f"{parameter(name)} must be a list of names, not {type(value).__name__}")
+    return [[item] if isinstance(item, str) else item for item in value] if nested else list(value)
