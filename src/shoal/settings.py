@@ -97,6 +97,36 @@ def switch(sentence: str, *, on: bool = False, **about: Any) -> Any:
     return setting(on, sentence, **about)
 
 
+def data_argument(
+    sentence: str = "A file (or FILE.xlsx::SHEET), or URL::table of a database.", **about: Any
+) -> Any:
+    """Declare the data that an operation cannot do without."""
+    return setting(..., sentence, argument=True, **{"label": "Data"} | about)
+
+
+def smallest(default: int, sentence: str, *, least: int = 2) -> Any:
+    """Declare k."""
+    return setting(
+        default,
+        sentence,
+        short="-k",
+        label="k, smallest number of equal records",
+        ge=least,
+        le=10**9,
+        served={"le": 10**6},
+    )
+
+
+def required_k(sentence: str, *, section: str = "") -> Any:
+    """Declare the K below which nothing is good enough."""
+    return setting(None, sentence, section=section, label="Required K", ge=1, le=10**9)
+
+
+def counted_unit(sentence: str = "Count distinct units in K.", *, section: str = "") -> Any:
+    """Declare the column that says whose records these are."""
+    return setting(None, sentence, section=section, label="Unit", otherwise="every record is one")
+
+
 @dataclass(frozen=True)
 class Spelling:
     """How a value is written in a line of text, or in several if it is ``repeated``; ``kind`` is the field it gets on a form."""

@@ -15,7 +15,7 @@ from shoal.microdata.microaggregation.search.kernels.groups import (
     load,
     total_error,
 )
-from shoal.microdata.microaggregation.search.kernels.space import working_space
+from shoal.microdata.microaggregation.search.kernels.space import Space, working_space
 from shoal.search import Seeds
 from shoal.search.kernels import kernel
 
@@ -23,22 +23,11 @@ EPS = 1e-11
 
 
 @kernel
-def visit(points, k, eps, groups, i, j, counts):  # type: ignore[no-untyped-def]
+def visit(space, groups, i, j, counts):  # type: ignore[no-untyped-def]
     square = vectors.squared_distance(groups.centres, i, groups.centres, j)
-    return pairs.visit(
-        points,
-        k,
-        eps,
-        groups.sizes,
-        groups.members,
-        groups.away,
-        groups.centres,
-        groups.facts,
-        i,
-        j,
-        square,
-        counts,
-    )
+    _, sizes, members, away, centres, facts = groups
+    points, k, eps, _ = space
+    return pairs.visit(points, k, eps, sizes, members, away, centres, facts, i, j, square, counts)
 
 
 @kernel
@@ -67,12 +56,16 @@ def cloud(seed: int, n: int, d: int) -> np.ndarray:
     return padded
 
 
+def space_of(points: np.ndarray, k: int) -> Space:
+    return Space(points, k, EPS, 1.0)
+
+
 def grouped(points: np.ndarray, lists: list[list[int]], k: int, most: int, capacity: int) -> Groups:
     labels = np.empty(len(points), dtype=np.int64)
     for g, members in enumerate(lists):
         labels[members] = g
     groups = empty_groups(most, capacity, points.shape[1])
-    load(groups, points, k, labels, len(lists))
+    load(space_of(points, k), groups, labels, len(lists))
     for g, members in enumerate(lists):  # the order of members decides the order of moves
         groups.members[g, : len(members)] = members
         for m, x in enumerate(members):
@@ -107,7 +100,7 @@ def test_vector_sums() -> None:
 @pytest.mark.parametrize("d", [1, 2, 5, 13, 40])
 def test_working_space_keeps_distances(d: int) -> None:
     points = np.random.default_rng(d).normal(size=(30, d)) @ np.random.default_rng(1).normal(size=(d, d)) + 7
-    space = working_space(points)
+    space = working_space(points, 2)
     apart = np.square(points[:, None] - points[None]).sum(axis=2)
     there = np.square(space.points[:, None] - space.points[None]).sum(axis=2) * space.unit
     np.testing.assert_allclose(there, apart, rtol=1e-9, atol=1e-9)
@@ -165,7 +158,7 @@ def test_a_visit_makes_the_moves_of_its_twin(seed: int, d: int, k: int, extra: i
     points = cloud(seed, n, d)
     lists = random_lists(seed, n, k, 2)
     groups = grouped(points, lists, k, 2, 8 * k)
-    moved = visit(points, k, EPS, groups, 0, 1, np.zeros(7, dtype=np.int64))
+    moved = visit(space_of(points, k), groups, 0, 1, np.zeros(7, dtype=np.int64))
     assert plain_search.visit(points, k, EPS, lists, 0, 1) == moved
     assert listed(groups) == lists
 
@@ -185,11 +178,10 @@ def test_a_descent_makes_the_moves_of_its_twin(
     n = k * count + extra
     points, lists = cloud(seed, n, d), random_lists(seed, n, k, count)
     groups = grouped(points, lists, k, count, 8 * k)
-    search = pairs.new_search(count, n)
+    search = pairs.new_search(count, n, Seeds(seed).state())
     search.changed[:] = True
-    random = Seeds(seed).state()
     before = total_error(groups)
-    while not pairs.descend(groups, points, k, EPS, everything, 3, search, random):
+    while not pairs.descend(space_of(points, k), groups, search, everything, 3):
         pass
     tried = plain_search.descend(
         points, k, EPS, lists, set(range(count)), Seeds(seed).state(), everything=everything
@@ -208,9 +200,9 @@ def test_changed_groups_alone_give_the_same_as_all_in_the_first_pass() -> None:
     points, lists = cloud(3, 40, 4), random_lists(3, 40, 3, 12)
     results = []
     for everything in (False, True):
-        groups, search = grouped(points, lists, 3, 12, 24), pairs.new_search(12, 40)
+        groups, search = grouped(points, lists, 3, 12, 24), pairs.new_search(12, 40, Seeds(1).state())
         search.changed[:] = True
-        pairs.descend(groups, points, 3, EPS, everything, 12, search, Seeds(1).state())
+        pairs.descend(space_of(points, 3), groups, search, everything, 12)
         results.append(listed(groups))
     assert results[0] == results[1]
 
@@ -219,11 +211,11 @@ def test_changed_groups_alone_give_the_same_as_all_in_the_first_pass() -> None:
 def test_length_of_the_list_of_pairs(targets: int, pairs_tried: int) -> None:
     points = np.zeros((2000, 4))
     points[:, 0] = np.repeat(np.arange(1000.0), 2) * 10
-    groups, search = empty_groups(1000, 16, 4), pairs.new_search(1000, 2000)
-    load(groups, points, 2, np.repeat(np.arange(1000), 2), 1000)
+    groups, search = empty_groups(1000, 16, 4), pairs.new_search(1000, 2000, Seeds(0).state())
+    load(space_of(points, 2), groups, np.repeat(np.arange(1000), 2), 1000)
     search.changed[:targets] = True
     everything = False
-    assert pairs.descend(groups, points, 2, EPS, everything, 10**6, search, Seeds(0).state())
+    assert pairs.descend(space_of(points, 2), groups, search, everything, 10**6)
     assert search.counts[pairs.PAIRS] == pairs_tried
 
 
@@ -234,13 +226,14 @@ def test_perturbations_equal_their_twins(seed: int, d: int, k: int, count: int) 
     points, lists = cloud(seed, n, d), random_lists(seed, n, k, count)
     for more in (False, True):
         plain = [list(group) for group in lists]
-        groups, search = grouped(points, lists, k, count + 1, 8 * k), pairs.new_search(count + 1, n)
+        groups = grouped(points, lists, k, count + 1, 8 * k)
+        search = pairs.new_search(count + 1, n, Seeds(seed).state())
         if more:
-            perturbation.distill(groups, points, k, search, Seeds(seed).state())
+            perturbation.distill(space_of(points, k), groups, search)
             changed = plain_search.distill(points, k, plain, Seeds(seed).state())
             assert len(plain) == count + 1 and len(plain[-1]) == k
         else:
-            perturbation.dissolve(groups, points, k, seed % count, search)
+            perturbation.dissolve(space_of(points, k), groups, search, seed % count)
             changed = plain_search.dissolve(points, plain, seed % count)
             assert len(plain) == count - 1
         assert listed(groups) == plain
@@ -269,22 +262,19 @@ def test_iterations_equal_their_twin(
     if max(map(len, lists)) > capacity:
         return
     groups, best = grouped(points, lists, k, most + 1, capacity), empty_groups(most + 1, capacity, 4)
-    search = pairs.new_search(most + 1, n)
+    space, search = space_of(points, k), pairs.new_search(most + 1, n, Seeds(seed).state())
     search.changed[:9] = True
     search.dirty[:] = True
-    random = Seeds(seed).state()
-    pairs.descend(groups, points, k, EPS, everything, 10**9, search, random)
-    plain_random = random.copy()
+    pairs.descend(space, groups, search, everything, 10**9)
+    plain_random = search.random.copy()
     plain = listed(groups)
     iterated.copy_dirty(groups, best, search.dirty)
     leading = np.array([total_error(groups)])
     decisions = np.zeros(iterated.DECISIONS, dtype=np.int64)
     course = np.empty(12)
     for part in (slice(0, 5), slice(5, 12)):
-        iterated.iterate(
-            part.stop - part.start, groups, best, leading, points, k, EPS, fewest, most, everything, sample, 0.8,
-            temperature, search, decisions, course[part], random,
-        )  # fmt: skip
+        rules = iterated.Rules(everything, sample, 0.8, temperature)
+        iterated.iterate(space, groups, search, best, leading, rules, fewest, most, decisions, course[part])
     expected, errors = plain_search.iterate(
         points, k, EPS, plain, 12, fewest, most, plain_random,
         everything=everything, sample=sample, chance=0.8, temperature=temperature, capacity=capacity,
@@ -300,7 +290,7 @@ def test_the_lossy_are_picked_as_often_as_they_should_be() -> None:
     points = np.zeros((2 * count, 4))
     points[1::2, 0] = np.arange(1, count + 1)
     groups = empty_groups(count, 16, 4)
-    load(groups, points, 2, np.repeat(np.arange(count), 2), count)
+    load(space_of(points, 2), groups, np.repeat(np.arange(count), 2), count)
     for sample in (1, 5):
         drawn = _picks(groups, sample, 400_000, Seeds(2).state())
         ranks = np.arange(1, count + 1)
@@ -319,10 +309,10 @@ def _picks(groups, sample, times, random):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _share_kept(error, best, chance, temperature, times, random):  # type: ignore[no-untyped-def]
+def _share_kept(error, best, rules, times, random):  # type: ignore[no-untyped-def]
     kept = 0
     for _ in range(times):
-        kept += 1 if iterated.accepts(error, best, chance, temperature, random) else 0
+        kept += 1 if iterated.accepts(error, best, rules, random) else 0
     return kept / times
 
 
@@ -335,6 +325,14 @@ def test_acceptance_rates() -> None:
         (2.2314e-6, 0.8, 0.005),
         (1e-4, 0.0, 2e-4),
     ):
-        kept = _share_kept(1.0 + excess, 1.0, 0.8, 1e-5, times, random)
+        kept = _share_kept(
+            1.0 + excess,
+            1.0,
+            iterated.Rules(everything=False, sample=1, chance=0.8, temperature=1e-5),
+            times,
+            random,
+        )
         assert kept == pytest.approx(share, abs=tolerance)
-    assert _share_kept(2.0, 1.0, 0.8, 0.0, times, random) == pytest.approx(0.8, abs=0.005)
+    assert _share_kept(
+        2.0, 1.0, iterated.Rules(everything=False, sample=1, chance=0.8, temperature=0.0), times, random
+    ) == pytest.approx(0.8, abs=0.005)

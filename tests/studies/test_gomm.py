@@ -45,7 +45,7 @@ def test_a_search_makes_rows_and_curves(monkeypatch):
         return plain(frame, k, options=options, budget=Budget(iterations=2), **more)
 
     monkeypatch.setattr(gomm, "_group", quickly)
-    found = gomm._search(Scope(quick=True), "Census", 100)
+    found = gomm._search("Census", 100, Scope(quick=True))
     assert isinstance(found, Findings) and len(found.curves) == 2
     assert {row.measure for row in found.rows} >= {"IL", "ID", "DLD", "score", "D-GOMM mean evaluations"}
     assert load("gomm").charts(found).keys() == {"best-census", "groups-census", "scores-census"}
@@ -56,5 +56,5 @@ def test_the_optimum_is_never_above_the_published_best(monkeypatch):
     plain = gomm._group
     # Seven attributes are enough to see that the step works; all twelve are the study's.
     monkeypatch.setattr(gomm, "_group", lambda frame, k, **more: plain(frame[:, :7], k, **more))
-    rows = {row.measure: row.measured for row in gomm._exact(Scope(), 50)}
+    rows = {row.measure: row.measured for row in gomm._exact(50, Scope())}
     assert rows["proved optimal"] == "yes" and rows["groups"].startswith("(1")

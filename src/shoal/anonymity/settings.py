@@ -2,7 +2,17 @@
 
 from typing import Literal
 
-from shoal.settings import Column, Columns, Settings, SeveralData, setting, switch
+from shoal.settings import (
+    Column,
+    Columns,
+    Settings,
+    SeveralData,
+    counted_unit,
+    data_argument,
+    required_k,
+    setting,
+    switch,
+)
 
 # Beyond this many records the exact rank takes noticeable time and has thousands of digits.
 RANKED_BY_DEFAULT = 20_000
@@ -14,10 +24,8 @@ _RESULT = "Result"
 class AnonymitySettings(Settings):
     """Which tables, and which columns somebody may know of a person."""
 
-    data: SeveralData = setting(
-        ...,
+    data: SeveralData = data_argument(
         "Files, or URL::table of a database.",
-        argument=True,
         metavar="DATA…",
         label="Data (several tables at once)",
         min_length=1,
@@ -33,13 +41,7 @@ class AnonymitySettings(Settings):
     tables: int = setting(
         1, "Number of tables: DATA0, DATA1, … (1: DATA itself).", only="command", ge=1, le=10_000
     )
-    unit: Column | None = setting(
-        None,
-        "Whose records these are: K counts distinct units.",
-        section=_COUNTING,
-        label="Unit",
-        otherwise="every record is one",
-    )
+    unit: Column | None = counted_unit("Whose records these are: K counts distinct units.", section=_COUNTING)
     null: Literal["own", "wildcard"] = setting(
         "own",
         "A missing value is a value of its own, or matches any.",
@@ -62,6 +64,4 @@ class AnonymitySettings(Settings):
     show_values: bool = switch(
         "Show the smallest classes by value (confidential!).", section=_RESULT, only="command"
     )
-    require_k: int | None = setting(
-        None, "Exit with 3 if K is below this.", section=_RESULT, label="Required K", ge=1, le=10**9
-    )
+    require_k: int | None = required_k("Exit with 3 if K is below this.", section=_RESULT)

@@ -120,6 +120,12 @@ class Run:
             self._stop = self._reason_to_stop()
         return self._stop is not None
 
+    @property
+    def out_of_time(self) -> bool:
+        """Whether work under way must be broken off, unfinished: a budget of iterations alone never does that."""
+        budget = self.budget
+        return budget.control.cancelled or (budget.seconds is not None and self.seconds >= budget.seconds)
+
     def _reason_to_stop(self) -> StopReason | None:
         budget = self.budget
         if budget.control.cancelled:

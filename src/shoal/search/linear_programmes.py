@@ -9,6 +9,7 @@
 7.0
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -61,6 +62,22 @@ def programme(
     if whole:
         model.integrality_ = [highspy.HighsVarType.kInteger] * cost.size
     return model
+
+
+def add_covered(solver: "highspy.Highs", count: int) -> None:
+    """Add rows that whatever is chosen must cover exactly once."""
+    ones, nothing = np.ones(count), np.zeros(0, np.int32)
+    solver.addRows(count, ones, ones, 0, np.zeros(count, np.int32), nothing, np.zeros(0))
+
+
+def add_choices(
+    solver: "highspy.Highs", groups: Sequence[np.ndarray], costs: np.ndarray, most: float
+) -> None:
+    """Add a column for each group of rows, which it covers, chosen between 0 and ``most`` times at its cost."""
+    count, rows = len(groups), np.concatenate([np.zeros(0, np.int32), *groups]).astype(np.int32)
+    starts = np.concatenate([[0], np.cumsum([len(group) for group in groups])[:-1]]).astype(np.int32)
+    bounds = np.zeros(count), np.full(count, most)
+    solver.addCols(count, costs, *bounds, rows.size, starts, rows, np.ones(rows.size))
 
 
 def is_optimal(solver: "highspy.Highs") -> bool:

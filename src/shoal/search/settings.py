@@ -1,10 +1,43 @@
 """The settings that every search has."""
 
+from typing import Any
+
 from shoal.search.budget import MOST_ITERATIONS, MOST_SECONDS
 from shoal.search.threads import MOST
 from shoal.settings import Settings, setting
 
 _SECTION = "Search"
+
+
+def seed(section: str = _SECTION) -> Any:
+    """Where randomness begins, for a result that can be repeated."""
+    sentence = "Where randomness begins; the same seed gives the same result."
+    return setting(0, sentence, section=section, ge=0, served={"le": 2**53 - 1})
+
+
+def threads(section: str = _SECTION) -> Any:
+    """On how many cores; a server decides that itself."""
+    return setting(
+        None, "How many cores to use.", section=section, otherwise="all", only="command", ge=1, le=MOST
+    )
+
+
+def method(usual: str, purpose: str) -> Any:
+    """Which method of a registry, and what it is to do."""
+    return setting(usual, f"{purpose}; 'list' shows all methods.", section=_SECTION, max_length=40)
+
+
+def method_options() -> Any:
+    """The options of that method, one by one."""
+    return setting({}, "An option of the method; may be repeated.", section=_SECTION, flag="--option")
+
+
+def target(value: str, unit: str = "", metavar: str = "PERCENT", most: float = 100) -> Any:
+    """The value that is enough."""
+    label = f"Target {value}{unit}"
+    return setting(
+        None, f"Stop at this {value}.", section=_SECTION, label=label, metavar=metavar, ge=0, le=most
+    )
 
 
 class SearchSettings(Settings):
@@ -29,13 +62,5 @@ class SearchSettings(Settings):
         le=MOST_SECONDS,
         served={"le": 7 * 86400},
     )
-    seed: int = setting(
-        0,
-        "Where randomness begins; the same seed gives the same result.",
-        section=_SECTION,
-        ge=0,
-        served={"le": 2**53 - 1},
-    )
-    threads: int | None = setting(
-        None, "How many cores to use.", section=_SECTION, otherwise="all", only="command", ge=1, le=MOST
-    )
+    seed: int = seed()
+    threads: int | None = threads()

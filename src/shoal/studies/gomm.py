@@ -1,6 +1,7 @@
 """GOMM and D-GOMM: attribute groups found by a genetic algorithm, beside the published tables and the proved optimum."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
@@ -33,78 +34,61 @@ BEST = {
     },
 }
 
-# Tables 5.3 and 5.4: hand-made groupings (attributes numbered from 1) and their scores, truncated to one decimal.
-HAND_MADE: dict[str, dict[str, tuple[list[tuple[int, ...]], tuple[float, ...]]]] = {
-    "Water-treatment": {
-        "all": ([tuple(range(1, 39))], (24.8, 30.2, 36.2, 41.7, 50.4)),
-        "1": ([(a,) for a in range(1, 39)], (49.3, 48.9, 47.2, 45.0, 46.1)),
-        "10 correlated": (
-            [
-                (1, 4, 5, 6, 7, 11, 13, 17, 20, 36),
-                (3, 9, 10, 15, 16, 18, 21, 22, 23, 29),
-                (2, 8, 12, 14, 19, 26, 28, 31, 33, 37),
-                (24, 25, 27, 30, 32, 34, 35, 38),
-            ],
-            (43.8, 45.3, 44.0, 40.9, 40.4),
-        ),
-        "10 uncorrelated": (
-            [
-                (1, 2, 3, 24, 4, 9, 8, 25, 5, 10),
-                (12, 27, 6, 15, 14, 30, 7, 16, 19, 32),
-                (11, 18, 26, 34, 13, 21, 28, 35, 17, 22),
-                (20, 36, 29, 23, 31, 33, 37, 38),
-            ],
-            (43.4, 45.9, 44.0, 41.1, 44.7),
-        ),
-        "5 correlated": (
-            [
-                (1, 4, 5, 6, 7),
-                (11, 13, 17, 20, 36),
-                (3, 9, 10, 15, 16),
-                (18, 21, 22, 23, 29),
-                (2, 8, 12, 14, 19),
-                (26, 28, 31, 33, 37),
-                (24, 25, 27, 30),
-                (32, 34, 35, 38),
-            ],
-            (42.1, 43.9, 47.0, 49.5, 45.5),
-        ),
-        "5 uncorrelated": (
-            [
-                (1, 2, 3, 24, 4),
-                (9, 8, 25, 5, 10),
-                (12, 27, 6, 15, 14, 30),
-                (7, 16, 19, 32),
-                (11, 18, 26, 34, 13, 21),
-                (28, 35, 17, 22),
-                (20, 36, 29, 23),
-                (31, 33, 37, 38),
-            ],
-            (42.7, 45.3, 48.7, 49.8, 49.7),
-        ),
-        "3 correlated": (
-            [
-                *((1, 4, 5), (6, 7, 11), (13, 17, 20), (3, 9, 10), (15, 16, 18), (21, 22, 23), (2, 8, 12)),
-                *((14, 19, 26), (28, 31, 33), (29, 36, 37), (24, 25, 27), (30, 32, 34), (35, 38)),
-            ],
-            (42.4, 43.2, 46.6, 50.1, 52.3),
-        ),
-        "3 uncorrelated": (
-            [
-                *((1, 2, 3), (24, 4, 9), (8, 25, 5), (12, 27, 6), (15, 14, 30), (7, 16, 19), (11, 18, 26)),
-                *((34, 13, 21), (28, 35, 17), (10, 32, 22), (20, 36, 29), (23, 31, 33), (37, 38)),
-            ],
-            (42.2, 43.3, 46.1, 49.7, 52.2),
-        ),
-    },
-    "Census": {
-        "all": ([tuple(range(1, 13))], (12.0, 12.4, 14.2, 15.5, 17.9)),
-        "1": ([(a,) for a in range(1, 13)], (48.9, 48.1, 45.3, 41.8, 37.6)),
-        "4 correlated": ([(2, 4, 6, 7), (5, 10, 11, 12), (1, 3, 8, 9)], (39.7, 37.3, 31.4, 24.4, 16.6)),
-        "4 uncorrelated": ([(1, 2, 4, 5), (3, 6, 10, 11), (7, 8, 9, 12)], (34.5, 27.8, 19.6, 14.9, 15.1)),
-        "3 correlated": ([(2, 4, 7), (3, 11, 12), (5, 6, 10), (1, 8, 9)], (40.4, 38.0, 33.1, 27.0, 20.1)),
-        "3 uncorrelated": ([(2, 3, 5), (8, 10, 11), (7, 9, 12), (1, 4, 6)], (38.0, 34.3, 27.5, 20.9, 16.2)),
-    },
+# Tables 5.3 and 5.4: scores of hand-made groupings, truncated to one decimal, and the groups: attributes numbered from 1.
+_PRINTED_GROUPINGS = {
+    "Water-treatment": """
+    all             24.8 30.2 36.2 41.7 50.4
+    1               49.3 48.9 47.2 45.0 46.1
+    10 correlated   43.8 45.3 44.0 40.9 40.4
+      1,4,5,6,7,11,13,17,20,36;3,9,10,15,16,18,21,22,23,29;2,8,12,14,19,26,28,31,33,37;24,25,27,30,32,34,35,38
+    10 uncorrelated 43.4 45.9 44.0 41.1 44.7
+      1,2,3,24,4,9,8,25,5,10;12,27,6,15,14,30,7,16,19,32;11,18,26,34,13,21,28,35,17,22;20,36,29,23,31,33,37,38
+    5 correlated    42.1 43.9 47.0 49.5 45.5
+      1,4,5,6,7;11,13,17,20,36;3,9,10,15,16;18,21,22,23,29;2,8,12,14,19;26,28,31,33,37;24,25,27,30;32,34,35,38
+    5 uncorrelated  42.7 45.3 48.7 49.8 49.7
+      1,2,3,24,4;9,8,25,5,10;12,27,6,15,14,30;7,16,19,32;11,18,26,34,13,21;28,35,17,22;20,36,29,23;31,33,37,38
+    3 correlated    42.4 43.2 46.6 50.1 52.3
+      1,4,5;6,7,11;13,17,20;3,9,10;15,16,18;21,22,23;2,8,12;14,19,26;28,31,33;29,36,37;24,25,27;30,32,34;35,38
+    3 uncorrelated  42.2 43.3 46.1 49.7 52.2
+      1,2,3;24,4,9;8,25,5;12,27,6;15,14,30;7,16,19;11,18,26;34,13,21;28,35,17;10,32,22;20,36,29;23,31,33;37,38
+    """,
+    "Census": """
+    all             12.0 12.4 14.2 15.5 17.9
+    1               48.9 48.1 45.3 41.8 37.6
+    4 correlated    39.7 37.3 31.4 24.4 16.6
+      2,4,6,7;5,10,11,12;1,3,8,9
+    4 uncorrelated  34.5 27.8 19.6 14.9 15.1
+      1,2,4,5;3,6,10,11;7,8,9,12
+    3 correlated    40.4 38.0 33.1 27.0 20.1
+      2,4,7;3,11,12;5,6,10;1,8,9
+    3 uncorrelated  38.0 34.3 27.5 20.9 16.2
+      2,3,5;8,10,11;7,9,12;1,4,6
+    """,
+}
+
+
+def _groupings_in_print(
+    text: str, attributes: int
+) -> dict[str, tuple[list[tuple[int, ...]], tuple[float, ...]]]:
+    """Groups and their scores, by name; of all attributes together, and of each alone, no list is printed."""
+    groups: dict[str, list[tuple[int, ...]]] = {
+        "all": [tuple(range(1, attributes + 1))],
+        "1": [(attribute,) for attribute in range(1, attributes + 1)],
+    }
+    scores, name = {}, ""
+    for line in map(str.strip, text.strip().splitlines()):
+        if ";" in line:
+            groups[name] = [tuple(map(int, group.split(","))) for group in line.split(";")]
+        else:
+            *words, _, _, _, _, _ = line.split()
+            name = " ".join(words)
+            scores[name] = tuple(map(float, line.split()[len(words) :]))
+    return {name: (groups[name], printed) for name, printed in scores.items()}
+
+
+HAND_MADE = {
+    data: _groupings_in_print(text, 12 if data == "Census" else 38)
+    for data, text in _PRINTED_GROUPINGS.items()
 }
 # Rows whose printed groupings do not give the printed scores, whatever the scoring.
 DOUBTFUL = ("10 correlated", "5 uncorrelated", "3 correlated", "3 uncorrelated")
@@ -112,24 +96,14 @@ DOUBTFUL = ("10 correlated", "5 uncorrelated", "3 correlated", "3 uncorrelated")
 
 def _steps(scope: Scope) -> Iterator[Step]:
     for data in DATA:
-        yield Step(
-            f"hand-made-{data.lower()}",
-            f"hand-made groupings of {data}",
-            lambda s, d=data: _hand_made(d),  # type: ignore[misc]
-        )
+        key, title = f"hand-made-{data.lower()}", f"hand-made groupings of {data}"
+        yield Step(key, title, lambda scope, data=data: _hand_made(data))  # type: ignore[misc]
     for data in ("Census", "Water-treatment"):
         for k in K:
-            yield Step(
-                f"search-{data.lower()}-{k}",
-                f"GOMM and D-GOMM on {data}, k = {k}",
-                lambda s, d=data, k=k: _search(s, d, k),  # type: ignore[misc]
-            )
+            title = f"GOMM and D-GOMM on {data}, k = {k}"
+            yield Step(f"search-{data.lower()}-{k}", title, partial(_search, data, k))
     for k in K if not scope.quick else K[:2]:
-        yield Step(
-            f"exact-census-{k}",
-            f"the optimum for Census, k = {k}",
-            lambda s, k=k: _exact(s, k),  # type: ignore[misc]
-        )
+        yield Step(f"exact-census-{k}", f"the optimum for Census, k = {k}", partial(_exact, k))
 
 
 def _frame(data: str) -> Any:
@@ -157,20 +131,12 @@ def _hand_made(data: str) -> list[Row]:
             note = "truncated in print"
             if data == "Water-treatment" and name in DOUBTFUL:
                 note += "; the printed groups do not give the printed scores"
-            rows.append(
-                Row(
-                    f"Table {table}, {data}",
-                    f"groups of {name}, k = {k}",
-                    "score",
-                    published,
-                    round(score, 4),
-                    note,
-                )
-            )
+            case = f"groups of {name}, k = {k}"
+            rows.append(Row(f"Table {table}, {data}", case, "score", published, round(score, 4), note))
     return rows
 
 
-def _search(scope: Scope, data: str, k: int) -> Findings:
+def _search(data: str, k: int, scope: Scope) -> Findings:
     frame = _frame(data)
     runs = 2 if scope.quick else 10
     table = f"Table {'5.1' if data == 'Water-treatment' else '5.2'}, {data}"
@@ -182,61 +148,31 @@ def _search(scope: Scope, data: str, k: int) -> Findings:
     }
     best = found["gomm"]
     measured = (best.il, best.id, best.dld, best.score, len(best.groups))
+    case = f"k = {k}"
     rows = [
-        Row(
-            table,
-            f"k = {k}",
-            measure,
-            published,
-            round(value, 4),
-            f"best of {runs} runs" if place == 3 else "",
-        )
+        Row(table, case, measure, published, round(value, 4), f"best of {runs} runs" if place == 3 else "")
         for place, (measure, published, value) in enumerate(
             zip(("IL", "ID", "DLD", "score", "groups"), BEST[data][k], measured, strict=True)
         )
     ]
-    comparison = f"GOMM and D-GOMM, {data}"
+    row = partial(Row, f"GOMM and D-GOMM, {data}", case)
     for method, result in found.items():
         scores = [run.score.value for run in result.solution.runs]
         spent = [run.evaluations for run in result.solution.runs]
+        best_score, evaluations = (BEST[data][k][3], 10200.0) if method == "gomm" else (None, None)
+        deviation = f"deviation {_deviation(scores):.4f}"
         name = method.upper()
-        case = f"k = {k}"
         rows += [
-            Row(
-                comparison,
-                case,
-                f"{name} best score",
-                BEST[data][k][3] if method == "gomm" else None,
-                round(min(scores), 4),
-            ),
-            Row(
-                comparison,
-                case,
-                f"{name} mean score",
-                None,
-                round(fmean(scores), 4),
-                f"deviation {_deviation(scores):.4f}",
-            ),
-            Row(
-                comparison,
-                case,
-                f"{name} mean evaluations",
-                10200.0 if method == "gomm" else None,
-                round(fmean(spent), 1),
-            ),
-            Row(comparison, case, f"{name} clusterings saved, %", None, round(_saved(result), 2)),
+            row(f"{name} best score", best_score, round(min(scores), 4)),
+            row(f"{name} mean score", None, round(fmean(scores), 4), deviation),
+            row(f"{name} mean evaluations", evaluations, round(fmean(spent), 1)),
+            row(f"{name} clusterings saved, %", None, round(_saved(result), 2)),
         ]
     both = [fmean(run.score.value for run in result.solution.runs) for result in found.values()]
-    rows.append(
-        Row(
-            comparison,
-            f"k = {k}",
-            "D-GOMM mean score over GOMM's, %",
-            None,
-            round(100 * (both[1] / both[0] - 1), 3),
-        )
-    )
-    rows.append(Row(comparison, f"k = {k}", "lower bound on any score", None, round(best.bound or 0.0, 4)))
+    rows += [
+        row("D-GOMM mean score over GOMM's, %", None, round(100 * (both[1] / both[0] - 1), 3)),
+        row("lower bound on any score", None, round(best.bound or 0.0, 4)),
+    ]
     course = best.solution.course
     curves = {
         f"{data} k={k} best": [(float(g), score) for g, score in enumerate(course.best)],
@@ -245,20 +181,18 @@ def _search(scope: Scope, data: str, k: int) -> Findings:
     return Findings(rows, curves)
 
 
-def _exact(scope: Scope, k: int) -> list[Row]:
+def _exact(k: int, scope: Scope) -> list[Row]:
     frame = _frame("Census")
     found = _group(frame, k, method="exact", seed=scope.seed, threads=scope.threads)
     place = {name: number for number, name in enumerate(frame.columns, 1)}
     groups = "".join("(" + ",".join(str(place[name]) for name in group) + ")" for group in found.groups)
-    table = "The optimum, Census"
+    row = partial(Row, "The optimum, Census", f"k = {k}")
     return [
-        Row(
-            table, f"k = {k}", "score", BEST["Census"][k][3], round(found.score, 5), "published: best of GOMM"
-        ),
-        Row(table, f"k = {k}", "proved optimal", None, "yes" if found.optimal else "no"),
-        Row(table, f"k = {k}", "groups", None, groups),
-        Row(table, f"k = {k}", "IL / ID / DLD", None, f"{found.il:.2f} / {found.id:.2f} / {found.dld:.2f}"),
-        Row(table, f"k = {k}", "groupings the additive bound left", None, found.solution.evaluations),
+        row("score", BEST["Census"][k][3], round(found.score, 5), "published: best of GOMM"),
+        row("proved optimal", None, "yes" if found.optimal else "no"),
+        row("groups", None, groups),
+        row("IL / ID / DLD", None, f"{found.il:.2f} / {found.id:.2f} / {found.dld:.2f}"),
+        row("groupings the additive bound left", None, found.solution.evaluations),
     ]
 
 

@@ -123,16 +123,7 @@ def test_sure_links_are_links_of_every_completion():
         pool = evaluator.pool
         slot_of = np.concatenate([[0], evaluator.slots(tuple(range(1, full + 1)))])
         witnesses = np.arange(problem.m)
-        gaps = exact_kernels.widest_gaps(
-            problem.points,
-            pool.columns,
-            pool.width,
-            pool.means,
-            pool.own,
-            slot_of,
-            witnesses,
-            problem.clusters,
-        )
+        gaps = exact_kernels.widest_gaps(problem.points, pool, slot_of, witnesses)
         rows = np.empty((5, problem.clusters))
         seen = 0
         for settled, rest in [((1, 2), 28), ((3, 4), 24), ((1, 6), 24), ((9, 2), 20), ((1, 2, 4), 24)]:
@@ -141,7 +132,7 @@ def test_sure_links_are_links_of_every_completion():
                 for i in range(problem.m)
                 if not exact_kernels.is_beaten(
                     problem.points,
-                    *pool.linkage(),
+                    pool,
                     slot_of[list(settled)],
                     i,
                     gaps[rest, i],

@@ -4,7 +4,7 @@ Correlated attributes in one group lose little but let records be linked; spread
 clusterings agree, which loses more and links less (Nin, Herranz and Torra, 2008).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from pydantic import Field
@@ -13,8 +13,8 @@ from shoal.microdata.grouping.bounds import lower_bound
 from shoal.microdata.grouping.evaluator import Evaluator
 from shoal.microdata.grouping.problem import GroupingProblem, Partition, canonical
 from shoal.microdata.grouping.solution import Grouping
-from shoal.search import Budget, Observer, Seeds, StopReason, silent
-from shoal.search.options import NoOptions, Options
+from shoal.search import StopReason
+from shoal.search.solver import Given, NoOptions, Options, solver
 
 
 class SizeOptions(Options):
@@ -76,62 +76,28 @@ def uncorrelated_groups(points: np.ndarray, size: int) -> list[list[int]]:
     return [sorted(group) for group in groups if group]
 
 
-def solve_single(
-    problem: GroupingProblem,
-    options: NoOptions | None = None,
-    *,
-    budget: Budget | None = None,
-    seeds: Seeds | None = None,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: Sequence[int] | None = None,
-) -> Grouping:
+@solver(NoOptions)
+def solve_single(problem: GroupingProblem, options: NoOptions, given: Given) -> Grouping:
     """All attributes together: classic microaggregation, for which k holds."""
-    return _best_of(problem, [[list(range(problem.n))]], budget, threads, observer)
+    return _best_of(problem, [[list(range(problem.n))]], given)
 
 
-def solve_univariate(
-    problem: GroupingProblem,
-    options: NoOptions | None = None,
-    *,
-    budget: Budget | None = None,
-    seeds: Seeds | None = None,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: Sequence[int] | None = None,
-) -> Grouping:
+@solver(NoOptions)
+def solve_univariate(problem: GroupingProblem, options: NoOptions, given: Given) -> Grouping:
     """Every attribute on its own: the least loss and the least protection."""
-    return _best_of(problem, [[[attribute] for attribute in range(problem.n)]], budget, threads, observer)
+    return _best_of(problem, [[[attribute] for attribute in range(problem.n)]], given)
 
 
-def solve_correlated(
-    problem: GroupingProblem,
-    options: SizeOptions | None = None,
-    *,
-    budget: Budget | None = None,
-    seeds: Seeds | None = None,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: Sequence[int] | None = None,
-) -> Grouping:
+@solver(SizeOptions)
+def solve_correlated(problem: GroupingProblem, options: SizeOptions, given: Given) -> Grouping:
     """Highly correlated attributes together."""
-    groupings = _by_size(problem, options or SizeOptions(), correlated_groups)
-    return _best_of(problem, groupings, budget, threads, observer)
+    return _best_of(problem, _by_size(problem, options, correlated_groups), given)
 
 
-def solve_uncorrelated(
-    problem: GroupingProblem,
-    options: SizeOptions | None = None,
-    *,
-    budget: Budget | None = None,
-    seeds: Seeds | None = None,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: Sequence[int] | None = None,
-) -> Grouping:
+@solver(SizeOptions)
+def solve_uncorrelated(problem: GroupingProblem, options: SizeOptions, given: Given) -> Grouping:
     """Highly correlated attributes in different groups."""
-    groupings = _by_size(problem, options or SizeOptions(), uncorrelated_groups)
-    return _best_of(problem, groupings, budget, threads, observer)
+    return _best_of(problem, _by_size(problem, options, uncorrelated_groups), given)
 
 
 def _by_size(
@@ -143,31 +109,14 @@ def _by_size(
     return [build(problem.points, size) for size in sizes]
 
 
-def _best_of(
-    problem: GroupingProblem,
-    groupings: Iterable[list[list[int]]],
-    budget: Budget | None,
-    threads: int,
-    observer: Observer,
-) -> Grouping:
-    run = (budget or Budget()).start(observer)
+def _best_of(problem: GroupingProblem, groupings: Iterable[list[list[int]]], given: Given) -> Grouping:
+    run = given.run()
     partitions: list[Partition] = list(dict.fromkeys(canonical(groups) for groups in groupings))
-    with Evaluator(problem, threads=threads) as evaluator:
-        scores = evaluator.scores(partitions)
-        place = min(range(len(scores)), key=lambda at: scores[at].value)
-        value = scores[place].value
-        optimal = problem.n == 1
+    with Evaluator(problem, threads=given.threads) as evaluator:
+        values = [score.value for score in evaluator.scores(partitions)]
+        value, optimal = min(values), problem.n == 1
         run.spend(len(partitions))
         run.report(value, bound=value if optimal else min(value, lower_bound(problem)))
         run.finish(StopReason.OPTIMAL if optimal else StopReason.ITERATIONS)
-        return Grouping(
-            value=value,
-            bound=run.bound,
-            optimal=optimal,
-            partition=partitions[place],
-            score=scores[place],
-            evaluations=len(partitions),
-            clustered=evaluator.clustered,
-            saved=evaluator.saved,
-            **run.closing(),
-        )
+        best = partitions[values.index(value)]
+        return evaluator.grouping(best, run, optimal=optimal, evaluations=len(partitions))

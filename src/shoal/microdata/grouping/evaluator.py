@@ -13,9 +13,11 @@ import numpy as np
 
 from shoal.microdata.grouping.evaluator_kernels import Pool, count_links
 from shoal.microdata.grouping.problem import GroupingProblem, Partition, members
+from shoal.microdata.grouping.solution import Grouping
 from shoal.microdata.measures.fitness import Fitness, fitness
 from shoal.microdata.microaggregation.construct.mdav import mdav_labels
 from shoal.microdata.microaggregation.solution import group_means
+from shoal.search import Run
 
 MEMORY_MB = 512
 
@@ -105,6 +107,27 @@ class Evaluator:
             dld=100.0 * links / self.problem.m,
         )
 
+    def grouping(
+        self, partition: Partition, run: Run, *, optimal: bool, evaluations: int, **more: Any
+    ) -> Grouping:
+        """What a run ends with whose best is a partition that was scored; ``more`` are further fields of it."""
+        score = self._known[partition]
+        bound = None if run.bound is None else min(run.bound, score.value)
+        if optimal:
+            run.finish()
+        return Grouping(
+            value=score.value,
+            bound=score.value if optimal else bound,
+            optimal=optimal,
+            partition=partition,
+            score=score,
+            evaluations=evaluations,
+            clustered=self.clustered,
+            saved=self.saved,
+            **more,
+            **run.closing(),
+        )
+
     def cluster(self, masks: Iterable[int]) -> None:
         """Cluster the sets that are not in the pool; the others become the last to be forgotten."""
         wanted = list(dict.fromkeys(masks))
@@ -140,16 +163,8 @@ class Evaluator:
         self._pool.fill(slot, problem.points, columns, labels, self._widths, around)
 
     def _links(self, partition: Partition) -> int:
-        return int(
-            count_links(
-                self.problem.points,
-                *self._pool.linkage(),
-                self.slots(partition),
-                self._killers,
-                self._order,
-                self.problem.m,
-            )
-        )
+        slots, problem = self.slots(partition), self.problem
+        return int(count_links(problem.points, self._pool, slots, self._killers, self._order, problem.m))
 
     def _each(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         if self._executor is None or len(items) < 2:

@@ -5,7 +5,7 @@ cluster, the means, each record's squared distance to its own mean, and the two 
 error and values inside intervals). Linkage alone looks at several sets together.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from shoal.microdata.measures.linkage import TIE, TINY
 from shoal.search.kernels import kernel
 
 
-@dataclass(frozen=True, eq=False)
-class Pool:
+class Pool(NamedTuple):
     """Slots for clustered sets; all arrays have a row for each slot.
 
     ``columns`` and ``width`` are the attributes of a set and their number. ``means`` holds the means cluster by cluster,
@@ -32,10 +31,10 @@ class Pool:
     sse: np.ndarray
     hits: np.ndarray
 
-    @classmethod
-    def empty(cls, slots: int, records: int, attributes: int, clusters: int) -> "Pool":
+    @staticmethod
+    def empty(slots: int, records: int, attributes: int, clusters: int) -> "Pool":
         """A pool with nothing in it."""
-        return cls(
+        return Pool(
             columns=np.zeros((slots, attributes), dtype=np.int64),
             width=np.zeros(slots, dtype=np.int64),
             labels=np.zeros((slots, records), dtype=np.int32),
@@ -61,8 +60,8 @@ class Pool:
     def grown(self, slots: int) -> "Pool":
         """A larger pool with the same content."""
         larger = Pool.empty(slots, self.labels.shape[1], self.columns.shape[1], self.starts.shape[1] - 1)
-        for name, array in vars(self).items():
-            getattr(larger, name)[: array.shape[0]] = array
+        for new, old in zip(larger, self, strict=True):
+            new[: old.shape[0]] = old
         return larger
 
     def fill(
@@ -78,35 +77,15 @@ class Pool:
         self.columns[slot, : columns.size] = columns
         self.width[slot] = columns.size
         self.labels[slot] = labels
-        self.sse[slot], self.hits[slot] = _describe(
-            points,
-            columns,
-            labels,
-            widths,
-            around,
-            self.members[slot],
-            self.starts[slot],
-            self.means[slot],
-            self.spread[slot],
-            self.own[slot],
-        )
-
-    def linkage(self) -> tuple[np.ndarray, ...]:
-        """The arrays that ``count_links`` needs."""
-        return (
-            self.columns,
-            self.width,
-            self.labels,
-            self.members,
-            self.starts,
-            self.means,
-            self.spread,
-            self.own,
-        )
+        _describe(self, slot, points, widths, around)
 
 
 @kernel
-def _describe(points, columns, labels, widths, around, members, starts, means, spread, own):  # type: ignore[no-untyped-def]
+def _describe(pool, slot, points, widths, around):  # type: ignore[no-untyped-def]
+    # Fills in what follows from the columns and the labels of a slot.
+    columns, labels = pool.columns[slot, : pool.width[slot]], pool.labels[slot]
+    members, starts, own = pool.members[slot], pool.starts[slot], pool.own[slot]
+    means, spread = pool.means[slot], pool.spread[slot]
     m, d, clusters = points.shape[0], columns.shape[0], starts.shape[0] - 1
     starts[:] = 0
     for i in range(m):
@@ -140,7 +119,7 @@ def _describe(points, columns, labels, widths, around, members, starts, means, s
                 if abs(difference) <= widths[w] * unit:
                     hits += 1
         sse += own[i]
-    return sse, hits
+    pool.sse[slot], pool.hits[slot] = sse, hits
 
 
 @kernel
@@ -167,17 +146,17 @@ def _to_all_means(record, columns, width, spread, clusters, row):  # type: ignor
 
 
 @kernel
-def is_beaten(  # type: ignore[no-untyped-def]
-    points, columns, width, labels, members, starts, means, spread, own, slots, i, allowance, killers, rows
-):
+def is_beaten(points, pool, slots, i, allowance, killers, rows):  # type: ignore[no-untyped-def]
     """Whether another protected record is at least as near to record i as its own, or farther by at most an allowance.
 
     ``killers`` remembers which one.
     """
+    columns, width, labels, starts = pool.columns, pool.width, pool.labels, pool.starts
+    means, spread = pool.means, pool.spread
     groups, clusters = slots.shape[0], starts.shape[1] - 1
     mine = 0.0
     for g in range(groups):
-        mine += own[slots[g], i]
+        mine += pool.own[slots[g], i]
     limit = mine + allowance
     limit += limit * TIE + TINY
     record = points[i]
@@ -218,7 +197,7 @@ def is_beaten(  # type: ignore[no-untyped-def]
         if rows[main, c] > room:
             continue
         for place in range(starts[s, c], starts[s, c + 1]):
-            j = members[s, place]
+            j = pool.members[s, place]
             if j == i:
                 continue
             total = rows[main, c]
@@ -238,21 +217,16 @@ def is_beaten(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def count_links(  # type: ignore[no-untyped-def]
-    points, columns, width, labels, members, starts, means, spread, own, slots, killers, order, most
-):
+def count_links(points, pool, slots, killers, order, most):  # type: ignore[no-untyped-def]
     """How many records are strictly nearest to their own protected record; gives up once there are more than ``most``.
 
     ``slots`` are the groups of the partition. ``killers`` holds for each record another one that was nearer before: a
     good first guess that changes only the speed. Records are tried in the given ``order``.
     """
-    rows = np.empty((slots.shape[0], starts.shape[1] - 1))
+    rows = np.empty((slots.shape[0], pool.starts.shape[1] - 1))
     links = 0
     for place in range(order.shape[0]):
-        i = order[place]
-        if not is_beaten(
-            points, columns, width, labels, members, starts, means, spread, own, slots, i, 0.0, killers, rows
-        ):
+        if not is_beaten(points, pool, slots, order[place], 0.0, killers, rows):
             links += 1
             if links > most:
                 break

@@ -8,7 +8,6 @@ that are linked whatever becomes of the attributes left. Optimal means optimal f
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -20,6 +19,8 @@ from shoal.microdata.grouping.evaluator import Evaluator
 from shoal.microdata.grouping.evaluator_kernels import Pool
 from shoal.microdata.grouping.exact_kernels import (
     SAME,
+    Tree,
+    Tried,
     branches,
     cheapest_partitions,
     explore,
@@ -28,8 +29,8 @@ from shoal.microdata.grouping.exact_kernels import (
 from shoal.microdata.grouping.genetic import DGommOptions, search
 from shoal.microdata.grouping.problem import GroupingProblem, Partition, canonical
 from shoal.microdata.grouping.solution import Grouping
-from shoal.search import Budget, Observer, Run, Seeds, StopReason, silent
-from shoal.search.options import Options
+from shoal.search import Run
+from shoal.search.solver import Given, Options, solver
 
 LARGEST = 13
 # A branch with this many attributes left is looked through in one go: at most 203 partitions.
@@ -46,16 +47,8 @@ class ExactOptions(Options):
     )
 
 
-def solve(
-    problem: GroupingProblem,
-    options: ExactOptions | None = None,
-    *,
-    budget: Budget | None = None,
-    seeds: Seeds | None = None,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: Sequence[int] | None = None,
-) -> Grouping:
+@solver(ExactOptions)
+def solve(problem: GroupingProblem, options: ExactOptions, given: Given) -> Grouping:
     """Find and prove the best grouping; one iteration of the budget is one branch. Seeds only choose where to begin.
 
     >>> problem = GroupingProblem.of(np.random.default_rng(0).normal(size=(30, 4)), k=3)
@@ -63,7 +56,6 @@ def solve(
     >>> found.optimal, found.groups
     (True, ((0, 1, 2, 3),))
     """
-    options = options or ExactOptions()
     if problem.n > LARGEST:
         raise InputError(
             f"method 'exact' takes up to {LARGEST} attributes and there are {problem.n}; use 'd-gomm', whose result "
@@ -76,8 +68,8 @@ def solve(
             f"method 'exact' would need {needed / 2**20:,.0f} MB for {problem.m} records; allow that much with option "
             "memory_mb, or use 'd-gomm'"
         )
-    run = (budget or Budget()).start(observer)
-    with Evaluator(problem, threads=threads, memory_mb=options.memory_mb) as evaluator:
+    run, start = given.run(), given.start
+    with Evaluator(problem, threads=given.threads, memory_mb=options.memory_mb) as evaluator:
         first: Partition = (sets,) if start is None else canonical(_groups(start))
         best = min(dict.fromkeys([first, (sets,)]), key=lambda p: evaluator.scores([p])[0].value)
         run.report(evaluator.scores([best])[0].value, bound=lower_bound(problem))
@@ -87,7 +79,7 @@ def solve(
                 evaluator,
                 DGommOptions(population=100, generations=40),
                 run.remaining(iterations=40).start(),
-                seeds or Seeds(0),
+                given.seeds,
                 None if start is None else list(start),
             )
             evaluations += head_start.evaluations
@@ -99,19 +91,7 @@ def solve(
                 evaluations += left
         score = evaluator.scores([best])[0]
         proved = run.bound is not None and run.bound >= score.value - 2 * SAME
-        if proved:
-            run.finish(StopReason.OPTIMAL)
-        return Grouping(
-            value=score.value,
-            bound=score.value if proved else min(run.bound, score.value),
-            optimal=proved,
-            partition=best,
-            score=score,
-            evaluations=evaluations,
-            clustered=evaluator.clustered,
-            saved=evaluator.saved,
-            **run.closing(),
-        )
+        return evaluator.grouping(best, run, optimal=proved, evaluations=evaluations)
 
 
 def _groups(labels: Sequence[int]) -> list[list[int]]:
@@ -128,46 +108,34 @@ def _cluster_all(evaluator: Evaluator, run: Run) -> bool:
     return True
 
 
-@dataclass(frozen=True, eq=False)
-class _Tree:
-    """The branches that the additive bound leaves, the most promising first."""
-
-    slot_of: np.ndarray
-    cost: np.ndarray
-    best: np.ndarray
-    groups: np.ndarray
-    left: np.ndarray
-    bounds: np.ndarray
-    partitions: int
-
-    @classmethod
-    def of(cls, evaluator: Evaluator, limit: float) -> "_Tree":
-        problem, pool = evaluator.problem, evaluator.pool
-        n = problem.n
-        full = 2**n - 1
-        slot_of = np.zeros(full + 1, dtype=np.int64)
-        slot_of[1:] = evaluator.slots(tuple(range(1, full + 1)))
-        cost = np.zeros(full + 1)
-        cost[1:] = [
-            problem.loss_percent(pool.sse[s]) / 2 + problem.disclosure_percent(pool.hits[s]) / 4
-            for s in slot_of[1:]
-        ]
-        best = cheapest_partitions(cost)
-        none = np.zeros((0, n), dtype=np.int64), np.zeros(0, dtype=np.int64)
-        number = branches(cost, best, full, _SMALL, limit, *none)
-        groups, left = np.zeros((number, n), dtype=np.int64), np.zeros(number, dtype=np.int64)
-        branches(cost, best, full, _SMALL, limit, groups, left)
-        bounds = cost[groups].sum(axis=1) + best[left]
-        order = np.argsort(bounds, kind="stable")
-        partitions = int(branches(cost, best, full, 0, limit, *none))
-        return cls(slot_of, cost, best, groups[order], left[order], bounds[order], partitions)
+def _tree(evaluator: Evaluator, limit: float) -> tuple[Tree, int]:
+    """The branches to look through, and how many partitions they hold."""
+    problem, pool = evaluator.problem, evaluator.pool
+    n = problem.n
+    full = 2**n - 1
+    slot_of = np.zeros(full + 1, dtype=np.int64)
+    slot_of[1:] = evaluator.slots(tuple(range(1, full + 1)))
+    cost = np.zeros(full + 1)
+    cost[1:] = [
+        problem.loss_percent(pool.sse[s]) / 2 + problem.disclosure_percent(pool.hits[s]) / 4
+        for s in slot_of[1:]
+    ]
+    best = cheapest_partitions(cost)
+    none = np.zeros((0, n), dtype=np.int64), np.zeros(0, dtype=np.int64)
+    number = branches(cost, best, full, _SMALL, limit, *none)
+    groups, left = np.zeros((number, n), dtype=np.int64), np.zeros(number, dtype=np.int64)
+    branches(cost, best, full, _SMALL, limit, groups, left)
+    bounds = cost[groups].sum(axis=1) + best[left]
+    order = np.argsort(bounds, kind="stable")
+    partitions = int(branches(cost, best, full, 0, limit, *none))
+    return Tree(slot_of, cost, best, groups[order], left[order], bounds[order]), partitions
 
 
 def _prove(evaluator: Evaluator, run: Run, best: Partition) -> tuple[Partition, int]:
     """Look through all branches; the better partition, and how many the additive bound left to look at."""
     problem = evaluator.problem
     value = evaluator.scores([best])[0].value
-    tree = _Tree.of(evaluator, value)
+    tree, partitions = _tree(evaluator, value)
     run.report(value, bound=min(value, float(tree.best[-1])), phase="proving")
     explorer = _Explorer(evaluator, tree)
     done, total = 0, tree.left.size
@@ -188,22 +156,24 @@ def _prove(evaluator: Evaluator, run: Run, best: Partition) -> tuple[Partition, 
     if done == total:
         run.report(value, bound=value)
     assert abs(evaluator.scores([best])[0].value - value) <= 1e-7, problem
-    return best, tree.partitions
+    return best, partitions
 
 
 class _Explorer:
     """Calls the kernel for stretches of branches, and learns which records to try first."""
 
-    def __init__(self, evaluator: Evaluator, tree: _Tree) -> None:
+    def __init__(self, evaluator: Evaluator, tree: Tree) -> None:
         problem = evaluator.problem
         self._threads = evaluator.threads
         self._problem, self._pool, self._tree = problem, evaluator.pool, tree
-        self._order = np.arange(problem.m)
-        self._linked = np.zeros(problem.m, dtype=np.int64)
-        self._killers = np.arange(problem.m)
-        self._early_killers = np.arange(problem.m)
-        self._witnesses = np.zeros(0, dtype=np.int64)
-        self._gaps = np.zeros((tree.cost.size, 0))
+        self._tried = Tried(
+            order=np.arange(problem.m),
+            witnesses=np.zeros(0, dtype=np.int64),
+            gaps=np.zeros((tree.cost.size, 0)),
+            killers=np.arange(problem.m),
+            early_killers=np.arange(problem.m),
+            linked=np.zeros(problem.m, dtype=np.int64),
+        )
         self._rounds = 0
 
     def look_through(
@@ -217,48 +187,22 @@ class _Explorer:
         yield from results
 
     def _explore(self, first: int, last: int, value: float) -> tuple[float, Partition]:
-        problem, tree = self._problem, self._tree
+        problem = self._problem
         found = np.zeros(problem.n, dtype=np.int64)
-        score = explore(
-            problem.points,
-            *self._pool.linkage(),
-            tree.slot_of,
-            tree.cost,
-            tree.best,
-            25.0 / problem.m,
-            tree.groups,
-            tree.left,
-            first,
-            last,
-            value,
-            self._order,
-            self._witnesses,
-            self._gaps,
-            self._killers,
-            self._early_killers,
-            self._linked,
-            found,
-        )
+        known = (problem.points, self._pool, self._tree, self._tried)
+        score = explore(*known, 25.0 / problem.m, first, last, value, found)
         masks = [int(mask) for mask in found if mask]
         return float(score), tuple(sorted(masks, key=lambda mask: mask & -mask))
 
     def _learn(self) -> None:
         self._rounds += 1
         # What a thread counts while another one does may get lost; the order needs no exact counts.
-        self._order = np.argsort(-self._linked, kind="stable")
+        order = np.argsort(-self._tried.linked, kind="stable")
+        self._tried = self._tried._replace(order=order)
         if self._rounds == 2:
-            pool = self._pool
-            self._witnesses = self._order[:_WITNESSES].copy()
-            self._gaps = widest_gaps(
-                self._problem.points,
-                pool.columns,
-                pool.width,
-                pool.means,
-                pool.own,
-                self._tree.slot_of,
-                self._witnesses,
-                self._problem.clusters,
-            )
+            witnesses = order[:_WITNESSES].copy()
+            gaps = widest_gaps(self._problem.points, self._pool, self._tree.slot_of, witnesses)
+            self._tried = self._tried._replace(witnesses=witnesses, gaps=gaps)
 
 
 def warm_up() -> None:

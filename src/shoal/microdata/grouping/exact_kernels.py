@@ -6,6 +6,8 @@ lowest attribute left, so that every partition is met once. ``cost`` holds the a
 Linkage is bounded by records that are linked whatever becomes of the attributes left.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from shoal.microdata.grouping.evaluator_kernels import is_beaten, to_mean
@@ -13,6 +15,36 @@ from shoal.search.kernels import kernel
 
 # Scores closer than this count as equal.
 SAME = 1e-9
+
+
+class Tree(NamedTuple):
+    """The branches that the additive bound leaves, the most promising first, and what each set of attributes costs.
+
+    A branch is a row of ``groups`` (0 where there is none) with the attributes ``left`` and the lower bound ``bounds``. By
+    set: ``slot_of`` is its place in the pool, ``cost`` its additive cost, ``best`` the least of any partition of it.
+    """
+
+    slot_of: np.ndarray
+    cost: np.ndarray
+    best: np.ndarray
+    groups: np.ndarray
+    left: np.ndarray
+    bounds: np.ndarray
+
+
+class Tried(NamedTuple):
+    """In which ``order`` records are tried, ``witnesses`` for whole branches with the ``gaps`` of each set.
+
+    ``killers`` are guesses at who beats a record, for partitions and for branches; ``linked`` counts how often a record
+    was linked. All of them change only the speed.
+    """
+
+    order: np.ndarray
+    witnesses: np.ndarray
+    gaps: np.ndarray
+    killers: np.ndarray
+    early_killers: np.ndarray
+    linked: np.ndarray
 
 
 @kernel
@@ -38,12 +70,13 @@ def cheapest_partitions(cost: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def widest_gaps(points, columns, width, means, own, slot_of, witnesses, clusters):  # type: ignore[no-untyped-def]
+def widest_gaps(points, pool, slot_of, witnesses):  # type: ignore[no-untyped-def]
     """For every set and witness: by how much its distance can exceed that to the nearest means, over all partitions.
 
     A record whose rivals are farther off than this in the groups settled is linked in every completion.
     """
-    sets = slot_of.shape[0]
+    columns, width, means = pool.columns, pool.width, pool.means
+    sets, clusters = slot_of.shape[0], pool.starts.shape[1] - 1
     gaps = np.zeros((sets, witnesses.shape[0]))
     single = np.zeros((sets, witnesses.shape[0]))
     for mask in range(1, sets):
@@ -53,7 +86,7 @@ def widest_gaps(points, columns, width, means, own, slot_of, witnesses, clusters
             nearest = np.inf
             for c in range(clusters):
                 nearest = min(nearest, to_mean(points[i], columns[s], width[s], means[s], c))
-            single[mask, w] = own[s, i] - nearest
+            single[mask, w] = pool.own[s, i] - nearest
     for whole in range(1, sets):
         lowest = whole & -whole
         rest = whole ^ lowest
@@ -65,6 +98,18 @@ def widest_gaps(points, columns, width, means, own, slot_of, witnesses, clusters
                 break
             part = (part - 1) & rest
     return gaps
+
+
+@kernel
+def _first_choice(whole):  # type: ignore[no-untyped-def]
+    # What the lowest attribute of a set is first joined with: all the others. −1 if there is no attribute.
+    return whole ^ (whole & -whole) if whole else -1
+
+
+@kernel
+def _next_choice(whole, part):  # type: ignore[no-untyped-def]
+    # What comes after a part of the others; −1 after the empty one, the last.
+    return -1 if part == 0 else (part - 1) & (whole ^ (whole & -whole))
 
 
 @kernel
@@ -90,7 +135,7 @@ def branches(cost, best, everything, small, limit, groups, left):  # type: ignor
     choice = np.zeros(most + 1, dtype=np.int64)
     base = np.zeros(most + 1)
     remaining[0] = everything
-    choice[0] = everything ^ (everything & -everything)
+    choice[0] = _first_choice(everything)
     count = 0
     fresh = True
     while depth >= 0:
@@ -108,11 +153,8 @@ def branches(cost, best, everything, small, limit, groups, left):  # type: ignor
         if choice[depth] < 0:
             depth -= 1
             continue
-        lowest = whole & -whole
-        rest = whole ^ lowest
-        part = choice[depth]
-        choice[depth] = -1 if part == 0 else (part - 1) & rest
-        group = lowest | part
+        group = (whole & -whole) | choice[depth]
+        choice[depth] = _next_choice(whole, choice[depth])
         after = whole ^ group
         if base[depth] + cost[group] + best[after] >= limit:
             continue
@@ -120,47 +162,18 @@ def branches(cost, best, everything, small, limit, groups, left):  # type: ignor
         base[depth + 1] = base[depth] + cost[group]
         depth += 1
         remaining[depth] = after
-        choice[depth] = after ^ (after & -after) if after else -1
+        choice[depth] = _first_choice(after)
         fresh = True
     return count
 
 
 @kernel
-def _sure_links(  # type: ignore[no-untyped-def]
-    points,
-    columns,
-    width,
-    labels,
-    members,
-    starts,
-    means,
-    spread,
-    own,
-    slots,
-    killers,
-    witnesses,
-    gaps,
-    rows,
-    most,
-):
+def _sure_links(points, pool, tried, slots, left, rows, most):  # type: ignore[no-untyped-def]
+    # How many witnesses are linked whatever becomes of the attributes left; gives up at more than ``most``.
     links = 0
-    for w in range(witnesses.shape[0]):
-        if not is_beaten(
-            points,
-            columns,
-            width,
-            labels,
-            members,
-            starts,
-            means,
-            spread,
-            own,
-            slots,
-            witnesses[w],
-            gaps[w],
-            killers,
-            rows,
-        ):
+    for w in range(tried.witnesses.shape[0]):
+        allowance = tried.gaps[left, w]
+        if not is_beaten(points, pool, slots, tried.witnesses[w], allowance, tried.early_killers, rows):
             links += 1
             if links > most:
                 break
@@ -168,40 +181,13 @@ def _sure_links(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def explore(  # type: ignore[no-untyped-def]
-    points,
-    columns,
-    width,
-    labels,
-    members,
-    starts,
-    means,
-    spread,
-    own,
-    slot_of,
-    cost,
-    best,
-    per_link,
-    groups,
-    left,
-    first,
-    last,
-    incumbent,
-    order,
-    witnesses,
-    gaps,
-    killers,
-    early_killers,
-    linked,
-    found,
-):
+def explore(points, pool, tree, tried, per_link, first, last, incumbent, found):  # type: ignore[no-untyped-def]
     """Look through branches ``first`` to ``last`` for a partition better than the incumbent.
 
-    Its groups are written to ``found`` and its score is returned; the incumbent's if there is none. ``linked`` counts how
-    often a record was linked. Records are tried in the given ``order``, ``witnesses`` for whole branches.
+    Its groups are written to ``found`` and its score is returned; the incumbent's if there is none.
     """
-    n = groups.shape[1]
-    rows = np.empty((n, starts.shape[1] - 1))
+    n = tree.groups.shape[1]
+    rows = np.empty((n, pool.starts.shape[1] - 1))
     slots = np.zeros(n, dtype=np.int64)
     prefix = np.zeros(n, dtype=np.int64)
     remaining = np.zeros(n + 1, dtype=np.int64)
@@ -210,44 +196,30 @@ def explore(  # type: ignore[no-untyped-def]
     value = incumbent
     for b in range(first, last):
         depth = 0
-        while depth < n and groups[b, depth]:
-            prefix[depth] = groups[b, depth]
-            slots[depth] = slot_of[prefix[depth]]
-            base[depth + 1] = base[depth] + cost[prefix[depth]]
+        while depth < n and tree.groups[b, depth]:
+            prefix[depth] = tree.groups[b, depth]
+            slots[depth] = tree.slot_of[prefix[depth]]
+            base[depth + 1] = base[depth] + tree.cost[prefix[depth]]
             depth += 1
         top = depth
-        remaining[depth] = left[b]
-        choice[depth] = left[b] ^ (left[b] & -left[b]) if left[b] else -1
+        remaining[depth] = tree.left[b]
+        choice[depth] = _first_choice(tree.left[b])
         fresh = True
         while depth >= top:
             whole = remaining[depth]
             if fresh:
                 fresh = False
-                room = value - SAME - base[depth] - best[whole]
+                room = value - SAME - base[depth] - tree.best[whole]
                 if room < 0.0:
                     depth -= 1
                     continue
                 most = int(room / per_link)
                 if whole == 0:
                     links = 0
-                    for place in range(order.shape[0]):
-                        if not is_beaten(
-                            points,
-                            columns,
-                            width,
-                            labels,
-                            members,
-                            starts,
-                            means,
-                            spread,
-                            own,
-                            slots[:depth],
-                            order[place],
-                            0.0,
-                            killers,
-                            rows,
-                        ):
-                            linked[order[place]] += 1
+                    for place in range(tried.order.shape[0]):
+                        i = tried.order[place]
+                        if not is_beaten(points, pool, slots[:depth], i, 0.0, tried.killers, rows):
+                            tried.linked[i] += 1
                             links += 1
                             if links > most:
                                 break
@@ -257,43 +229,23 @@ def explore(  # type: ignore[no-untyped-def]
                             found[g] = prefix[g] if g < depth else 0
                     depth -= 1
                     continue
-                if depth >= 2 and whole & (whole - 1) and most < witnesses.shape[0]:
-                    links = _sure_links(
-                        points,
-                        columns,
-                        width,
-                        labels,
-                        members,
-                        starts,
-                        means,
-                        spread,
-                        own,
-                        slots[:depth],
-                        early_killers,
-                        witnesses,
-                        gaps[whole],
-                        rows,
-                        most,
-                    )
-                    if links > most:
-                        depth -= 1
-                        continue
+                several = depth >= 2 and whole & (whole - 1) and most < tried.witnesses.shape[0]
+                if several and _sure_links(points, pool, tried, slots[:depth], whole, rows, most) > most:
+                    depth -= 1
+                    continue
             if choice[depth] < 0:
                 depth -= 1
                 continue
-            lowest = whole & -whole
-            rest = whole ^ lowest
-            part = choice[depth]
-            choice[depth] = -1 if part == 0 else (part - 1) & rest
-            group = lowest | part
+            group = (whole & -whole) | choice[depth]
+            choice[depth] = _next_choice(whole, choice[depth])
             after = whole ^ group
-            if base[depth] + cost[group] + best[after] >= value - SAME:
+            if base[depth] + tree.cost[group] + tree.best[after] >= value - SAME:
                 continue
             prefix[depth] = group
-            slots[depth] = slot_of[group]
-            base[depth + 1] = base[depth] + cost[group]
+            slots[depth] = tree.slot_of[group]
+            base[depth + 1] = base[depth] + tree.cost[group]
             depth += 1
             remaining[depth] = after
-            choice[depth] = after ^ (after & -after) if after else -1
+            choice[depth] = _first_choice(after)
             fresh = True
     return value

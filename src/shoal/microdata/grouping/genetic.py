@@ -17,7 +17,7 @@ from shoal.microdata.grouping.chromosome import Chromosome, random_chromosome
 from shoal.microdata.grouping.evaluator import MEMORY_MB, Evaluator
 from shoal.microdata.grouping.problem import GroupingProblem
 from shoal.microdata.grouping.solution import Course, Grouping, SearchRun
-from shoal.search import Budget, Observer, Run, Seeds, StopReason, silent
+from shoal.search import Run, Seeds
 from shoal.search.evolution import (
     AnyParents,
     Evolution,
@@ -27,7 +27,7 @@ from shoal.search.evolution import (
     Strategy,
     evolve,
 )
-from shoal.search.options import Options
+from shoal.search.solver import Given, Options, solver
 
 # The field of the options that says how often, the operator's name, and what it does.
 _OPERATORS: tuple[tuple[str, str, Callable[..., list[Chromosome]]], ...] = (
@@ -86,16 +86,8 @@ class DGommOptions(GommOptions):
 OPERATOR_NAMES = tuple(name for _, name, _ in _OPERATORS)
 
 
-def solve(
-    problem: GroupingProblem,
-    options: GommOptions | None = None,
-    *,
-    budget: Budget | None = None,
-    seeds: Seeds | None = None,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: Sequence[int] | None = None,
-) -> Grouping:
+@solver(GommOptions)
+def solve(problem: GroupingProblem, options: GommOptions, given: Given) -> Grouping:
     """Look for the best grouping; one iteration of the budget is one generation.
 
     ``start`` gives a group to each attribute and joins the first population.
@@ -105,12 +97,10 @@ def solve(
     >>> found.work, found.evaluations, bool(found.value >= found.bound)
     (5, 510, True)
     """
-    options = options or GommOptions()
-    spending = (budget or Budget()).or_iterations(options.runs * options.generations)
-    run = spending.start(observer)
+    run = given.run(options.runs * options.generations)
     run.report(bound=lower_bound(problem))
-    with Evaluator(problem, threads=threads, memory_mb=options.memory_mb) as evaluator:
-        return search(evaluator, options, run, seeds or Seeds(0), start)
+    with Evaluator(problem, threads=given.threads, memory_mb=options.memory_mb) as evaluator:
+        return search(evaluator, options, run, given.seeds, given.start)
 
 
 def search(
@@ -132,24 +122,14 @@ def search(
     if alternative.value <= score.value + 1e-9:
         partition, score = together, alternative
     run.report(score.value)
-    bound = min(run.bound, score.value) if run.bound is not None else None
-    optimal = problem.n == 1
-    if optimal:
-        bound = score.value
-        run.finish(StopReason.OPTIMAL)
-    return Grouping(
-        value=score.value,
-        bound=bound,
-        optimal=optimal,
-        partition=partition,
-        score=score,
+    return evaluator.grouping(
+        partition,
+        run,
+        optimal=problem.n == 1,
         evaluations=sum(item.evaluations for item, _, _ in found),
-        clustered=evaluator.clustered,
-        saved=evaluator.saved,
         course=course,
         statistics=statistics,
         runs=tuple(item for item, _, _ in found),
-        **run.closing(),
     )
 
 

@@ -2,8 +2,8 @@
 
 from typing import Literal
 
-from shoal.search.settings import SearchSettings
-from shoal.settings import Columns, Data, Groups, Options, setting, switch
+from shoal.search.settings import SearchSettings, method, method_options, target
+from shoal.settings import Columns, Data, Groups, Options, data_argument, setting, smallest, switch
 
 _SCORING = "Scoring, gaps"
 
@@ -11,24 +11,14 @@ _SCORING = "Scoring, gaps"
 class GroupSettings(SearchSettings):
     """The columns, k and how groupings are scored."""
 
-    data: Data = setting(
-        ..., "A file (or FILE.xlsx::SHEET), or URL::table of a database.", argument=True, label="Data"
-    )
+    data: Data = data_argument()
     columns: Columns | None = setting(
         None,
         "Columns to group ('*': every numeric one).",
         label="Columns to group",
         otherwise="all that measure something; the choice is printed",
     )
-    k: int = setting(
-        25,
-        "Smallest number of records in a cluster.",
-        short="-k",
-        label="k, smallest number of equal records",
-        ge=2,
-        le=10**9,
-        served={"le": 10**6},
-    )
+    k: int = smallest(25, "Smallest number of records in a cluster.")
     groups: Groups | None = setting(
         None, "Score these groups, search nothing.", label="Groups to score", otherwise="search for them"
     )
@@ -58,18 +48,6 @@ class GroupSettings(SearchSettings):
         section=_SCORING,
         label="Also search with each operator alone, for the report",
     )
-    method: str = setting(
-        "d-gomm", "How to find the groups; 'list' shows all methods.", section="Search", max_length=40
-    )
-    options: Options = setting(
-        {}, "An option of the method; may be repeated.", section="Search", flag="--option"
-    )
-    target: float | None = setting(
-        None,
-        "Stop at this score.",
-        section="Search",
-        label="Target score",
-        metavar="SCORE",
-        ge=0,
-        le=1e9,
-    )
+    method: str = method("d-gomm", "How to find the groups")
+    options: Options = method_options()
+    target: float | None = target("score", metavar="SCORE", most=1e9)

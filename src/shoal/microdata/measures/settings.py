@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from shoal.search.settings import seed, threads
 from shoal.settings import (
     Column,
     Columns,
@@ -12,6 +13,7 @@ from shoal.settings import (
     Settings,
     SeveralData,
     Spelling,
+    counted_unit,
     setting,
     split_names,
     switch,
@@ -58,9 +60,7 @@ class CompareSettings(Settings):
         label="Quasi-identifiers",
         otherwise="all in the protected data that could be known",
     )
-    unit: Column | None = setting(
-        None, "Count distinct units in K.", label="Unit", otherwise="every record is one"
-    )
+    unit: Column | None = counted_unit()
     max_risk: float | None = setting(
         None,
         "Exit with 3 if the worst risk is above.",
@@ -126,9 +126,5 @@ class CompareSettings(Settings):
         ge=0,
         le=1e6,
     )
-    seed: int = setting(
-        0, "Where randomness begins; the same seed gives the same result.", ge=0, served={"le": 2**53 - 1}
-    )
-    threads: int | None = setting(
-        None, "How many cores to use.", otherwise="all", only="command", ge=1, le=4096
-    )
+    seed: int = seed("")
+    threads: int | None = threads("")

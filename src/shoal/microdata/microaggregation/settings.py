@@ -3,8 +3,19 @@
 from typing import Literal
 
 from shoal.microdata.columns.settings import GroupsOrAuto, Ordinal
-from shoal.search.settings import SearchSettings
-from shoal.settings import Column, Columns, Data, Options, Weights, setting
+from shoal.search.settings import SearchSettings, method, method_options, target
+from shoal.settings import (
+    Column,
+    Columns,
+    Data,
+    Options,
+    Weights,
+    counted_unit,
+    data_argument,
+    required_k,
+    setting,
+    smallest,
+)
 
 _RECORDS = "Records and values"
 _RISK = "What could be known"
@@ -13,9 +24,7 @@ _RISK = "What could be known"
 class MicroaggregateSettings(SearchSettings):
     """What to protect and how."""
 
-    data: Data = setting(
-        ..., "A file (or FILE.xlsx::SHEET), or URL::table of a database.", argument=True, label="Data"
-    )
+    data: Data = data_argument()
     columns: Columns | None = setting(
         None,
         "Columns to protect ('*': every numeric one).",
@@ -25,15 +34,7 @@ class MicroaggregateSettings(SearchSettings):
     groups: GroupsOrAuto | None = setting(
         None, "Protect these columns group by group; auto finds the groups.", label="Protected"
     )
-    k: int = setting(
-        5,
-        "Smallest number of equal records.",
-        short="-k",
-        label="k, smallest number of equal records",
-        ge=2,
-        le=10**9,
-        served={"le": 10**6},
-    )
+    k: int = smallest(5, "Smallest number of equal records.")
     quasi: Columns | None = setting(
         None,
         "Columns over which K of the release is counted.",
@@ -41,16 +42,9 @@ class MicroaggregateSettings(SearchSettings):
         label="Quasi-identifiers",
         otherwise="all released ones that could be known; the choice is printed",
     )
-    unit: Column | None = setting(
-        None, "Count distinct units in K.", section=_RISK, label="Unit", otherwise="every record is one"
-    )
-    require_k: int | None = setting(
-        None,
-        "Write nothing and exit with 3 if K of the release is below this.",
-        section=_RISK,
-        label="Required K",
-        ge=1,
-        le=10**9,
+    unit: Column | None = counted_unit(section=_RISK)
+    require_k: int | None = required_k(
+        "Write nothing and exit with 3 if K of the release is below this.", section=_RISK
     )
     ordinal: Ordinal = setting(
         [],
@@ -100,21 +94,9 @@ class MicroaggregateSettings(SearchSettings):
         label="Order of the released records",
         words={"keep": "as it was", "sorted": "sorted"},
     )
-    method: str = setting(
-        "auto", "How to find the groups; 'list' shows all methods.", section="Search", max_length=40
-    )
-    options: Options = setting(
-        {}, "An option of the method; may be repeated.", section="Search", flag="--option"
-    )
+    method: str = method("auto", "How to find the groups")
+    options: Options = method_options()
     start: str | None = setting(
         None, "Begin from these groups.", section="Search", metavar="LABELS", only="command"
     )
-    target: float | None = setting(
-        None,
-        "Stop at this loss.",
-        section="Search",
-        label="Target loss, %",
-        metavar="PERCENT",
-        ge=0,
-        le=100,
-    )
+    target: float | None = target("loss", ", %")

@@ -33,8 +33,10 @@ def within_largest(problem: Problem, labels: np.ndarray) -> np.ndarray:
     return labels
 
 
-def checked_start(problem: Problem, start: np.ndarray) -> np.ndarray:
-    """Labels to begin from, numbered 0, 1, …; an ``InputError`` if they do not fit the problem."""
+def checked_start(problem: Problem, start: np.ndarray | None) -> np.ndarray | None:
+    """Labels to begin from, if there are any, numbered 0, 1, …; an ``InputError`` if they do not fit the problem."""
+    if start is None:
+        return None
     labels = np.asarray(start)
     if labels.shape != (problem.n,):
         raise InputError(f"the start has {labels.size} labels, but there are {problem.n} records")

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.search import Solution
+from shoal.microdata.microaggregation.problem import Problem
+from shoal.search import Run, Solution
 
 _SLICE = 65_536
 
@@ -20,6 +22,17 @@ class Partition(Solution):
 
     labels: np.ndarray
     sst: float
+
+    @classmethod
+    def constructed(cls, problem: Problem, labels: np.ndarray, run: Run, *, optimal: bool = False) -> Self:
+        """What a run ends with that built one partition and looks no further."""
+        labels = numbered_by_appearance(labels)
+        value = squared_error(problem.points, labels)
+        bound = value if optimal else None
+        run.report(value, bound=bound)
+        if optimal:
+            run.finish()
+        return cls(value=value, bound=bound, optimal=optimal, labels=labels, sst=problem.sst, **run.closing())
 
     @property
     def groups(self) -> int:

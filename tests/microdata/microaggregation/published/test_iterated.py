@@ -69,19 +69,10 @@ def test_limits_of_the_number_of_groups(case: tuple[int, int]) -> None:
 
 def is_fixed(problem: Problem, labels: np.ndarray) -> bool:
     """Whether a full pass over all pairs finds nothing to improve."""
-    state = Descent(problem, working_space(problem.points), Seeds(9).state())
+    state = Descent(problem, working_space(problem.points, problem.k), Seeds(9).state())
     state.begin_at(labels)
     count, everything = int(state.groups.number[0]), True
-    pairs.descend(
-        state.groups,
-        state.space.points,
-        problem.k,
-        state.space.tolerance,
-        everything,
-        count,
-        state.search,
-        state.random,
-    )
+    pairs.descend(state.space, state.groups, state.search, everything, count)
     return not state.search.place[pairs.MOVED]
 
 
@@ -162,6 +153,6 @@ def test_the_kept_error_is_the_recomputed_one() -> None:
     problem = Problem.standardised(casc.tarragona(), 5)
     found = ilsmc(problem, budget=Budget(iterations=1000))
     assert found.statistics.course[-1] == pytest.approx(found.value, rel=1e-9)
-    state = Descent(problem, working_space(problem.points), Seeds(9).state())
+    state = Descent(problem, working_space(problem.points, problem.k), Seeds(9).state())
     state.begin_at(found.labels)
     assert total_error(state.groups) * state.space.unit == pytest.approx(found.value, rel=1e-9)

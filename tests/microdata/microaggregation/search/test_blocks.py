@@ -90,9 +90,9 @@ COUNTS = np.zeros(7, dtype=np.int64)
 
 
 def loaded(points: np.ndarray, labels: np.ndarray, k: int) -> tuple:
-    space = working_space(points)
+    space = working_space(points, k)
     groups = empty_groups(int(labels.max()) + 1, 2 * k - 1, space.points.shape[1])
-    load(groups, space.points, k, labels.astype(np.int32), int(labels.max()) + 1)
+    load(space, groups, labels.astype(np.int32), int(labels.max()) + 1)
     return space, groups
 
 
@@ -106,7 +106,7 @@ def test_a_pass_only_gains_and_says_what_changed(k: int, count: int, seed: int) 
     before = [set(groups.members[g, :k].tolist()) for g in range(count)]
     met = np.full(count, -1, dtype=np.int32)
     changed = np.zeros(count, dtype=np.bool_)
-    blocks.one_pass(groups, space.points, k, space.tolerance, met, changed, COUNTS)
+    blocks.one_pass(space, groups, met, changed, COUNTS)
     after = [set(groups.members[g, : groups.sizes[g]].tolist()) for g in range(count)]
     assert sorted(i for group in after for i in group) == list(range(k * count))
     new = np.empty(k * count, dtype=np.int64)
@@ -121,11 +121,9 @@ def test_groups_that_met_before_are_passed_over() -> None:
     labels = rng.permutation(np.repeat(np.arange(10), 3))
     space, groups = loaded(rng.normal(size=(30, 3)), labels, 3)
     changed = np.zeros(10, dtype=np.bool_)
-    blocks.one_pass(groups, space.points, 3, space.tolerance, np.zeros(10, dtype=np.int32), changed, COUNTS)
+    blocks.one_pass(space, groups, np.zeros(10, dtype=np.int32), changed, COUNTS)
     assert not changed.any()
-    blocks.one_pass(
-        groups, space.points, 3, space.tolerance, np.full(10, -1, dtype=np.int32), changed, COUNTS
-    )
+    blocks.one_pass(space, groups, np.full(10, -1, dtype=np.int32), changed, COUNTS)
     assert changed.any()
 
 

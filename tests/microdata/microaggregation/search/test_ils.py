@@ -13,7 +13,7 @@ from shoal.microdata.microaggregation.search.descent import Descent
 from shoal.microdata.microaggregation.search.ils import IlsOptions, solve
 from shoal.microdata.microaggregation.search.kernels import annealed, pricing
 from shoal.microdata.microaggregation.search.kernels.groups import total_error
-from shoal.microdata.microaggregation.search.kernels.space import working_space
+from shoal.microdata.microaggregation.search.kernels.space import Space, working_space
 from shoal.microdata.microaggregation.search.recombination import GroupPool, groups_of
 from shoal.microdata.microaggregation.solution import squared_error
 from shoal.microdata.microaggregation.verify import verify
@@ -36,12 +36,12 @@ def skewed() -> Problem:
 def test_a_split_lowers_the_error_and_keeps_the_sizes(seed: int, k: int, extra: int) -> None:
     points = np.random.default_rng(seed).normal(size=(3 * k + extra, 3))
     problem = Problem(points, k)
-    state = Descent(problem, working_space(points), Seeds(seed).state())
+    state = Descent(problem, working_space(points, k), Seeds(seed).state())
     labels = np.zeros(problem.n, dtype=np.int64)
     labels[:k] = 1
     state.begin_at(labels)
     before = total_error(state.groups)
-    annealed.split(state.groups, state.space.points, k, 1, state.search)
+    annealed.split(state.space, state.groups, state.search, 1)
     assert state.groups.number[0] == 3
     assert total_error(state.groups) <= before + 1e-9
     sizes = np.bincount(state.labels())
@@ -91,7 +91,7 @@ def test_recombining_takes_the_best_of_two() -> None:
     left, right = good.copy(), good.copy()
     left[:16] = np.tile(np.arange(4), 4)
     right[16:] = 4 + np.tile(np.arange(4), 4)
-    pool = GroupPool(problem, working_space(points))
+    pool = GroupPool(problem, working_space(points, 4))
     pool.add_partition(left)
     assert len(pool) == 8 and pool.add_partition(left) == 0
     found = pool.recombine(right, never, np.random.default_rng(0), effort=10_000)
@@ -101,7 +101,7 @@ def test_recombining_takes_the_best_of_two() -> None:
 
 
 def test_recombining_improves_on_every_partition_it_came_from(skewed: Problem) -> None:
-    pool = GroupPool(skewed, working_space(skewed.points))
+    pool = GroupPool(skewed, working_space(skewed.points, skewed.k))
     partitions = [
         solve(skewed, IlsOptions(recombine=False, streams=1), budget=Budget(iterations=60), seeds=Seeds(s))
         for s in range(5)
@@ -157,7 +157,7 @@ def test_pricing_goes_down_by_the_steepest_step(seed: int, k: int) -> None:
     members = np.zeros((1, largest + 1), dtype=np.int64)
     members[0, :k] = group
     sizes, found = np.array([k]), np.empty(1)
-    pricing.improve_groups(points, prices, neighbours, k, largest, 3, members, sizes, found)
+    pricing.improve_groups(Space(points, k, 0.0, 1.0), prices, neighbours, largest, 3, members, sizes, found)
     for _ in range(3):
         best = min(steps(group), key=reduced)
         if reduced(best) >= reduced(group) - 1e-9:

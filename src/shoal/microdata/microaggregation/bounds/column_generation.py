@@ -32,7 +32,7 @@ from shoal.microdata.microaggregation.search.kd_tree import Tree, nearest, tree_
 from shoal.microdata.microaggregation.solution import squared_error
 from shoal.search import Budget, Direction, Observer, Run, silent
 from shoal.search.kernels import kernel
-from shoal.search.linear_programmes import quiet_highs
+from shoal.search.linear_programmes import add_choices, add_covered, quiet_highs
 
 # What is worth less than this more than it costs, in the unit of the mean squared distance, is not looked
 # for.
@@ -135,9 +135,7 @@ class _Programme:
         self._points = points
         self._known: set[tuple[int, ...]] = set()
         self._solver = quiet_highs()
-        nothing = np.array([], dtype=np.int32)
-        for _ in range(problem.n):
-            self._solver.addRow(1.0, 1.0, 0, nothing, np.array([]))
+        add_covered(self._solver, problem.n)
         # Some partition makes the programme feasible; a good one makes its first prices sensible.
         labels = ilsmc(problem, budget=replace(run.remaining(), iterations=500)).labels
         self.add([tuple(np.flatnonzero(labels == group)) for group in range(int(labels.max()) + 1)])
@@ -149,12 +147,7 @@ class _Programme:
             return 0
         self._known.update(new)
         costs = np.array([self._error(group) for group in new])
-        starts = np.cumsum([0, *(len(group) for group in new[:-1])]).astype(np.int32)
-        rows = np.concatenate([np.array(group) for group in new]).astype(np.int32)
-        zeros = np.zeros(len(new))
-        self._solver.addCols(
-            len(new), costs, zeros, np.full(len(new), np.inf), rows.size, starts, rows, np.ones(rows.size)
-        )
+        add_choices(self._solver, [np.array(group) for group in new], costs, np.inf)
         return len(new)
 
     def _error(self, group: tuple[int, ...]) -> float:
@@ -186,8 +179,7 @@ def _worth(
     sizes = np.zeros((n, keep), dtype=np.int32)
 
     def work(first: int) -> bool:
-        budget = run.budget
-        if budget.control.cancelled or (budget.seconds is not None and run.seconds >= budget.seconds):
+        if run.out_of_time:
             return False
         last = min(first + _SLICE, n)
         groups_worth_adding(

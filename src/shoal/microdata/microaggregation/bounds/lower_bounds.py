@@ -61,14 +61,15 @@ def lower_bound(
     run = (budget or Budget()).start(observer, direction=Direction.MAXIMISE)
     if is_trivial(problem) or problem.d == 1:
         return column_bound(problem)
-    if _out_of_time(run):
+    # The rounds a budget allows are for the prices; the rest of the work looks at time and interruption only.
+    if run.out_of_time:
         return 0.0
     turned = turned_points(problem)
     best = 0.0
     if problem.n <= _DENSE_UP_TO or problem.d <= 3:
         best = turned.safe(_column_error(turned.points, problem, run))
         run.report(best, phase="bound")
-        if _out_of_time(run):
+        if run.out_of_time:
             return best
     tree = tree_of(turned.points)
     if problem.n <= _PRICES_UP_TO and problem.n * _list_length(problem) <= _MOST_ENTRIES:
@@ -146,7 +147,7 @@ def _column_error(turned: np.ndarray, problem: Problem, run: Run | None = None) 
     total = 0.0
     for column in turned.T:
         # A column that was not looked at counts 0.
-        if run is not None and _out_of_time(run):
+        if run is not None and run.out_of_time:
             break
         total += optimal_error(column, problem.k, problem.largest)
     # Along a path of n/k groups every addition may round up.
@@ -163,17 +164,11 @@ def in_slices(n: int, run: Run, work: Callable[[int, int], None], threads: int, 
     slices = [(first, min(first + _SLICE, n)) for first in range(0, n, _SLICE)]
     with ThreadPoolExecutor(max(1, threads)) as pool:
         for at in range(0, len(slices), max(1, threads)):
-            if _out_of_time(run):
+            if run.out_of_time:
                 return False
             list(pool.map(lambda piece: work(*piece), slices[at : at + max(1, threads)]))
             run.report(phase=phase)
     return True
-
-
-def _out_of_time(run: Run) -> bool:
-    # The rounds a budget allows are for the prices; the rest of the work looks at time and interruption only.
-    budget = run.budget
-    return budget.control.cancelled or (budget.seconds is not None and run.seconds >= budget.seconds)
 
 
 def _neighbour_error(tree: Tree, k: int, run: Run, threads: int) -> float:

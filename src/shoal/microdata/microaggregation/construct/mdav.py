@@ -12,10 +12,10 @@ from pydantic import Field
 from shoal.errors import Infeasible
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.sizes import within_largest
-from shoal.microdata.microaggregation.solution import Partition, numbered_by_appearance, squared_error
-from shoal.search import Budget, Observer, Seeds, StopReason, silent
+from shoal.microdata.microaggregation.solution import Partition
+from shoal.search import StopReason
 from shoal.search.kernels import kernel
-from shoal.search.options import Options
+from shoal.search.solver import Given, Options, solver
 
 Bounds = Literal["strict", "compatible"]
 Distance = Literal["euclidean", "manhattan"]
@@ -34,16 +34,8 @@ class MdavOptions(Options):
     )
 
 
-def solve(
-    problem: Problem,
-    options: MdavOptions | None = None,
-    *,
-    budget: Budget | None = None,
-    seeds: Seeds | None = None,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: np.ndarray | None = None,
-) -> Partition:
+@solver(MdavOptions)
+def solve(problem: Problem, options: MdavOptions, given: Given) -> Partition:
     """Group the records by MDAV; budget, seeds, threads and start play no part.
 
     >>> import numpy as np
@@ -51,8 +43,7 @@ def solve(
     >>> solve(problem).labels.tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    options = options or MdavOptions()
-    run = (budget or Budget()).start(observer)
+    run = given.run()
     labels = mdav_labels(problem.points, problem.k, bounds=options.bounds, distance=options.distance)
     smallest = int(np.bincount(labels).min())
     if smallest < problem.k:
@@ -60,11 +51,9 @@ def solve(
             f"the compatible bounds of mdav leave a group of {smallest} records, fewer than k = {problem.k}; "
             "use the strict bounds"
         )
-    labels = numbered_by_appearance(within_largest(problem, labels))
     run.spend(1)
-    run.report(value := squared_error(problem.points, labels))
     run.finish(StopReason.ITERATIONS)
-    return Partition(value=value, labels=labels, sst=problem.sst, **run.closing())
+    return Partition.constructed(problem, within_largest(problem, labels), run)
 
 
 def mdav_labels(

@@ -16,9 +16,8 @@ from pydantic import Field
 from shoal.microdata.microaggregation.construct.row_cuts import best_cut
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.solution import Partition, numbered_by_appearance, squared_error
-from shoal.search import Budget, Observer, Seeds, StopReason, silent
 from shoal.search.kernels import kernel
-from shoal.search.options import Options
+from shoal.search.solver import Given, Options, solver
 
 Order = Literal["component", "curve", "nearest", "best"]
 
@@ -154,24 +153,15 @@ def orders(points: np.ndarray, options: ProjectionOptions) -> Iterator[np.ndarra
         yield nearest_next(turned)
 
 
-def solve(
-    problem: Problem,
-    options: ProjectionOptions | None = None,
-    *,
-    budget: Budget | None = None,
-    seeds: Seeds | None = None,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: np.ndarray | None = None,
-) -> Partition:
+@solver(ProjectionOptions)
+def solve(problem: Problem, options: ProjectionOptions, given: Given) -> Partition:
     """Cut each row where it is best and keep the best cut; with a single column that is the optimum.
 
     >>> problem = Problem(np.array([[0.0, 0.0], [5.0, 5.0], [0.0, 1.0], [5.0, 6.0]]), k=2)
     >>> solve(problem).labels.tolist()
     [0, 1, 0, 1]
     """
-    options = options or ProjectionOptions()
-    run = (budget or Budget()).start(observer)
+    run = given.run()
     best: np.ndarray | None = None
     least = np.inf
     for order in orders(problem.points, options):
@@ -186,7 +176,7 @@ def solve(
     value = squared_error(problem.points, labels)
     exact = problem.d == 1
     if exact:
-        run.finish(StopReason.OPTIMAL)
+        run.finish()
     return Partition(
         value=value,
         bound=value if exact else None,

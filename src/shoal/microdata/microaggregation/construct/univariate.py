@@ -10,9 +10,8 @@ import numpy as np
 from shoal.errors import InputError, parameter
 from shoal.microdata.microaggregation.construct.row_cuts import best_cut
 from shoal.microdata.microaggregation.problem import Problem
-from shoal.microdata.microaggregation.solution import Partition, numbered_by_appearance, squared_error
-from shoal.search import Budget, Observer, Seeds, StopReason, silent
-from shoal.search.options import NoOptions
+from shoal.microdata.microaggregation.solution import Partition, numbered_by_appearance
+from shoal.search.solver import Given, NoOptions, solver
 
 
 def optimal_labels(column: np.ndarray, k: int, largest: int | None = None) -> np.ndarray:
@@ -31,16 +30,8 @@ def optimal_error(column: np.ndarray, k: int, largest: int | None = None) -> flo
     return error
 
 
-def solve(
-    problem: Problem,
-    options: NoOptions | None = None,
-    *,
-    budget: Budget | None = None,
-    seeds: Seeds | None = None,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: np.ndarray | None = None,
-) -> Partition:
+@solver(NoOptions)
+def solve(problem: Problem, options: NoOptions, given: Given) -> Partition:
     """Find the optimum; the problem may have one attribute that varies, not more.
 
     >>> solution = solve(Problem(np.array([[1.0], [9.0], [2.0], [8.0], [1.5]]), k=2))
@@ -53,10 +44,7 @@ def solve(
             f"method 'univariate' takes one column and there are {varying.size}; give each its own group "
             f"with {parameter('groups')}, or use method 'projection'"
         )
-    run = (budget or Budget()).start(observer)
+    run = given.run()
     column = problem.points[:, varying[0] if varying.size else 0]
     labels = optimal_labels(column, problem.k, problem.largest)
-    value = squared_error(problem.points, labels)
-    run.report(value, bound=value)
-    run.finish(StopReason.OPTIMAL)
-    return Partition(value=value, bound=value, optimal=True, labels=labels, sst=problem.sst, **run.closing())
+    return Partition.constructed(problem, labels, run, optimal=True)

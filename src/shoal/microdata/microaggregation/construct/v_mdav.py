@@ -8,10 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from shoal.microdata.microaggregation.problem import Problem
-from shoal.microdata.microaggregation.solution import Partition, numbered_by_appearance, squared_error
-from shoal.search import Budget, Observer, Seeds, silent
+from shoal.microdata.microaggregation.solution import Partition
 from shoal.search.kernels import kernel
-from shoal.search.options import Options
+from shoal.search.solver import Given, Options, solver
 
 
 class VMdavOptions(Options):
@@ -156,31 +155,19 @@ def _take(free: np.ndarray, place: np.ndarray, left: int, record: int) -> None:
     place[last] = place[record]
 
 
-def solve(
-    problem: Problem,
-    options: VMdavOptions | None = None,
-    *,
-    budget: Budget | None = None,
-    seeds: Seeds | None = None,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: np.ndarray | None = None,
-) -> Partition:
+@solver(VMdavOptions)
+def solve(problem: Problem, options: VMdavOptions, given: Given) -> Partition:
     """Build the groups once; budget, seeds, threads and start play no part.
 
     >>> problem = Problem(np.array([[0.0], [1.0], [1.1], [7.0], [8.0], [8.1], [8.2]]), k=2)
     >>> solve(problem, VMdavOptions(gamma=1.1)).labels.tolist()
     [0, 0, 0, 1, 1, 1, 1]
     """
-    options = options or VMdavOptions()
-    run = (budget or Budget()).start(observer)
+    run = given.run()
     labels = np.empty(problem.n, dtype=np.int32)
     largest = problem.n if problem.largest is None else problem.largest
     group_records(problem.points, problem.k, largest, options.gamma, labels)
-    labels = numbered_by_appearance(labels)
-    value = squared_error(problem.points, labels)
-    run.report(value)
-    return Partition(value=value, labels=labels, sst=problem.sst, **run.closing())
+    return Partition.constructed(problem, labels, run)
 
 
 def warm_up() -> None:

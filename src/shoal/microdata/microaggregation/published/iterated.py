@@ -29,8 +29,8 @@ from shoal.microdata.microaggregation.search.kernels import iterated as kernels
 from shoal.microdata.microaggregation.search.kernels.groups import total_error
 from shoal.microdata.microaggregation.search.kernels.space import working_space
 from shoal.microdata.microaggregation.sizes import checked_start
-from shoal.search import Budget, Observer, Seeds, silent
-from shoal.search.options import Options
+from shoal.search import Budget
+from shoal.search.solver import Given, Options, solver
 
 DEFAULT_ITERATIONS = 5000
 
@@ -57,16 +57,8 @@ class IteratedOptions(Options):
     )
 
 
-def ilsm(
-    problem: Problem,
-    options: IteratedOptions | None = None,
-    *,
-    budget: Budget | None = None,
-    seeds: Seeds | None = None,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: np.ndarray | None = None,
-) -> SearchedPartition:
+@solver(IteratedOptions)
+def ilsm(problem: Problem, options: IteratedOptions, given: Given) -> SearchedPartition:
     """Iterated local search that tries all pairs of groups after every perturbation. Uses one thread.
 
     >>> import numpy as np
@@ -74,19 +66,11 @@ def ilsm(
     >>> ilsm(Problem(points, k=3), budget=Budget(iterations=50)).sizes.min()
     np.int64(3)
     """
-    return _iterated(problem, options, budget, seeds, observer, start, everything=True)
+    return _iterated(problem, options, given, everything=True)
 
 
-def ilsmc(
-    problem: Problem,
-    options: IteratedOptions | None = None,
-    *,
-    budget: Budget | None = None,
-    seeds: Seeds | None = None,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: np.ndarray | None = None,
-) -> SearchedPartition:
+@solver(IteratedOptions)
+def ilsmc(problem: Problem, options: IteratedOptions, given: Given) -> SearchedPartition:
     """Iterated local search that tries only pairs with a group that changed. Uses one thread.
 
     >>> import numpy as np
@@ -94,25 +78,17 @@ def ilsmc(
     >>> ilsmc(Problem(points, k=3), budget=Budget(iterations=50)).sizes.min()
     np.int64(3)
     """
-    return _iterated(problem, options, budget, seeds, observer, start, everything=False)
+    return _iterated(problem, options, given, everything=False)
 
 
 def _iterated(
-    problem: Problem,
-    options: IteratedOptions | None,
-    budget: Budget | None,
-    seeds: Seeds | None,
-    observer: Observer,
-    start: np.ndarray | None,
-    *,
-    everything: bool,
+    problem: Problem, options: IteratedOptions, given: Given, *, everything: bool
 ) -> SearchedPartition:
-    options = options or IteratedOptions()
-    first = None if start is None else checked_start(problem, start)
-    run = (budget or Budget()).or_iterations(DEFAULT_ITERATIONS).start(observer)
+    first = checked_start(problem, given.start)
+    run = given.run(DEFAULT_ITERATIONS)
     if problem.most_groups < 2:
         return only_group(problem, run)
-    state = Descent(problem, working_space(problem.points), (seeds or Seeds()).child("search").state())
+    state = Descent(problem, working_space(problem.points, problem.k), given.seeds.child("search").state())
     fewest, most = group_limits(problem, options.span)
     if first is None:
         state.begin_at_random(fewest, most)
@@ -124,6 +100,12 @@ def _iterated(
     initial = mean_lists(state.search.lists, 1)
     state.search.lists[:] = 0
 
+    rules = kernels.Rules(
+        everything,
+        options.sample if options.dissolve == "biased" else 1,
+        options.chance,
+        options.temperature if options.acceptance == "dynamic" else 0.0,
+    )
     leader = state.room()
     kernels.copy_dirty(state.groups, leader, state.search.dirty)
     leading = np.array([total_error(state.groups)])
@@ -133,42 +115,21 @@ def _iterated(
     while finished and fewest < most and (chunk := run.chunk(500)):
         before = leading[0]
         errors = np.empty(chunk)
-        kernels.iterate(
-            chunk,
-            state.groups,
-            leader,
-            leading,
-            state.space.points,
-            problem.k,
-            state.space.tolerance,
-            fewest,
-            most,
-            everything,
-            options.sample if options.dissolve == "biased" else 1,
-            options.chance,
-            options.temperature if options.acceptance == "dynamic" else 0.0,
-            state.search,
-            decisions,
-            errors,
-            state.random,
-        )
+        now = (state.space, state.groups, state.search, leader, leading)
+        kernels.iterate(*now, rules, fewest, most, decisions, errors)
         course.append(errors)
         run.spend(chunk)
         if leading[0] < before:
             best.offer(state.labels(leader))
         else:
             run.report()
-    counts = counted(state.search)
+    counts = counted([state.search])
     return best.partition(
         Statistics(
             **counts,
+            **dict(zip(kernels.DECIDED, decisions.tolist(), strict=True)),
             lists=mean_lists(state.search.lists, counts["searches"] - 1),
             initial_lists=initial,
-            improved=int(decisions[kernels.IMPROVED]),
-            kept=int(decisions[kernels.KEPT]),
-            returned=int(decisions[kernels.RETURNED]),
-            dissolved=int(decisions[kernels.DISSOLVED]),
-            distilled=int(decisions[kernels.DISTILLED]),
             course=state.space.unit * np.concatenate(course) if course else np.zeros(0),
         )
     )

@@ -6,7 +6,6 @@ LS is from Laszlo and Mukherjee, Iterated local search for microaggregation, Jou
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -24,8 +23,8 @@ from shoal.microdata.microaggregation.search.descent import (
 )
 from shoal.microdata.microaggregation.search.kernels.space import working_space
 from shoal.microdata.microaggregation.sizes import checked_start
-from shoal.search import Budget, Observer, Run, Seeds, silent
-from shoal.search.options import Options
+from shoal.search import Run
+from shoal.search.solver import Given, Options, solver
 
 DEFAULT_RESTARTS = 100
 
@@ -41,16 +40,8 @@ class LocalSearchOptions(Options):
     )
 
 
-def ls(
-    problem: Problem,
-    options: LocalSearchOptions | None = None,
-    *,
-    budget: Budget | None = None,
-    seeds: Seeds | None = None,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: np.ndarray | None = None,
-) -> SearchedPartition:
+@solver(LocalSearchOptions)
+def ls(problem: Problem, options: LocalSearchOptions, given: Given) -> SearchedPartition:
     """The best local optimum of several random starts; each pass of a descent tries all pairs of groups.
 
     >>> import numpy as np
@@ -58,19 +49,11 @@ def ls(
     >>> ls(problem, budget=Budget(iterations=5)).labels.tolist()
     [0, 1, 0, 1, 0, 1]
     """
-    return _restarts(problem, options, budget, seeds, threads, observer, start, everything=True)
+    return _restarts(problem, options, given, everything=True)
 
 
-def lsc(
-    problem: Problem,
-    options: LocalSearchOptions | None = None,
-    *,
-    budget: Budget | None = None,
-    seeds: Seeds | None = None,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: np.ndarray | None = None,
-) -> SearchedPartition:
+@solver(LocalSearchOptions)
+def lsc(problem: Problem, options: LocalSearchOptions, given: Given) -> SearchedPartition:
     """The best local optimum of several random starts; a pass tries pairs with a group that changed in the last.
 
     >>> import numpy as np
@@ -78,33 +61,23 @@ def lsc(
     >>> lsc(problem, budget=Budget(iterations=5)).labels.tolist()
     [0, 1, 0, 1, 0, 1]
     """
-    return _restarts(problem, options, budget, seeds, threads, observer, start, everything=False)
+    return _restarts(problem, options, given, everything=False)
 
 
 def _restarts(
-    problem: Problem,
-    options: LocalSearchOptions | None,
-    budget: Budget | None,
-    seeds: Seeds | None,
-    threads: int,
-    observer: Observer,
-    start: np.ndarray | None,
-    *,
-    everything: bool,
+    problem: Problem, options: LocalSearchOptions, given: Given, *, everything: bool
 ) -> SearchedPartition:
-    options = options or LocalSearchOptions()
-    seeds = seeds or Seeds()
-    first = None if start is None else checked_start(problem, start)
-    run = (budget or Budget()).or_iterations(DEFAULT_RESTARTS).start(observer)
+    first = checked_start(problem, given.start)
+    run = given.run(DEFAULT_RESTARTS)
     if problem.most_groups < 2:
         return only_group(problem, run)
-    space = working_space(problem.points)
+    space = working_space(problem.points, problem.k)
     limits = group_limits(problem, options.span)
-    workers = [Descent(problem, space, seeds.state()) for _ in range(max(1, threads))]
+    workers = [Descent(problem, space, given.seeds.state()) for _ in range(max(1, given.threads))]
     best = Incumbent(problem, run)
 
     def attempt(worker: Descent, number: int, run: Run) -> np.ndarray:
-        worker.random = seeds.child("restart", number).state()
+        worker.search.random[:] = given.seeds.child("restart", number).state()
         worker.search.place[:] = 0
         worker.search.done[:] = False
         if number == 0 and first is not None:
@@ -129,9 +102,6 @@ def _restarts(
 
 
 def _statistics(workers: list[Descent]) -> Statistics:
-    counts: dict[str, Any] = {}
-    for worker in workers:
-        for name, value in counted(worker.search).items():
-            counts[name] = counts.get(name, 0) + value
+    counts = counted(worker.search for worker in workers)
     lists = np.sum([worker.search.lists for worker in workers], axis=0)
     return Statistics(**counts, lists=mean_lists(lists, counts["searches"]))

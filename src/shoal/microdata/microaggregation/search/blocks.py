@@ -21,11 +21,10 @@ from shoal.microdata.microaggregation.search.kernels.groups import (
     RADIUS,
     REACH,
     empty_groups,
-    lent_groups,
     load,
     total_error,
 )
-from shoal.microdata.microaggregation.search.kernels.iterated import DECISIONS, ENDLESS, iterate
+from shoal.microdata.microaggregation.search.kernels.iterated import DECISIONS, ENDLESS, Rules, iterate
 from shoal.microdata.microaggregation.search.kernels.pairs import CALLS, descend, new_search, visit
 from shoal.microdata.microaggregation.search.kernels.space import Space, working_space
 from shoal.microdata.microaggregation.search.kernels.vectors import lent, squared_distance
@@ -36,9 +35,9 @@ from shoal.microdata.microaggregation.solution import (
     numbered_by_appearance,
     squared_error,
 )
-from shoal.search import Budget, Observer, Run, Seeds, silent
+from shoal.search import Budget, Run, Seeds
 from shoal.search.kernels import kernel
-from shoal.search.options import Options
+from shoal.search.solver import Given, Options, solver
 
 
 class BlocksOptions(Options):
@@ -55,6 +54,8 @@ class BlocksOptions(Options):
 # exchanges are so rare that looking for them costs more than it gains (losses stay within 0.2 %, time falls
 # by a quarter).
 REACH_TRIED = 0.64
+# How a block is refined: ILSMC with biased dissolving and dynamic acceptance.
+_RULES = Rules(everything=False, sample=5, chance=0.0, temperature=1e-5)
 
 
 class State(NamedTuple):
@@ -75,43 +76,34 @@ _new_groups = kernel(empty_groups)
 _new_search = kernel(new_search)
 
 
-def solve(
-    problem: Problem,
-    options: BlocksOptions | None = None,
-    *,
-    budget: Budget | None = None,
-    seeds: Seeds | None = None,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: np.ndarray | None = None,
-) -> Partition:
+@solver(BlocksOptions)
+def solve(problem: Problem, options: BlocksOptions, given: Given) -> Partition:
     """Group in blocks, then improve for as many rounds as the budget allows (by default three to eight).
 
     >>> problem = Problem(np.array([[0.0], [1.0], [5.0], [6.0], [20.0], [22.0]]), k=2)
     >>> solve(problem).labels.tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    options = options or BlocksOptions()
-    seeds = seeds or Seeds()
-    run = (budget or Budget()).or_iterations(default_rounds(problem.n)).start(observer)
-    space = working_space(problem.points)
-    with ThreadPoolExecutor(max(1, threads)) as pool:
+    run = given.run(default_rounds(problem.n))
+    space = working_space(problem.points, problem.k)
+    with ThreadPoolExecutor(max(1, given.threads)) as pool:
         # From here on records are known by their places in this order, so that near ones share memory.
         points, order, ends = _arrange(space.points, max(options.block, 2 * problem.k), problem.k, pool)
         space = space._replace(points=points)
         labels = np.empty(problem.n, dtype=np.int32)
-        if start is None:
+        begin = checked_start(problem, given.start)
+        if begin is None:
             labels[order] = first_labels(points[:, : problem.d], ends, problem.k, pool)
             labels = within_largest(problem, labels)
         else:
-            labels[:] = checked_start(problem, start)
+            labels[:] = begin
         capacity = problem.largest or max(2 * problem.k - 1, int(np.bincount(labels).max()))
         state = state_of(labels[order], capacity, points[:, : problem.d])
         # What is told on the way is rounded up: the final value comes from other sums over the same groups.
         unit, rounding = space.unit * (1 + 1e-10), 1e-15 * problem.sst
         run.report(error_of(points, state.members, state.sizes) * unit + rounding, phase="blocks")
         while run.chunk(1):
-            state, error = _round(space, problem, state, options, seeds.child(run.work), run, pool)
+            state, error = _round(space, problem, state, options, given.seeds.child(run.work), run, pool)
             run.spend(1)
             run.report(error * unit + rounding, phase="rounds")
     labels[order] = labels_of(state.members, state.sizes, problem.n)
@@ -241,16 +233,15 @@ def _round(
     pool: ThreadPoolExecutor,
 ) -> tuple[State, float]:
     """Improve every block of a new division; blocks that are not reached in time stay as they are."""
-    members, sizes, met, means = state
-    turned = np.empty_like(means)
-    turn(means, random_axes(problem.d, seeds), turned)
+    turned = np.empty_like(state.means)
+    turn(state.means, random_axes(problem.d, seeds), turned)
     _, order, ends = _arrange(turned, options.groups, 1, pool)
     starts = np.concatenate(([0], ends[:-1]))
     # A block of r records can end up with at most ⌊r/k⌋ groups: that much room is kept for it.
-    room = np.add.reduceat(sizes[order].astype(np.int64), starts) // problem.k
+    room = np.add.reduceat(state.sizes[order].astype(np.int64), starts) // problem.k
     rows = np.concatenate(([0], np.cumsum(room)[:-1]))
     after = State(
-        np.zeros((int(room.sum()), members.shape[1]), dtype=np.int32),
+        np.zeros((int(room.sum()), state.members.shape[1]), dtype=np.int32),
         np.zeros(int(room.sum()), dtype=np.int32),
         np.full(int(room.sum()), -1, dtype=np.int32),
         np.zeros((int(room.sum()), problem.d)),
@@ -259,20 +250,14 @@ def _round(
 
     def work(piece: range) -> None:
         for b in piece:
-            effort = -1 if run.budget.control.cancelled or _late(run) else options.refinement
+            effort = -1 if run.out_of_time else options.refinement
             random = seeds.child("block", b).state()
-            errors[b] = improve_block(
-                space.points, members, sizes, met, order[starts[b] : ends[b]], b, rows[b], room[b],
-                problem.k, space.tolerance, effort, random, *after,
-            )  # fmt: skip
+            block = order[starts[b] : ends[b]]
+            errors[b] = improve_block(space, state, block, b, effort, random, after, rows[b], room[b])
 
     list(pool.map(work, _pieces(len(ends))))
     used = after.sizes > 0
     return State(*(part[used] for part in after)), float(errors.sum())
-
-
-def _late(run: Run) -> bool:
-    return run.budget.seconds is not None and run.seconds >= run.budget.seconds
 
 
 @kernel
@@ -288,20 +273,15 @@ def turn(points, axes, out):  # type: ignore[no-untyped-def]
 
 
 @kernel(error_model="numpy")
-def one_pass(groups, points, k, tolerance, met, changed, counts):  # type: ignore[no-untyped-def]
+def one_pass(space, groups, met, changed, counts):  # type: ignore[no-untyped-def]
     """Test every pair of groups once and make the moves that gain; groups that changed are marked.
 
     Two groups with the same ``met`` (not negative) were tested before and are as they were.
     """
-    points, counts, groups = lent(points), lent(counts), lent_groups(groups)
-    sizes, members, away, centres, facts = (
-        groups.sizes,
-        groups.members,
-        groups.away,
-        groups.centres,
-        groups.facts,
-    )
-    count = groups.number[0]
+    space, groups, counts = lent(space), lent(groups), lent(counts)
+    points, k, tolerance, _ = space
+    number, sizes, members, away, centres, facts = groups
+    count = number[0]
     slack = np.empty(count)
     for i in range(count):
         begin = i + 1
@@ -334,17 +314,15 @@ def one_pass(groups, points, k, tolerance, met, changed, counts):  # type: ignor
 
 
 @kernel(error_model="numpy")
-def improve_block(  # type: ignore[no-untyped-def]
-    points, members, sizes, met, block, number, row, room, k, tolerance, effort, random,
-    members_after, sizes_after, met_after, means_after,
-):  # fmt: skip
-    """Local search among the groups of one block; those found go to the rows kept for it. Their error.
+def improve_block(space, before, block, number, effort, random, after, row, room):  # type: ignore[no-untyped-def]
+    """Local search among the groups of one block; those found go to the ``room`` rows kept for it. Their error.
 
     With ``effort`` 0 that is one pass over the pairs: what it leaves undone, the next round does, with other
     neighbours at hand. Above 0, a full local search and so many iterations of iterated local search; below 0,
     nothing.
     """
-    width = points.shape[1]
+    members, sizes = before.members, before.sizes
+    width = space.points.shape[1]
     capacity = members.shape[1]
     count = block.shape[0]
     records = 0
@@ -357,22 +335,23 @@ def improve_block(  # type: ignore[no-untyped-def]
     filled = 0
     for c in range(count):
         g = block[c]
-        met_before[c] = met[g]
+        met_before[c] = before.met[g]
         for m in range(sizes[g]):
             origin[filled] = members[g, m]
             labels[filled] = c
             for a in range(width):
-                local[filled, a] = points[members[g, m], a]
+                local[filled, a] = space.points[members[g, m], a]
             filled += 1
     groups = _new_groups(room, capacity, width)
-    load(groups, local, k, labels, count)
+    inner = Space(local, space.k, space.tolerance, space.unit)
+    load(inner, groups, labels, count)
     changed = np.zeros(room, dtype=np.bool_)
     if effort == 0:
-        one_pass(groups, local, k, tolerance, met_before, changed, np.zeros(CALLS + 1, dtype=np.int64))
+        one_pass(inner, groups, met_before, changed, np.zeros(CALLS + 1, dtype=np.int64))
     elif effort > 0:
-        search = _new_search(room, records)
+        search = _new_search(room, records, random)
         search.changed[:count] = True
-        descend(groups, local, k, tolerance, False, ENDLESS, search, random)  # noqa: FBT003
+        descend(inner, groups, search, _RULES.everything, ENDLESS)
         # All records must have room in the fewest groups there may be.
         fewest = max(2, room - max(1, room // 10), -(-records // capacity))
         if fewest < room:
@@ -382,18 +361,15 @@ def improve_block(  # type: ignore[no-untyped-def]
             best_error = np.full(1, total_error(groups))
             decisions = np.zeros(DECISIONS, dtype=np.int64)
             course = np.empty(effort)
-            iterate(
-                effort, groups, best, best_error, local, k, tolerance, fewest, room,
-                False, 5, 0.0, 1e-5, search, decisions, course, random,  # noqa: FBT003
-            )  # fmt: skip
+            iterate(inner, groups, search, best, best_error, _RULES, fewest, room, decisions, course)
             _copy(best, groups)
     for c in range(groups.number[0]):
-        sizes_after[row + c] = groups.sizes[c]
-        met_after[row + c] = number if effort == 0 and not changed[c] else -1
-        for a in range(means_after.shape[1]):
-            means_after[row + c, a] = groups.centres[c, a]
+        after.sizes[row + c] = groups.sizes[c]
+        after.met[row + c] = number if effort == 0 and not changed[c] else -1
+        for a in range(after.means.shape[1]):
+            after.means[row + c, a] = groups.centres[c, a]
         for m in range(groups.sizes[c]):
-            members_after[row + c, m] = origin[groups.members[c, m]]
+            after.members[row + c, m] = origin[groups.members[c, m]]
     return total_error(groups)
 
 

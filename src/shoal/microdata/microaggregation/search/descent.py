@@ -1,5 +1,6 @@
 """A partition under local search: what the search methods share around the kernels."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -7,9 +8,8 @@ import numpy as np
 
 from shoal.microdata.microaggregation.construct.mdav import mdav_labels
 from shoal.microdata.microaggregation.problem import Problem
-from shoal.microdata.microaggregation.search.kernels import pairs
 from shoal.microdata.microaggregation.search.kernels.groups import Groups, empty_groups, load, unload
-from shoal.microdata.microaggregation.search.kernels.pairs import Search, descend, new_search
+from shoal.microdata.microaggregation.search.kernels.pairs import COUNTED, Search, descend, new_search
 from shoal.microdata.microaggregation.search.kernels.perturbation import random_labels
 from shoal.microdata.microaggregation.search.kernels.space import Space
 from shoal.microdata.microaggregation.solution import Partition, numbered_by_appearance, squared_error
@@ -73,11 +73,10 @@ class Descent:
     def __init__(self, problem: Problem, space: Space, random: np.ndarray) -> None:
         self.problem = problem
         self.space = space
-        self.random = random
         # Groups of 8k are never worth keeping; the bound only matters for data with very many equal records.
         self.capacity = min(problem.n, 8 * problem.k if problem.largest is None else problem.largest)
         self.groups = self.room()
-        self.search: Search = new_search(problem.most_groups + 1, problem.n)
+        self.search: Search = new_search(problem.most_groups + 1, problem.n, random)
 
     def room(self) -> Groups:
         """Space for another partition of the same problem."""
@@ -85,10 +84,10 @@ class Descent:
 
     def begin_at_random(self, fewest: int, most: int) -> None:
         """A random partition whose number of groups is random too."""
-        problem = self.problem
-        count = fewest + int(below(self.random, most - fewest + 1))
+        problem, random = self.problem, self.search.random
+        count = fewest + int(below(random, most - fewest + 1))
         labels = np.empty(problem.n, dtype=np.int64)
-        random_labels(problem.n, problem.k, count, min(2 * problem.k - 1, self.capacity), self.random, labels)
+        random_labels(problem.n, problem.k, count, min(2 * problem.k - 1, self.capacity), random, labels)
         self._load(labels, count)
 
     def begin_at(self, labels: np.ndarray) -> None:
@@ -97,16 +96,15 @@ class Descent:
         self._load(labels.astype(np.int64), int(labels.max()) + 1)
 
     def _load(self, labels: np.ndarray, count: int) -> None:
-        load(self.groups, self.space.points, self.problem.k, labels, count)
+        load(self.space, self.groups, labels, count)
         self.search.changed[:count] = True
         self.search.dirty[:] = True
 
     def descend(self, run: Run, *, everything: bool = False) -> bool:
         """Search until no move gains, or until time is up; whether a local optimum was reached."""
         limit = max(1, _STRETCH // max(1, int(self.groups.number[0])))
-        arguments = (self.space.points, self.problem.k, self.space.tolerance, everything, limit)
-        while not descend(self.groups, *arguments, self.search, self.random):
-            if out_of_time(run):
+        while not descend(self.space, self.groups, self.search, everything, limit):
+            if run.out_of_time:
                 return False
         return True
 
@@ -146,21 +144,10 @@ class Incumbent:
         )
 
 
-def out_of_time(run: Run) -> bool:
-    """Whether a piece of work must be broken off: a budget of iterations alone never does that."""
-    budget = run.budget
-    return budget.control.cancelled or (budget.seconds is not None and run.seconds >= budget.seconds)
-
-
 def only_group(problem: Problem, run: Run) -> SearchedPartition:
     """The answer when there are fewer than 2k records: one group, which is the optimum."""
     labels = np.zeros(problem.n, dtype=np.int32)
-    value = squared_error(problem.points, labels)
-    run.report(value, bound=value)
-    run.finish()
-    return SearchedPartition(
-        value=value, bound=value, optimal=True, labels=labels, sst=problem.sst, **run.closing()
-    )
+    return SearchedPartition.constructed(problem, labels, run, optimal=True)
 
 
 def split_above(problem: Problem, labels: np.ndarray, capacity: int) -> np.ndarray:
@@ -175,18 +162,10 @@ def split_above(problem: Problem, labels: np.ndarray, capacity: int) -> np.ndarr
     return labels
 
 
-def counted(search: Search) -> dict[str, Any]:
-    """The counts of a search, by the names of ``Statistics``."""
-    counts = search.counts
-    return {
-        "searches": int(counts[pairs.CALLS]),
-        "passes": int(counts[pairs.PASSES]),
-        "pairs": int(counts[pairs.PAIRS]),
-        "opened": int(counts[pairs.OPENED]),
-        "tested": int(counts[pairs.TESTED]),
-        "swaps": int(counts[pairs.SWAPS]),
-        "shifts": int(counts[pairs.SHIFTS]),
-    }
+def counted(searches: Iterable[Search]) -> dict[str, Any]:
+    """The counts of some searches together, by the names of ``Statistics``."""
+    counts = np.sum([search.counts for search in searches], axis=0)
+    return dict(zip(COUNTED, counts.tolist(), strict=True))
 
 
 def mean_lists(lists: np.ndarray, searches: int) -> np.ndarray:

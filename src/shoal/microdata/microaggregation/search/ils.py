@@ -10,7 +10,6 @@ work, so that neither threads nor interruptions change what they find.
 """
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -25,15 +24,14 @@ from shoal.microdata.microaggregation.search.descent import (
     counted,
     group_limits,
     only_group,
-    out_of_time,
 )
 from shoal.microdata.microaggregation.search.kernels import annealed
 from shoal.microdata.microaggregation.search.kernels.groups import total_error
 from shoal.microdata.microaggregation.search.kernels.iterated import copy_dirty
 from shoal.microdata.microaggregation.search.kernels.space import Space, working_space
 from shoal.microdata.microaggregation.sizes import checked_start, within_largest
-from shoal.search import Budget, Observer, Run, Seeds, silent
-from shoal.search.options import Options
+from shoal.search import Budget, Run, Seeds
+from shoal.search.solver import Given, Options, solver
 
 DEFAULT_ITERATIONS = 5000
 # Beyond this the model over groups is too large to pay.
@@ -118,15 +116,8 @@ class Stream:
             descent.begin_at_random(*group_limits(descent.problem, 0.2))
         else:
             descent.begin_at(labels)
-        if descent.descend(run) and not out_of_time(run):
-            annealed.split_large(
-                descent.groups,
-                descent.space.points,
-                descent.problem.k,
-                descent.space.tolerance,
-                descent.search,
-                descent.random,
-            )
+        if descent.descend(run) and not run.out_of_time:
+            annealed.split_large(descent.space, descent.groups, descent.search)
         descent.search.dirty[:] = True
         return float(total_error(descent.groups))
 
@@ -141,37 +132,13 @@ class Stream:
         """Some iterations of a cycle."""
         descent = self.descent
         kind = self.number % len(_SAMPLES)
-        annealed.anneal(
-            first,
-            iterations,
-            length,
-            _WARMTH[kind],
-            _COLD,
-            descent.groups,
-            self.home,
-            self.best,
-            self.numbers,
-            descent.space.points,
-            descent.problem.k,
-            descent.space.tolerance,
-            *self.limits,
-            _SAMPLES[kind],
-            descent.search,
-            self.stale,
-            descent.random,
-        )
+        cooling = annealed.Cooling(length, _WARMTH[kind], _COLD, *self.limits, _SAMPLES[kind])
+        state = (descent.groups, descent.search, self.home, self.best, self.stale, self.numbers)
+        annealed.anneal(descent.space, *state, cooling, first, iterations)
 
 
-def solve(
-    problem: Problem,
-    options: IlsOptions | None = None,
-    *,
-    budget: Budget | None = None,
-    seeds: Seeds | None = None,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: np.ndarray | None = None,
-) -> SearchedPartition:
+@solver(IlsOptions)
+def solve(problem: Problem, options: IlsOptions, given: Given) -> SearchedPartition:
     """The best partition that cooling iterated local searches and their recombination find.
 
     >>> import numpy as np
@@ -179,12 +146,11 @@ def solve(
     >>> solve(Problem(points, k=3), budget=Budget(iterations=200)).sizes.min()
     np.int64(3)
     """
-    options = options or IlsOptions()
-    first = None if start is None else checked_start(problem, start)
-    run = (budget or Budget()).or_iterations(DEFAULT_ITERATIONS).start(observer)
+    first = checked_start(problem, given.start)
+    run = given.run(DEFAULT_ITERATIONS)
     if problem.most_groups < 2:
         return only_group(problem, run)
-    return _Search(problem, options, run, seeds or Seeds(), first).solve(threads)
+    return _Search(problem, options, run, given.seeds, first).solve(given.threads)
 
 
 class _Search:
@@ -195,7 +161,7 @@ class _Search:
         self.options = options
         self.run = run
         self.seeds = seeds
-        space = working_space(problem.points)
+        space = working_space(problem.points, problem.k)
         self.tolerance = space.tolerance
         self.streams = [Stream(problem, space, seeds, s, options.span) for s in range(options.streams)]
         self.best = Incumbent(problem, run)
@@ -218,7 +184,8 @@ class _Search:
             length = self.options.first_cycle
             while self._cycle(pool, length) and self._between(pool, length):
                 length = int(np.ceil(length * self.options.growth))
-        return self.best.partition(self._statistics())
+        counts = counted(stream.descent.search for stream in self.streams)
+        return self.best.partition(Statistics(**counts))
 
     def _begin(self, stream: Stream) -> None:
         """Stream 0 begins with MDAV's groups, or all but the last with those given; the others at random."""
@@ -294,14 +261,14 @@ class _Search:
                 self.pool.add_partition(stream.descent.labels(stream.best))
             found = self.pool.recombine(
                 self.best.labels,
-                lambda: out_of_time(self.run),
+                lambda: self.run.out_of_time,
                 self.seeds.child("regions", length).generator(),
                 effort=_EFFORT * length * len(self.streams),
             )
             # What a recombination found that time cut short is not taken: the same work must give the same result.
-            if found is not None and not out_of_time(self.run):
+            if found is not None and not self.run.out_of_time:
                 self.best.offer(found, "recombination")
-        if out_of_time(self.run):
+        if self.run.out_of_time:
             return False
         self.cycles += 1
         for stream in self.streams:
@@ -313,13 +280,6 @@ class _Search:
                 stream.return_to_best()
         self._take_best()
         return True
-
-    def _statistics(self) -> Statistics:
-        total: dict[str, Any] = {}
-        for stream in self.streams:
-            for name, value in counted(stream.descent.search).items():
-                total[name] = total.get(name, 0) + value
-        return Statistics(**total)
 
 
 def warm_up() -> None:

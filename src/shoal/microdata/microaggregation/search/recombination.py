@@ -20,7 +20,7 @@ from shoal.microdata.microaggregation.search.kernels.pricing import (
 )
 from shoal.microdata.microaggregation.search.kernels.space import Space
 from shoal.microdata.microaggregation.solution import numbered_by_appearance
-from shoal.search.linear_programmes import quiet_highs
+from shoal.search.linear_programmes import add_choices, add_covered, quiet_highs
 
 _NEIGHBOURS = 20
 _STEPS = 6
@@ -50,9 +50,7 @@ class GroupPool:
         self._neighbours: np.ndarray | None = None
         self._spent = 0
         self._programme = quiet_highs()
-        n = problem.n
-        ones = np.ones(n)
-        self._programme.addRows(n, ones, ones, 0, np.zeros(n, np.int32), np.zeros(0, np.int32), np.zeros(0))
+        add_covered(self._programme, problem.n)
 
     def __len__(self) -> int:
         return len(self._members)
@@ -70,19 +68,7 @@ class GroupPool:
             costs = [float(group_error(self.space.points, members, len(members))) for members in fresh]
             self._members += fresh
             self._costs += costs
-            sizes = np.array([len(members) for members in fresh])
-            starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32)
-            count, entries = len(fresh), int(sizes.sum())
-            self._programme.addCols(
-                count,
-                np.array(costs),
-                np.zeros(count),
-                np.full(count, highspy.kHighsInf),
-                entries,
-                starts,
-                np.concatenate(fresh),
-                np.ones(entries),
-            )
+            add_choices(self._programme, fresh, np.array(costs), highspy.kHighsInf)
         return len(fresh)
 
     def add_partition(self, labels: np.ndarray) -> int:
@@ -134,17 +120,7 @@ class GroupPool:
             members[row, : len(group)] = group
             sizes[row] = len(group)
         found = np.empty(len(near))
-        improve_groups(
-            self.space.points,
-            prices,
-            self._neighbours,
-            self.problem.k,
-            self.largest,
-            _STEPS,
-            members,
-            sizes,
-            found,
-        )
+        improve_groups(self.space, prices, self._neighbours, self.largest, _STEPS, members, sizes, found)
         return self.add([members[row, : sizes[row]] for row in np.flatnonzero(found < -1e-9)])
 
     def _rearrange(
@@ -222,22 +198,10 @@ class GroupPool:
     ) -> np.ndarray | None:
         """The cheapest choice of groups that covers each of the records once, as far as a few nodes tell."""
         programme = quiet_highs(mip_max_nodes=_NODES, mip_rel_gap=1e-6)
-        place = {int(record): row for row, record in enumerate(records)}
-        count, rows = len(groups), len(records)
-        ones = np.ones(rows)
-        indices = np.array([place[int(record)] for group in groups for record in group], dtype=np.int32)
-        starts = np.concatenate([[0], np.cumsum([len(group) for group in groups])[:-1]]).astype(np.int32)
-        programme.addRows(rows, ones, ones, 0, np.zeros(rows, np.int32), np.zeros(0, np.int32), np.zeros(0))
-        programme.addCols(
-            count,
-            costs,
-            np.zeros(count),
-            np.ones(count),
-            len(indices),
-            starts,
-            indices,
-            np.ones(len(indices)),
-        )
+        count = len(groups)
+        add_covered(programme, len(records))
+        # The records are in order, so each one's row is found by halving.
+        add_choices(programme, [np.searchsorted(records, group) for group in groups], costs, 1.0)
         kinds = np.array([highspy.HighsVarType.kInteger] * count)
         programme.changeColsIntegrality(count, np.arange(count, dtype=np.int32), kinds)
         if not self._solve(programme, stop):

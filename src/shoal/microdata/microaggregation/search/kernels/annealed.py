@@ -4,17 +4,14 @@ What is kept is compared with the partition before the perturbation, not with th
 searching, so that a given share of the worse partitions is kept, whatever the scale of the data.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from shoal.microdata.microaggregation.search.kernels.groups import (
-    lent_groups,
-    refresh,
-    squared_distance,
-    total_error,
-)
+from shoal.microdata.microaggregation.search.kernels.groups import refresh, total_error
 from shoal.microdata.microaggregation.search.kernels.iterated import ENDLESS, copy_dirty, perturb
-from shoal.microdata.microaggregation.search.kernels.pairs import descend, lent_search
-from shoal.microdata.microaggregation.search.kernels.vectors import lent
+from shoal.microdata.microaggregation.search.kernels.pairs import descend
+from shoal.microdata.microaggregation.search.kernels.vectors import lent, squared_distance
 from shoal.search.kernels import kernel
 from shoal.search.randomness import uniform
 
@@ -27,18 +24,27 @@ _PACE = 0.05
 ALL_PAIRS = False
 
 
+class Cooling(NamedTuple):
+    """A cycle: its length, the shares of worse partitions kept at its begin and its end, what is dissolved and distilled.
+
+    The number of groups stays between ``fewest`` and ``most``; the lossiest group of a ``sample`` is dissolved.
+    """
+
+    length: int
+    warm: float
+    cold: float
+    fewest: int
+    most: int
+    sample: int
+
+
 @kernel(error_model="numpy")
-def split(groups, points, k, g, search):  # type: ignore[no-untyped-def]
+def split(space, groups, search, g):  # type: ignore[no-untyped-def]
     """Make a group of the outermost member of g and the k−1 nearest to it; g must have 2k members or more."""
-    sizes, members, away, centres, facts = (
-        groups.sizes,
-        groups.members,
-        groups.away,
-        groups.centres,
-        groups.facts,
-    )
-    new = groups.number[0]
-    groups.number[0] = new + 1
+    points, k, _, _ = space
+    number, sizes, members, away, centres, facts = groups
+    new = number[0]
+    number[0] = new + 1
     outer = 0
     for m in range(1, sizes[g]):
         if away[g, m] > away[g, outer]:
@@ -63,63 +69,38 @@ def split(groups, points, k, g, search):  # type: ignore[no-untyped-def]
 
 
 @kernel(error_model="numpy")
-def split_large(groups, points, k, eps, search, random):  # type: ignore[no-untyped-def]
+def split_large(space, groups, search):  # type: ignore[no-untyped-def]
     """Split groups of 2k members or more, and search on, until there are none."""
     while True:
         found = False
         for g in range(groups.number[0]):
-            if groups.sizes[g] >= 2 * k:
-                split(groups, points, k, g, search)
+            if groups.sizes[g] >= 2 * space.k:
+                split(space, groups, search, g)
                 found = True
         if not found:
             return
-        descend(groups, points, k, eps, ALL_PAIRS, ENDLESS, search, random)
+        descend(space, groups, search, ALL_PAIRS, ENDLESS)
 
 
 @kernel(error_model="numpy")
-def anneal(  # type: ignore[no-untyped-def]
-    first,
-    iterations,
-    length,
-    warm,
-    cold,
-    groups,
-    home,
-    best,
-    numbers,
-    points,
-    k,
-    eps,
-    fewest,
-    most,
-    sample,
-    search,
-    stale,
-    random,
-):
-    """Iterations ``first`` and following of a cycle of so many (``length``); returns how many improved the best.
+def anneal(space, groups, search, home, best, stale, numbers, cooling, first, iterations):  # type: ignore[no-untyped-def]
+    """Iterations ``first`` and following of a cycle; returns how many improved the best.
 
     ``home`` is the partition kept last and differs from ``groups`` in the dirty groups only; ``best`` differs from
     ``home`` in the stale ones.
     """
-    points, random = lent(points), lent(random)
-    groups, home, best, search = (
-        lent_groups(groups),
-        lent_groups(home),
-        lent_groups(best),
-        lent_search(search),
-    )
+    space, groups, search, home, best = lent(space), lent(groups), lent(search), lent(home), lent(best)
     improved = 0
     for step in range(first, first + iterations):
-        share = warm * (cold / warm) ** (step / length)
-        perturb(groups, points, k, fewest, most, sample, search, random)
-        descend(groups, points, k, eps, ALL_PAIRS, ENDLESS, search, random)
-        split_large(groups, points, k, eps, search, random)
+        share = cooling.warm * (cooling.cold / cooling.warm) ** (step / cooling.length)
+        perturb(space, groups, search, cooling.fewest, cooling.most, cooling.sample)
+        descend(space, groups, search, ALL_PAIRS, ENDLESS)
+        split_large(space, groups, search)
         error = total_error(groups)
         excess = error - numbers[HERE]
         kept = excess <= 0.0
         if excess > 0.0:
-            kept = uniform(random) < np.exp(-excess / max(numbers[TEMPERATURE], 1e-300))
+            kept = uniform(search.random) < np.exp(-excess / max(numbers[TEMPERATURE], 1e-300))
             if kept:
                 numbers[TEMPERATURE] *= np.exp(-_PACE * (1.0 - share))
             else:
@@ -131,7 +112,7 @@ def anneal(  # type: ignore[no-untyped-def]
             stale[g] |= search.dirty[g]
         copy_dirty(groups, home, search.dirty)
         numbers[HERE] = error
-        if error < numbers[BEST] - eps:
+        if error < numbers[BEST] - space.tolerance:
             copy_dirty(groups, best, stale)
             numbers[BEST] = error
             improved += 1

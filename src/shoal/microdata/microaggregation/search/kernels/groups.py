@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.microdata.microaggregation.search.kernels.vectors import lent, set_mean, squared_distance
+from shoal.microdata.microaggregation.search.kernels.vectors import set_mean, squared_distance
 from shoal.search.kernels import kernel
 
 # The rows of ``Groups.facts``: the first four coordinates of the centre, the largest distance of a member to it, the
@@ -67,10 +67,10 @@ def refresh(points, k, sizes, members, away, centres, facts, g):  # type: ignore
 
 
 @kernel(error_model="numpy")
-def load(groups, points, k, labels, count):  # type: ignore[no-untyped-def]
+def load(space, groups, labels, count):  # type: ignore[no-untyped-def]
     """Fill the groups from labels 0 … count−1; no group may exceed the capacity."""
-    sizes, members = groups.sizes, groups.members
-    groups.number[0] = count
+    number, sizes, members, away, centres, facts = groups
+    number[0] = count
     for g in range(count):
         sizes[g] = 0
     for i in range(labels.shape[0]):
@@ -78,7 +78,7 @@ def load(groups, points, k, labels, count):  # type: ignore[no-untyped-def]
         members[g, sizes[g]] = i
         sizes[g] += 1
     for g in range(count):
-        refresh(points, k, sizes, members, groups.away, groups.centres, groups.facts, g)
+        refresh(space.points, space.k, sizes, members, away, centres, facts, g)
 
 
 @kernel(error_model="numpy")
@@ -118,16 +118,3 @@ def total_error(groups):  # type: ignore[no-untyped-def]
     for g in range(whole, count):
         s0 += error[g]
     return (s0 + s1) + (s2 + s3)
-
-
-@kernel(error_model="numpy", inline="always")
-def lent_groups(groups):  # type: ignore[no-untyped-def]
-    """The same groups, not counting references (see ``lent``)."""
-    return Groups(
-        lent(groups.number),
-        lent(groups.sizes),
-        lent(groups.members),
-        lent(groups.away),
-        lent(groups.centres),
-        lent(groups.facts),
-    )

@@ -3,10 +3,12 @@
 ILSM of Laszlo and Mukherjee (2015); ILSMC, biased dissolving and dynamic acceptance of Bierman (2020).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from shoal.microdata.microaggregation.search.kernels.groups import copy_group, lent_groups, total_error
-from shoal.microdata.microaggregation.search.kernels.pairs import descend, lent_search
+from shoal.microdata.microaggregation.search.kernels.groups import copy_group, total_error
+from shoal.microdata.microaggregation.search.kernels.pairs import descend
 from shoal.microdata.microaggregation.search.kernels.perturbation import dissolve, distill, pick_lossy
 from shoal.microdata.microaggregation.search.kernels.vectors import lent
 from shoal.search.kernels import kernel
@@ -14,18 +16,31 @@ from shoal.search.randomness import uniform
 
 # What an iterated search decided, by place in its array of decisions.
 IMPROVED, KEPT, RETURNED, DISSOLVED, DISTILLED = range(5)
-DECISIONS = 5
+DECIDED = ("improved", "kept", "returned", "dissolved", "distilled")
+DECISIONS = len(DECIDED)
 ENDLESS = np.int64(2**62)
 
 
+class Rules(NamedTuple):
+    """How an iterated search decides: what it looks at, how it chooses what to dissolve, and what it keeps.
+
+    A ``sample`` of 1 dissolves any group; with a ``temperature`` of 0 a worse partition is kept with a fixed ``chance``.
+    """
+
+    everything: bool
+    sample: int
+    chance: float
+    temperature: float
+
+
 @kernel(error_model="numpy")
-def perturb(groups, points, k, fewest, most, sample, search, random):  # type: ignore[no-untyped-def]
+def perturb(space, groups, search, fewest, most, sample):  # type: ignore[no-untyped-def]
     """One group fewer or one more, by a coin unless the number of groups is at a limit; whether it is one more."""
     count = groups.number[0]
-    if count <= fewest or (count < most and uniform(random) < 0.5):
-        distill(groups, points, k, search, random)
+    if count <= fewest or (count < most and uniform(search.random) < 0.5):
+        distill(space, groups, search)
         return True
-    dissolve(groups, points, k, pick_lossy(groups, sample, random), search)
+    dissolve(space, groups, search, pick_lossy(groups, sample, search.random))
     return False
 
 
@@ -41,48 +56,32 @@ def copy_dirty(source, target, dirty):  # type: ignore[no-untyped-def]
 
 
 @kernel(error_model="numpy")
-def accepts(error, best, chance, temperature, random):  # type: ignore[no-untyped-def]
+def accepts(error, best, rules, random):  # type: ignore[no-untyped-def]
     """Whether a partition that is no better than the best is kept: by a fixed chance, or by how much worse it is."""
-    if temperature > 0.0:
+    if rules.temperature > 0.0:
         # Written so that a best error of 0 keeps ties and nothing else.
-        return uniform(random) * 1.0 < np.exp(-(error - best) / max(temperature * best, 1e-300))
-    return uniform(random) < chance
+        return uniform(random) * 1.0 < np.exp(-(error - best) / max(rules.temperature * best, 1e-300))
+    return uniform(random) < rules.chance
 
 
 @kernel(error_model="numpy")
-def iterate(  # type: ignore[no-untyped-def]
-    iterations,
-    groups,
-    best,
-    best_error,
-    points,
-    k,
-    eps,
-    fewest,
-    most,
-    everything,
-    sample,
-    chance,
-    temperature,
-    search,
-    decisions,
-    course,
-    random,
-):
-    """So many iterations; ``best`` differs from ``groups`` in the dirty groups only, before and after."""
-    points, random = lent(points), lent(random)
-    groups, best, search = lent_groups(groups), lent_groups(best), lent_search(search)
-    for step in range(iterations):
-        more = perturb(groups, points, k, fewest, most, sample, search, random)
+def iterate(space, groups, search, best, best_error, rules, fewest, most, decisions, course):  # type: ignore[no-untyped-def]
+    """As many iterations as ``course`` is long, which becomes the least error after each.
+
+    ``best`` differs from ``groups`` in the dirty groups only, before and after.
+    """
+    space, groups, search, best = lent(space), lent(groups), lent(search), lent(best)
+    for step in range(course.shape[0]):
+        more = perturb(space, groups, search, fewest, most, rules.sample)
         decisions[DISTILLED if more else DISSOLVED] += 1
-        descend(groups, points, k, eps, everything, ENDLESS, search, random)
+        descend(space, groups, search, rules.everything, ENDLESS)
         error = total_error(groups)
         # The same partition met again, its members in another order, is a tie and not an improvement by rounding.
-        if error < best_error[0] - eps:
+        if error < best_error[0] - space.tolerance:
             copy_dirty(groups, best, search.dirty)
             best_error[0] = error
             decisions[IMPROVED] += 1
-        elif accepts(error, best_error[0], chance, temperature, random):
+        elif accepts(error, best_error[0], rules, search.random):
             decisions[KEPT] += 1
         else:
             copy_dirty(best, groups, search.dirty)

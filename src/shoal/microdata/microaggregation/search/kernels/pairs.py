@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.microdata.microaggregation.search.kernels.groups import HEAD, RADIUS, REACH, lent_groups, refresh
+from shoal.microdata.microaggregation.search.kernels.groups import HEAD, RADIUS, REACH, refresh
 from shoal.microdata.microaggregation.search.kernels.vectors import lent, squared_distance, swap_gain, towards
 from shoal.search.kernels import kernel
 from shoal.search.randomness import shuffle
 
 # What a search counts, by place in ``Search.counts``.
 PAIRS, OPENED, TESTED, SWAPS, SHIFTS, PASSES, CALLS = range(7)
+COUNTED = ("pairs", "opened", "tested", "swaps", "shifts", "passes", "searches")
 # Where a local search stands, by place in ``Search.place``.
 TARGETS, NEXT, MOVED, STEP = range(4)
 PASSES_KEPT = 64
@@ -27,8 +28,8 @@ class Search(NamedTuple):
     """What a local search knows besides the groups.
 
     ``changed`` marks the groups to test, ``dirty`` those that differ from a copy somebody keeps. ``counts`` and
-    ``lists`` (pairs by number of the pass) only ever grow. The rest is scratch, but must be kept while a search is
-    under way.
+    ``lists`` (pairs by number of the pass) only ever grow. ``random`` is the state of its randomness. The rest is
+    scratch, but must be kept while a search is under way.
     """
 
     changed: np.ndarray
@@ -42,9 +43,10 @@ class Search(NamedTuple):
     place: np.ndarray
     counts: np.ndarray
     lists: np.ndarray
+    random: np.ndarray
 
 
-def new_search(most: int, n: int) -> Search:
+def new_search(most: int, n: int, random: np.ndarray) -> Search:
     """The arrays of a search over at most ``most`` groups of n records."""
     return Search(
         changed=np.zeros(most, dtype=np.bool_),
@@ -58,24 +60,7 @@ def new_search(most: int, n: int) -> Search:
         place=np.zeros(4, dtype=np.int64),
         counts=np.zeros(7, dtype=np.int64),
         lists=np.zeros(PASSES_KEPT, dtype=np.int64),
-    )
-
-
-@kernel(error_model="numpy", inline="always")
-def lent_search(search):  # type: ignore[no-untyped-def]
-    """The same search, not counting references (see ``lent``)."""
-    return Search(
-        lent(search.changed),
-        lent(search.dirty),
-        lent(search.done),
-        lent(search.targets),
-        lent(search.slack),
-        lent(search.near),
-        lent(search.spare),
-        lent(search.owner),
-        lent(search.place),
-        lent(search.counts),
-        lent(search.lists),
+        random=random,
     )
 
 
@@ -210,11 +195,13 @@ def _screen(facts, i, begin, count, slack, near):  # type: ignore[no-untyped-def
     return found
 
 
-@kernel(error_model="numpy")
-def _try_target(  # type: ignore[no-untyped-def]
-    points, k, eps, count, sizes, members, away, centres, facts, i, changed, dirty, done, slack, near, counts
-):
+@kernel(error_model="numpy", inline="always")
+def _try_target(space, groups, search, i):  # type: ignore[no-untyped-def]
     # All pairs of group i with groups that are not done, in the order of their numbers; whether anything moved.
+    points, k, eps, _ = space
+    number, sizes, members, away, centres, facts = groups
+    done, slack, near, counts = search.done, search.slack, search.near, search.counts
+    count = number[0]
     any_change = False
     begin = 0
     while begin < count:
@@ -229,8 +216,8 @@ def _try_target(  # type: ignore[no-untyped-def]
             if square >= limit * limit:
                 continue
             if visit(points, k, eps, sizes, members, away, centres, facts, i, j, square, counts):
-                changed[i] = changed[j] = True
-                dirty[i] = dirty[j] = True
+                search.changed[i] = search.changed[j] = True
+                search.dirty[i] = search.dirty[j] = True
                 any_change = True
                 # Group i is another one now: judge anew which of the groups still to come are in its reach.
                 begin = j + 1
@@ -239,7 +226,7 @@ def _try_target(  # type: ignore[no-untyped-def]
 
 
 @kernel(error_model="numpy")
-def _next_pass(groups, everything, search, random):  # type: ignore[no-untyped-def]
+def _next_pass(groups, search, everything):  # type: ignore[no-untyped-def]
     # Ends the pass before and chooses the targets of the next; their number.
     place, targets = search.place, search.targets
     for t in range(place[TARGETS]):
@@ -253,7 +240,7 @@ def _next_pass(groups, everything, search, random):  # type: ignore[no-untyped-d
         search.changed[g] = False
     if not again:
         return 0
-    shuffle(random, targets[:chosen])
+    shuffle(search.random, targets[:chosen])
     pairs = chosen * groups.number[0] - chosen * (chosen + 1) // 2
     search.counts[PAIRS] += pairs
     search.counts[PASSES] += 1
@@ -263,7 +250,7 @@ def _next_pass(groups, everything, search, random):  # type: ignore[no-untyped-d
 
 
 @kernel(error_model="numpy")
-def descend(groups, points, k, eps, everything, limit, search, random):  # type: ignore[no-untyped-def]
+def descend(space, groups, search, everything, limit):  # type: ignore[no-untyped-def]
     """Local search: passes over pairs of a target and any other group until a pass moves nothing.
 
     The first targets are the groups marked in ``search.changed``; later ones those that changed in the pass before
@@ -271,45 +258,19 @@ def descend(groups, points, k, eps, everything, limit, search, random):  # type:
     target in the order of their numbers, and meets each pair once. Handles at most ``limit`` targets and says whether
     it is done; call again to go on from there.
     """
-    points, groups, search, random = lent(points), lent_groups(groups), lent_search(search), lent(random)
-    sizes, members, away, centres, facts = (
-        groups.sizes,
-        groups.members,
-        groups.away,
-        groups.centres,
-        groups.facts,
-    )
-    changed, dirty, done, slack, near = search.changed, search.dirty, search.done, search.slack, search.near
-    place, targets, counts = search.place, search.targets, search.counts
-    count = groups.number[0]
+    space, groups, search = lent(space), lent(groups), lent(search)
+    place = search.place
     for _ in range(limit):
         if place[NEXT] == place[TARGETS]:
-            place[TARGETS] = _next_pass(groups, everything, search, random)
+            place[TARGETS] = _next_pass(groups, search, everything)
             place[NEXT] = place[MOVED] = 0
             if place[TARGETS] == 0:
                 place[STEP] = 0
-                counts[CALLS] += 1
+                search.counts[CALLS] += 1
                 return True
-        i = targets[place[NEXT]]
+        i = search.targets[place[NEXT]]
         place[NEXT] += 1
-        if _try_target(
-            points,
-            k,
-            eps,
-            count,
-            sizes,
-            members,
-            away,
-            centres,
-            facts,
-            i,
-            changed,
-            dirty,
-            done,
-            slack,
-            near,
-            counts,
-        ):
+        if _try_target(space, groups, search, i):
             place[MOVED] = 1
-        done[i] = True
+        search.done[i] = True
     return False

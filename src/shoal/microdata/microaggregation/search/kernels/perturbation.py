@@ -39,8 +39,9 @@ def pick_lossy(groups, sample, random):  # type: ignore[no-untyped-def]
 
 
 @kernel(error_model="numpy")
-def _nearest_with_room(points, x, count, sizes, members, centres, facts, slack):  # type: ignore[no-untyped-def]
-    capacity = members.shape[1]
+def _nearest_with_room(points, groups, x, slack):  # type: ignore[no-untyped-def]
+    capacity = groups.members.shape[1]
+    centres, facts, count = groups.centres, groups.facts, groups.number[0]
     a0, a1, a2, a3 = points[x, 0], points[x, 1], points[x, 2], points[x, 3]
     for j in range(count):
         t0 = facts[HEAD, j] - a0
@@ -51,7 +52,7 @@ def _nearest_with_room(points, x, count, sizes, members, centres, facts, slack):
     best = -1
     least = np.inf
     for j in range(count):
-        if slack[j] < least and sizes[j] < capacity:
+        if slack[j] < least and groups.sizes[j] < capacity:
             q = squared_distance(points, x, centres, j)
             if q < least:
                 least = q
@@ -60,27 +61,22 @@ def _nearest_with_room(points, x, count, sizes, members, centres, facts, slack):
 
 
 @kernel(error_model="numpy")
-def dissolve(groups, points, k, g, search):  # type: ignore[no-untyped-def]
+def dissolve(space, groups, search, g):  # type: ignore[no-untyped-def]
     """Give each member of group g to the group whose centre is nearest then; the last group takes the number g."""
-    sizes, members, away, centres, facts = (
-        groups.sizes,
-        groups.members,
-        groups.away,
-        groups.centres,
-        groups.facts,
-    )
+    points, k, _, _ = space
+    number, sizes, members, away, centres, facts = groups
     changed, dirty = search.changed, search.dirty
     size = sizes[g]
     loose = members[g, :size].copy()
-    last = groups.number[0] - 1
-    groups.number[0] = last
+    last = number[0] - 1
+    number[0] = last
     if g != last:
         copy_group(groups, groups, last, g)
         dirty[g] = True
     dirty[last] = True
     for m in range(size):
         x = loose[m]
-        to = _nearest_with_room(points, x, last, sizes, members, centres, facts, search.slack)
+        to = _nearest_with_room(points, groups, x, search.slack)
         members[to, sizes[to]] = x
         sizes[to] += 1
         refresh(points, k, sizes, members, away, centres, facts, to)
@@ -89,17 +85,17 @@ def dissolve(groups, points, k, g, search):  # type: ignore[no-untyped-def]
 
 
 @kernel(error_model="numpy")
-def _take_out(groups, points, k, g, x):  # type: ignore[no-untyped-def]
-    members = groups.members
-    last = groups.sizes[g] - 1
+def _take_out(space, groups, g, x):  # type: ignore[no-untyped-def]
+    _, sizes, members, away, centres, facts = groups
+    last = sizes[g] - 1
     m = 0
     while members[g, m] != x:
         m += 1
     while m < last:
         members[g, m] = members[g, m + 1]
         m += 1
-    groups.sizes[g] = last
-    refresh(points, k, groups.sizes, members, groups.away, groups.centres, groups.facts, g)
+    sizes[g] = last
+    refresh(space.points, space.k, sizes, members, away, centres, facts, g)
 
 
 @kernel(error_model="numpy")
@@ -128,24 +124,19 @@ def excess(groups, k, spare, owner):  # type: ignore[no-untyped-def]
 
 
 @kernel(error_model="numpy")
-def distill(groups, points, k, search, random):  # type: ignore[no-untyped-def]
+def distill(space, groups, search):  # type: ignore[no-untyped-def]
     """Form a new group of k from records that oversized groups can spare, beginning with a random one."""
-    sizes, members, away, centres, facts = (
-        groups.sizes,
-        groups.members,
-        groups.away,
-        groups.centres,
-        groups.facts,
-    )
+    points, k, _, _ = space
+    number, sizes, members, away, centres, facts = groups
     changed, dirty, spare, owner = search.changed, search.dirty, search.spare, search.owner
     left = excess(groups, k, spare, owner)
-    new = groups.number[0]
-    groups.number[0] = new + 1
+    new = number[0]
+    number[0] = new + 1
     sizes[new] = 0
     for size in range(k):
         pick = 0
         if size == 0:
-            pick = below(random, left)
+            pick = below(search.random, left)
         else:
             least = np.inf
             for e in range(left):
@@ -162,7 +153,7 @@ def distill(groups, points, k, search, random):  # type: ignore[no-untyped-def]
         x, donor = spare[pick], owner[pick]
         left -= 1
         spare[pick], owner[pick] = spare[left], owner[left]
-        _take_out(groups, points, k, donor, x)
+        _take_out(space, groups, donor, x)
         changed[donor] = True
         dirty[donor] = True
         members[new, size] = x

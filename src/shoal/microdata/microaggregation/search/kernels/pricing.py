@@ -45,12 +45,13 @@ def group_error(points, members, size):  # type: ignore[no-untyped-def]
 
 
 @kernel(error_model="numpy")
-def improve_groups(points, prices, neighbours, k, largest, steps, members, sizes, reduced):  # type: ignore[no-untyped-def]
+def improve_groups(space, prices, neighbours, largest, steps, members, sizes, reduced):  # type: ignore[no-untyped-def]
     """Change each group, one record at a time, so that its error less the prices of its members falls most.
 
     A step adds a record, drops one, or exchanges one, of those near the members. ``members`` (one row per group),
     ``sizes`` and ``reduced`` are overwritten with where at most ``steps`` steps lead.
     """
+    points, k = space.points, space.k
     width = points.shape[1]
     # Row 0 is the centre, row 1 the centre without one member.
     centre = np.zeros((2, width))

@@ -16,15 +16,19 @@ MOST_TURNED = 128
 
 
 class Space(NamedTuple):
-    """Points for the kernels; a squared error there times ``unit`` is one of the problem."""
+    """A problem for the kernels: points, k, and the gain below which a move is rounding.
+
+    A squared error there times ``unit`` is one of the problem.
+    """
 
     points: np.ndarray
-    unit: float
+    k: int
     tolerance: float
+    unit: float
 
 
-def working_space(points: np.ndarray) -> Space:
-    """The points as the kernels want them, and the gain below which a move is rounding."""
+def working_space(points: np.ndarray, k: int) -> Space:
+    """The points of a problem as the kernels want them."""
     n, d = points.shape
     centred = points - points.mean(axis=0)
     spread = float(np.square(centred).sum())
@@ -35,7 +39,7 @@ def working_space(points: np.ndarray) -> Space:
     padded = np.zeros((n, -(-d // LANES) * LANES))
     padded[:, :d] = centred
     farthest = float(np.square(padded).sum(axis=1).max())
-    return Space(padded, unit, max(1e-11, 1e-14 * farthest))
+    return Space(padded, k, max(1e-11, 1e-14 * farthest), unit)
 
 
 def _turned(points: np.ndarray) -> np.ndarray:
@@ -111,4 +115,4 @@ def _principal_axes(matrix, axes):  # type: ignore[no-untyped-def]
 
 def warm_up() -> None:
     """Compile the kernels."""
-    working_space(np.arange(12.0).reshape(4, 3) ** 2)
+    working_space(np.arange(12.0).reshape(4, 3) ** 2, 2)

@@ -142,14 +142,21 @@ def set_mean(typing, points, members, g, size, centres):  # type: ignore[no-unty
 def lent(typing, array):  # type: ignore[no-untyped-def]
     """The same array without its count of references, which inner loops would raise and lower at every call.
 
-    Whoever lends must hold the array itself for as long as the loan is used.
+    Of a tuple all arrays are lent. Whoever lends must hold the array itself for as long as the loan is used.
     """
 
-    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-        make = context.make_array(signature.args[0])
-        loan = make(context, builder, args[0])
+    def lend(context, builder, kind, value):  # type: ignore[no-untyped-def]
+        if isinstance(kind, types.BaseTuple):
+            parts = zip(kind, cgutils.unpack_tuple(builder, value), strict=True)
+            return context.make_tuple(builder, kind, [lend(context, builder, *part) for part in parts])
+        if not isinstance(kind, types.Array):
+            return value
+        loan = context.make_array(kind)(context, builder, value)
         loan.meminfo = ir.Constant(loan.meminfo.type, None)
         loan.parent = ir.Constant(loan.parent.type, None)
         return loan._getvalue()
+
+    def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        return lend(context, builder, signature.args[0], args[0])
 
     return array(array), generate
