@@ -21,7 +21,8 @@ def test_patterns_are_counted_as_in_a_loop(tables, reach):
     for a in one:
         for b in two:
             expected[sum((abs(x - y) <= reach) << j for j, (x, y) in enumerate(zip(a, b)))] += 1
-    assert np.array_equal(probabilistic._count_patterns(one, ones, two, ones, reaches), expected)
+    crowds = [probabilistic._Crowds(values, ones, np.arange(len(one))) for values in (one, two)]
+    assert np.array_equal(probabilistic._count_patterns(*crowds, reaches), expected)
 
 
 @settings(deadline=None)

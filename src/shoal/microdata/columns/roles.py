@@ -209,17 +209,10 @@ def _by_name(name: str, said: frozenset[Meaning], shape: Shape) -> Guess | None:
 
 
 # Words by which an intruder finds people, whatever else a name says.
-_TELLING = frozenset(
-    {
-        Meaning.BIRTH,
-        Meaning.AGE,
-        Meaning.POSTCODE,
-        Meaning.PLACE,
-        Meaning.PERSONAL,
-        Meaning.BUSINESS,
-        Meaning.IDENTIFIER,
-    }
-)
+_TELLING = {
+    *(Meaning.BIRTH, Meaning.AGE, Meaning.POSTCODE, Meaning.PLACE),
+    *(Meaning.PERSONAL, Meaning.BUSINESS, Meaning.IDENTIFIER),
+}
 
 
 def _said_in_order(said: frozenset[Meaning], shape: Shape) -> Iterator[tuple[Role, Meaning]]:
@@ -277,57 +270,48 @@ def _said_in_order(said: frozenset[Meaning], shape: Shape) -> Iterator[tuple[Rol
 
 def _by_shape(name: str, shape: Shape) -> Guess:
     """Values alone, where the name says nothing."""
+    role, kind, reason = _of_texts(shape) if shape.is_text and shape.distinct > 1 else _of_values(shape)
+    return Guess(name, role, kind, reason, averaged=role == "measurement")
+
+
+def _of_values(shape: Shape) -> tuple[Role, str, str]:
+    """Role, kind and reason by the look of numbers and of what is neither number nor text."""
     if shape.distinct == 1:
-        return Guess(name, "other", "constant", "it has the same value everywhere")
-    if shape.is_text:
-        return _by_texts(name, shape)
+        return "other", "constant", "it has the same value everywhere"
     if not shape.is_number:
-        return Guess(name, "quasi-identifier", "a class", "it may be known, and it measures nothing")
+        return "quasi-identifier", "a class", "it may be known, and it measures nothing"
     if not shape.is_whole:
-        return Guess(name, "measurement", "a measurement", "its numbers are not whole", averaged=True)
+        return "measurement", "a measurement", "its numbers are not whole"
     if shape.is_year:
-        return Guess(name, "quasi-identifier", "a year", "its numbers lie where years do")
+        return "quasi-identifier", "a year", "its numbers lie where years do"
     if shape.is_running and shape.is_unique:
-        return Guess(name, "identifier", "a running number", "its numbers are all different and count on")
+        return "identifier", "a running number", "its numbers are all different and count on"
     if shape.is_given_out:
-        return Guess(
-            name,
-            "identifier",
-            "a unique integer",
-            "its numbers are all different and evenly spread, as numbers given out are and amounts are not",
+        spread = (
+            "its numbers are all different and evenly spread, as numbers given out are and amounts are not"
         )
+        return "identifier", "a unique integer", spread
     if shape.joins_records:
-        return Guess(
-            name, "household", "the number of a group", "its numbers count on, each on a few records in a row"
-        )
+        return "household", "the number of a group", "its numbers count on, each on a few records in a row"
     if shape.is_few:
-        return Guess(
-            name, "quasi-identifier", "a code with few values", "a few whole numbers come again and again"
-        )
+        return "quasi-identifier", "a code with few values", "a few whole numbers come again and again"
     if shape.is_code_of_one_length:
-        return Guess(
-            name,
-            "quasi-identifier",
-            "a code",
-            "its numbers have one length, come again and again and are not rounded",
-        )
-    return Guess(
-        name, "measurement", "a measurement", "its numbers look like amounts or counts", averaged=True
-    )
+        again = "its numbers have one length, come again and again and are not rounded"
+        return "quasi-identifier", "a code", again
+    return "measurement", "a measurement", "its numbers look like amounts or counts"
 
 
-def _by_texts(name: str, shape: Shape) -> Guess:
+def _of_texts(shape: Shape) -> tuple[Role, str, str]:
+    """Role, kind and reason by the look of texts."""
     if shape.is_phone:
-        return Guess(name, "identifier", "a telephone number", "its texts look like numbers of telephones")
+        return "identifier", "a telephone number", "its texts look like numbers of telephones"
     if shape.is_firm:
-        return Guess(name, "identifier", str(Meaning.FIRM), "many of its texts end in a form of company")
+        return "identifier", str(Meaning.FIRM), "many of its texts end in a form of company"
     if shape.is_nearly_unique:
         how = "every" if shape.is_unique else "nearly every"
-        return Guess(name, "identifier", f"an identifier ({how} text is unique)", f"{how} text is different")
+        return "identifier", f"an identifier ({how} text is unique)", f"{how} text is different"
     if shape.is_person:
-        return Guess(name, "identifier", str(Meaning.NAME), "its texts look like names of people")
+        return "identifier", str(Meaning.NAME), "its texts look like names of people"
     if shape.is_postcode_text:
-        return Guess(
-            name, "quasi-identifier", "a postcode", "its texts have one length and the shape of postcodes"
-        )
-    return Guess(name, "quasi-identifier", "a class", "its texts come again, and may be known of somebody")
+        return "quasi-identifier", "a postcode", "its texts have one length and the shape of postcodes"
+    return "quasi-identifier", "a class", "its texts come again, and may be known of somebody"

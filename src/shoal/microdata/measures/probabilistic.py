@@ -6,6 +6,7 @@ the original column, or lie within a share of its standard deviation.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,6 +39,19 @@ class ProbabilisticLinks:
         return 100.0 * self.expected / max(1, self.records)
 
 
+class _Crowds(NamedTuple):
+    """Records that are alike: the values of each crowd, its size, and the crowd of each record."""
+
+    values: np.ndarray
+    sizes: np.ndarray
+    of_record: np.ndarray
+
+    @staticmethod
+    def of(table: np.ndarray) -> "_Crowds":
+        values, crowd, sizes = np.unique(table, axis=0, return_inverse=True, return_counts=True)
+        return _Crowds(values, sizes, crowd.reshape(-1))
+
+
 def link_by_agreement(
     original: np.ndarray,
     protected: np.ndarray,
@@ -68,17 +82,15 @@ def link_by_agreement(
     else:
         before, after = original, protected
         reach = within * deviations(original)
-    one, first_class, first_sizes = np.unique(before, axis=0, return_inverse=True, return_counts=True)
-    two, second_class, second_sizes = np.unique(after, axis=0, return_inverse=True, return_counts=True)
-    first_class, second_class = first_class.reshape(-1), second_class.reshape(-1)
-    agreement, coincidence = _estimate(one, first_sizes, two, second_sizes, reach, seeds or Seeds(0))
+    one, two = _Crowds.of(before), _Crowds.of(after)
+    agreement, coincidence = _estimate(one, two, reach, seeds or Seeds(0))
     gain = np.log(agreement / coincidence)
     penalty = np.log((1.0 - agreement) / (1.0 - coincidence))
-    links = _assign(_weights(one, two, reach, gain, penalty), first_class, second_class)
-    chance = 1.0 / (first_sizes[first_class] * second_sizes[second_class])
-    # Record i is right if its class is linked to that of its own protected record; between two classes with c links
+    links = _assign(_weights(one.values, two.values, reach, gain, penalty), one.of_record, two.of_record)
+    chance = 1.0 / (one.sizes[one.of_record] * two.sizes[two.of_record])
+    # Record i is right if its crowd is linked to that of its own protected record; between two crowds with c links
     # each of the a·b pairs is as likely as any other.
-    expected = float((links[first_class, second_class] * chance).sum())
+    expected = float((links[one.of_record, two.of_record] * chance).sum())
     return ProbabilisticLinks(original.shape[0], expected, agreement, coincidence)
 
 
@@ -91,31 +103,24 @@ def _tenths(original: np.ndarray, protected: np.ndarray) -> tuple[np.ndarray, np
     return before, after
 
 
-def _estimate(
-    one: np.ndarray,
-    first_sizes: np.ndarray,
-    two: np.ndarray,
-    second_sizes: np.ndarray,
-    reach: np.ndarray,
-    seeds: Seeds,
-) -> tuple[np.ndarray, np.ndarray]:
+def _estimate(one: _Crowds, two: _Crowds, reach: np.ndarray, seeds: Seeds) -> tuple[np.ndarray, np.ndarray]:
     """Probabilities m and u by expectation maximisation over all pairs.
 
     Each record has exactly one true match, so the posterior is held to that many matches in all: left free, it would
     settle on the many pairs that agree because attributes are correlated.
     """
-    records = float(first_sizes.sum())
-    if one.shape[1] <= _PATTERNS_KEPT:
-        counts = _count_patterns(one, first_sizes, two, second_sizes, reach)
+    attributes = one.values.shape[1]
+    if attributes <= _PATTERNS_KEPT:
+        counts = _count_patterns(one, two, reach)
         seen = np.flatnonzero(counts)
-        patterns = ((seen[:, None] >> np.arange(one.shape[1])) & 1).astype(np.float64)
+        patterns = ((seen[:, None] >> np.arange(attributes)) & 1).astype(np.float64)
         counts = counts[seen]
     else:
-        patterns, counts = _sampled_patterns(one, first_sizes, two, second_sizes, reach, seeds)
-    share = 1.0 / records
+        patterns, counts = _sampled_patterns(one, two, reach, seeds)
+    share = 1.0 / float(one.sizes.sum())
     weights = counts / counts.sum()
     overall = weights @ patterns
-    agreement = np.full(one.shape[1], 0.9)
+    agreement = np.full(attributes, 0.9)
     coincidence = np.clip(overall, _FLOOR, 1 - 2 * _FLOOR)
     for _ in range(200):
         true = patterns @ np.log(agreement) + (1 - patterns) @ np.log(1 - agreement)
@@ -156,49 +161,45 @@ def _logistic(odds: np.ndarray) -> np.ndarray:
 
 
 def _sampled_patterns(
-    one: np.ndarray,
-    first_sizes: np.ndarray,
-    two: np.ndarray,
-    second_sizes: np.ndarray,
-    reach: np.ndarray,
-    seeds: Seeds,
+    one: _Crowds, two: _Crowds, reach: np.ndarray, seeds: Seeds
 ) -> tuple[np.ndarray, np.ndarray]:
     # There are too many patterns to count them all, so those of a sample of records are collected.
     generator = seeds.child("patterns").generator()
-    first = np.sort(generator.permutation(one.shape[0])[:_SAMPLED])
-    second = np.sort(generator.permutation(two.shape[0])[:_SAMPLED])
+    first = np.sort(generator.permutation(one.sizes.size)[:_SAMPLED])
+    second = np.sort(generator.permutation(two.sizes.size)[:_SAMPLED])
     found: dict[bytes, float] = {}
     for row in first:
-        agree = np.packbits(np.abs(one[row] - two[second]) <= reach, axis=1)
-        for key, size in zip(agree, second_sizes[second], strict=True):
+        agree = np.packbits(np.abs(one.values[row] - two.values[second]) <= reach, axis=1)
+        for key, size in zip(agree, two.sizes[second], strict=True):
             name = key.tobytes()
-            found[name] = found.get(name, 0.0) + float(size * first_sizes[row])
+            found[name] = found.get(name, 0.0) + float(size * one.sizes[row])
     packed = np.frombuffer(b"".join(found), dtype=np.uint8).reshape(len(found), -1)
-    patterns = np.unpackbits(packed, axis=1)[:, : one.shape[1]].astype(np.float64)
+    patterns = np.unpackbits(packed, axis=1)[:, : one.values.shape[1]].astype(np.float64)
     return patterns, np.array(list(found.values()))
 
 
-def _assign(weights: np.ndarray, first_class: np.ndarray, second_class: np.ndarray) -> np.ndarray:
-    """How many links each pair of classes gets in a one-to-one assignment of largest weight."""
+def _assign(weights: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """How many links each pair of crowds gets in a one-to-one assignment of largest weight."""
     from scipy.optimize import linear_sum_assignment
 
-    rows, columns = linear_sum_assignment(weights[first_class][:, second_class], maximize=True)
+    rows, columns = linear_sum_assignment(weights[first][:, second], maximize=True)
     links = np.zeros(weights.shape)
-    np.add.at(links, (first_class[rows], second_class[columns]), 1.0)
+    np.add.at(links, (first[rows], second[columns]), 1.0)
     return links
 
 
 @kernel
-def _count_patterns(one, first_sizes, two, second_sizes, reach):  # type: ignore[no-untyped-def]
-    d = one.shape[1]
+def _count_patterns(one, two, reach):  # type: ignore[no-untyped-def]
+    first, second = one.values, two.values
+    d = first.shape[1]
     counts = np.zeros(1 << d)
-    for i in range(one.shape[0]):
-        for j in range(two.shape[0]):
+    for i in range(first.shape[0]):
+        for j in range(second.shape[0]):
             pattern = 0
             for a in range(d):
-                if abs(one[i, a] - two[j, a]) <= reach[a]:
+                if abs(first[i, a] - second[j, a]) <= reach[a]:
                     pattern |= 1 << a
-            counts[pattern] += first_sizes[i] * second_sizes[j]
+            counts[pattern] += one.sizes[i] * two.sizes[j]
     return counts
 
 

@@ -1,6 +1,6 @@
 """What a careful colleague would point out: who is singled out, columns that give a protected one away, skew."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import narwhals as nw
 import numpy as np
@@ -18,6 +18,8 @@ _SKEWED = 2.0
 _SHARED_BY = 10
 # A sentence that names more columns is not read.
 _NAMED = 8
+# What to do with a column, or with several.
+_UNLESS_PUBLIC = "drop {it} unless {it is} meant to be public"
 
 
 def warnings_on_identity(guesses: Sequence[Guess], kept: Sequence[str], unit: str | None = None) -> list[str]:
@@ -33,14 +35,8 @@ def warnings_on_identity(guesses: Sequence[Guess], kept: Sequence[str], unit: st
         for guess in guesses
         if guess.column in released and guess.column != unit and guess.role == "identifier"
     }
-    found += _one_line(
-        list(told),
-        lambda name: f"looks like {told[name]}",
-        "look like identifiers",
-        "drop it unless it is meant to be public",
-        "drop them unless they are meant to be public",
-    )
-    return found
+    alone = f"looks like {next(iter(told.values()), '')}"
+    return found + _one_line(list(told), alone, "look like identifiers", _UNLESS_PUBLIC)
 
 
 def warnings_on_kept(
@@ -57,44 +53,25 @@ def warnings_on_kept(
 
     ``quasi`` are the columns that somebody has named as known; nobody needs to be told of them.
     """
-    released = set(kept)
+    released, named = set(kept), set(quasi)
     open_to = [guess for guess in guesses if guess.column in released and guess.column != unit]
-    rare = [guess for guess in open_to if guess.column not in quasi and _hardly_shared(frame, guess.column)]
+    unnamed = [guess for guess in open_to if guess.column not in named]
+    rare = [guess for guess in unnamed if _hardly_shared(frame, guess.column)]
+    dates = [guess.column for guess in rare if guess.kind == "a date"]
+    amounts = [guess.column for guess in rare if guess.role == "measurement" and not guess.fault]
+    households = [guess.column for guess in open_to if guess.role == "household"]
+    weighing = [guess.column for guess in unnamed if guess.column == weights or guess.role == "weight"]
+    shared = "that few people share"
+    protect = f"protect {{it}} with {parameter('columns')}, or {_UNLESS_PUBLIC}"
+    joined = "the records of one household, so that who is recognised gives away the others"
+    known = "sample weights, which may be known of somebody"
     return [
         *_warnings_on_faults(open_to),
         *_warnings_on_determined(frame, protected, [guess.column for guess in open_to]),
-        *_one_line(
-            [guess.column for guess in rare if guess.kind == "a date"],
-            lambda _: "holds dates that few people share",
-            "hold dates that few people share",
-            f"protect it with {parameter('columns')}, or drop it unless it is meant to be public",
-            f"protect them with {parameter('columns')}, or drop them unless they are meant to be public",
-        ),
-        *_one_line(
-            [guess.column for guess in rare if guess.role == "measurement" and not guess.fault],
-            lambda _: "holds exact numbers that few people share",
-            "hold exact numbers that few people share",
-            f"protect it with {parameter('columns')}, or drop it unless it is meant to be public",
-            f"protect them with {parameter('columns')}, or drop them unless they are meant to be public",
-        ),
-        *_one_line(
-            [guess.column for guess in open_to if guess.role == "household"],
-            lambda _: "joins the records of one household, so that who is recognised gives away the others",
-            "join the records of one household, so that who is recognised gives away the others",
-            "drop it or give out new numbers",
-            "drop them or give out new numbers",
-        ),
-        *_one_line(
-            [
-                guess.column
-                for guess in open_to
-                if guess.column not in quasi and (guess.column == weights or guess.role == "weight")
-            ],
-            lambda _: "holds sample weights, which may be known of somebody",
-            "hold sample weights, which may be known of somebody",
-            "drop it unless it is needed",
-            "drop them unless they are needed",
-        ),
+        *_one_line(dates, f"holds dates {shared}", f"hold dates {shared}", protect),
+        *_one_line(amounts, f"holds exact numbers {shared}", f"hold exact numbers {shared}", protect),
+        *_one_line(households, f"joins {joined}", f"join {joined}", "drop {it} or give out new numbers"),
+        *_one_line(weighing, f"holds {known}", f"hold {known}", "drop {it} unless {it is} needed"),
     ]
 
 
@@ -138,15 +115,15 @@ def _warnings_on_faults(open_to: Sequence[Guess]) -> list[str]:
     ]
 
 
-def _one_line(
-    names: Sequence[str], of_one: Callable[[str], str], of_many: str, do_with_one: str, do_with_many: str
-) -> list[str]:
+def _one_line(names: Sequence[str], of_one: str, of_many: str, advice: str) -> list[str]:
     """One sentence for all columns of which the same is to be said; none for none."""
     if not names:
         return []
     if len(names) == 1:
-        return [f"column '{names[0]}' is released as it is and {of_one(names[0])}; {do_with_one}"]
-    return [f"columns {listed(names)} are released as they are and {of_many}; {do_with_many}"]
+        advice = advice.replace("{it is}", "it is").replace("{it}", "it")
+        return [f"column '{names[0]}' is released as it is and {of_one}; {advice}"]
+    advice = advice.replace("{it is}", "they are").replace("{it}", "them")
+    return [f"columns {listed(names)} are released as they are and {of_many}; {advice}"]
 
 
 def listed(names: Sequence[str], most: int = _NAMED) -> str:

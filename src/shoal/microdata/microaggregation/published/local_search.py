@@ -44,7 +44,7 @@ class LocalSearchOptions(Options):
 def ls(problem: Problem, options: LocalSearchOptions, given: Given) -> SearchedPartition:
     """The best local optimum of several random starts; each pass of a descent tries all pairs of groups.
 
-    >>> import numpy as np
+    >>> from shoal.search import Budget
     >>> problem = Problem(np.array([[0.0], [9.0], [1.0], [8.0], [2.0], [10.0]]), k=3)
     >>> ls(problem, budget=Budget(iterations=5)).labels.tolist()
     [0, 1, 0, 1, 0, 1]
@@ -56,7 +56,7 @@ def ls(problem: Problem, options: LocalSearchOptions, given: Given) -> SearchedP
 def lsc(problem: Problem, options: LocalSearchOptions, given: Given) -> SearchedPartition:
     """The best local optimum of several random starts; a pass tries pairs with a group that changed in the last.
 
-    >>> import numpy as np
+    >>> from shoal.search import Budget
     >>> problem = Problem(np.array([[0.0], [9.0], [1.0], [8.0], [2.0], [10.0]]), k=3)
     >>> lsc(problem, budget=Budget(iterations=5)).labels.tolist()
     [0, 1, 0, 1, 0, 1]
