@@ -20,7 +20,7 @@ from shoal.errors import ShoalError
 from shoal.search.budget import Budget, StopReason
 from shoal.search.control import Control
 from shoal.search.direction import better
-from shoal.search.observer import Observer, Progress, silent
+from shoal.search.observer import Progress, silent
 from shoal.search.registry import Method, Registry
 from shoal.search.seeds import Seeds
 
@@ -75,192 +75,166 @@ def checks(suite: Suite) -> list[Check]:
     ]
 
 
-def _solve(
-    suite: Suite,
-    method: Method,
-    problem: Any,
-    *,
-    budget: Budget | None = None,
-    seed: int = 0,
-    threads: int = 1,
-    observer: Observer = silent,
-) -> Any:
-    return method.solve(
-        problem,
-        suite.options.get(method.name),
-        budget=budget or Budget(iterations=suite.iterations),
-        seeds=Seeds(seed),
-        threads=threads,
-        observer=observer,
-    )
+@dataclass(frozen=True)
+class _Case:
+    """A method on a problem of the suite."""
+
+    suite: Suite
+    method: Method
+    number: int
+    problem: Any
+
+    def solve(self, iterations: int | None = None, **given: Any) -> Any:
+        """What the method makes of it; with the iterations of the suite if nothing else is said."""
+        budget = Budget(iterations=self.suite.iterations if iterations is None else iterations)
+        usual = {"budget": budget, "seeds": Seeds(0), "threads": 1, "observer": silent}
+        options = self.suite.options.get(self.method.name)
+        return self.method.solve(self.problem, options, **usual | given)
+
+    def verified(self, iterations: int | None = None, **given: Any) -> Any:
+        """The same, if it holds."""
+        solution = self.solve(iterations, **given)
+        self.suite.verify(self.problem, solution)
+        return solution
+
+    def payload(self, **given: Any) -> bytes:
+        """What two runs must agree on."""
+        return pickle.dumps(self.suite.payload(self.solve(**given)))
+
+    def expect(self, holds: object, otherwise: str) -> None:
+        """Raise, in the name of the method, unless something holds."""
+        assert holds, f"{self.method.name}: {otherwise}"
+
+    def stopped_early(self, solution: Any, *, after: int = 0) -> bool:
+        """Whether a search ended soon after so much work, unless nothing was left to do."""
+        free = solution.optimal or "constructive" in self.method.traits
+        return free or solution.work <= after + self.suite.iterations
 
 
-def _accepted(suite: Suite, method: Method) -> list[tuple[int, Any]]:
-    made = [(place, make()) for place, make in enumerate(suite.problems)]
-    return [(place, problem) for place, problem in made if suite.accepts(method, problem)]
+def _cases(suite: Suite, method: Method) -> list[_Case]:
+    made = [_Case(suite, method, number, make()) for number, make in enumerate(suite.problems)]
+    return [case for case in made if suite.accepts(method, case.problem)]
 
 
 def _check_takes_some_problem(suite: Suite, method: Method) -> None:
-    assert _accepted(suite, method), f"{method.name}: the suite has no problem this method accepts"
+    assert _cases(suite, method), f"{method.name}: the suite has no problem this method accepts"
 
 
-def _check_result_is_verified(suite: Suite, method: Method) -> None:
-    for _, problem in _accepted(suite, method):
-        solution = _solve(suite, method, problem)
-        suite.verify(problem, solution)
-        assert solution.stopped_by in (StopReason.OPTIMAL, StopReason.ITERATIONS), (
-            f"{method.name}: stopped_by is {solution.stopped_by!r} under a budget of iterations alone"
-        )
-        assert solution.optimal or solution.stopped_by is not StopReason.OPTIMAL, (
-            f"{method.name}: stopped because the optimum is proved, but does not call its result optimal"
-        )
+def _check_result_is_verified(case: _Case) -> None:
+    solution = case.verified()
+    reason, ended = solution.stopped_by, (StopReason.OPTIMAL, StopReason.ITERATIONS)
+    case.expect(reason in ended, f"stopped_by is {reason!r} under a budget of iterations alone")
+    case.expect(
+        solution.optimal or reason is not StopReason.OPTIMAL,
+        "stopped because the optimum is proved, but does not call its result optimal",
+    )
 
 
 def _check_defaults_end_on_small_problems(suite: Suite, method: Method) -> None:
     # No limit and no option is given, as a user would begin; the clock stands still, so that only work can end it.
     for problem in filter(lambda problem: suite.accepts(method, problem), (make() for make in suite.edges)):
-        solution = method.solve(
-            problem,
-            None,
-            budget=Budget(clock=_Clock(step=0.0, patience=30_000)),
-            seeds=Seeds(0),
-            threads=1,
-            observer=silent,
-        )
+        budget = Budget(clock=_Clock(step=0.0, patience=30_000))
+        solution = method.solve(problem, None, budget=budget, seeds=Seeds(0), threads=1, observer=silent)
         suite.verify(problem, solution)
         assert solution.stopped_by in (StopReason.OPTIMAL, StopReason.ITERATIONS), (
             f"{method.name}: stopped_by is {solution.stopped_by!r} with nothing but defaults"
         )
 
 
-def _check_bound_is_not_crossed(suite: Suite, method: Method) -> None:
-    for place, problem in _accepted(suite, method):
-        solution = _solve(suite, method, problem)
-        if solution.bound is not None:
-            assert not better(solution.value, solution.bound, solution.direction), (
-                f"{method.name}: value {solution.value} is better than its bound {solution.bound}"
-            )
-        if place in suite.optima:
-            best = suite.optima[place]
-            assert not better(solution.value, best, solution.direction), (
-                f"{method.name}: value {solution.value} is better than the optimum {best} of problem {place}"
-            )
-            assert solution.bound is None or not better(best, solution.bound, solution.direction), (
-                f"{method.name}: bound {solution.bound} cuts off the optimum {best} of problem {place}"
-            )
-            if solution.optimal:
-                assert not better(best, solution.value, solution.direction), (
-                    f"{method.name}: says optimal at {solution.value}, but {best} exists (problem {place})"
-                )
+def _check_bound_is_not_crossed(case: _Case) -> None:
+    solution = case.solve()
+    value, bound, direction = solution.value, solution.bound, solution.direction
+    if bound is not None:
+        case.expect(not better(value, bound, direction), f"value {value} is better than its bound {bound}")
+    if case.number in case.suite.optima:
+        best, where = case.suite.optima[case.number], f"problem {case.number}"
+        no_better = not better(value, best, direction)
+        case.expect(no_better, f"value {value} is better than the optimum {best} of {where}")
+        no_cut = bound is None or not better(best, bound, direction)
+        case.expect(no_cut, f"bound {bound} cuts off the optimum {best} of {where}")
+        reached = not solution.optimal or not better(best, value, direction)
+        case.expect(reached, f"says optimal at {value}, but {best} exists ({where})")
 
 
-def _check_same_seed_same_result(suite: Suite, method: Method) -> None:
-    for _, problem in _accepted(suite, method):
-        first = suite.payload(_solve(suite, method, problem))
-        second = suite.payload(_solve(suite, method, problem))
-        both = suite.payload(_solve(suite, method, problem, threads=2))
-        assert _same(first, second), f"{method.name}: the same seed gave two results"
-        assert _same(first, both), f"{method.name}: one thread and two gave different results"
+def _check_same_seed_same_result(case: _Case) -> None:
+    first = case.payload()
+    case.expect(first == case.payload(), "the same seed gave two results")
+    case.expect(first == case.payload(threads=2), "one thread and two gave different results")
 
 
-def _check_speed_does_not_matter(suite: Suite, method: Method) -> None:
+def _check_speed_does_not_matter(case: _Case) -> None:
     # On a machine without limits chunks are as large as a solver likes, on the slowest they are of size one.
-    for _, problem in _accepted(suite, method):
-        fast = Budget(iterations=suite.iterations, clock=lambda: 0.0)
-        slow = Budget(iterations=suite.iterations, clock=_Clock(step=1e6, patience=10**9))
-        first = suite.payload(_solve(suite, method, problem, budget=fast))
-        second = suite.payload(_solve(suite, method, problem, budget=slow))
-        assert _same(first, second), f"{method.name}: the result depends on how fast the machine is"
+    iterations = case.suite.iterations
+    fast = Budget(iterations=iterations, clock=lambda: 0.0)
+    slow = Budget(iterations=iterations, clock=_Clock(step=1e6, patience=10**9))
+    same = case.payload(budget=fast) == case.payload(budget=slow)
+    case.expect(same, "the result depends on how fast the machine is")
 
 
-def _check_iterations_are_obeyed(suite: Suite, method: Method) -> None:
-    for _, problem in _accepted(suite, method):
-        for allowed in (0, 1, 7):
-            solution = _solve(suite, method, problem, budget=Budget(iterations=allowed))
-            suite.verify(problem, solution)
-            assert solution.work <= allowed or solution.optimal or "constructive" in method.traits, (
-                f"{method.name}: spent {solution.work} of {allowed} iterations"
-            )
+def _check_iterations_are_obeyed(case: _Case) -> None:
+    for allowed in (0, 1, 7):
+        solution = case.verified(allowed)
+        obeyed = solution.work <= allowed or solution.optimal or "constructive" in case.method.traits
+        case.expect(obeyed, f"spent {solution.work} of {allowed} iterations")
 
 
-def _check_time_is_obeyed(suite: Suite, method: Method) -> None:
+def _check_time_is_obeyed(case: _Case) -> None:
     # The clock is turned by hand: a solver that looks at the budget's clock stops, whatever the machine does.
-    for _, problem in _accepted(suite, method):
-        over = Budget(seconds=1.0, iterations=_LONG * suite.iterations, clock=_Clock(step=1e6, patience=5000))
-        solution = _solve(suite, method, problem, budget=over)
-        suite.verify(problem, solution)
-        assert _stopped_early(suite, method, solution), (
-            f"{method.name}: went on for {solution.work} iterations after its time was over"
-        )
-        endless = Budget(seconds=1.0, iterations=10**9, clock=_Clock(step=0.05, patience=5000))
-        suite.verify(problem, _solve(suite, method, problem, budget=endless))
+    iterations = _LONG * case.suite.iterations
+    over = Budget(seconds=1.0, iterations=iterations, clock=_Clock(step=1e6, patience=5000))
+    solution = case.verified(budget=over)
+    late = f"went on for {solution.work} iterations after its time was over"
+    case.expect(case.stopped_early(solution), late)
+    case.verified(budget=Budget(seconds=1.0, iterations=10**9, clock=_Clock(step=0.05, patience=5000)))
 
 
-def _check_interrupt_keeps_the_best(suite: Suite, method: Method) -> None:
-    for _, problem in _accepted(suite, method):
-        seen: list[Progress] = []
-        control = Control()
+def _check_interrupt_keeps_the_best(case: _Case) -> None:
+    seen: list[Progress] = []
+    control = Control()
 
-        def cancel_soon(progress: Progress, seen: list[Progress] = seen, control: Control = control) -> None:
-            if not control.cancelled:
-                seen.append(progress)
-            if progress.value is not None:
-                control.cancel()
+    def cancel_soon(progress: Progress) -> None:
+        if not control.cancelled:
+            seen.append(progress)
+        if progress.value is not None:
+            control.cancel()
 
-        budget = Budget(iterations=_LONG * suite.iterations, control=control)
-        solution = _solve(suite, method, problem, budget=budget, observer=cancel_soon)
-        suite.verify(problem, solution)
-        assert seen, f"{method.name}: tells its observer nothing"
-        assert _stopped_early(suite, method, solution, after=seen[-1].work), (
-            f"{method.name}: cancelled at {seen[-1].work} iterations, it went on to {solution.work}"
-        )
-        if seen[-1].value is not None:
-            assert not better(seen[-1].value, solution.value, solution.direction), (
-                f"{method.name}: had {seen[-1].value} when it was cancelled, but returns {solution.value}"
-            )
-        control = Control()
-        control.cancel()
-        budget = Budget(iterations=_LONG * suite.iterations, control=control)
-        solution = _solve(suite, method, problem, budget=budget)
-        suite.verify(problem, solution)
-        assert _stopped_early(suite, method, solution), (
-            f"{method.name}: cancelled before it began, it went on for {solution.work} iterations"
-        )
+    iterations = _LONG * case.suite.iterations
+    solution = case.verified(budget=Budget(iterations=iterations, control=control), observer=cancel_soon)
+    case.expect(seen, "tells its observer nothing")
+    work, value = seen[-1].work, seen[-1].value
+    early = case.stopped_early(solution, after=work)
+    case.expect(early, f"cancelled at {work} iterations, it went on to {solution.work}")
+    kept = value is None or not better(value, solution.value, solution.direction)
+    case.expect(kept, f"had {value} when it was cancelled, but returns {solution.value}")
+    cancelled = Control()
+    cancelled.cancel()
+    solution = case.verified(budget=Budget(iterations=iterations, control=cancelled))
+    late = f"cancelled before it began, it went on for {solution.work} iterations"
+    case.expect(case.stopped_early(solution), late)
 
 
-def _stopped_early(suite: Suite, method: Method, solution: Any, *, after: int = 0) -> bool:
-    free = solution.optimal or "constructive" in method.traits
-    return free or solution.work <= after + suite.iterations
+def _check_history_is_monotone(case: _Case) -> None:
+    solution = case.solve()
+    points, direction = list(solution.history), solution.direction
+    case.expect(points, "the history is empty; a solver reports what it finds")
+    for before, after in pairwise(points):
+        case.expect(after.work >= before.work, "work goes back in the history")
+        case.expect(after.seconds >= before.seconds, "time goes back in the history")
+        worse = before.value is not None and better(before.value, after.value, direction)
+        case.expect(not worse, "the best value gets worse in the history")
+        if before.bound is not None:
+            tight = after.bound is not None and not better(after.bound, before.bound, direction)
+            case.expect(tight, "the bound gets looser in the history")
+    values = [point.value for point in points if point.value is not None]
+    if values:
+        lost = better(values[-1], solution.value, direction)
+        case.expect(not lost, f"the history saw {values[-1]}, the solution has only {solution.value}")
 
 
-def _check_history_is_monotone(suite: Suite, method: Method) -> None:
-    for _, problem in _accepted(suite, method):
-        solution = _solve(suite, method, problem)
-        points = list(solution.history)
-        assert points, f"{method.name}: the history is empty; a solver reports what it finds"
-        for before, after in pairwise(points):
-            assert after.work >= before.work, f"{method.name}: work goes back in the history"
-            assert after.seconds >= before.seconds, f"{method.name}: time goes back in the history"
-            if before.value is not None:
-                assert not better(before.value, after.value, solution.direction), (
-                    f"{method.name}: the best value gets worse in the history"
-                )
-            if before.bound is not None:
-                assert after.bound is not None and not better(
-                    after.bound, before.bound, solution.direction
-                ), f"{method.name}: the bound gets looser in the history"
-        values = [point.value for point in points if point.value is not None]
-        if values:
-            assert not better(values[-1], solution.value, solution.direction), (
-                f"{method.name}: the history saw {values[-1]}, the solution has only {solution.value}"
-            )
-
-
-def _check_input_is_not_modified(suite: Suite, method: Method) -> None:
-    for _, problem in _accepted(suite, method):
-        before = pickle.dumps(problem)
-        _solve(suite, method, problem)
-        assert pickle.dumps(problem) == before, f"{method.name}: modified the problem it was given"
+def _check_input_is_not_modified(case: _Case) -> None:
+    before = pickle.dumps(case.problem)
+    case.solve()
+    case.expect(pickle.dumps(case.problem) == before, "modified the problem it was given")
 
 
 def _bad_problems(suite: Suite, method: Method) -> list[Any]:
@@ -272,16 +246,15 @@ def _bad_problems(suite: Suite, method: Method) -> list[Any]:
 
 
 def _check_bad_problems_are_refused(suite: Suite, method: Method) -> None:
-    for place, problem in enumerate(_bad_problems(suite, method)):
+    for number, problem in enumerate(_bad_problems(suite, method)):
+        case = _Case(suite, method, number, problem)
         try:
-            solution = _solve(suite, method, problem)
+            solution = case.solve()
         except ShoalError as error:
             text = str(error)
-            assert text and "\n" not in text, f"{method.name}: refusal {place} is not one line: {text!r}"
+            case.expect(text and "\n" not in text, f"refusal {number} is not one line: {text!r}")
         else:
-            raise AssertionError(
-                f"{method.name}: accepted bad problem {place} and returned {solution.value!r}"
-            )
+            case.expect(None, f"accepted bad problem {number} and returned {solution.value!r}")
 
 
 def _check_options_are_frozen(suite: Suite, method: Method) -> None:
@@ -312,22 +285,26 @@ class _Clock:
         return self.step * self.looks
 
 
-def _same(first: Any, second: Any) -> bool:
-    return pickle.dumps(first) == pickle.dumps(second)
+def _on_each(check: Callable[[_Case], None]) -> Callable[[Suite, Method], None]:
+    def check_each(suite: Suite, method: Method) -> None:
+        for case in _cases(suite, method):
+            check(case)
+
+    return check_each
 
 
 _BATTERY: dict[str, Callable[[Suite, Method], None]] = {
     "takes-some-problem": _check_takes_some_problem,
-    "result-is-verified": _check_result_is_verified,
+    "result-is-verified": _on_each(_check_result_is_verified),
     "defaults-end-on-small-problems": _check_defaults_end_on_small_problems,
-    "bound-is-not-crossed": _check_bound_is_not_crossed,
-    "same-seed-same-result": _check_same_seed_same_result,
-    "speed-does-not-matter": _check_speed_does_not_matter,
-    "iterations-are-obeyed": _check_iterations_are_obeyed,
-    "time-is-obeyed": _check_time_is_obeyed,
-    "interrupt-keeps-the-best": _check_interrupt_keeps_the_best,
-    "history-is-monotone": _check_history_is_monotone,
-    "input-is-not-modified": _check_input_is_not_modified,
+    "bound-is-not-crossed": _on_each(_check_bound_is_not_crossed),
+    "same-seed-same-result": _on_each(_check_same_seed_same_result),
+    "speed-does-not-matter": _on_each(_check_speed_does_not_matter),
+    "iterations-are-obeyed": _on_each(_check_iterations_are_obeyed),
+    "time-is-obeyed": _on_each(_check_time_is_obeyed),
+    "interrupt-keeps-the-best": _on_each(_check_interrupt_keeps_the_best),
+    "history-is-monotone": _on_each(_check_history_is_monotone),
+    "input-is-not-modified": _on_each(_check_input_is_not_modified),
     "bad-problems-are-refused": _check_bad_problems_are_refused,
     "options-are-frozen": _check_options_are_frozen,
 }

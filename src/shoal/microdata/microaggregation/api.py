@@ -1,7 +1,7 @@
 """``shoal.microaggregate``: from a frame to a frame in which every record equals at least k−1 others."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import narwhals as nw
@@ -33,12 +33,10 @@ from shoal.microdata.measures.before_after import measure_changes
 from shoal.microdata.microaggregation.aggregate import Aggregate
 from shoal.microdata.microaggregation.contributors import Contributions, check_contributors, join_short_groups
 from shoal.microdata.microaggregation.methods import METHODS
-from shoal.microdata.microaggregation.problem import Problem
+from shoal.microdata.microaggregation.partitioning import Bounded, Partitioning, Shares
 from shoal.microdata.microaggregation.release import comparable, loss, released_values, scaled_points
 from shoal.microdata.microaggregation.result import Microaggregation, Part, most_telling
-from shoal.microdata.microaggregation.solution import Partition, numbered_by_appearance
 from shoal.microdata.microaggregation.verify import ReleaseCheck
-from shoal.microdata.microaggregation.verify import verify as verify_partition
 from shoal.microdata.microaggregation.warnings import (
     remarks_on_constants,
     remarks_on_skew,
@@ -47,8 +45,7 @@ from shoal.microdata.microaggregation.warnings import (
     warnings_on_kept,
 )
 from shoal.numbers import counted, whole
-from shoal.search import Budget, Method, Observer, Seeds, silent
-from shoal.search.observer import mapped
+from shoal.search import Budget, Observer, Seeds, silent
 from shoal.search.threads import usable_threads
 
 if TYPE_CHECKING:
@@ -202,14 +199,9 @@ def microaggregate(
     notes: list[str] = []
 
     guesses = with_roles(guess_roles(data), roles or {})
-    names, column_groups, remark = _columns(
-        data,
-        guesses,
-        columns,
-        None if groups == "auto" else groups,
-        list(orders),
-        [*by, *drop, unit, sample_weights],
-    )
+    named = None if groups == "auto" else groups
+    elsewhere = [*by, *drop, unit, sample_weights]
+    names, column_groups, remark = _columns(data, guesses, columns, named, list(orders), elsewhere)
     notes += remark
     for role, others in (("strata", by), ("columns to drop", drop)):
         for name in others:
@@ -255,24 +247,20 @@ def microaggregate(
     begin = None if start is None else start_labels(start, keep, len(column_groups))
     notes += remarks_on_constants(list(attributes.values())) + remarks_on_skew(list(attributes.values()))
 
-    search = _Search(METHODS[method], options, k, largest, Seeds(seed), threads, observer)
-    shares = _Shares(budget or Budget(), len(column_groups) * n)
+    shares = Shares(budget or Budget(), len(column_groups) * n)
+    randomness = Seeds(seed), threads, observer
+    partitioning = Partitioning(METHODS[method], options, k, largest, strata, begin, shares, *randomness)
     released: dict[str, np.ndarray] = {}
     parts = []
     bound_hurried = False
-    for place, group in enumerate(column_groups):
+    for number, group in enumerate(column_groups):
         members = [attributes[name] for name in group]
         scale = [factors[name] for name in group]
         points, imputed = scaled_points(members, scale)
-        phase = f"group {place + 1} of {len(column_groups)}" if len(column_groups) > 1 else ""
-        labels, solved = search(points, strata, shares, place, phase, begin)
+        phase = f"group {number + 1} of {len(column_groups)}" if len(column_groups) > 1 else ""
+        labels, solved = partitioning.search(points, number, phase)
         labels, joined = join_short_groups(
-            points,
-            labels,
-            [contributions[name] for name in group],
-            k,
-            strata=strata,
-            largest=largest,
+            points, labels, [contributions[name] for name in group], k, strata=strata, largest=largest
         )
         if joined:
             notes.append(
@@ -282,8 +270,8 @@ def microaggregate(
         for attribute in members:
             released[attribute.name] = released_values(attribute, labels, aggregate, weights)
         sse, sst = loss(members, [released[name] for name in group], scale)
-        bound, optimal, hurried = (None, False, False) if imputed.any() else _bound(solved, threads, shares)
-        bound_hurried = bound_hurried or hurried
+        bound = Bounded(None, reached=False, hurried=False) if imputed.any() else partitioning.bound(solved)
+        bound_hurried = bound_hurried or bound.hurried
         # The proof is for group means in the scaled space; other aggregates only inherit the bound.
         exact = (
             aggregate == "mean" and weights is None and all(a.kind in ("number", "integer") for a in members)
@@ -294,12 +282,12 @@ def microaggregate(
                 labels=labels,
                 sse=sse,
                 sst=sst,
-                bound=None if bound is None else min(bound, sse),
-                optimal=optimal and exact,
+                bound=None if bound.error is None else min(bound.error, sse),
+                optimal=bound.reached and exact,
                 method=method,
-                iterations=sum(partition.work for _, _, partition in solved),
-                seconds=sum(partition.seconds for _, _, partition in solved),
-                stopped_by=most_telling(partition.stopped_by for _, _, partition in solved),
+                iterations=sum(stratum.partition.work for stratum in solved),
+                seconds=sum(stratum.partition.seconds for stratum in solved),
+                stopped_by=most_telling(stratum.partition.stopped_by for stratum in solved),
                 histories=tuple(
                     (name, partition.history.mapped(problem.percent)) for name, problem, partition in solved
                 ),
@@ -310,24 +298,22 @@ def microaggregate(
         notes.append(
             "the time limit cut the work on the bound short: more time would prove more about the least possible loss"
         )
-    backend = nw.get_native_namespace(data)
+    whole_numbers, backend = aggregate == "rounded-mean", nw.get_native_namespace(data)
     protected = data.with_columns(
-        *[
-            write_attribute(
-                attributes[name], released[name], whole=aggregate == "rounded-mean", backend=backend
-            )
-            for name in names
-        ]
+        *(
+            write_attribute(attributes[name], values, whole=whole_numbers, backend=backend)
+            for name, values in released.items()
+        )
     )
-    elsewhere = {*names, *drop, unit}
-    known = [name for name in knowable(guesses) if name not in elsewhere]
+    counted_elsewhere = {*names, *drop, unit}
+    known = [name for name in knowable(guesses) if name not in counted_elsewhere]
     quasi_names = tuple(names) + tuple(known) if quasi is None else tuple(quasi) or tuple(names)
     measured = anonymity(protected.to_native(), list(quasi_names), unit=unit)
     k_protected = anonymity(protected.to_native(), names, unit=unit).k
     units = None if unit is None else protected[unit]
     if drop:
         protected = protected.drop(*drop)
-    kept = [name for name in protected.columns if name not in elsewhere or name == unit]
+    kept = [name for name in protected.columns if name not in counted_elsewhere or name == unit]
     warnings = [
         *warnings_on_identity(guesses, kept, unit),
         *warnings_on_k(measured, k, k_protected, kept),
@@ -363,6 +349,11 @@ def microaggregate(
             f"records are in their original order, by which they can be linked; {parameter('order', 'sorted')} removes that"
         )
 
+    fitness = None
+    if len(column_groups) > 1 or grouping is not None:
+        numbers = [attribute for attribute in attributes.values() if attribute.kind != "ordinal"]
+        fitness = release_fitness(numbers, released, threads)
+    counted_over = "all that could be known" if quasi is None else "the columns named"
     result = Microaggregation(
         frame=protected.to_native(),
         parts=tuple(parts),
@@ -376,11 +367,7 @@ def microaggregate(
         records=n,
         set_aside=set_aside,
         grouping=grouping,
-        fitness=release_fitness(
-            [attribute for attribute in attributes.values() if attribute.kind != "ordinal"], released, threads
-        )
-        if len(column_groups) > 1 or grouping is not None
-        else None,
+        fitness=fitness,
         changes=measure_changes(
             names,
             np.column_stack([attributes[name].values for name in names]),
@@ -401,10 +388,7 @@ def microaggregate(
             ("missing values", missing),
             ("strata", ", ".join(by) or None),
             ("columns dropped", ", ".join(drop) or None),
-            (
-                "K of the release counted over",
-                "all that could be known" if quasi is None else "the columns named",
-            ),
+            ("K of the release counted over", counted_over),
             ("unit counted in K", unit or "record"),
             ("a missing value in K", "is a value of its own"),
             ("order", order),
@@ -463,150 +447,8 @@ def _columns(
         return list(ordinal), [list(ordinal)], []
     choice = choose_columns(data, columns, not_these=elsewhere, guesses=guesses)
     names = [*choice.columns, *(name for name in ordinal if name not in choice.columns)]
-    remark = (
-        []
-        if columns is not None and list(columns) != ["*"]
-        else [replace(choice, columns=tuple(names)).sentence()]
-    )
-    return names, [names], remark
-
-
-@dataclass(frozen=True)
-class _Search:
-    """Finds the groups for one set of columns, stratum by stratum, and checks each."""
-
-    method: Method
-    options: Mapping[str, Any] | None
-    k: int
-    largest: int | None
-    seeds: Seeds
-    threads: int
-    observer: Observer
-
-    def __call__(
-        self,
-        points: np.ndarray,
-        strata: Sequence[np.ndarray],
-        shares: "_Shares",
-        place: int,
-        phase: str,
-        begin: np.ndarray | None,
-    ) -> tuple[np.ndarray, list[tuple[str, Problem, Partition]]]:
-        labels = np.empty(points.shape[0], dtype=np.int32)
-        solved: list[tuple[str, Problem, Partition]] = []
-        first = 0
-        sst = float(np.square(points - points.mean(axis=0)).sum())
-        for number, rows in enumerate(strata):
-            problem = Problem(points[rows], self.k, self.largest)
-            stratum = f"stratum {number + 1} of {len(strata)}" if len(strata) > 1 else ""
-            name = ", ".join(part for part in (phase, stratum) if part)
-            budget = shares.next(len(rows))
-            if budget.target is not None:
-                # Asked for in percent of the whole; each stratum has to bring in the share of its records.
-                share = len(rows) / points.shape[0]
-                budget = replace(budget, target=budget.target / 100.0 * sst * share)
-            partition = self.method.solve(
-                problem,
-                self.options,
-                budget=budget,
-                seeds=self.seeds.child("group", place, "stratum", number),
-                threads=self.threads,
-                observer=mapped(self.observer, problem.percent, name),
-                start=None if begin is None else numbered_by_appearance(begin[rows]),
-            )
-            shares.searched(len(rows))
-            verify_partition(problem, partition)
-            labels[rows] = partition.labels + first
-            first += partition.groups
-            solved.append((name, problem, partition))
-        return numbered_by_appearance(labels), solved
-
-
-# Of a time limit, how much of each record's share is for the search and how much for the bound; what one leaves goes to
-# the work that follows.
-_FOR_SEARCH, _FOR_BOUND = 4, 1
-
-
-class _Shares:
-    """Gives each sub-problem its share of the seconds, for the search and then for the bound.
-
-    Iterations count for each sub-problem.
-    """
-
-    def __init__(self, budget: Budget, total: int) -> None:
-        self.budget = budget
-        self._left = total * (_FOR_SEARCH + _FOR_BOUND)
-        self._run = budget.start()
-
-    def next(self, size: int) -> Budget:
-        """What the search on so many records may spend."""
-        seconds = self._seconds(size * _FOR_SEARCH)
-        return self.budget if seconds is None else replace(self.budget, seconds=seconds)
-
-    def for_bound(self, size: int) -> Budget:
-        """What the bound for so many records may spend; the limits of the search's work are not its own."""
-        seconds = self._seconds(size * _FOR_BOUND)
-        return Budget(seconds=seconds, control=self.budget.control, clock=self.budget.clock)
-
-    def _seconds(self, work: int) -> float | None:
-        if self.budget.seconds is None:
-            return None
-        left = max(1e-9, self.budget.seconds - self._run.seconds)
-        return left * work / max(work, self._left)
-
-    def searched(self, size: int) -> None:
-        self._left -= size * _FOR_SEARCH
-
-    def bounded(self, size: int) -> None:
-        self._left -= size * _FOR_BOUND
-
-
-# Up to here the tighter bound by column generation takes seconds.
-_TIGHTLY_BOUNDED = {3: 2_000}
-_PROGRAMMES = 60
-
-
-def _best_bound(problem: Problem, threads: int, budget: Budget) -> float:
-    if problem.n <= _TIGHTLY_BOUNDED.get(problem.k, 0):
-        from shoal.microdata.microaggregation.bounds.column_generation import column_generation_bound
-
-        # A generous time limit is no reason to go on for longer than without one.
-        return column_generation_bound(
-            problem, budget=replace(budget, iterations=_PROGRAMMES), threads=threads
-        )
-    from shoal.microdata.microaggregation.bounds.lower_bounds import lower_bound
-
-    return lower_bound(problem, budget=budget, threads=threads)
-
-
-def _bound(
-    solved: Sequence[tuple[str, Problem, Partition]], threads: int, shares: _Shares
-) -> tuple[float | None, bool, bool]:
-    """A lower bound on the squared error of any such grouping, whether it is reached, and whether time ran out on it.
-
-    None after Ctrl-C.
-    """
-    total = 0.0
-    optimal = True
-    hurried = False
-    for _, problem, partition in solved:
-        bound = partition.bound
-        late = False
-        if not partition.optimal:
-            if shares.budget.control.cancelled:
-                return None, False, hurried
-            budget = shares.for_bound(problem.n)
-            clock = budget.start()
-            computed = _best_bound(problem, threads, budget)
-            late = budget.seconds is not None and clock.seconds >= budget.seconds
-            bound = computed if bound is None else max(bound, computed)
-        shares.bounded(problem.n)
-        assert bound is not None
-        total += bound
-        reached = partition.optimal or partition.value <= bound + 1e-12 * problem.sst
-        hurried = hurried or (late and not reached)
-        optimal = optimal and reached
-    return total, optimal, hurried
+    ours = columns is None or list(columns) == ["*"]
+    return names, [names], [replace(choice, columns=tuple(names)).sentence()] if ours else []
 
 
 def _sorted(frame: nw.DataFrame, names: Sequence[str]) -> tuple[nw.DataFrame, np.ndarray]:
