@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from shoal import InputError
 from shoal.microdata.columns.hierarchies.builders import RULES, builder, is_rule
+from shoal.microdata.columns.hierarchies.exact_numbers import ceil_to, floor_to, number_of
 from shoal.microdata.columns.hierarchies.files import hierarchy_text, parse_hierarchy
 from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy, text_of
-from shoal.microdata.columns.hierarchies.intervals import ceil_to, floor_to, number_of, round_widths
+from shoal.microdata.columns.hierarchies.intervals import round_widths
 from shoal.microdata.columns.hierarchies.order import Order
 
 WHOLE = st.integers(-300, 300)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, first_record
+from shoal.microdata.columns.hierarchies.exact_numbers import Number, number_of
 from shoal.microdata.columns.orders import declared_order
 
 #: What stands for a value of which nothing is said.
@@ -190,6 +191,14 @@ class Values:
     codes: np.ndarray = field(repr=False)
     samples: list[Any] = field(repr=False)
     order: list[str] | None = None
+
+    @cached_property
+    def numbers(self) -> list[Number | None]:
+        """The numbers that the values are; ``None`` where one is none."""
+        return [
+            None if text is None else number_of(value)
+            for text, value in zip(self.texts, self.samples, strict=True)
+        ]
 
     @property
     def has_missing(self) -> bool:

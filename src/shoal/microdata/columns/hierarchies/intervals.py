@@ -9,73 +9,37 @@ holds, and that should not depend on who happened to answer.
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Context, Decimal, localcontext
+from decimal import Decimal, localcontext
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.microdata.columns.hierarchies.exact_numbers import (
+    EXACT,
+    Number,
+    ceil_to,
+    cell_of,
+    floor_to,
+    number_of,
+    times,
+    whole_or,
+)
 from shoal.microdata.columns.hierarchies.hierarchy import Row, Values
 from shoal.microdata.columns.hierarchies.rule import Rule, listed
 from shoal.microdata.columns.hierarchies.rule_text import RuleText, number_in, plain, written
 
-Number = int | Decimal
 Kind = Literal["whole", "decimal"]
 
-_NUMBER = re.compile(r"\s*[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?\s*")
 _COVER = re.compile(r"(-?\d{1,15})\.\.(-?\d{1,15})")
 # A hierarchy covers no more values than these that nobody has.
 _MOST_COVERED = 1_000
 _LARGEST_COVER = 100_000
-# Quotients have no more digits than the largest numbers there are.
-_EXACT = Context(prec=700)
-
-
-def number_of(value: Any) -> Number | None:
-    """The number that a value is, exactly as it is written; ``None`` if it is none.
-
-    >>> number_of(0.1), number_of("20"), number_of("x"), number_of(True)
-    (Decimal('0.1'), 20, None, None)
-    """
-    if isinstance(value, bool | np.bool_):
-        return None
-    if isinstance(value, int | np.integer):
-        return int(value)
-    if isinstance(value, float | np.floating):
-        value = repr(float(value))
-    if isinstance(value, Decimal):
-        return (_whole_or(value)) if value.is_finite() else None
-    if isinstance(value, str) and _NUMBER.fullmatch(value):
-        return _whole_or(Decimal(value.strip()))
-    return None
-
-
-def _whole_or(number: Decimal) -> Number:
-    return int(number) if number == number.to_integral_value() else number
-
-
-def floor_to(number: Number, width: Number) -> Number:
-    """The multiple of a width at or below a number.
-
-    >>> floor_to(-3, 5), floor_to(Decimal("0.3"), Decimal("0.1"))
-    (-5, Decimal('0.3'))
-    """
-    if isinstance(number, int) and isinstance(width, int):
-        return number // width * width
-    with localcontext(_EXACT):
-        many = Decimal(number) // Decimal(width)
-        # The quotient of decimals goes towards zero.
-        if many * width > number:
-            many -= 1
-        return many * width
-
-
-def ceil_to(number: Number, width: Number) -> Number:
-    """The multiple of a width at or above a number."""
-    return -floor_to(-number, width)
 
 
 @dataclass(frozen=True)
@@ -121,8 +85,7 @@ class Numbers(Rule):
         """Whether the numbers are whole, if nothing says so."""
         if self.numbers is not None:
             return self.numbers
-        found = (number_of(value) for value in values.samples)
-        return "decimal" if any(isinstance(number, Decimal) for number in found) else "whole"
+        return "decimal" if any(isinstance(number, Decimal) for number in values.numbers) else "whole"
 
     def position(self, value: Any, text: str) -> Number | None:
         """Its number."""
@@ -133,6 +96,7 @@ class Numbers(Rule):
         """The whole numbers that belong to it in any case."""
         return () if self.cover is None else map(str, range(self.cover[0], self.cover[1] + 1))
 
+    @cached_property
     def _digits(self) -> int:
         """How many decimals the cuts have, so that all are written alike."""
         exponents = (Decimal(plain(cut)).as_tuple().exponent for cut in self._all_cuts())
@@ -158,13 +122,13 @@ class Numbers(Rule):
 
     def _cut(self, number: Number | None) -> str:
         assert number is not None
-        return str(int(number)) if self.numbers == "whole" else f"{Decimal(number):.{self._digits()}f}"
+        return str(int(number)) if self.numbers == "whole" else f"{Decimal(number):.{self._digits}f}"
 
 
 def _counted(values: Values) -> tuple[list[Number], np.ndarray]:
     """The numbers from the smallest to the largest, and how many records have at most each."""
     records = np.bincount(values.codes, minlength=len(values.texts))
-    pairs = [(number_of(value), int(count)) for value, count in zip(values.samples, records, strict=True)]
+    pairs = zip(values.numbers, records.tolist(), strict=True)
     known = sorted((number, count) for number, count in pairs if number is not None)
     return [number for number, _ in known], np.cumsum([count for _, count in known])
 
@@ -188,7 +152,7 @@ def round_widths(spread: Number, kind: Kind) -> tuple[Number, ...]:
         (steps for steps in ((1, 5, 10), (2, 10, 20), (5, 10, 20)) if steps[0] * power >= wanted),
         (10, 50, 100),
     )
-    return tuple(_whole_or(step * power) for step in steps)
+    return tuple(whole_or(step * power) for step in steps)
 
 
 @dataclass(frozen=True)
@@ -212,9 +176,9 @@ class Intervals(Numbers):
     @classmethod
     def read(cls, text: RuleText) -> "Intervals":
         """From texts like ``intervals``, ``intervals(5,10,20)`` and ``intervals(5,10,bottom=20,top=85)``."""
-        widths = tuple(_whole_or(number_in(text.name, word)) for word in text.words())
+        widths = tuple(whole_or(number_in(text.name, word)) for word in text.words())
         bottom, top = (
-            None if end not in text.options else _whole_or(number_in(text.name, text.options[end]))
+            None if end not in text.options else whole_or(number_in(text.name, text.options[end]))
             for end in ("bottom", "top")
         )
         cuts = [cut for cut in (*widths, bottom, top) if cut is not None]
@@ -278,7 +242,7 @@ class Intervals(Numbers):
         """Widths by where nine tenths of the records are, and open ends with enough records in each."""
         kind, records = self.numbers or "decimal", int(reach[-1])
         low, high = (_at_rank(numbers, reach, share * (records - 1)) for share in (0.05, 0.95))
-        with localcontext(_EXACT):
+        with localcontext(EXACT):
             widths = round_widths(high - low or 1, kind)
         enough = min(max(10, records // 50), max(1, records // 4))
         inside = [
@@ -319,13 +283,22 @@ class Intervals(Numbers):
         found: list[str] = []
         if self.bottom is not None or self.top is not None:
             found.append(self._open_class(position, None) or text)
-        for width in self.widths:
-            label = self._open_class(position, width)
-            if label is None:
-                low = floor_to(position, width)
-                label = self._named(low, low + width)
-            found.append(label)
+        if self.widths:
+            # What is in one class of the finest width is so at all others.
+            cell = cell_of(position, self.widths[0])
+            if cell not in self._by_cell:
+                low = times(cell, self.widths[0])
+                self._by_cell[cell] = [self._class(low, width) for width in self.widths]
+            found += self._by_cell[cell]
         return tuple(found)
+
+    @cached_property
+    def _by_cell(self) -> dict[int, list[str]]:
+        return {}
+
+    def _class(self, number: Number, width: Number) -> str:
+        low = floor_to(number, width)
+        return self._open_class(number, width) or self._named(low, EXACT.add(low, width))
 
     def _open_class(self, number: Number, width: Number | None) -> str | None:
         """The open class of a number, if it is in one."""
@@ -353,7 +326,7 @@ class Cuts(Numbers):
     def read(cls, text: RuleText) -> "Cuts":
         """From texts like ``cuts(18,30,65;30)``."""
         levels = tuple(
-            tuple(_whole_or(number_in(text.name, word)) for word in group) for group in text.groups()
+            tuple(whole_or(number_in(text.name, word)) for word in group) for group in text.groups()
         )
         if not levels:
             raise InputError("'cuts' needs cuts, like cuts(18,30,65;30)")
@@ -388,12 +361,16 @@ class Cuts(Numbers):
 
     def labels(self, position: Number, text: str) -> Row:
         """The class at each level."""
-        return tuple(self._label(position, cuts) for cuts in self.levels)
+        return tuple(
+            names[bisect_right(cuts, position)]
+            for cuts, names in zip(self.levels, self._named_levels, strict=True)
+        )
 
-    def _label(self, number: Number, cuts: tuple[Number, ...]) -> str:
-        above = next((place for place, cut in enumerate(cuts) if number < cut), len(cuts))
-        low = None if above == 0 else cuts[above - 1]
-        return self._named(low, None if above == len(cuts) else cuts[above])
+    @cached_property
+    def _named_levels(self) -> list[list[str]]:
+        return [
+            [self._named(low, high) for low, high in pairwise((None, *cuts, None))] for cuts in self.levels
+        ]
 
 
 @dataclass(frozen=True)
@@ -413,7 +390,7 @@ class Quantiles(Numbers):
     @classmethod
     def read(cls, text: RuleText) -> "Quantiles":
         """From texts like ``quantiles`` and ``quantiles(10,5)``."""
-        words = [_whole_or(number_in(text.name, word)) for word in text.words()]
+        words = [whole_or(number_in(text.name, word)) for word in text.words()]
         if any(not isinstance(word, int) or not 2 <= word <= 1000 for word in words):
             raise InputError("'quantiles' needs numbers of classes from 2 to 1,000, like quantiles(16,8,4)")
         classes = tuple(int(word) for word in words) or cls.classes
@@ -445,7 +422,7 @@ class Quantiles(Numbers):
     def _levels(self, numbers: list[Number], reach: np.ndarray, kind: Kind) -> Iterator[tuple[Number, ...]]:
         records, most = int(reach[-1]), self.classes[0]
         low, high = (_at_rank(numbers, reach, share * (records - 1)) for share in (0.05, 0.95))
-        with localcontext(_EXACT):
+        with localcontext(EXACT):
             spread = high - low
         if not spread:
             return
@@ -453,7 +430,7 @@ class Quantiles(Numbers):
         unit = Decimal(1).scaleb((Decimal(spread) / (2 * most)).adjusted())
         unit = max(unit, Decimal(1)) if kind == "whole" else unit
         cuts = [
-            _whole_or(Decimal(floor_to(_at_rank(numbers, reach, part * records / most) + unit / 2, unit)))
+            whole_or(Decimal(floor_to(_at_rank(numbers, reach, part * records / most) + unit / 2, unit)))
             for part in range(1, most)
         ]
         before: tuple[Number, ...] = ()
@@ -481,7 +458,7 @@ class Top(Numbers):
     @classmethod
     def read(cls, text: RuleText) -> "Top":
         """From texts like ``top(85)`` and ``top(90,85,80)``."""
-        cuts = tuple(_whole_or(number_in(text.name, word)) for word in text.words())
+        cuts = tuple(whole_or(number_in(text.name, word)) for word in text.words())
         if not cuts or any(not cls._further(one, next_one) for one, next_one in pairwise(cuts)):
             raise InputError(f"'{text.name}' needs the number to begin at, and at coarser levels nearer ones")
         return cls(cuts=cuts, **cls._common(text, (), cuts))

@@ -8,7 +8,6 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.microdata.columns.hierarchies.hierarchy import Row, Values, text_of
-from shoal.microdata.columns.hierarchies.intervals import number_of
 from shoal.microdata.columns.hierarchies.rule import Rule
 from shoal.microdata.columns.hierarchies.rule_text import RuleText, quoted
 from shoal.microdata.columns.orders import by_leading_number
@@ -133,7 +132,7 @@ class Order(Rule):
 
 
 def _by_number(values: Values) -> list[str] | None:
-    pairs = [(number_of(value), text) for value, text in zip(values.samples, values.texts, strict=True)]
+    pairs = zip(values.numbers, values.texts, strict=True)
     known = sorted((number, text) for number, text in pairs if number is not None and text is not None)
     texts = [text for _, text in known]
     return texts if texts and len(texts) == len(values.texts) - values.has_missing else None

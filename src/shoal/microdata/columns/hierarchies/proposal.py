@@ -10,9 +10,10 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.microdata.columns.hierarchies.date_levels import DateLevels
+from shoal.microdata.columns.hierarchies.exact_numbers import number_of
 from shoal.microdata.columns.hierarchies.given import hierarchy_of, read_given
 from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy, Values, read_values, text_of
-from shoal.microdata.columns.hierarchies.intervals import Intervals, Quantiles, number_of
+from shoal.microdata.columns.hierarchies.intervals import Intervals, Quantiles
 from shoal.microdata.columns.hierarchies.order import Order
 from shoal.microdata.columns.hierarchies.prefixes import Prefix
 from shoal.microdata.columns.hierarchies.rule import Rule
@@ -140,7 +141,7 @@ def _date_texts(values: Values) -> tuple[Rule, str]:
 def _numbers(
     name: str, guess: Guess, shape: Shape, values: Values, said: frozenset[Meaning]
 ) -> tuple[Rule, str]:
-    known = [number for number in map(number_of, values.samples) if number is not None]
+    known = [number for number in values.numbers if number is not None]
     if len(known) < len(values.texts) - values.has_missing:
         return Star(), "numbers without an end"
     if Meaning.AGE in said and shape.is_whole and known and min(known) >= 0 and max(known) <= _LARGEST_AGE:
@@ -174,10 +175,9 @@ def _digits(values: Values) -> Prefix:
 
 
 def _is_skewed(values: Values) -> bool:
-    numbers = np.array([float(number_of(value) or 0) for value in values.samples if value is not None])
-    codes = values.codes[[values.texts[code] is not None for code in values.codes.tolist()]]
-    kept = np.cumsum([text is not None for text in values.texts]) - 1
-    low, middle, high = np.quantile(numbers[kept[codes]], [0.05, 0.5, 0.95])
+    numbers = np.array([np.nan if number is None else float(number) for number in values.numbers])
+    every = numbers[values.codes]
+    low, middle, high = np.quantile(every[~np.isnan(every)], [0.05, 0.5, 0.95])
     below, above = sorted((middle - low, high - middle))
     return bool(above > _SKEWED * below and above > 0)
 
