@@ -13,5 +13,12 @@ METHODS = Registry(
             traits=frozenset({"deterministic", "uniform", "models"}),
             exact=True,
         ),
+        Method(
+            "local",
+            "shoal.microdata.recoding.local_recoding.solve:solve",
+            "shoal.search.options:NoOptions",
+            "groups of near records, each only as coarse as its members need; loses least, but leaves values at mixed levels",
+            traits=frozenset({"models", "mixed"}),
+        ),
     ],
 )
