@@ -232,3 +232,22 @@ def test_a_hierarchy_is_found_again_in_a_frame_without_a_header() -> None:
     read = pl.read_csv(b"31,30-39,*\n38,30-39,*\n47,40-49,*\n")
     assert from_frame(read).rows == (("31", "30-39", "*"), ("38", "30-39", "*"), ("47", "40-49", "*"))
     assert isinstance(from_frame(read), Hierarchy)
+
+
+def test_where_most_have_one_value_the_others_say_how_wide_classes_are() -> None:
+    losses = [0] * 380 + list(range(1000, 3000, 100))
+    found = shoal.propose_hierarchies(pl.DataFrame({"capital_loss": losses}), ["capital_loss"])
+    assert found.rules["capital_loss"] == "intervals(100,500,1000,bottom=100,top=2000,numbers=whole)"
+    assert found["capital_loss"].labels[2][:2] == ("<100", "1000-1099")
+
+
+def test_a_few_numbers_that_are_codes_are_not_cut() -> None:
+    found = shoal.propose_hierarchies(
+        pl.DataFrame({"walls": [2, 3, 9, 3] * 50, "key": [11, 12, 13, 20] * 50})
+    )
+    assert found.rules == {"walls": "star", "key": "star"}
+
+
+def test_hierarchies_that_are_no_mapping_are_refused() -> None:
+    with pytest.raises(shoal.InputError, match="hierarchies= must say for columns what they have"):
+        shoal.propose_hierarchies(pl.DataFrame({"age": [1]}), ["age"], hierarchies="age=star")  # type: ignore[arg-type]

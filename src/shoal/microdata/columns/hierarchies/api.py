@@ -204,23 +204,24 @@ def propose_hierarchies(
     data = read_frame(frame)
     if len(data) == 0:
         raise InputError("there are no records")
-    guesses = guess_roles(frame)
+    if not isinstance(hierarchies, Mapping | None):
+        raise InputError(
+            f"{parameter('hierarchies')} must say for columns what they have, like {{'age': 'intervals(5,10)'}}"
+        )
     given, orders = dict(hierarchies or {}), read_orders(ordinal)
-    names = (
-        as_names(columns)
-        if columns is not None
-        else [guess.column for guess in guesses if guess.role == "quasi-identifier"]
-    )
-    if columns is None:
-        names += [name for name in data.columns if name in {*given, *orders} and name not in names]
+    names = [] if columns is None else as_names(columns)
     check_names(data, [*names, *given, *orders])
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise InputError(f"column '{name}' is named twice")
+    guesses = guess_roles((data if columns is None else data.select(names)).to_native())
+    if columns is None:
+        known = {guess.column for guess in guesses if guess.role == "quasi-identifier"}
+        names = [name for name in data.columns if name in {*known, *given, *orders}]
     if not names:
         raise InputError(
             f"no column looks like something somebody could know; name some with {parameter('columns')}"
         )
-    for place, name in enumerate(names):
-        if name in names[:place]:
-            raise InputError(f"column '{name}' is named twice")
     for name in (*given, *orders):
         if name not in names:
             raise unknown("column", name, names, where="among the columns to propose hierarchies for")

@@ -241,13 +241,13 @@ class Intervals(Numbers):
     def _chosen(self, numbers: list[Number], reach: np.ndarray) -> "Intervals":
         """Widths by where nine tenths of the records are, and open ends with enough records in each."""
         kind, records = self.numbers or "decimal", int(reach[-1])
-        low, high = (_at_rank(numbers, reach, share * (records - 1)) for share in (0.05, 0.95))
-        with localcontext(EXACT):
-            widths = round_widths(high - low or 1, kind)
         enough = min(max(10, records // 50), max(1, records // 4))
-        inside = [
-            floor_to(_at_rank(numbers, reach, rank), widths[0]) for rank in (enough - 1, records - enough)
-        ]
+        inner = [_at_rank(numbers, reach, share * (records - 1)) for share in (0.05, 0.95)]
+        outer = [_at_rank(numbers, reach, rank) for rank in (enough - 1, records - enough)]
+        with localcontext(EXACT):
+            # Where nearly all have one value, those beside it say how wide classes should be.
+            widths = round_widths(inner[1] - inner[0] or outer[1] - outer[0] or 1, kind)
+        inside = [floor_to(number, widths[0]) for number in outer]
         # Where most have the same value, its class alone is closed, however few are outside.
         ends = ((inside[0] + widths[0], inside[1]), (inside[0], inside[1] + widths[0]))
         rules = [
@@ -346,7 +346,8 @@ class Cuts(Numbers):
 
     def in_words(self) -> str:
         """What it does."""
-        return f"classes between {listed([str(len(cuts)) for cuts in self.levels])} cuts, open at both ends"
+        counts = listed([str(len(cuts) + 1) for cuts in self.levels])
+        return f"{counts} classes between stated cuts, open at both ends"
 
     def _all_cuts(self) -> Iterable[Number]:
         return self.levels[0]

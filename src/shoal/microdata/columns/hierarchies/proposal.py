@@ -13,7 +13,7 @@ from shoal.microdata.columns.hierarchies.date_levels import DateLevels
 from shoal.microdata.columns.hierarchies.exact_numbers import number_of
 from shoal.microdata.columns.hierarchies.given import hierarchy_of, read_given
 from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy, Values, read_values, text_of
-from shoal.microdata.columns.hierarchies.intervals import Intervals, Quantiles
+from shoal.microdata.columns.hierarchies.intervals import Cuts, Intervals, Quantiles
 from shoal.microdata.columns.hierarchies.order import Order
 from shoal.microdata.columns.hierarchies.prefixes import Prefix
 from shoal.microdata.columns.hierarchies.rule import Rule
@@ -29,6 +29,7 @@ AGES = Intervals(numbers="whole", cover=(0, 119), widths=(5, 10, 20), top=85)
 _LARGEST_AGE = 130
 _CODE = re.compile(r"[A-Za-z0-9]+(?:[./ -]?[A-Za-z0-9]+)*")
 _LONGEST_CODE = 12
+_FEWEST_CODES = 8
 _RANGE = re.compile(r"\s*\d+\s*(?:[-–+]|to|bis|until|and|or|years?)")
 _HOW_MANY = re.compile(r"\b(size|children|persons|members|rooms|hijos|enfants|kinder|grosse|personen)\b")
 _POSTCODES = (Meaning.POSTCODE,)
@@ -153,15 +154,22 @@ def _numbers(
         return _digits(values), "postcodes" if said.intersection(_POSTCODES) else "codes"
     if _HOW_MANY.search(words_of(name)) and shape.is_whole:
         return Intervals(), "counts"
-    if _are_classes(shape):
-        return Star(), "numbers of classes (if they have an order, name them as ordinal)"
-    if guess.role in ("identifier", "household"):
+    if guess.role in ("identifier", "household", "weight"):
         return Star(), guess.kind
+    if _are_classes(shape) or (shape.is_whole and shape.is_few and not guess.averaged):
+        return Star(), "numbers of classes (if they have an order, name them as ordinal)"
     if shape.is_whole and said.intersection(_CODES):
-        return _digits(values), "codes"
-    if _is_skewed(values):
+        few = shape.distinct < _FEWEST_CODES
+        return (Star(), "a few codes") if few else (_digits(values), "codes")
+    if _is_skewed(values) and _parts_well(values):
         return Quantiles(), "numbers, most of them near one end"
     return Intervals(), "whole numbers" if shape.is_whole else "numbers"
+
+
+def _parts_well(values: Values) -> bool:
+    """Whether equal classes are more than a few: where most have one value, there is little to cut at."""
+    rule = Quantiles().settled(values)
+    return isinstance(rule, Cuts) and len(rule.levels[0]) >= Quantiles.classes[-1]
 
 
 def _are_classes(shape: Shape) -> bool:
@@ -207,7 +215,9 @@ def _texts(
 
 def _are_codes(texts: Sequence[str]) -> bool:
     """Whether short texts with digits fall into classes by how they begin."""
-    if len(texts) < 8 or any(len(text) > _LONGEST_CODE or not _CODE.fullmatch(text) for text in texts):
+    if len(texts) < _FEWEST_CODES or any(
+        len(text) > _LONGEST_CODE or not _CODE.fullmatch(text) for text in texts
+    ):
         return False
     if sum(any(sign.isdigit() for sign in text) for text in texts) < 0.8 * len(texts):
         return False
