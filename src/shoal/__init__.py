@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from shoal.microdata.columns.roles import guess_roles
     from shoal.microdata.grouping.api import group_attributes
     from shoal.microdata.measures.api import compare
+    from shoal.microdata.measures.measured import Definitions
     from shoal.microdata.microaggregation.api import microaggregate
+    from shoal.search.budget import Budget
     from shoal.tables.api import audit, suppress
     from shoal.tables.model.tabulation import tabulate
 
@@ -61,6 +63,8 @@ if _is_the_command():
 
 _LAZY = {
     "AnonymityVector": "shoal.anonymity.vector",
+    "Budget": "shoal.search.budget",
+    "Definitions": "shoal.microdata.measures.measured",
     "Infeasible": "shoal.errors",
     "InputError": "shoal.errors",
     "ShoalError": "shoal.errors",
@@ -80,6 +84,8 @@ _LAZY = {
 
 __all__ = [
     "AnonymityVector",
+    "Budget",
+    "Definitions",
     "Infeasible",
     "InputError",
     "ShoalError",

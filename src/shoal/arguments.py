@@ -8,6 +8,8 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from shoal.errors import InputError, parameter
 
+_LISTS = (Sequence, Iterable)
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -50,24 +52,28 @@ def _kinds(annotation: Any) -> tuple[Any, ...]:
 def _fitting(name: str, value: Any, kinds: tuple[Any, ...]) -> Any:
     if value is None and type(None) in kinds:
         return value
-    lists = [kind for kind in kinds if get_origin(kind) in (Sequence, Iterable) and _holds_text(kind)]
+    lists = [kind for kind in kinds if get_origin(kind) in _LISTS and _holds_text(kind)]
     if lists and not isinstance(value, Mapping):
-        return _list(name, value, nested=get_origin(get_args(lists[0])[0]) is not None, kinds=kinds)
+        return _list(name, value, nested=get_origin(get_args(lists[0])[0]) in _LISTS, kinds=kinds)
     plain = [kind for kind in kinds if kind is not type(None)]
-    if plain and all(kind is str or get_origin(kind) is Literal for kind in plain) and not isinstance(value, str):
+    if (
+        plain
+        and all(kind is str or get_origin(kind) is Literal for kind in plain)
+        and not isinstance(value, str)
+    ):
         raise InputError(f"{parameter(name)} must be a text, not {type(value).__name__}")
     if plain == [bool] and type(value).__name__ not in ("bool", "bool_"):
         raise InputError(f"{parameter(name)} must be True or False, not {type(value).__name__}")
-    if len(plain) == 1 and getattr(plain[0], "__module__", "").startswith("shoal.") and isinstance(plain[0], type):
-        if not isinstance(value, plain[0]):
-            raise InputError(f"{parameter(name)} must be a {plain[0].__name__}, not {type(value).__name__}")
+    own = [kind for kind in plain if isinstance(kind, type) and kind.__module__.startswith("shoal.")]
+    if own == plain and not isinstance(value, tuple(own)):
+        raise InputError(f"{parameter(name)} must be a {own[0].__name__}, not {type(value).__name__}")
     return value
 
 
 def _holds_text(kind: Any) -> bool:
     """Whether a list is one of texts, or of lists of texts."""
     item = get_args(kind)[0]
-    return str in _kinds(item) or (get_origin(item) in (Sequence, Iterable) and _holds_text(item))
+    return str in _kinds(item) or (get_origin(item) in _LISTS and _holds_text(item))
 
 
 def _list(name: str, value: Any, *, nested: bool, kinds: tuple[Any, ...]) -> Any:

@@ -137,8 +137,8 @@ def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> I
     column 'agee' is not in the data; did you mean 'age'?
     """
     names = [str(item) for item in known]
-    close = get_close_matches(name, names, n=1, cutoff=0.5) or [
-        item for item in names if item.lower() == name.lower()
+    close = get_close_matches(str(name), names, n=1, cutoff=0.5) or [
+        item for item in names if item.lower() == str(name).lower()
     ]
     place = f"not {where}" if where else "unknown"
     if close:

@@ -77,7 +77,7 @@ def whole(value: Any, what: str, *, least: int = 0, most: int = LARGEST_WHOLE) -
             raise TypeError
         found = operator.index(value)
     except TypeError:
-        shown = f"{value:g}" if isinstance(value, float) else type(value).__name__
+        shown = str(value) if isinstance(value, float) else type(value).__name__
         raise InputError(f"{what} must be a whole number, not {shown}") from None
     if found < least:
         raise InputError(f"{what} must be at least {least}, not {found}")

@@ -83,7 +83,7 @@ def test_paths_are_read(tmp_path) -> None:
         (lambda: shoal.suppress("no.jj"), "cannot read no.jj"),
         (lambda: shoal.suppress(pl.DataFrame(NINE), sensitive=7), "the list of cells must be a frame"),
         (lambda: shoal.tabulate(RECORDS.lazy(), ["a"]), "the data must be a frame"),
-        (lambda: shoal.tabulate(RECORDS, "a"), "a list of columns"),
+        (lambda: shoal.tabulate(RECORDS, 3), "a list of names"),
         (lambda: shoal.tabulate(RECORDS, ["a"], hierarchies={"a": ["x"]}), "{code: parent}"),
     ],
 )

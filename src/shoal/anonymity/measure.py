@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.anonymity.vector import AnonymityVector
+from shoal.arguments import checked
 from shoal.errors import InputError, unknown
 from shoal.report.glance import Glance
 
@@ -117,6 +118,7 @@ class Anonymity(Glance):
         return self._smallest.first(number)
 
 
+@checked
 def anonymity(
     frame: Any,
     quasi: Iterable[str] | str,

@@ -11,6 +11,7 @@ from shoal.appointments.methods import METHODS
 from shoal.appointments.problem import Problem
 from shoal.appointments.solution import Assignment
 from shoal.appointments.verify import verify, verify_people
+from shoal.arguments import checked
 from shoal.errors import InputError
 from shoal.numbers import whole
 from shoal.report.glance import Glance
@@ -29,6 +30,7 @@ class _Anonymous(Glance):
     vector: AnonymityVector
     vector_before: AnonymityVector
     random: AnonymityVector
+    warnings: tuple[str, ...] = ()
 
     @property
     def k(self) -> int:
@@ -127,7 +129,7 @@ class Appointments(_Anonymous):
 
     ``people`` is the frame that came in with the columns of the slot added; ``slot_of`` the place of everybody's slot in the
     table of slots. Vectors count crowds of the quasi-identifier together with what is known of the slot. ``random_slot_of``
-    is everybody's slot in a random plan, where there is one beside this.
+    is everybody's slot in a random plan, where there is one beside this. ``warnings`` are what nobody should miss.
     """
 
     people: Any
@@ -147,6 +149,7 @@ class Appointments(_Anonymous):
     known: tuple[str, ...] | None
     settings: dict[str, Any] = field(default_factory=dict)
     random_slot_of: np.ndarray | None = None
+    warnings: tuple[str, ...] = ()
 
     def glance(self) -> dict[str, Any]:
         """How many people there are, K and what is proved of it."""
@@ -240,6 +243,7 @@ class Appointments(_Anonymous):
         return plan_page(self)
 
 
+@checked
 def assign_sizes(
     group_sizes: Sequence[int],
     capacities: Sequence[int],
@@ -320,6 +324,7 @@ def assign_sizes(
     return Plan(problem, assignment, method, assignment.vector, before, _random(problem, seed))
 
 
+@checked
 def assign(
     people: Any,
     slots: Any,

@@ -1,6 +1,6 @@
 """``assign`` as an operation: from tables of people and slots by their names to checked plans, or from sizes to a matrix."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from shoal.appointments import writing
@@ -34,7 +34,6 @@ class Assigned:
     slots: str
     plan: "Appointments"
     came: "np.ndarray | None"
-    warnings: tuple[str, ...]
 
 
 #: Plans of one table or several, or of sizes alone.
@@ -42,8 +41,8 @@ Result: TypeAlias = "list[Assigned] | Plan"
 
 
 @dataclass(frozen=True, repr=False)
-class _Waiting:
-    """A table of people before its plan is made."""
+class _Asked:
+    """What a plan is to be made of."""
 
     people: Records
     slots: Records
@@ -56,19 +55,19 @@ def run(settings: AssignSettings, place: Workplace) -> Result:
     if has_sizes(settings):
         return _from_sizes(settings, place)
     # Everything is there before the first search begins.
-    waiting = [_read(people, slots, settings, place) for people, slots in pairs(settings)]
+    asked = [_read(people, slots, settings, place) for people, slots in pairs(settings)]
+    several = len(asked) > 1
     found = []
-    for number, table in enumerate(waiting, start=1):
-        several = len(waiting) > 1
-        where = f"{table.people.name} ({number} of {len(waiting)}): " if several else ""
+    for number, table in enumerate(asked, start=1):
+        where = f"{table.people.name} ({number} of {len(asked)}): " if several else ""
         try:
             plan = _plan(table, settings, place, where)
         except (InputError, Infeasible) as problem:
             if not several:
                 raise
             raise problem.about(table.people.name) from None
-        warnings = messages(_not_counted(table.people, settings.quasi or []))
-        found.append(Assigned(table.people, table.slots.name, plan, table.came, warnings))
+        plan = replace(plan, warnings=messages(_not_counted(table.people, settings.quasi or [])))
+        found.append(Assigned(table.people, table.slots.name, plan, table.came))
     return found
 
 
@@ -77,19 +76,11 @@ def _from_sizes(settings: AssignSettings, place: Workplace) -> "Plan":
 
     sizes, seats = sizes_and_seats(settings, place)
     method, options = method_of(settings)
-    return call(
-        assign_sizes,
-        settings,
-        place,
-        group_sizes=sizes,
-        capacities=seats,
-        method=method,
-        options=options,
-        seed=settings.seed or 0,
-    )
+    own = {"group_sizes": sizes, "capacities": seats, "method": method, "options": options}
+    return call(assign_sizes, settings, place, **own, seed=settings.seed or 0)
 
 
-def _read(people: Place, slots: Place, settings: AssignSettings, place: Workplace) -> _Waiting:
+def _read(people: Place, slots: Place, settings: AssignSettings, place: Workplace) -> _Asked:
     from shoal.appointments.exchange.calendars import calendar_names
     from shoal.appointments.exchange.readers import READERS
 
@@ -99,10 +90,10 @@ def _read(people: Place, slots: Place, settings: AssignSettings, place: Workplac
     if settings.key is not None and settings.key not in records.frame.columns:
         raise unknown("column", settings.key, records.frame.columns, where="in the people")
     came = None if settings.attended is None else who_came(records.frame, settings.attended)
-    return _Waiting(records, room, came, eligible_where(settings, records.frame, place))
+    return _Asked(records, room, came, eligible_where(settings, records.frame, place))
 
 
-def _plan(table: _Waiting, settings: AssignSettings, place: Workplace, where: str) -> "Appointments":
+def _plan(table: _Asked, settings: AssignSettings, place: Workplace, where: str) -> "Appointments":
     from shoal.appointments.api import assign
     from shoal.appointments.random_plan import with_random_plan
     from shoal.search.overall import Overall
@@ -293,16 +284,8 @@ OPERATION = Operation(
         {
             # Frames of these names; without people there are sizes.
             *("people", "slots", "quasi", "group_sizes", "capacities", "instance", "tables"),
-            *(
-                "iterations",
-                "time_limit",
-                "level",
-                "require_k",
-                "attended",
-                "eligible_table",
-                "key",
-                "timezone",
-            ),
+            *("iterations", "time_limit", "level", "require_k"),
+            *("attended", "eligible_table", "key", "timezone"),
         }
     ),
 )

@@ -44,7 +44,7 @@ def table_figures(table: "Assigned") -> dict[str, Any]:
         "work": 0 if assignment is None else assignment.work,
         "seconds": 0.0 if assignment is None else assignment.seconds,
         **_attended(table),
-        "warnings": list(table.warnings),
+        "warnings": list(plan.warnings),
     }
 
 

@@ -57,6 +57,7 @@ def people(
     safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Invent people with ID, AGE, CP (postcode) and SEX, and two columns for appointments not given yet.
 
@@ -108,6 +109,7 @@ def slots(
     safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Invent appointment slots with enough room: RESOURCE and CAPACITY.
 

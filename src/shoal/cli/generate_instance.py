@@ -35,6 +35,7 @@ def instance(
     seed: options.Seed = 0,
     force: options.Force = False,
     json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Make a seating problem of a published family, or one that is as hard as a partition problem.
 

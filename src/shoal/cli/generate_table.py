@@ -34,6 +34,7 @@ def table(
     safe_csv: options.SafeCsv = False,
     force: options.Force = False,
     json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Invent a two-dimensional table of uniform values, and sensitive cells in it.
 

@@ -16,7 +16,7 @@ _MARKS = frozenset({"", "NA", "N/A", "NULL", "null", "."})
 _NUMBER = re.compile(r"-?(0|[1-9]\d{0,15})?(\.\d*)?([eE][+-]?\d+)?|-?(inf|nan)", re.IGNORECASE)
 
 # Of fewer values, or with more that are none, nobody can say that they are meant to be numbers.
-_TELLING, _FEW = 20, 0.2
+_TELLING, _FEW = 4, 0.2
 _COMMA = re.compile(r"-?\d*,\d+")
 # Digits that are no number, and a letter before or between digits: postcodes, codes of diseases and of trades.
 _CODE = re.compile(r"[+-]?[\d\s]+|\w*[^\W\d_]\d[\w.]*")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import Infeasible, InputError
+from shoal.arguments import checked
+from shoal.errors import Infeasible, InputError, parameter
 from shoal.numbers import first_unusable, number, why_unusable
 from shoal.report.glance import Glance
 from shoal.search import Budget, Observer, Seeds, silent
@@ -18,7 +19,7 @@ from shoal.tables.files.publishing import interval_frame, pattern_frame, publish
 from shoal.tables.methods import METHODS
 from shoal.tables.model.decimals import exact_sums
 from shoal.tables.model.table import TOTAL, Table, with_totals
-from shoal.tables.model.tabulation import Tabulation, Zeros, costs, figure, missing
+from shoal.tables.model.tabulation import Tabulation, Zeros, check_zeros, costs, figure, missing
 from shoal.tables.model.units import refuse_lost_levels
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import Audit, without
@@ -135,6 +136,7 @@ class Suppression(Glance):
         return suppression_page(self, others)
 
 
+@checked
 def suppress(
     table: "Problem | Tabulation | Table | IntoDataFrame | np.ndarray | str | Path",
     *,
@@ -352,6 +354,7 @@ def _solve_whole(
     )
 
 
+@checked
 def audit(
     table: "Problem | Tabulation | Table | IntoDataFrame | np.ndarray | str | Path",
     pattern: "IntoDataFrame | Iterable[Sequence[Any]] | np.ndarray",
@@ -499,7 +502,7 @@ def share_of(table: Any, sensitive: Any, protection: float | None) -> float:
         return 0.10
     if isinstance(table, Problem | Tabulation) and sensitive is None:
         raise InputError(
-            "the sensitive cells of this table have protection levels of their own; leave out the protection"
+            f"the sensitive cells of this table have protection levels of their own; leave out {parameter('protection')}"
         )
     return protection
 
@@ -524,6 +527,7 @@ def as_problem(
     totals unless one of them is sensitive.
     """
     _check_settings(protection, sliding, low, high)
+    check_zeros(zeros)
     if isinstance(table, Problem | Tabulation):
         problem = (
             table if isinstance(table, Problem) else table.problem(insiders=insiders, low=low, high=high)
@@ -552,11 +556,15 @@ def as_problem(
 
 
 def _check_settings(protection: float, sliding: float, low: float, high: float | None) -> None:
-    number(protection, "the protection, a share of the value between 0 and 1,", least=0.0, most=1.0)
-    number(sliding, "the sliding width, a share of the value,", least=0.0)
-    number(low, "the lower bound an attacker knows", infinite=True)
+    number(
+        protection, f"{parameter('protection')}, a share of the value between 0 and 1,", least=0.0, most=1.0
+    )
+    number(sliding, f"{parameter('sliding')}, a width as a share of the value,", least=0.0)
+    number(low, f"{parameter('low')}, the lower bound an attacker knows,", infinite=True)
     if high is not None:
-        number(high, "the upper bound an attacker knows", infinite=True)
+        number(high, f"{parameter('high')}, the upper bound an attacker knows,", infinite=True)
+        if low > high:
+            raise InputError(f"{parameter('low')} must not be above {parameter('high')}")
 
 
 def _candidates(table: Table, sensitive: np.ndarray, zeros: Zeros) -> np.ndarray:

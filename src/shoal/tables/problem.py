@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 from shoal.numbers import first_unusable, number
 from shoal.tables.model.table import Table
 
@@ -160,12 +160,16 @@ class Problem:
             if table.values[cell] < 0:
                 raise InputError(
                     f"the cell {table.name(cell)} is negative; say which values an attacker holds possible "
-                    "(lower and upper bounds)"
+                    f"(lower and upper bounds, {parameter('low')} and {parameter('high')})"
                 )
-            raise InputError(f"the value of the cell {table.name(cell)} is below its lower bound")
+            raise InputError(
+                f"the value of the cell {table.name(cell)} is below its lower bound; see {parameter('low')}"
+            )
         outside = np.flatnonzero(table.values > high + rounding)
         if outside.size:
-            raise InputError(f"the value of the cell {table.name(int(outside[0]))} is above its upper bound")
+            raise InputError(
+                f"the value of the cell {table.name(int(outside[0]))} is above its upper bound; see {parameter('high')}"
+            )
         candidates = np.array(self.candidates, dtype=bool)
         candidates[sensitive] = False
         for name, array in (

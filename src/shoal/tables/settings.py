@@ -230,6 +230,13 @@ class TabulateSettings(TableSettings):
     data: Data = setting(
         ..., "A file (or FILE.xlsx::SHEET), or URL::table of a database.", argument=True, label="Data"
     )
+    dimensions: Columns = setting(
+        [],
+        "Columns that span the table.",
+        label="Dimensions",
+        needed_in="command",
+        served={"max_length": 6},
+    )
     cost: str = setting(
         "value",
         "What hiding a cell costs: a figure of the cell, or the sum of a column.",

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from shoal.appointments.people.slots import Slots
-from shoal.errors import InputError, unknown
+from shoal.errors import InputError, parameter, unknown
 
 
 def allowed_slots(people: pl.DataFrame, slots: Slots, eligible: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -46,7 +46,7 @@ def _named(text: str, slots: Slots) -> np.ndarray:
             name = next((column for column, found in values.items() if (found == value).any()), "")
         if name not in values or not (values[name] == value).any():
             raise InputError(
-                "eligibility names something that is neither a slot nor a value of a slot attribute"
+                f"{parameter('eligible')} names something that is neither a slot nor a value of a slot attribute"
             )
         here = values[name] == value
         allowed[name] = allowed[name] | here if name in allowed else here

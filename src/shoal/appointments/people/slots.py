@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from shoal.appointments.problem import whole_numbers
-from shoal.errors import InputError, unknown
+from shoal.errors import InputError, parameter, unknown
 
 NAMES, SEATS, TAKEN = ("slot", "resource"), ("capacity",), ("booked",)
 
@@ -88,7 +88,9 @@ class Slots:
             if text in ("", "-1"):
                 continue
             if text not in known:
-                raise InputError(f"column '{values.name}' names a slot that is not in the table of slots")
+                raise InputError(
+                    f"column '{values.name}' names a slot that is not in the table of slots ({parameter('pinned')})"
+                )
             found[place] = known[text]
         return found
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import narwhals as nw
 import numpy as np
 
+from shoal.arguments import checked
 from shoal.errors import InputError, messages, parameter
 from shoal.microdata.columns.attributes import read_attribute
 from shoal.microdata.columns.column_choice import choose_columns
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 Missing = Literal["aside", "refuse"]
 
 
+@checked
 def group_attributes(
     frame: "IntoDataFrame",
     k: int = 25,

@@ -7,6 +7,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.anonymity.measure import anonymity
+from shoal.arguments import checked
 from shoal.errors import InputError, messages, unknown
 from shoal.microdata.columns.attributes import read_attribute
 from shoal.microdata.columns.column_choice import choose_columns
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 REFERENCES_UP_TO = 2000
 
 
+@checked
 def compare(
     original: "IntoDataFrame",
     protected: "IntoDataFrame",

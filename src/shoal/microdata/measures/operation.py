@@ -69,7 +69,9 @@ def gate(found: "list[Comparison]", settings: CompareSettings) -> str | None:
     worst = max(result.worst[1] for result in found)
     if settings.max_risk is None or worst <= settings.max_risk:
         return None
-    return f"the worst risk is {worst:.2f} %, above the {settings.max_risk:g} % allowed"
+    above = [result.name for result in found if result.worst[1] > settings.max_risk]
+    which = f" ({', '.join(above)})" if len(found) > 1 else ""
+    return f"the worst risk is {worst:.2f} %, above the {settings.max_risk:g} % allowed{which}"
 
 
 OPERATION = Operation(

@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.anonymity.measure import anonymity
+from shoal.arguments import checked
 from shoal.errors import InputError, messages, parameter, unknown
 from shoal.microdata.columns.attributes import Attribute, read_attribute, write_attribute
 from shoal.microdata.columns.column_choice import choose_columns
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 Order = Literal["keep", "sorted"]
 
 
+@checked
 def microaggregate(
     frame: "IntoDataFrame",
     k: int = 5,

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.errors import InputError, parameter
+from shoal.sources.dialect import is_number
 from shoal.tables.model.decimals import significant
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
@@ -95,10 +97,19 @@ def check_published(wanted: "pl.DataFrame", symbol: str | None, frame: "pl.DataF
         assert gone[0] == gone[1], "the table hides other cells"
 
 
+def check_symbol(symbol: str | None) -> None:
+    """Refuse what would stand in the table like a figure."""
+    if symbol is not None and is_number(symbol):
+        raise InputError(
+            f"{parameter('symbol')} must not be a number, which would be taken for a figure; try 'x'"
+        )
+
+
 def published_frame(table: Table, hidden: np.ndarray, symbol: str | None) -> "pl.DataFrame":
     """The table without its hidden cells: a matrix if it is plain and two-dimensional, else a list of cells."""
     import polars as pl
 
+    check_symbol(symbol)
     if table.shape is not None:
         m, n = table.shape
         grid = table.values.reshape(m + 1, n + 1)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import narwhals as nw
 import numpy as np
 
-from shoal.errors import InputError, first_record, unknown
+from shoal.arguments import checked
+from shoal.errors import InputError, first_record, parameter, unknown
 from shoal.numbers import LARGEST as LARGEST_FIGURE
 from shoal.numbers import first_unusable
 from shoal.report.glance import Glance
@@ -252,6 +253,7 @@ class Tabulation(Glance):
         return pl.DataFrame(columns)
 
 
+@checked
 def tabulate(
     frame: "IntoDataFrame | str | Path",
     dimensions: Sequence[str],
@@ -330,8 +332,6 @@ def tabulate(
     (9, 2)
     """
     data = as_frame(frame, "the data")
-    if isinstance(dimensions, str):
-        raise InputError(f"the dimensions must be a list of columns, such as ['{dimensions}']")
     if not dimensions:
         raise InputError("name at least one dimension")
     for name in dimensions:
@@ -541,6 +541,12 @@ def _contributions(
     return Contributions(starts, contributor[order], amount[order], totals)
 
 
+def check_zeros(zeros: Any) -> None:
+    """Refuse another word than the two there are."""
+    if zeros not in ("published", "suppressible"):
+        raise InputError(f"{parameter('zeros')} must be 'published' or 'suppressible', not '{zeros}'")
+
+
 def _classify(
     table: Table,
     trees: Mapping[str, Tree],
@@ -558,10 +564,9 @@ def _classify(
         level = np.fmax(level, found)
     status = np.full(table.cells, "s", dtype=object)
     empty = contributions.counts == 0
+    check_zeros(zeros)
     if zeros == "published":
         status[empty] = "z"
-    elif zeros != "suppressible":
-        raise InputError(f"zeros must be 'published' or 'suppressible', not '{zeros}'")
     status[~np.isnan(level)] = "u"
     upper = np.nan_to_num(level)
     lower = np.minimum(upper, np.maximum(table.values, 0.0))

@@ -142,6 +142,13 @@ def _intervals(result: Suppressed, settings: SuppressSettings) -> Any:
     return marked(result.found.intervals)
 
 
+def check(settings: SuppressSettings, written: frozenset[str]) -> None:
+    """The symbol must be none that is taken for a figure."""
+    from shoal.tables.files.publishing import check_symbol
+
+    check_symbol(settings.symbol)
+
+
 OPERATION = Operation(
     name="suppress",
     title="Protect a table",
@@ -156,6 +163,7 @@ OPERATION = Operation(
     settings=SuppressSettings,
     run=run,
     reads=reads,
+    check=check,
     titled=lambda settings: settings.named(settings.method),
     products=(
         Product(
