@@ -20,5 +20,13 @@ METHODS = Registry(
             "groups of near records, each only as coarse as its members need; loses least, but leaves values at mixed levels",
             traits=frozenset({"models", "mixed"}),
         ),
+        Method(
+            "local-suppression",
+            "shoal.microdata.recoding.local_suppression.solve:solve",
+            "shoal.search.options:NoOptions",
+            "blanks single values, the fewest or cheapest, with proof or a bound; a blank counts as a value of its own",
+            traits=frozenset({"pieces", "models"}),
+            exact=True,
+        ),
     ],
 )

@@ -1,0 +1,1 @@
+"""Blanking single values: the fewest cells, or the cheapest, with proof or with a bound."""
