@@ -194,6 +194,12 @@ def test_cuts_of_equal_classes_are_inside_and_no_end_of_the_data(
     )
 
 
+@given(st.floats(1e-9, 1e15) | st.integers(20, 10**15))
+def test_one_value_alone_has_classes_as_wide_as_its_size_asks(value: float) -> None:
+    rule: Any = builder(str(builder("intervals").hierarchy([value] * 3).rule))
+    assert value / 20 <= Fraction(str(rule.widths[0])) * (1 + Fraction(1, 10**9))
+
+
 def test_equal_classes_are_about_equal() -> None:
     made = builder("quantiles(4,2)").hierarchy(list(range(1000)))
     assert made.rule == "cuts(300,500,800;500,numbers=whole,cover=300..799)"

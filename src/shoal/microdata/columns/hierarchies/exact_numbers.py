@@ -62,7 +62,9 @@ def floor_to(number: Number, width: Number) -> Number:
 
 def ceil_to(number: Number, width: Number) -> Number:
     """The multiple of a width at or above a number."""
-    return -floor_to(-number, width)
+    # A decimal is negated without being rounded.
+    negative = -number if isinstance(number, int) else number.copy_negate()
+    return times(-cell_of(negative, width), width)
 
 
 def times(many: int, width: Number) -> Number:

@@ -245,11 +245,12 @@ class Intervals(Numbers):
         inner = [_at_rank(numbers, reach, share * (records - 1)) for share in (0.05, 0.95)]
         outer = [_at_rank(numbers, reach, rank) for rank in (enough - 1, records - enough)]
         with localcontext(EXACT):
-            # Where nearly all have one value, those beside it say how wide classes should be.
-            widths = round_widths(inner[1] - inner[0] or outer[1] - outer[0] or 1, kind)
-        inside = [floor_to(number, widths[0]) for number in outer]
-        # Where most have the same value, its class alone is closed, however few are outside.
-        ends = ((inside[0] + widths[0], inside[1]), (inside[0], inside[1] + widths[0]))
+            # Where nearly all have one value, those beside it say how wide classes should be, else its size.
+            spreads = (inner[1] - inner[0], outer[1] - outer[0], abs(Decimal(outer[0])))
+            widths = round_widths(next(filter(None, spreads), 1), kind)
+            inside = [floor_to(number, widths[0]) for number in outer]
+            # Where most have the same value, its class alone is closed, however few are outside.
+            ends = ((inside[0] + widths[0], inside[1]), (inside[0], inside[1] + widths[0]))
         rules = [
             replace(self, widths=widths[:count], bottom=bottom, top=top)
             for bottom, top in ends
@@ -425,15 +426,13 @@ class Quantiles(Numbers):
         low, high = (_at_rank(numbers, reach, share * (records - 1)) for share in (0.05, 0.95))
         with localcontext(EXACT):
             spread = high - low
-        if not spread:
-            return
-        # Fine enough for the classes, and round.
-        unit = Decimal(1).scaleb((Decimal(spread) / (2 * most)).adjusted())
-        unit = max(unit, Decimal(1)) if kind == "whole" else unit
-        cuts = [
-            whole_or(Decimal(floor_to(_at_rank(numbers, reach, part * records / most) + unit / 2, unit)))
-            for part in range(1, most)
-        ]
+            if not spread:
+                return
+            # Fine enough for the classes, and round.
+            unit = Decimal(1).scaleb((Decimal(spread) / (2 * most)).adjusted())
+            unit = max(unit, Decimal(1)) if kind == "whole" else unit
+            ranks = [_at_rank(numbers, reach, part * records / most) for part in range(1, most)]
+            cuts = [whole_or(Decimal(floor_to(number + unit / 2, unit))) for number in ranks]
         before: tuple[Number, ...] = ()
         for classes in self.classes:
             step = most // classes

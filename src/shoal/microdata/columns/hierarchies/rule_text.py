@@ -129,7 +129,7 @@ def number_in(rule: str, word: str) -> Decimal:
         found = Decimal(word)
     except InvalidOperation:
         found = Decimal("nan")
-    if not found.is_finite() or abs(found.adjusted()) > 100:
+    if not found.is_finite() or abs(found.adjusted()) > 400:
         raise InputError(f"the rule '{rule}' needs numbers, not '{word}'")
     return found
 
