@@ -1,6 +1,6 @@
 """The report of an attribute grouping: the groups, the search, and how each genetic operator served."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,9 +84,8 @@ def page(result: "AttributeGrouping", settings: object = None) -> Page:
         out.warning(warning)
     for note in result.notes:
         out.note(note)
-    out.table(
-        ["group", "columns"], [(number, ", ".join(names)) for number, names in enumerate(result.groups, 1)]
-    )
+    (groups,) = tables(result, settings)
+    out.table(groups.header, groups.body)
     if len(found.runs) > 1:
         out.section("Runs")
         out.table(
@@ -134,6 +133,13 @@ def _course(out: Page, result: "AttributeGrouping") -> None:
 def _operators(out: Page, statistics: "OperatorStatistics", how: str) -> None:
     out.section(f"The genetic operators, {how}")
     made = statistics.made.sum(axis=1)
+    survived, unused, improved, worse = (
+        values.sum(axis=1).tolist()
+        for values in (statistics.survived, statistics.unused, statistics.improved, statistics.worse)
+    )
+    lifetime = [_of_known(np.mean, values) for values in statistics.lifetime]
+    highest = [_of_known(np.max, values) for values in statistics.highest]
+    columns = (survived, unused, lifetime, improved, worse, highest)
     out.table(
         [
             "operator",
@@ -145,19 +151,7 @@ def _operators(out: Page, statistics: "OperatorStatistics", how: str) -> None:
             "worse",
             "best gain %",
         ],
-        [
-            (
-                name,
-                int(made[row]),
-                int(statistics.survived[row].sum()),
-                int(statistics.unused[row].sum()),
-                _mean(statistics.lifetime[row]),
-                int(statistics.improved[row].sum()),
-                int(statistics.worse[row].sum()),
-                _largest(statistics.highest[row]),
-            )
-            for row, name in enumerate(statistics.operators)
-        ],
+        list(zip(statistics.operators, made.tolist(), *columns, strict=True)),
     )
     share = np.divide(
         100.0 * statistics.unused,
@@ -204,11 +198,6 @@ def _alone(out: Page, result: "AttributeGrouping") -> None:
             _operators(out, found.statistics, f"{name} alone (score {found.value:.4f})")
 
 
-def _mean(values: np.ndarray) -> float | None:
+def _of_known(function: Callable[[np.ndarray], Any], values: np.ndarray) -> float | None:
     known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else None
-
-
-def _largest(values: np.ndarray) -> float | None:
-    known = values[~np.isnan(values)]
-    return float(known.max()) if known.size else None
+    return float(function(known)) if known.size else None

@@ -173,7 +173,7 @@ def compare(
         k=anonymity(released.to_native(), list(counted), unit=unit).k,
         k_compared=anonymity(released.to_native(), names, unit=unit).k,
         pairing=pairing.way,
-        measured=measured,
+        **vars(measured),
         attributes=_by_attribute(names, measured),
         scenarios=tuple(tuple(scenario) for scenario in scenarios),
         notes=messages(notes),

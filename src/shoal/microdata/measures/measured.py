@@ -45,7 +45,11 @@ class Definitions:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Loss and risk; risks in percent. ``by_scenario`` is the linkage for each set of attributes an intruder knows."""
+    """Loss and risk; risks in percent.
+
+    ``id`` and ``id_sd`` are interval disclosure, relative and by standard deviation; ``by_scenario`` is the linkage by
+    distance for each set of attributes an intruder knows; ``fitness`` is the score by which groupings are judged.
+    """
 
     loss: InformationLoss
     id: float

@@ -30,6 +30,7 @@ def facts(found: "Sequence[Comparison]", settings: object) -> list[tuple[str, An
         return []
     result = found[0]
     name, risk = result.worst
+    losses = (result.il1, result.il2, result.il3, result.il4, result.il5)
     return [
         ("records compared", f"{result.records:,}, paired by {result.pairing.replace('-', ' ')}"),
         ("worst risk", f"{risk:.2f} % ({RISKS[name]})"),
@@ -42,10 +43,7 @@ def facts(found: "Sequence[Comparison]", settings: object) -> list[tuple[str, An
         ("linkage by agreement", f"{result.pld:.2f} %"),
         ("disclosure risk", f"{result.dr:.2f} (half intervals, a quarter of each linkage)"),
         ("information loss", f"{result.il:.2f}; 100·SSE/SST is {result.sse_percent:.4f}"),
-        (
-            "IL1, IL2, IL3, IL4, IL5",
-            ", ".join(f"{v:.4f}" for v in (result.il1, result.il2, result.il3, result.il4, result.il5)),
-        ),
+        ("IL1, IL2, IL3, IL4, IL5", ", ".join(f"{value:.4f}" for value in losses)),
         ("IL1s", f"{result.il1s:.4f}"),
         ("score", f"{result.score:.2f}"),
         (
@@ -69,15 +67,8 @@ def tables(found: "Sequence[Comparison]", settings: object) -> list[Rows]:
                 ],
             )
         ]
-    return [
-        Rows(
-            ["column", "IL1", "IL1s", "mean", "variance", "sse %", "interval %", "by sd %"],
-            [
-                (a.column, a.il1, a.il1s, a.il2, a.il4, a.sse_percent, a.id, a.id_sd)
-                for a in found[0].attributes
-            ],
-        )
-    ]
+    header = ["column", "IL1", "IL1s", "mean", "variance", "sse %", "interval %", "by sd %"]
+    return [Rows(header, _by_column(found[0]))]
 
 
 def _k_in_words(result: "Comparison") -> str:
@@ -138,7 +129,7 @@ def _linked(out: Page, found: "Sequence[Comparison]") -> None:
     out.section("What an intruder links")
     rows = []
     for result in found:
-        for known, percent in zip(result.scenarios, result.measured.by_scenario, strict=True):
+        for known, percent in zip(result.scenarios, result.by_scenario, strict=True):
             everything = len(known) == len(result.columns)
             rows.append((result.name, "all columns" if everything else ", ".join(known), percent, "distance"))
         rows.append((result.name, "all columns", result.pld, "agreement"))
@@ -201,5 +192,9 @@ def _columns(out: Page, result: "Comparison") -> None:
     )
     out.table(
         ["column", "IL1", "IL1s", "mean", "variance", "SSE %", "ID %", "ID by sd %"],
-        [(a.column, a.il1, a.il1s, a.il2, a.il4, a.sse_percent, a.id, a.id_sd) for a in result.attributes],
+        _by_column(result),
     )
+
+
+def _by_column(result: "Comparison") -> list[tuple[Any, ...]]:
+    return [(a.column, a.il1, a.il1s, a.il2, a.il4, a.sse_percent, a.id, a.id_sd) for a in result.attributes]

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from shoal.microdata.measures.fitness import Fitness
 from shoal.microdata.measures.measured import Measured
 from shoal.microdata.measures.pairing import Way
 from shoal.report.glance import Glance
@@ -33,7 +32,7 @@ class AttributeComparison:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Glance):
+class Comparison(Glance, Measured):
     """Every loss and risk measure of a protected table, over all columns and for each.
 
     ``k`` is K of the protected table over ``quasi`` (named, or else all that could be known: ``quasi_guessed``), and
@@ -51,7 +50,6 @@ class Comparison(Glance):
     k: int
     k_compared: int
     pairing: Way
-    measured: Measured
     attributes: tuple[AttributeComparison, ...]
     scenarios: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
@@ -75,94 +73,64 @@ class Comparison(Glance):
         }
 
     @property
+    def measured(self) -> Measured:
+        """The measures alone."""
+        return self
+
+    @property
     def il1(self) -> float:
         """Mean relative change of a value."""
-        return self.measured.loss.il1.value
+        return self.loss.il1.value
 
     @property
     def il1s(self) -> float:
         """Mean change of a value in units of √2 standard deviations."""
-        return self.measured.loss.il1s.value
+        return self.loss.il1s.value
 
     @property
     def il2(self) -> float:
         """Mean relative change of a mean."""
-        return self.measured.loss.il2.value
+        return self.loss.il2.value
 
     @property
     def il3(self) -> float:
         """Mean relative change of a covariance."""
-        return self.measured.loss.il3.value
+        return self.loss.il3.value
 
     @property
     def il4(self) -> float:
         """Mean relative change of a variance."""
-        return self.measured.loss.il4.value
+        return self.loss.il4.value
 
     @property
     def il5(self) -> float:
         """Mean absolute change of a correlation."""
-        return self.measured.loss.il5.value
+        return self.loss.il5.value
 
     @property
     def il(self) -> float:
         """100 times the mean of IL1 to IL5."""
-        return self.measured.loss.il
-
-    @property
-    def id(self) -> float:
-        """Interval disclosure in percent."""
-        return self.measured.id
-
-    @property
-    def id_sd(self) -> float:
-        """Interval disclosure by standard deviation in percent."""
-        return self.measured.id_sd
-
-    @property
-    def dld(self) -> float:
-        """Distance-based linkage in percent, averaged over the scenarios."""
-        return self.measured.dld
+        return self.loss.il
 
     @property
     def dld_worst(self) -> float:
         """Distance-based linkage of the worst scenario."""
-        return max(self.measured.by_scenario)
-
-    @property
-    def pld(self) -> float:
-        """Probabilistic linkage in percent."""
-        return self.measured.pld
-
-    @property
-    def dr(self) -> float:
-        """Disclosure risk, 0.5 ID + 0.25 DLD + 0.25 PLD."""
-        return self.measured.dr
-
-    @property
-    def score(self) -> float:
-        """The mean of IL and DR."""
-        return self.measured.score
-
-    @property
-    def fitness(self) -> Fitness:
-        """The score by which attribute groupings are judged, with its parts."""
-        return self.measured.fitness
+        return max(self.by_scenario)
 
     @property
     def sse_percent(self) -> float:
         """100·SSE/SST on standardised columns."""
-        return self.measured.loss.sse_percent
+        return self.loss.sse_percent
 
     @property
     def links_expected(self) -> float:
         """How many records an intruder links who knows all columns, ties decided by chance."""
-        return self.measured.expected_links
+        return self.expected_links
 
     @property
     def links_strict(self) -> int:
         """How many records are nearer to their own protected record than to any other."""
-        return self.measured.strict_links
+        return self.strict_links
 
     @property
     def worst(self) -> tuple[str, float]:
@@ -201,9 +169,9 @@ class Comparison(Glance):
             "links_strict": self.links_strict,
             "scenarios": [
                 {"columns": list(known), "dld": percent}
-                for known, percent in zip(self.scenarios, self.measured.by_scenario, strict=True)
+                for known, percent in zip(self.scenarios, self.by_scenario, strict=True)
             ],
-            "skipped_ratios": self.measured.loss.skipped,
+            "skipped_ratios": self.loss.skipped,
             "attributes": [asdict(attribute) for attribute in self.attributes],
             "notes": list(self.notes),
             "warnings": list(self.warnings),

@@ -19,11 +19,10 @@ def aggregate_groups(
     """
     groups = int(labels.max()) + 1
     present = ~np.isnan(values)
+    values, labels, weights = values[present], labels[present], None if weights is None else weights[present]
     if how == "median":
-        return _medians(
-            values[present], labels[present], groups, None if weights is None else weights[present]
-        )
-    means = _means(values[present], labels[present], groups, None if weights is None else weights[present])
+        return _medians(values, labels, groups, weights)
+    means = _means(values, labels, groups, weights)
     return np.rint(means) if how == "rounded-mean" else means
 
 
@@ -48,10 +47,8 @@ def _means(values: np.ndarray, labels: np.ndarray, groups: int, weights: np.ndar
 
 def _medians(values: np.ndarray, labels: np.ndarray, groups: int, weights: np.ndarray | None) -> np.ndarray:
     result = np.full(groups, np.nan)
-    order = np.lexsort((values, labels))
-    sorted_values, sorted_labels = values[order], labels[order]
-    starts = np.searchsorted(sorted_labels, np.arange(groups))
-    ends = np.searchsorted(sorted_labels, np.arange(groups), side="right")
+    order, starts, ends = _by_group(values, labels, groups)
+    sorted_values = values[order]
     filled = ends > starts
     if weights is None:
         low = starts + (ends - starts - 1) // 2
@@ -63,10 +60,8 @@ def _medians(values: np.ndarray, labels: np.ndarray, groups: int, weights: np.nd
         part = slice(starts[group], ends[group])
         running = np.cumsum(sorted_weights[part])
         half = running[-1] / 2.0
-        place = (
-            int(np.searchsorted(running, half)) if running[-1] > 0 else (ends[group] - starts[group] - 1) // 2
-        )
-        result[group] = sorted_values[part][min(place, running.size - 1)]
+        middle = int(np.searchsorted(running, half)) if running[-1] > 0 else (running.size - 1) // 2
+        result[group] = sorted_values[part][min(middle, running.size - 1)]
     return result
 
 
@@ -74,12 +69,17 @@ def ordinal_medians(positions: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """The middle category of each group (the lower of two), so that what is released is a value that exists."""
     groups = int(labels.max()) + 1
     present = positions >= 0
-    values, at = positions[present], labels[present]
-    order = np.lexsort((values, at))
-    values, at = values[order], at[order]
-    starts = np.searchsorted(at, np.arange(groups))
-    ends = np.searchsorted(at, np.arange(groups), side="right")
+    order, starts, ends = _by_group(positions[present], labels[present], groups)
     result = np.full(groups, np.nan)
     filled = ends > starts
-    result[filled] = values[(starts + (ends - starts - 1) // 2)[filled]]
+    result[filled] = positions[present][order][(starts + (ends - starts - 1) // 2)[filled]]
     return result
+
+
+def _by_group(
+    values: np.ndarray, labels: np.ndarray, groups: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The order of the values by group and size, and where in it each group begins and ends."""
+    order = np.lexsort((values, labels))
+    starts, ends = (np.searchsorted(labels[order], np.arange(groups), side) for side in ("left", "right"))
+    return order, starts, ends

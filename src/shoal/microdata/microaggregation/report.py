@@ -62,16 +62,8 @@ def _grouping(result: "Microaggregation") -> dict[str, Any]:
     """The score by which the groups were chosen, and beside it that of what is released."""
     fields: dict[str, Any] = {}
     if result.grouping is not None:
-        found = result.grouping
-        fields["grouping"] = {
-            "method": found.method,
-            "score": found.score,
-            "il": found.il,
-            "id": found.id,
-            "dld": found.dld,
-            "bound": found.bound,
-            "optimal": found.optimal,
-        }
+        told = ("method", "score", "il", "id", "dld", "bound", "optimal")
+        fields["grouping"] = {name: getattr(result.grouping, name) for name in told}
     if result.fitness is not None:
         own = result.fitness
         fields["release"] = {"score": own.value, "il": own.il, "id": own.id, "dld": own.dld}
@@ -82,11 +74,9 @@ def facts(result: "Microaggregation", settings: object) -> list[tuple[str, Any]]
     """What a person wants to know first."""
     sizes = [size for part in result.parts for size in part.sizes.tolist()]
     iterations = sum(part.iterations for part in result.parts)
+    aside = f" ({result.set_aside:,} set aside)" if result.set_aside else ""
     pairs: list[tuple[str, Any]] = [
-        (
-            "records",
-            f"{result.records:,}" + (f" ({result.set_aside:,} set aside)" if result.set_aside else ""),
-        ),
+        ("records", f"{result.records:,}{aside}"),
         ("groups", f"{len(sizes):,} of {min(sizes)} to {max(sizes)} records"),
         ("information loss", f"{result.loss:.4f} %{_quality(result)}"),
         *_k_in_words(result),
@@ -97,12 +87,8 @@ def facts(result: "Microaggregation", settings: object) -> list[tuple[str, Any]]
         pairs.append(("score when chosen", f"{result.grouping.score:.4f}, by {result.grouping.method}"))
     if result.fitness is not None:
         own = result.fitness
-        pairs.append(
-            (
-                "score of the release",
-                f"{own.value:.4f} (IL {own.il:.2f}, ID {own.id:.2f}, DLD {own.dld:.2f} %)",
-            )
-        )
+        score = f"{own.value:.4f} (IL {own.il:.2f}, ID {own.id:.2f}, DLD {own.dld:.2f} %)"
+        pairs.append(("score of the release", score))
     return pairs
 
 
@@ -140,32 +126,21 @@ def page(result: "Microaggregation", settings: object = None) -> Page:
     out.section("Result")
     sizes = np.concatenate([part.sizes for part in result.parts])
     anonymity = result.anonymity
+    chosen = "all that could be known, by the look of the columns" if result.quasi_guessed else "named"
+    small = ", ".join(f"{anonymity.below(limit):,}" for limit in (3, 5, 10))
+    least = "not known" if result.bound is None else f"{result.bound:.4f} %"
     out.facts(
         [
             ("records released", result.records),
             ("records set aside, not released", result.set_aside),
-            (
-                "K of the release",
-                f"{result.k_release}, over {', '.join(result.quasi)} "
-                + (
-                    "(all that could be known, by the look of the columns)"
-                    if result.quasi_guessed
-                    else "(named)"
-                ),
-            ),
+            ("K of the release", f"{result.k_release}, over {', '.join(result.quasi)} ({chosen})"),
             ("K over the protected columns alone", result.k_protected),
             ("k asked for", result.k),
-            (
-                "units in classes below 3, 5, 10",
-                ", ".join(f"{anonymity.below(limit):,}" for limit in (3, 5, 10)),
-            ),
+            ("units in classes below 3, 5, 10", small),
             ("largest risk of a unit", f"{anonymity.maximum_risk:.3g}"),
             ("average risk of a unit", f"{anonymity.average_risk:.3g}"),
             ("information loss", f"{result.loss:.4f} %"),
-            (
-                "no grouping can lose less than",
-                "not known" if result.bound is None else f"{result.bound:.4f} %",
-            ),
+            ("no grouping can lose less than", least),
             ("proved optimal", result.optimal),
             ("groups", f"{sizes.size:,} of {sizes.min()} to {sizes.max()} records"),
             ("search stopped by", str(result.stopped_by)),
@@ -182,12 +157,9 @@ def page(result: "Microaggregation", settings: object = None) -> Page:
         [Bin(size, size, int(count * size)) for size, count in enumerate(np.bincount(sizes)) if count]
     )
     if bins:
-        out.chart(
-            charts.bars(
-                [b.name for b in bins], [b.count for b in bins], x="records in the group", y="records"
-            ),
-            "How many records are in groups of which size.",
-        )
+        names, counts = [b.name for b in bins], [b.count for b in bins]
+        chart = charts.bars(names, counts, x="records in the group", y="records")
+        out.chart(chart, "How many records are in groups of which size.")
     _columns(out, result)
     out.provenance(
         result.settings,
@@ -202,13 +174,10 @@ def _exposure(out: Page, result: "Microaggregation") -> None:
     rows = []
     for part in result.parts:
         for name in part.columns:
-            values = columns[name].values
-            dominated = (
-                int(dominated_groups(values, part.labels).sum()) if columns[name].kind != "ordinal" else None
-            )
-            rows.append(
-                (name, part.sizes.size, int(groups_without_range(values, part.labels).sum()), dominated)
-            )
+            values, measured = columns[name].values, columns[name].kind != "ordinal"
+            single = int(groups_without_range(values, part.labels).sum())
+            dominated = int(dominated_groups(values, part.labels).sum()) if measured else None
+            rows.append((name, part.sizes.size, single, dominated))
     out.table(
         ["column", "groups", "groups with a single value", "groups a member dominates (p % = 10)"], rows
     )
@@ -235,12 +204,9 @@ def _search(out: Page, result: "Microaggregation") -> None:
         return
     out.section("The search")
     first = dict(list(curves.items())[:6])
-    out.chart(
-        charts.lines(first, x="iterations", y="information loss, %"),
-        "The best loss found so far"
-        + ("" if len(first) == len(curves) else f" (6 of {len(curves)} searches)")
-        + ".",
-    )
+    some = "" if len(first) == len(curves) else f" (6 of {len(curves)} searches)"
+    chart = charts.lines(first, x="iterations", y="information loss, %")
+    out.chart(chart, f"The best loss found so far{some}.")
 
 
 def _columns(out: Page, result: "Microaggregation") -> None:

@@ -20,13 +20,7 @@ from shoal.search import StopReason, informative
 
 def most_telling(reasons: Iterable[StopReason]) -> StopReason:
     """Of several reasons to stop, the one a reader must know."""
-    order = [
-        StopReason.INTERRUPT,
-        StopReason.TIME,
-        StopReason.TARGET,
-        StopReason.ITERATIONS,
-        StopReason.OPTIMAL,
-    ]
+    order = ("interrupt", "time", "target", "iterations", "optimal")
     return min(reasons, key=order.index)
 
 

@@ -26,7 +26,7 @@ from shoal.microdata.microaggregation.search.kernels.groups import (
 )
 from shoal.microdata.microaggregation.search.kernels.iterated import DECISIONS, ENDLESS, Rules, iterate
 from shoal.microdata.microaggregation.search.kernels.pairs import CALLS, descend, new_search, visit
-from shoal.microdata.microaggregation.search.kernels.space import Space, working_space
+from shoal.microdata.microaggregation.search.kernels.space import Space, project, working_space
 from shoal.microdata.microaggregation.search.kernels.vectors import lent, squared_distance
 from shoal.microdata.microaggregation.sizes import checked_start, within_largest
 from shoal.microdata.microaggregation.solution import (
@@ -234,7 +234,7 @@ def _round(
 ) -> tuple[State, float]:
     """Improve every block of a new division; blocks that are not reached in time stay as they are."""
     turned = np.empty_like(state.means)
-    turn(state.means, random_axes(problem.d, seeds), turned)
+    project(state.means, random_axes(problem.d, seeds), turned)
     _, order, ends = _arrange(turned, options.groups, 1, pool)
     starts = np.concatenate(([0], ends[:-1]))
     # A block of r records can end up with at most ⌊r/k⌋ groups: that much room is kept for it.
@@ -258,18 +258,6 @@ def _round(
     list(pool.map(work, _pieces(len(ends))))
     used = after.sizes > 0
     return State(*(part[used] for part in after)), float(errors.sum())
-
-
-@kernel
-def turn(points, axes, out):  # type: ignore[no-untyped-def]
-    """The points in terms of other axes."""
-    n, d = points.shape
-    for i in range(n):
-        for b in range(d):
-            out[i, b] = 0.0
-        for a in range(d):
-            for b in range(d):
-                out[i, b] += points[i, a] * axes[a, b]
 
 
 @kernel(error_model="numpy")

@@ -49,7 +49,7 @@ def _turned(points: np.ndarray) -> np.ndarray:
     _principal_axes(scatter, axes)
     order = np.argsort(-np.diag(scatter), kind="stable")
     turned = np.empty_like(points)
-    _project(points, np.ascontiguousarray(axes[:, order]), turned)
+    project(points, np.ascontiguousarray(axes[:, order]), turned)
     return turned
 
 
@@ -65,7 +65,8 @@ def _scatter(points, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _project(points, axes, out):  # type: ignore[no-untyped-def]
+def project(points, axes, out):  # type: ignore[no-untyped-def]
+    """The points in terms of other axes."""
     n, d = points.shape
     out[:] = 0.0
     for i in range(n):
