@@ -1,5 +1,6 @@
 """``shoal generate``: people, slots and other data to try things on."""
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -65,20 +66,14 @@ def people(
 
     Example: shoal generate people -o sqlite:///clinic.db::tabla --tables 5
     """
-    from shoal import sources
-    from shoal.cli import output
-    from shoal.errors import InputError
     from shoal.generate.people import people as make
     from shoal.search import Seeds
+    from shoal.sources import Outputs
 
-    if tables < 1:
-        raise InputError(f"--tables must be at least 1, not {tables}")
-    addresses = sources.numbered(output_to, tables)
-    outputs = sources.Outputs(force=force, safe_csv=safe_csv)
-    for address in addresses:
-        outputs.data("-o", address)
-    frames = [
-        make(
+    _generate(
+        Outputs(force=force, safe_csv=safe_csv),
+        _places(output_to, tables),
+        lambda place: make(
             population,
             distribution=distribution,
             sex=sex,
@@ -86,15 +81,10 @@ def people(
             max_age=max_age,
             postcodes=postcodes,
             seeds=Seeds(seed).child("people", place),
-        )
-        for place in range(tables)
-    ]
-    _write(outputs, frames)
-    written: list[dict[str, object]] = [
-        {"table": str(address), "records": frame.height, "columns": frame.columns}
-        for address, frame in zip(addresses, frames, strict=True)
-    ]
-    output.emit({"written": written}, lambda: _tell(written), as_json=json)
+        ),
+        lambda frame: {"records": frame.height},
+        as_json=json,
+    )
 
 
 @group.command("slots")
@@ -119,46 +109,56 @@ def slots(
 
     Example: shoal generate slots --persons 100 -o sqlite:///clinic.db::tabla --tables 5
     """
-    from shoal import sources
-    from shoal.cli import output
-    from shoal.errors import InputError
     from shoal.generate.slots import slots as make
     from shoal.search import Seeds
+    from shoal.sources import Outputs
 
-    if tables < 1:
-        raise InputError(f"--tables must be at least 1, not {tables}")
-    addresses = [_of_slots(address) for address in sources.numbered(output_to, tables)]
-    outputs = sources.Outputs(force=force, safe_csv=safe_csv)
-    for address in addresses:
-        outputs.data("-o", address)
-    frames = [
-        make(
+    _generate(
+        Outputs(force=force, safe_csv=safe_csv),
+        [_of_slots(address) for address in _places(output_to, tables)],
+        lambda place: make(
             number,
             persons,
             min_capacity=min_capacity,
             max_capacity=max_capacity,
             seeds=Seeds(seed).child("slots", place),
-        )
-        for place in range(tables)
-    ]
-    _write(outputs, frames)
+        ),
+        lambda frame: {"slots": frame.height, "capacity": int(frame["CAPACITY"].sum())},
+        as_json=json,
+    )
+
+
+def _places(output_to: str, tables: int) -> "Sequence[Address]":
+    from shoal.errors import InputError
+    from shoal.sources import numbered
+
+    if tables < 1:
+        raise InputError(f"--tables must be at least 1, not {tables}")
+    return numbered(output_to, tables)
+
+
+def _generate(
+    outputs: "Outputs",
+    addresses: "Sequence[Address]",
+    make: "Callable[[int], pl.DataFrame]",
+    figures: "Callable[[pl.DataFrame], dict[str, int]]",
+    *,
+    as_json: bool,
+) -> None:
+    """Make the tables, write all of them or none, and tell what was written."""
+    from shoal.cli import output
+
+    for address in addresses:
+        outputs.data("-o", address)
+    frames = [make(place) for place in range(len(addresses))]
+    with outputs.together() as writing:
+        for target, frame in zip(outputs, frames, strict=True):
+            writing.data(target, frame)
     written: list[dict[str, object]] = [
-        {
-            "table": str(address),
-            "slots": frame.height,
-            "capacity": int(frame["CAPACITY"].sum()),
-            "columns": frame.columns,
-        }
+        {"table": str(address), **figures(frame), "columns": frame.columns}
         for address, frame in zip(addresses, frames, strict=True)
     ]
-    output.emit({"written": written}, lambda: _tell(written), as_json=json)
-
-
-def _write(outputs: "Outputs", frames: "list[pl.DataFrame]") -> None:
-    """All tables or none."""
-    with outputs.together() as writing:
-        for output, frame in zip(outputs, frames, strict=True):
-            writing.data(output, frame)
+    output.emit({"written": written}, lambda: _tell(written), as_json=as_json)
 
 
 def _of_slots(address: "Address") -> "Address":

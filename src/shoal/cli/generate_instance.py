@@ -65,21 +65,10 @@ def instance(
         question = (
             partition_to_seating(given, padding) if name == "partition" else equipartition_to_seating(given)
         )
-        made = {
-            "name": name,
-            "numbers": given,
-            "groups": list(question.groups),
-            "capacities": list(question.capacities),
-            "k_asked": question.k,
-        }
+        made = {"name": name, "numbers": given, **_seating(question), "k_asked": question.k}
     else:
         found = family(name, size, seeds=Seeds(seed))
-        made = {
-            "name": found.name,
-            "groups": list(found.groups),
-            "capacities": list(found.capacities),
-            "k_best": found.best,
-        }
+        made = {"name": found.name, **_seating(found), "k_best": found.best}
     with outputs.together() as writing:
         if file is not None:
             writing.text(file, codec.dumps(made) + "\n")
@@ -94,3 +83,7 @@ def instance(
             typer.echo(f"the best K is {made['k_best']}")
 
     output.emit(made, text, as_json=json)
+
+
+def _seating(problem: Any) -> dict[str, list[int]]:
+    return {"groups": list(problem.groups), "capacities": list(problem.capacities)}

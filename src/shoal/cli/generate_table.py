@@ -69,13 +69,6 @@ def table(
         if matrix is not None and marked is not None:
             writing.data(matrix, frame)
             writing.data(marked, cells)
-    payload = {
-        "table": output_to,
-        "sensitive": cells_to,
-        "rows": rows,
-        "columns": columns,
-        "cells": sensitive,
-    }
-    output.emit(
-        payload, lambda: output.facts([("table", output_to), ("sensitive cells", cells_to)]), as_json=json
-    )
+    size = {"rows": rows, "columns": columns, "cells": sensitive}
+    told = [("table", output_to), ("sensitive cells", cells_to)]
+    output.emit({"table": output_to, "sensitive": cells_to, **size}, lambda: output.facts(told), as_json=json)

@@ -13,13 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from shoal._version import __version__
-from shoal.cli import (
-    demo,
-    generate,
-    options,
-    serve,
-    study,
-)
+from shoal.cli import demo, generate, options, serve, study
 from shoal.cli.checked import check_numbers
 from shoal.cli.interrupts import interrupts
 from shoal.cli.output import harmless
@@ -86,12 +80,7 @@ def shoal(
     """Everything Shoal does from the command line; each sub-command has --help with an example."""
 
 
-for command in (
-    generate,
-    study,
-    serve,
-    demo,
-):
+for command in (generate, study, serve, demo):
     command.register(app)
 check_numbers(app)
 
@@ -159,9 +148,8 @@ def _unexpected(error: Exception, as_json: bool) -> int:
         return _fail(str(error.format_message()).replace("\n", " "), "input", 2, as_json)
     if os.environ.get("SHOAL_DEBUG"):
         raise error
-    if (
-        isinstance(error, OSError) and error.filename is not None
-    ):  # a name the system refuses: too long, a loop of links
+    # A name the system refuses: too long, a loop of links.
+    if isinstance(error, OSError) and error.filename is not None:
         return _fail(f"'{error.filename}' cannot be used: {error.strerror}", "input", 2, as_json)
     if isinstance(error, MemoryError):
         return _fail("not enough memory for this much data", "internal", 1, as_json)

@@ -46,10 +46,7 @@ def command(operation: Operation) -> Any:
     parameters = [
         *(_parameter(item, operation) for item in operation.fields("command")),
         *(_product(item) for item in operation.products if item.has_option),
-        *(
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-            for name, (kind, default) in _shared(operation).items()
-        ),
+        *(_keyword(name, kind, default) for name, (kind, default) in _shared(operation).items()),
     ]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {item.name: item.annotation for item in parameters}
@@ -84,11 +81,8 @@ def _parameter(item: SettingField, operation: Operation) -> inspect.Parameter:
         # Only a list of methods can do without data; that it is missing otherwise is said in the same words.
         missing = operation.methods is not None or not item.required
         default: Any = None if missing else inspect.Parameter.empty
-        return _keyword(
-            item.name,
-            Annotated[kind | None if missing else kind, typer.Argument(**about)],
-            default,
-        )
+        kind = kind | None if missing else kind
+        return _keyword(item.name, Annotated[kind, typer.Argument(**about)], default)
     names = ([item.short] if item.short else []) + [item.option]
     annotation = typer.Option(*names, rich_help_panel=item.section or None, **about)
     if item.kind == "switch":
@@ -107,13 +101,8 @@ def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 def _product(item: Product) -> inspect.Parameter:
     names = [item.option] + ([item.short] if item.short else [])
-    option = typer.Option(
-        *names,
-        metavar=item.metavar or None,
-        help=item.sentence,
-        show_default=False,
-        rich_help_panel=FILES,
-    )
+    about: dict[str, Any] = {"metavar": item.metavar or None, "help": item.sentence, "show_default": False}
+    option = typer.Option(*names, rich_help_panel=FILES, **about)
     if item.form == "columns":
         return _keyword(_parameter_of(item), Annotated[bool, option], False)
     kind = str if item.form == "data" else Path
@@ -252,13 +241,8 @@ class Run:
         """From now on Ctrl-C keeps the best found, and a bar shows how far the search is."""
         from shoal.cli.progress import watched
 
-        watching = watched(
-            self.operation.doing,
-            budget,
-            quiet=self._quiet,
-            show=self.operation.told.glimpse,
-            announce=announce,
-        )
+        doing, show = self.operation.doing, self.operation.told.glimpse
+        watching = watched(doing, budget, quiet=self._quiet, show=show, announce=announce)
         return searching.enter_context(watching)
 
     def _missed(self, settings: Settings, declared: "Declared") -> Product | None:

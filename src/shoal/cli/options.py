@@ -1,126 +1,71 @@
 """The options that mean the same in every command."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 #: How every command shows its help.
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+_TEXT = "Text files"
 
-Data = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA", help="A file (or FILE.xlsx::SHEET), or URL::table of a database.", show_default=False
-    ),
-]
+
+def _option(panel: str, *names: str, **about: Any) -> Any:
+    """An option in a section of the help."""
+    return typer.Option(*names, rich_help_panel=panel, **about)
+
+
 Json = Annotated[
-    bool,
-    typer.Option(
-        "--json",
-        help="Print one JSON object on standard output and nothing else.",
-        rich_help_panel="What is told",
-    ),
+    bool, _option("What is told", "--json", help="Print one JSON object on standard output and nothing else.")
 ]
 Quiet = Annotated[
     bool,
-    typer.Option(
-        "--quiet",
-        "-q",
-        help="No progress and no notes; warnings about safety stay.",
-        rich_help_panel="What is told",
-    ),
+    _option("What is told", "--quiet", "-q", help="No progress and no notes; warnings about safety stay."),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Replace what exists.", rich_help_panel="Files")]
+Force = Annotated[bool, _option("Files", "--force", help="Replace what exists.")]
 Seed = Annotated[
-    int,
-    typer.Option(
-        "--seed",
-        help="Where randomness begins; the same seed gives the same result.",
-        rich_help_panel="Search",
-    ),
+    int, _option("Search", "--seed", help="Where randomness begins; the same seed gives the same result.")
 ]
 Threads = Annotated[
-    int | None,
-    typer.Option(
-        "--threads", min=1, help="How many cores to use.", show_default="all", rich_help_panel="Search"
-    ),
-]
-TimeLimit = Annotated[
-    float | None,
-    typer.Option(
-        "--time-limit",
-        metavar="SECONDS",
-        help="Stop after this time with the best found.",
-        show_default=False,
-        rich_help_panel="Search",
-    ),
-]
-Iterations = Annotated[
-    int | None,
-    typer.Option(
-        "--iterations",
-        min=0,
-        help="Stop after this much work with the best found.",
-        show_default=False,
-        rich_help_panel="Search",
-    ),
+    int | None, _option("Search", "--threads", min=1, help="How many cores to use.", show_default="all")
 ]
 Report = Annotated[
     Path | None,
-    typer.Option(
+    _option(
+        "Files",
         "--report",
         metavar="FILE.html",
         help="Write a self-contained HTML report.",
         show_default=False,
-        rich_help_panel="Files",
     ),
 ]
 Separator = Annotated[
     str | None,
-    typer.Option(
-        "--separator",
-        help="What stands between columns of a text file.",
-        show_default="guessed",
-        rich_help_panel="Text files",
-    ),
+    _option(_TEXT, "--separator", help="What stands between columns of a text file.", show_default="guessed"),
 ]
 Decimal = Annotated[
-    str | None,
-    typer.Option(
-        "--decimal",
-        help="The decimal mark of a text file.",
-        show_default="guessed",
-        rich_help_panel="Text files",
-    ),
+    str | None, _option(_TEXT, "--decimal", help="The decimal mark of a text file.", show_default="guessed")
 ]
 Encoding = Annotated[
-    str | None,
-    typer.Option(
-        "--encoding",
-        help="The encoding of a text file.",
-        show_default="guessed",
-        rich_help_panel="Text files",
-    ),
+    str | None, _option(_TEXT, "--encoding", help="The encoding of a text file.", show_default="guessed")
 ]
 HeaderRow = Annotated[
     int | None,
-    typer.Option(
+    _option(
+        _TEXT,
         "--header-row",
         metavar="N",
         min=0,
         help="Line of a text file, or row of a sheet, with the column names; 0: there are none.",
         show_default="the first, or the first below titles of a sheet",
-        rich_help_panel="Text files",
     ),
 ]
-
 SafeCsv = Annotated[
     bool,
-    typer.Option(
+    _option(
+        _TEXT,
         "--safe-csv",
         help="In text files, put a quote before cells a spreadsheet would run as formulas.",
-        rich_help_panel="Text files",
     ),
 ]
 
@@ -134,14 +79,6 @@ def split_names(text: str | None) -> list[str]:
     if not text:
         return []
     return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def given(value: str, name: str) -> None:
-    """Refuse a missing argument that only ``--method list`` does without."""
-    if not value:
-        from shoal.errors import InputError
-
-        raise InputError(f"Missing argument '{name}'.")
 
 
 def cores(threads: int | None) -> int:

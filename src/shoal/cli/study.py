@@ -77,13 +77,5 @@ def study(
             )
         typer.echo(output.harmless(f"kept in {folder}"))
 
-    output.emit(
-        {
-            "study": name,
-            "source": chosen.source,
-            "rows": [asdict(row) for row in rows],
-            "folder": str(folder),
-        },
-        text,
-        as_json=json,
-    )
+    told = {"study": name, "source": chosen.source, "rows": [asdict(row) for row in rows]}
+    output.emit({**told, "folder": str(folder)}, text, as_json=json)

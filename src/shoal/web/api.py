@@ -21,6 +21,8 @@ from shoal.web.jobs.job import Job
 from shoal.web.workbench import Workbench
 
 _CHUNK = 2**20
+# The settings of operations that name data of the workspace.
+_DATA = ("data", "people", "slots", "apriori", "sensitive_data", "contributions", "previous", "pattern")
 _VERBS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 Run = Annotated[str, InPath(pattern=r"^[0-9a-f]{12}$", description="the run, as given when it was submitted")]
 Name = Annotated[str, InPath(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
@@ -50,6 +52,8 @@ class JobView(BaseModel):
 
 class DataView(BaseModel):
     """A table of the workspace, without its values."""
+
+    model_config = ConfigDict(from_attributes=True)
 
     name: str
     origin: str
@@ -160,11 +164,8 @@ def _errors(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def refused(request: Any, problem: HTTPException) -> JSONResponse:
-        body = (
-            problem.detail
-            if isinstance(problem.detail, dict)
-            else {"error": str(problem.detail), "kind": "input"}
-        )
+        known = isinstance(problem.detail, dict)
+        body = problem.detail if known else {"error": str(problem.detail), "kind": "input"}
         return JSONResponse(body, problem.status_code)
 
     @app.exception_handler(ShoalError)
@@ -178,9 +179,7 @@ def _router(workbench: Workbench) -> APIRouter:
     board, datasets = workbench.board, workbench.datasets
 
     def job_or_404(run: str) -> Job:
-        if run not in board:
-            raise _missing(f"there is no run '{run}'")
-        return board[run]
+        return _job(workbench, run)
 
     def data_or_404(name: str) -> Dataset:
         if name not in datasets:
@@ -189,7 +188,7 @@ def _router(workbench: Workbench) -> APIRouter:
 
     @router.get("/data", tags=["data"], summary="The data of the workspace")
     def list_data() -> list[DataView]:
-        return [_data_view(dataset) for dataset in datasets.all()]
+        return [DataView.model_validate(dataset) for dataset in datasets.all()]
 
     @router.post(
         "/data", tags=["data"], status_code=202, summary="Send a file; the job's result names the data"
@@ -233,20 +232,17 @@ def _router(workbench: Workbench) -> APIRouter:
 
     @router.get("/data/{name}", tags=["data"], summary="What is known of one table")
     def describe_data(name: Name) -> DataView:
-        return _data_view(data_or_404(name))
+        return DataView.model_validate(data_or_404(name))
 
     @router.put("/data/{name}/roles", tags=["data"], summary="Say what columns are")
-    def set_roles(
-        name: Name,
-        roles: Annotated[dict[str, Role], Body()],
-    ) -> DataView:
+    def set_roles(name: Name, roles: Annotated[dict[str, Role], Body()]) -> DataView:
         data_or_404(name)
         for column in roles:
             if column not in datasets[name].columns:
                 raise InputError(f"there is no column '{column[:100]}'")
         for column, role in roles.items():
             datasets.set_role(name, column, role)
-        return _data_view(datasets[name])
+        return DataView.model_validate(datasets[name])
 
     @router.delete("/data/{name}", tags=["data"], status_code=204, summary="Remove data from the workspace")
     def remove_data(name: Name) -> None:
@@ -344,11 +340,6 @@ def _databases(workbench: Workbench) -> APIRouter:
             board.submit(kind, {**request, "connection": current.name}, secrets=connections.secrets())
         )
 
-    def finished(run: str) -> str:
-        if run not in board:
-            raise _missing(f"there is no run '{run}'")
-        return run
-
     @router.get("/connection", summary="The database one is connected to, with its tables as they are now")
     def connection() -> ConnectionView:
         if connections.current is not None:
@@ -358,14 +349,8 @@ def _databases(workbench: Workbench) -> APIRouter:
     @router.put("/connection", summary="Connect to a database")
     def connect(request: Connect) -> ConnectionView:
         try:
-            connections.connect(
-                request.kind,
-                database=request.database,
-                host=request.host,
-                port=request.port,
-                user=request.user,
-                password=request.password.get_secret_value(),
-            )
+            given = {**request.model_dump(), "password": request.password.get_secret_value()}
+            connections.connect(**given)
         except ShoalError as problem:
             # The request is well written; it is the world that does not agree.
             raise HTTPException(409, {"error": spelled(problem, as_words), "kind": "input"}) from None
@@ -381,13 +366,13 @@ def _databases(workbench: Workbench) -> APIRouter:
 
     @router.post("/jobs/{run}/write", status_code=202, summary="Write the release of a run to a table")
     def write(run: Run, request: WriteTo) -> JobView:
-        return submit("write", {"run": finished(run), **request.model_dump()})
+        return submit("write", {"run": _job(workbench, run).run, **request.model_dump()})
 
     @router.post(
         "/jobs/{run}/update", status_code=202, summary="Write appointments back into the tables of people"
     )
     def update(run: Run, request: UpdateOf) -> JobView:
-        return submit("update", {"run": finished(run), "tables": request.tables})
+        return submit("update", {"run": _job(workbench, run).run, "tables": request.tables})
 
     return router
 
@@ -415,16 +400,7 @@ def _submission(router: APIRouter, workbench: Workbench, activity: Activity) -> 
 
 def _named_data(request: BaseModel) -> list[str]:
     names: list[str] = []
-    for field in (
-        "data",
-        "people",
-        "slots",
-        "apriori",
-        "sensitive_data",
-        "contributions",
-        "previous",
-        "pattern",
-    ):
+    for field in _DATA:
         value = getattr(request, field, None)
         names += [value] if isinstance(value, str) else list(value or ())
     return names
@@ -445,6 +421,12 @@ def file_of(workbench: Workbench, job: Job, name: str, *, inline: bool = False) 
     )
 
 
+def _job(workbench: Workbench, run: str) -> Job:
+    if run not in workbench.board:
+        raise _missing(f"there is no run '{run}'")
+    return workbench.board[run]
+
+
 def _missing(text: str) -> HTTPException:
     return HTTPException(404, {"error": text, "kind": "missing"})
 
@@ -453,16 +435,3 @@ def _view(job: Job) -> JobView:
     content = job.describe()
     content.pop("request")
     return JobView(**content)
-
-
-def _data_view(dataset: Dataset) -> DataView:
-    return DataView(
-        name=dataset.name,
-        origin=dataset.origin,
-        records=dataset.records,
-        columns=list(dataset.columns),
-        types=list(dataset.types),
-        roles=dataset.roles,
-        reasons=dataset.reasons,
-        notes=list(dataset.notes),
-    )

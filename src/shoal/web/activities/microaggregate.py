@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 #: Beside the release of a run, for comparing it; nobody downloads it.
 RECORD_LINKS = "record-links.csv"
 _DRAWN = 12
-_CHANGE = (
+#: What is told of each column before and after.
+CHANGE = (
     "column",
     "mean_before",
     "mean_after",
@@ -36,7 +37,7 @@ def picture(
         "below": {str(limit): result.anonymity.below(limit) for limit in (3, 5, 10)},
         "maximum_risk": result.anonymity.maximum_risk,
         "average_risk": result.anonymity.average_risk,
-        "changes": [dict(zip(_CHANGE, change.row(), strict=True)) for change in result.changes.columns],
+        "changes": [dict(zip(CHANGE, change.row(), strict=True)) for change in result.changes.columns],
         "correlations": {
             "columns": [change.column for change in result.changes.columns],
             "before": _matrix(result.changes.correlations_before),

@@ -7,7 +7,6 @@ from nicegui import ui
 
 from shoal.appointments.methods import METHODS
 from shoal.appointments.writing import WRITTEN_BACK
-from shoal.errors import ShoalError
 from shoal.operations import OPERATIONS
 from shoal.settings import SettingField
 from shoal.web.activities.operation_activity import numbered_file
@@ -33,11 +32,8 @@ def register(workbench: Workbench) -> None:
             "Appointments",
             "Being seen at a centre at an hour tells something about a person; a good plan keeps crowds together.",
         ):
-            if not workbench.datasets.names():
-                with parts.card():
-                    parts.empty("event_available", "People and slots are needed first.", "Add data", "/data")
-                return
-            AppointmentsPage(workbench, people, run)
+            if parts.has_data(workbench, "event_available", "People and slots are needed first."):
+                AppointmentsPage(workbench, people, run)
 
 
 _NEEDED = "Slots need a column slot (or resource) and a column capacity"
@@ -92,7 +88,7 @@ class AppointmentsPage:
             if not self._slot_names or not others:
                 what = "slots" if not self._slot_names else "people"
                 parts.note(f"There are no {what} in the workspace yet. {_NEEDED}.")
-                ui.button("Add data", on_click=lambda: ui.navigate.to("/data")).props("no-caps outline")
+                parts.button("Add data", to="/data")
             else:
                 self._form(others, people)
 
@@ -109,7 +105,7 @@ class AppointmentsPage:
         )
         self._slot_choice()
         self._settings()
-        ui.button("Assign", icon="play_arrow", on_click=self._submit).props("no-caps unelevated")
+        parts.main_button("Assign", icon="play_arrow", on_click=self._submit)
 
     def _people_changed(self) -> None:
         self._slot_choice.refresh()
@@ -134,9 +130,10 @@ class AppointmentsPage:
         first = matching or slots[0]
         same = self._desk.asked.get("people") in (names, *names)
         value = asked if same and isinstance(asked, str) and asked in slots else first
-        self._slots = ui.select(slots, label="Slots", value=value, on_change=lambda: self._settings.refresh())
-        self._slots.props("outlined dense options-dense").classes("full-width")
-        ui.label(f"{_NEEDED}.").classes("shoal-quiet")
+        self._slots = parts.choice(
+            slots, label="Slots", value=value, on_change=lambda: self._settings.refresh()
+        )
+        parts.quiet(f"{_NEEDED}.")
 
     def _slots_chosen(self) -> list[str]:
         names = list(self._people.value or [])
@@ -219,16 +216,9 @@ class AppointmentsPage:
             return
         slots = self._slots_chosen()
         one = len(people) == 1
-        try:
-            request = {
-                "people": people[0] if one else people,
-                "slots": slots[0] if one else slots,
-                **self._fields.values,
-            }
-        except ShoalError as problem:
-            parts.tell(problem)
-            return
-        self._desk.submit("assign", request)
+        chosen = {"people": people[0] if one else people, "slots": slots[0] if one else slots}
+        with parts.telling():
+            self._desk.submit("assign", {**chosen, **self._fields.values})
 
     # --- the result ---------------------------------------------------------------------------------------------
 
@@ -240,17 +230,7 @@ class AppointmentsPage:
             self._one(job, tables, 0)
         else:
             _overview(tables)
-            chosen = ui.select(
-                {place: table["table"] for place, table in enumerate(tables)}, label="Show table", value=0
-            )
-            chosen.props("outlined dense options-dense").style("min-width: 220px")
-
-            @ui.refreshable
-            def shown() -> None:
-                self._one(job, tables, chosen.value)
-
-            shown()
-            chosen.on_value_change(shown.refresh)
+            parts.one_of([table["table"] for table in tables], lambda place: self._one(job, tables, place))
         if job.summary["can_update"]:
             update_back(self._workbench, job, [table["table"] for table in tables])
 
@@ -287,20 +267,10 @@ def _overview(tables: list[dict[str, Any]]) -> None:
             ("proved optimal", f"{sum(table['optimal'] for table in tables)} of {len(tables)}"),
         ]
     )
+    figures = ("table", "people", "k_before", "k", "k_bound", "k_random")
     parts.table(
         ["table", "people", "K before", "K now", "best K possible", "K at random", "optimal"],
-        [
-            (
-                table["table"],
-                table["people"],
-                table["k_before"],
-                table["k"],
-                table["k_bound"],
-                table["k_random"],
-                "yes" if table["optimal"] else "no",
-            )
-            for table in tables
-        ],
+        [[*(table[key] for key in figures), "yes" if table["optimal"] else "no"] for table in tables],
     )
 
 

@@ -4,25 +4,16 @@ from typing import Any
 
 from nicegui import ui
 
+from shoal.web.activities.microaggregate import CHANGE
 from shoal.web.pages import parts
 
 
 def before_and_after(found: dict[str, Any]) -> None:
     """Distributions, means and correlations before and after."""
-    ui.label("Before and after").style("font-weight: 600")
+    parts.strong("Before and after")
     parts.table(
         ["column", "mean before", "mean after", "deviation before", "deviation after", "variance kept, %"],
-        [
-            (
-                change["column"],
-                change["mean_before"],
-                change["mean_after"],
-                change["deviation_before"],
-                change["deviation_after"],
-                change["variance_kept_percent"],
-            )
-            for change in found["changes"]
-        ],
+        [[change[key] for key in CHANGE] for change in found["changes"]],
     )
     drawn = found["histograms"]
     if drawn:
@@ -30,14 +21,10 @@ def before_and_after(found: dict[str, Any]) -> None:
             for name, pair in list(drawn.items())[:6]:
                 with ui.column().classes("gap-0").style("flex: 1 1 280px; min-width: 0"):
                     _densities(name, pair)
-        ui.label("Between the 1st and 99th percentile, in bins of at least 10 records.").classes(
-            "shoal-quiet"
-        )
+        parts.quiet("Between the 1st and 99th percentile, in bins of at least 10 records.")
     names = found["correlations"]["columns"]
     if len(names) > 1:
-        ui.label(f"Correlations: the largest change is {found['correlations']['largest_change']:.4f}").style(
-            "font-weight: 600"
-        )
+        parts.strong(f"Correlations: the largest change is {found['correlations']['largest_change']:.4f}")
         before, after = found["correlations"]["before"], found["correlations"]["after"]
         pairs = [
             (f"{names[i]} – {names[j]}", before[i][j], after[i][j])

@@ -4,7 +4,6 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.errors import ShoalError
 from shoal.operations import OPERATIONS
 from shoal.web.jobs.job import Job, State
 from shoal.web.pages import layout, parts
@@ -68,7 +67,7 @@ class ComparePage:
             )
             self._data.props("outlined dense").classes("full-width")
             self._choices()
-            ui.button("Compare", icon="play_arrow", on_click=self._submit).props("no-caps unelevated")
+            parts.main_button("Compare", icon="play_arrow", on_click=self._submit)
 
     @ui.refreshable_method
     def _choices(self) -> None:
@@ -96,12 +95,9 @@ class ComparePage:
         if not chosen:
             ui.notify("tick at least one release", type="warning")
             return
-        try:
+        with parts.telling():
             request = {"data": self._data.value, "runs": chosen, **self._form.values}
-        except ShoalError as problem:
-            parts.tell(problem)
-            return
-        self._desk.submit("compare", request)
+            self._desk.submit("compare", request)
 
 
 def comparable(columns: list[list[str]], most: int = 6) -> list[bool]:
@@ -121,37 +117,22 @@ def comparable(columns: list[list[str]], most: int = 6) -> list[bool]:
 
 def _present(job: Job) -> None:
     releases = job.summary["releases"]
+    measures = ("il", "dr", "score", "links_expected", "k")
     parts.table(
+        ["release", "worst risk, %", "loss IL", "risk DR", "score", "links expected", "K"],
         [
-            "release",
-            "worst risk, %",
-            "loss IL",
-            "risk DR",
-            "score",
-            "links expected",
-            "K",
-        ],
-        [
-            (
-                release["name"],
-                release["worst_risk"]["percent"],
-                release["il"],
-                release["dr"],
-                release["score"],
-                release["links_expected"],
-                release["k"],
-            )
+            [release["name"], release["worst_risk"]["percent"], *(release[key] for key in measures)]
             for release in releases
         ],
     )
     parts.subheading("Risk–utility map")
     _map(releases, job.summary["references"])
-    ui.label(
+    parts.quiet(
         "To the left less is lost, further down less can be disclosed. Grey points are plain microaggregation (MDAV) of "
         "the same columns."
         if job.summary["references"]
         else "To the left less is lost, further down less can be disclosed."
-    ).classes("shoal-quiet")
+    )
     for text in releases[0]["notes"]:
         parts.note(text)
 

@@ -66,7 +66,7 @@ def matrix(found: dict[str, Any]) -> None:
         def drawn() -> None:
             drawing = drawings[which.value if which else next(iter(drawings))]
             _heat_map(drawing, plan.value if plan else "plan")
-            ui.label(_caption(drawing, found)).classes("shoal-quiet")
+            parts.quiet(_caption(drawing, found))
 
         drawn()
         for toggle in (which, plan):
@@ -174,4 +174,4 @@ def places_used(found: dict[str, Any]) -> None:
             "people and free places by slot",
         )
         if len(found["slots"]) > len(slots):
-            ui.label(f"The first {len(slots)} of {len(found['slots']):,} slots.").classes("shoal-quiet")
+            parts.quiet(f"The first {len(slots)} of {len(found['slots']):,} slots.")

@@ -60,7 +60,7 @@ class DataPage:
             with ui.tab_panel(file).classes("q-pa-none q-pt-sm"):
                 self._file_form()
             with ui.tab_panel(database).classes("q-pa-none q-pt-sm"):
-                self._database_form()
+                self._connection_form()
             with ui.tab_panel(sample).classes("q-pa-none q-pt-sm"):
                 self._sample_form()
             with ui.tab_panel(generate).classes("q-pa-none q-pt-sm"):
@@ -83,36 +83,20 @@ class DataPage:
             )
             upload.props("flat").classes("full-width shoal-drop")
             self._upload = upload
-            ui.label(
+            parts.quiet(
                 "CSV, TSV, Parquet, Arrow, Excel, SPSS, Stata, SAS; slots as iCalendar or FHIR; tables as jj. "
                 f"Up to {limit // 2**20:,} MB."
-            ).classes("shoal-quiet")
+            )
             with (
                 ui.expansion("Text files and sheets: how they are written")
                 .props("dense")
                 .classes("full-width shoal-quiet")
             ):
                 with ui.column().classes("full-width gap-2"):
-                    self._separator = (
-                        ui.input("Separator", placeholder="guessed")
-                        .props("outlined dense")
-                        .classes("full-width")
-                    )
-                    self._decimal = (
-                        ui.input("Decimal mark", placeholder="guessed")
-                        .props("outlined dense")
-                        .classes("full-width")
-                    )
-                    self._encoding = (
-                        ui.input("Encoding", placeholder="guessed")
-                        .props("outlined dense")
-                        .classes("full-width")
-                    )
-                    self._sheet = (
-                        ui.input("Sheet of a workbook", placeholder="the first")
-                        .props("outlined dense")
-                        .classes("full-width")
-                    )
+                    self._separator = parts.text_field("Separator", placeholder="guessed")
+                    self._decimal = parts.text_field("Decimal mark", placeholder="guessed")
+                    self._encoding = parts.text_field("Encoding", placeholder="guessed")
+                    self._sheet = parts.text_field("Sheet of a workbook", placeholder="the first")
                     self._header_row = NumberField(
                         "Line or row with the column names (0: none)",
                         None,
@@ -159,10 +143,10 @@ class DataPage:
         with ui.column().classes("full-width gap-2"):
             for name, words in SAMPLES.items():
                 with ui.row().classes("items-center full-width no-wrap gap-3"):
-                    ui.button(f"Load {name}", on_click=lambda name=name: self._load({"sample": name})).props(
-                        "no-caps outline"
+                    parts.button(
+                        f"Load {name}", on_click=lambda name=name: self._load({"sample": name})
                     ).style("min-width: 118px; white-space: nowrap")
-                    ui.label(words).classes("shoal-quiet")
+                    parts.quiet(words)
 
     def _generate_form(self) -> None:
         with ui.column().classes("full-width gap-2"):
@@ -170,7 +154,7 @@ class DataPage:
             with ui.row().classes("full-width no-wrap gap-2"):
                 name = ui.input("Table name", value="tabla").props("outlined dense").style("flex: 3")
                 tables = NumberField("Tables", 1, whole=True, least=1, most=50).style("flex: 2")
-            ui.label().classes("shoal-quiet").bind_text_from(
+            parts.quiet().bind_text_from(
                 what,
                 "value",
                 lambda value: (
@@ -208,17 +192,14 @@ class DataPage:
                 }
                 # Only what can be seen counts: the fields of people are none of the slots' business.
                 fields = {"tables": tables, "population": population, "seed": seed, **own[what.value]}
-                try:
+                with parts.telling():
                     request: dict[str, Any] = {key: field.whole for key, field in fields.items()}
-                except ShoalError as problem:
-                    parts.tell(problem)
-                    return
-                if what.value == "people":
-                    request |= {"distribution": distribution.value, "sex": sex.value or None}
-                request |= {"what": what.value, "name": name.value or ""}
-                self._load({**request, **self._destination()}, "generate")
+                    if what.value == "people":
+                        request |= {"distribution": distribution.value, "sex": sex.value or None}
+                    request |= {"what": what.value, "name": name.value or ""}
+                    self._load({**request, **self._destination()}, "generate")
 
-            ui.button("Generate", icon="auto_awesome", on_click=submit).props("no-caps unelevated")
+            parts.main_button("Generate", icon="auto_awesome", on_click=submit)
 
     @ui.refreshable_method
     def _to_database(self) -> None:
@@ -238,48 +219,36 @@ class DataPage:
         return {"connection": current.name, "force": self._replace.value}
 
     def _load(self, request: dict[str, Any], kind: str = "load") -> None:
-        try:
-            job = self._workbench.board.submit(kind, request, secrets=self._workbench.connections.secrets())
-        except ShoalError as problem:
-            parts.tell(problem)
-            return
-        with self._waiting:
+        board = self._workbench.board
+        with parts.telling(), self._waiting:
+            job = board.submit(kind, request, secrets=self._workbench.connections.secrets())
             with ui.card().classes("shoal-card") as card:
                 with ui.row().classes("items-center gap-3 full-width no-wrap"):
                     spinner = ui.spinner(size="22px")
                     text = ui.label(f"{job.title} …").style("flex: 1; overflow-wrap: anywhere")
-                    button = ui.button(
-                        "Cancel", on_click=lambda: self._workbench.board.cancel(job.run)
-                    ).props("no-caps flat dense")
+                    button = ui.button("Cancel", on_click=lambda: board.cancel(job.run))
+                    button.props("no-caps flat dense")
 
-            def look() -> None:
-                if not (job.state.over and job.over.is_set()):
-                    phase = job.progress.get("phase")
-                    text.set_text(f"{job.title} … {phase or ''}")
-                    return
-                timer.deactivate()
-                spinner.set_visibility(False)
-                button.set_visibility(False)
+            def over() -> None:
                 if job.state is State.DONE:
                     card.delete()
-                    self._chosen = job.summary["data"]
-                    self._listing.refresh()
-                    self._shown.refresh()
+                    self._choose(job.summary["data"])
                     ui.notify(_arrived(job.summary), type="positive")
                     if job.summary.get("written"):
                         background_tasks.create(self._refresh_tables())
-                else:
-                    text.set_text(job.message)
-                    card.classes("shoal-error")
-                    with card:
-                        ui.button("Close", on_click=card.delete).props("no-caps flat dense")
+                    return
+                spinner.set_visibility(False)
+                button.set_visibility(False)
+                text.set_text(job.message)
+                card.classes("shoal-error")
+                with card:
+                    ui.button("Close", on_click=card.delete).props("no-caps flat dense")
 
-            timer = ui.timer(0.25, look)
+            parts.when_over(
+                job, over, lambda: text.set_text(f"{job.title} … {job.progress.get('phase') or ''}")
+            )
 
     # --- databases ----------------------------------------------------------------------------------------------
-
-    def _database_form(self) -> None:
-        self._connection_form()
 
     @ui.refreshable_method
     def _connection_form(self) -> None:
@@ -301,7 +270,7 @@ class DataPage:
                     "Load tables", icon="download", on_click=lambda: self._load_tables(tables.value)
                 )
                 load.props("no-caps unelevated").bind_enabled_from(tables, "value", lambda value: bool(value))
-                ui.button("Disconnect", icon="link_off", on_click=self._disconnect).props("no-caps outline")
+                parts.button("Disconnect", icon="link_off", on_click=self._disconnect)
                 ui.button(icon="refresh", on_click=self._refresh_tables).props(
                     'flat round aria-label="List the tables again"'
                 )
@@ -319,7 +288,7 @@ class DataPage:
                 if files
                 else "No SQLite file yet: drop one (.db, .sqlite) under File, or start 'shoal serve --workspace' where it lies."
             )
-            ui.label(words).classes("shoal-quiet")
+            parts.quiet(words)
         with (
             ui.column()
             .classes("full-width gap-2")
@@ -329,7 +298,7 @@ class DataPage:
                 host = ui.input("Address", value="127.0.0.1").props("outlined dense").style("flex: 3")
                 port = NumberField("Port", whole=True, least=1, most=65535, empty="usual")
                 port.style("flex: 2")
-            database = ui.input("Database").props("outlined dense").classes("full-width")
+            database = parts.text_field("Database")
             user = ui.input("User").props('outlined dense autocomplete="off"').classes("full-width")
             password = (
                 ui.input("Password", password=True)
@@ -358,7 +327,7 @@ class DataPage:
                 button.enable()
             self._connected()
 
-        button = ui.button("Connect", icon="link", on_click=connect).props("no-caps unelevated")
+        button = parts.main_button("Connect", icon="link", on_click=connect)
 
     def _load_tables(self, tables: list[str]) -> None:
         current = self._workbench.connections.current
@@ -390,17 +359,13 @@ class DataPage:
                     self._remove(name)
                 self._connection_form.refresh()
 
-            ui.button(f"Remove {'it' if len(names) == 1 else 'them'}", on_click=forget).props(
-                "no-caps flat dense padding='2px 8px'"
-            )
+            parts.small_button(f"Remove {'it' if len(names) == 1 else 'them'}", on_click=forget)
 
     async def _refresh_tables(self) -> None:
         current = self._workbench.connections.current
-        try:
+        with parts.telling():
             if current is not None:
                 await run.io_bound(self._workbench.connections.refresh, current.name)
-        except ShoalError as problem:
-            parts.tell(problem)
         self._connection_form.refresh()
 
     # --- what there is ------------------------------------------------------------------------------------------
@@ -413,9 +378,9 @@ class DataPage:
                 parts.empty("inbox", "Nothing yet. Drop a file, connect to a database, or take sample data:")
                 with ui.row().classes("full-width justify-center gap-2"):
                     for name in SAMPLES:
-                        ui.button(
+                        parts.button(
                             f"Sample {name}", on_click=lambda name=name: self._load({"sample": name})
-                        ).props("no-caps outline").tooltip(SAMPLES[name])
+                        ).tooltip(SAMPLES[name])
                 return
             with ui.column().classes("full-width gap-1 shoal-listing"):
                 for dataset in found:
@@ -443,14 +408,10 @@ class DataPage:
         self._shown.refresh()
 
     def _remove(self, name: str) -> None:
-        try:
+        with parts.telling():
             self._workbench.datasets.remove(name)
-        except ShoalError as problem:
-            parts.tell(problem)
         names = self._workbench.datasets.names()
-        self._chosen = self._chosen if self._chosen in names else (names[0] if names else "")
-        self._listing.refresh()
-        self._shown.refresh()
+        self._choose(self._chosen if self._chosen in names else (names[0] if names else ""))
 
     @ui.refreshable_method
     def _shown(self) -> None:
@@ -464,19 +425,13 @@ class DataPage:
                 parts.note(remark)
             self._roles(dataset)
             with ui.row().classes("gap-2"):
-                ui.button(
-                    "Measure risk",
-                    icon="groups",
-                    on_click=lambda: ui.navigate.to(f"/risk?data={dataset.name}"),
-                ).props("no-caps unelevated")
+                parts.main_button("Measure risk", icon="groups", to=f"/risk?data={dataset.name}")
                 for words, icon, address in (
                     ("Protect records", "blur_on", f"/records?data={dataset.name}"),
                     ("Protect a table", "grid_on", f"/tables?data={dataset.name}"),
                     ("Appointments", "event_available", f"/appointments?people={dataset.name}"),
                 ):
-                    ui.button(
-                        words, icon=icon, on_click=lambda address=address: ui.navigate.to(address)
-                    ).props("no-caps outline")
+                    parts.button(words, icon=icon, to=address)
         if self._workbench.connections.current is not None:
             with parts.card("Write to the database"):
                 write_line(self._workbench, {"data": dataset.name}, dataset.table or dataset.name)
@@ -496,7 +451,7 @@ class DataPage:
         with ui.element("div").classes("shoal-roles"):
             for name, kind in zip(dataset.columns, dataset.types, strict=True):
                 ui.label(name).classes("ellipsis").style("font-weight: 600")
-                ui.label(kind).classes("shoal-quiet")
+                parts.quiet(kind)
                 role = ui.select(
                     list(ROLES),
                     value=dataset.roles.get(name, "other"),
@@ -506,10 +461,8 @@ class DataPage:
                 role.tooltip(_why(dataset, name))
 
     def _set_role(self, dataset: str, column: str, role: str) -> None:
-        try:
+        with parts.telling():
             self._workbench.datasets.set_role(dataset, column, role)
-        except ShoalError as problem:
-            parts.tell(problem)
 
 
 def _why(dataset: Dataset, name: str) -> str:

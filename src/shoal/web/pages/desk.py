@@ -6,7 +6,6 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.errors import ShoalError
 from shoal.web.jobs.job import Job
 from shoal.web.pages import parts
 from shoal.web.pages.runs import RunPanel, run_list
@@ -50,13 +49,8 @@ class Desk:
         self.show()
 
     def submit(self, kind: str, request: dict[str, Any]) -> None:
-        """Start a run and look at it; what is wrong with the request is told."""
-        try:
-            job = self._workbench.board.submit(kind, request)
-        except ShoalError as problem:
-            parts.tell(problem)
-            return
-        self.choose(job.run)
+        """Start a run and look at it; an ``InputError`` if something is wrong with the request."""
+        self.choose(self._workbench.board.submit(kind, request).run)
 
     def choose(self, run: str) -> None:
         """Look at a run; the address of the page finds it again."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.errors import InputError, ShoalError
+from shoal.errors import InputError
 from shoal.operations import OPERATIONS
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
@@ -23,11 +23,8 @@ def register(workbench: Workbench) -> None:
             "Group attributes",
             "Protecting columns in groups loses less than all together; good groups keep the risk low.",
         ):
-            if not workbench.datasets.names():
-                with parts.card():
-                    parts.empty("workspaces", "There is no data yet.", "Add data", "/data")
-                return
-            GroupingPage(workbench, data, run)
+            if parts.has_data(workbench, "workspaces"):
+                GroupingPage(workbench, data, run)
 
 
 class GroupingPage:
@@ -51,7 +48,7 @@ class GroupingPage:
                 workbench, "Data", self._asked.get("data", data), lambda: self._fields.refresh()
             )
             self._fields()
-            ui.button("Group", icon="play_arrow", on_click=self._submit).props("no-caps unelevated")
+            parts.main_button("Group", icon="play_arrow", on_click=self._submit)
 
     @ui.refreshable_method
     def _fields(self) -> None:
@@ -67,14 +64,11 @@ class GroupingPage:
         )
 
     def _submit(self) -> None:
-        try:
+        with parts.telling():
             request = {"data": self._data.value, **self._form.values}
             if not request["columns"]:
                 raise InputError("choose the columns to group")
-        except ShoalError as problem:
-            parts.tell(problem)
-            return
-        self._desk.submit("group", request)
+            self._desk.submit("group", request)
 
 
 def _present(job: Job) -> None:
@@ -91,19 +85,16 @@ def _present(job: Job) -> None:
             ("stopped by", found["stopped_by"]),
         ]
     )
-    ui.label("Groups").style("font-weight: 600")
+    parts.strong("Groups")
     with ui.row().classes("gap-2"):
         for place, group in enumerate(found["groups"]):
             ui.label(f"{place + 1}: {', '.join(group)}").classes("shoal-fact").props('data-test="group"')
-    for text in found["warnings"]:
-        parts.warning(text)
-    for text in found["notes"]:
-        parts.note(text)
-    ui.button(
+    parts.remarks(found)
+    parts.button(
         "Protect records in these groups",
         icon="blur_on",
-        on_click=lambda: ui.navigate.to(f"/records?data={job.request['data']}&grouping={job.run}"),
-    ).props("no-caps outline")
+        to=f"/records?data={job.request['data']}&grouping={job.run}",
+    )
     if found["course"]["best"]:
         _course(found["course"])
     if found["operators"]:
@@ -111,7 +102,7 @@ def _present(job: Job) -> None:
 
 
 def _course(course: dict[str, list[float]]) -> None:
-    ui.label("The population, generation by generation").style("font-weight: 600")
+    parts.strong("The population, generation by generation")
     parts.chart(
         {
             "xAxis": parts.axis("generation", across=True),
@@ -134,7 +125,7 @@ def _course(course: dict[str, list[float]]) -> None:
 
 
 def _operators(operators: dict[str, Any]) -> None:
-    ui.label("Operators").style("font-weight: 600")
+    parts.strong("Operators")
     totals = operators["totals"]
     with ui.row().classes("full-width").style("gap: 12px"):
         with ui.column().classes("gap-0").style("flex: 1 1 300px; min-width: 0"):

@@ -50,15 +50,9 @@ def register(workbench: Workbench) -> None:
                 else:
                     ui.label("Drop a file, connect to a database, or take sample data.")
                 with ui.row().classes("gap-2"):
-                    ui.button("Data", icon="folder_open", on_click=lambda: ui.navigate.to("/data")).props(
-                        "no-caps unelevated"
-                    )
+                    parts.main_button("Data", icon="folder_open", to="/data")
                     if not names:
-                        ui.button(
-                            "Sample data",
-                            icon="science",
-                            on_click=lambda: ui.navigate.to("/data?tab=sample"),
-                        ).props("no-caps outline")
+                        parts.button("Sample data", icon="science", to="/data?tab=sample")
             with parts.card("2 · Choose what to do"):
                 with (
                     ui.element("div")
@@ -69,13 +63,11 @@ def register(workbench: Workbench) -> None:
                         with ui.link(target=address).classes("shoal-tile"):
                             with ui.row().classes("items-center gap-2"):
                                 ui.icon(icon, size="22px").classes("text-primary")
-                                ui.label(name).style("font-weight: 600")
-                            ui.label(words).classes("shoal-quiet")
+                                parts.strong(name)
+                            parts.quiet(words)
             with parts.card("3 · Sign the report"):
                 ui.label(
                     "Every run ends in one HTML file that says what was done, what was lost, what remains at risk and how it "
                     "was verified. It holds no confidential value."
                 )
-                ui.button("Reports", icon="description", on_click=lambda: ui.navigate.to("/reports")).props(
-                    "no-caps outline"
-                )
+                parts.button("Reports", icon="description", to="/reports")

@@ -48,7 +48,7 @@ def _operation(verb: str, path: str, operation: dict[str, Any], schema: dict[str
         with ui.row().classes("items-center gap-3"):
             ui.badge(verb.upper()).props("color=negative" if verb == "delete" else "color=primary")
             ui.label(path).style("font-family: ui-monospace, monospace; overflow-wrap: anywhere")
-            ui.label(operation.get("summary", "")).classes("shoal-quiet")
+            parts.quiet(operation.get("summary", ""))
         rows = [
             (item["name"], _type(item.get("schema", {})), item["in"], item.get("description", ""))
             for item in operation.get("parameters", ())

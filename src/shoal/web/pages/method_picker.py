@@ -9,6 +9,7 @@ from nicegui import ui
 from shoal.errors import InputError
 from shoal.search import Registry
 from shoal.settings import SettingField, changed, fields
+from shoal.web.pages import parts
 from shoal.web.pages.attributes import attributes
 from shoal.web.pages.fields import NumberField
 
@@ -79,7 +80,7 @@ class MethodPicker:
         self._fields = {}
         items = fields(self._model)
         if not items:
-            ui.label(f"{self.method} has no options of its own.").classes("shoal-quiet")
+            parts.quiet(f"{self.method} has no options of its own.")
             return
         with (
             ui.expansion("More options", value=bool(self._given))
@@ -100,7 +101,7 @@ class MethodPicker:
         value = self._given.get(field.name, field.default)
         if field.kind == "switch":
             box = ui.checkbox(field.label, value=bool(value), on_change=self._tell).props("dense")
-            ui.label(field.hint).classes("shoal-quiet").style("margin-top: -8px; padding-left: 30px")
+            parts.quiet(field.hint).style("margin-top: -8px; padding-left: 30px")
             return box
         if field.kind == "choice":
             box = ui.select(list(field.choices), label=field.label, value=value, on_change=self._tell)

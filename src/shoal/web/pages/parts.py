@@ -1,6 +1,6 @@
 """The pieces pages are made of: cards, facts, notes, tables, empty states."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,6 +9,7 @@ from nicegui import ui
 from shoal.errors import ShoalError, as_words, spelled
 from shoal.report.markup import element
 from shoal.report.page import shown
+from shoal.web.jobs.job import Job
 from shoal.web.pages.attributes import attributes, html, tall
 from shoal.web.workbench import Workbench
 
@@ -41,6 +42,16 @@ def facts(pairs: Iterable[tuple[Any, ...]]) -> None:
 def subheading(text: str) -> None:
     """The name of a part of a card."""
     html(element("h3", text, class_="shoal-subheading"))
+
+
+def strong(text: str) -> ui.label:
+    """The name of a smaller part."""
+    return ui.label(text).style("font-weight: 600")
+
+
+def quiet(text: str = "") -> ui.label:
+    """Words in a quiet voice."""
+    return ui.label(text).classes("shoal-quiet")
 
 
 def note(text: str) -> None:
@@ -91,7 +102,16 @@ def empty(icon: str, text: str, action: str = "", address: str = "") -> None:
         ui.icon(icon, size="42px").classes("shoal-quiet")
         ui.label(text).style("max-width: 52ch")
         if action:
-            ui.button(action, on_click=lambda: ui.navigate.to(address)).props("no-caps outline")
+            button(action, to=address)
+
+
+def has_data(workbench: Workbench, icon: str, text: str = "There is no data yet.") -> bool:
+    """Whether there is anything to work on; if not, the page says where to get it."""
+    if workbench.datasets.names():
+        return True
+    with card():
+        empty(icon, text, "Add data", "/data")
+    return False
 
 
 def tell(problem: Exception) -> None:
@@ -100,6 +120,55 @@ def tell(problem: Exception) -> None:
     text = spelled(problem, as_words) if known else f"unexpected error ({type(problem).__name__})"
     close = {"label": "Close", "color": "white"}
     ui.notify(text, type="negative", multi_line=True, timeout=9000, actions=[close])
+
+
+@contextmanager
+def telling() -> Iterator[None]:
+    """An error in the block that the user can mend ends the block and is shown."""
+    try:
+        yield
+    except ShoalError as problem:
+        tell(problem)
+
+
+def when_over(job: Job, act: Callable[[], Any], meanwhile: Callable[[], Any] | None = None) -> None:
+    """Do something as soon as a run is over, and until then something else again and again."""
+
+    def look() -> None:
+        if job.state.over and job.over.is_set():
+            timer.deactivate()
+            act()
+        elif meanwhile is not None:
+            meanwhile()
+
+    timer = ui.timer(0.25, look)
+
+
+def button(words: str, *, icon: str | None = None, on_click: Any = None, to: str = "") -> ui.button:
+    """A button that does something or leads to a page."""
+    act = (lambda: ui.navigate.to(to)) if to else on_click
+    return ui.button(words, icon=icon, on_click=act).props("no-caps outline")
+
+
+def main_button(words: str, **given: Any) -> ui.button:
+    """The button for what a page is there for."""
+    return button(words, **given).props("unelevated", remove="outline")
+
+
+def small_button(words: str, *, icon: str | None = None, on_click: Any = None) -> ui.button:
+    """A button beside what it changes."""
+    return ui.button(words, icon=icon, on_click=on_click).props("no-caps flat dense padding='2px 8px'")
+
+
+def choice(options: Any, label: str, value: Any = None, on_change: Any = None, **more: Any) -> ui.select:
+    """A choice as wide as the form."""
+    field = ui.select(options, label=label, value=value, on_change=on_change, **more)
+    return field.props("outlined dense options-dense").classes("full-width")
+
+
+def text_field(label: str, value: str = "", **more: Any) -> ui.input:
+    """A line to write in, as wide as the form."""
+    return ui.input(label, value=value, **more).props("outlined dense").classes("full-width")
 
 
 def data_picker(
@@ -124,9 +193,7 @@ def several(
         stem, alike = numbered(picker.value or [], names)
         if alike:
             words = f"All {len(alike)} tables {stem}…"
-            ui.button(words, icon="library_add", on_click=lambda: picker.set_value(alike)).props(
-                "no-caps flat dense padding='2px 8px'"
-            )
+            small_button(words, icon="library_add", on_click=lambda: picker.set_value(alike))
 
     more()
 
@@ -136,6 +203,27 @@ def several(
 
     picker.on_value_change(changed)
     return picker
+
+
+def one_of(tables: Sequence[str], show: Callable[[int], None]) -> None:
+    """One of several tables, by its place, with a choice above it."""
+    chosen = ui.select(dict(enumerate(tables)), label="Show table", value=0)
+    chosen.props("outlined dense options-dense").style("min-width: 220px")
+
+    @ui.refreshable
+    def shown() -> None:
+        show(chosen.value)
+
+    shown()
+    chosen.on_value_change(shown.refresh)
+
+
+def remarks(found: Mapping[str, Any]) -> None:
+    """The warnings and the notes of a result."""
+    for text in found.get("warnings", ()):
+        warning(text)
+    for text in found.get("notes", ()):
+        note(text)
 
 
 def numbered(chosen: Sequence[str], names: Sequence[str]) -> tuple[str, list[str]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.errors import InputError, ShoalError
+from shoal.errors import InputError
 from shoal.microdata.columns.orders import orders_in_words, parse_orders
 from shoal.operations import OPERATIONS
 from shoal.settings import SettingField
@@ -32,11 +32,8 @@ def register(workbench: Workbench) -> None:
             "Protect records",
             "Microaggregation: on the protected columns every released record equals at least k − 1 others.",
         ):
-            if not workbench.datasets.names():
-                with parts.card():
-                    parts.empty("blur_on", "There is no data yet.", "Add data", "/data")
-                return
-            RecordsPage(workbench, data, run, grouping)
+            if parts.has_data(workbench, "blur_on"):
+                RecordsPage(workbench, data, run, grouping)
 
 
 class RecordsPage:
@@ -68,7 +65,7 @@ class RecordsPage:
                 workbench, "Data", self._asked.get("data", data), lambda: self._fields.refresh()
             )
             self._fields()
-            ui.button("Protect", icon="play_arrow", on_click=self._submit).props("no-caps unelevated")
+            parts.main_button("Protect", icon="play_arrow", on_click=self._submit)
 
     @ui.refreshable_method
     def _fields(self) -> None:
@@ -107,8 +104,7 @@ class RecordsPage:
             words = "; ".join(", ".join(group) for group in value)
             ways["given"] = f"in {len(value)} groups: {words}"
         way = "given" if "given" in ways else "auto" if value == "auto" else "together"
-        select = ui.select(ways, label=item.label, value=way)
-        select.props("outlined dense options-dense").classes("full-width")
+        select = parts.choice(ways, label=item.label, value=way)
         return lambda: {"auto": "auto", "given": value}.get(select.value)
 
     def _orders(self, item: SettingField, value: Any) -> Callable[[], Any]:
@@ -128,8 +124,7 @@ class RecordsPage:
 
     def _weights(self, item: SettingField, value: Any) -> Callable[[], Any]:
         none = {"": "none", **{name: name for name in self._workbench.datasets[self._data.value].numeric}}
-        select = ui.select(none, label=item.label, value=value or "")
-        select.props("outlined dense options-dense").classes("full-width")
+        select = parts.choice(none, label=item.label, value=value or "")
         attributes(select, hint="people a record stands for")
         return lambda: select.value or None
 
@@ -145,7 +140,7 @@ class RecordsPage:
             factors.clear()
             if len(self._chosen.value) < 2:
                 return
-            ui.label("Importance of the columns in the distance").classes("shoal-quiet")
+            parts.quiet("Importance of the columns in the distance")
             with ui.element("div").classes("shoal-pairs"):
                 for name in self._chosen.value:
                     factors[name] = NumberField(name, kept.get(name, 1), above=0, most=1e6)
@@ -160,12 +155,8 @@ class RecordsPage:
         return weights
 
     def _submit(self) -> None:
-        try:
-            request = self._request()
-        except ShoalError as problem:
-            parts.tell(problem)
-            return
-        self._desk.submit("microaggregate", request)
+        with parts.telling():
+            self._desk.submit("microaggregate", self._request())
 
     def _request(self) -> dict[str, Any]:
         """What the form shows; where two of its fields contradict each other, an ``InputError`` says so."""
@@ -210,10 +201,7 @@ class RecordsPage:
                 ("stopped by", found["stopped_by"]),
             ]
         )
-        for text in found["warnings"]:
-            parts.warning(text)
-        for text in found["notes"]:
-            parts.note(text)
+        parts.remarks(found)
         before_and_after(found)
         write_back(self._workbench, job)
 

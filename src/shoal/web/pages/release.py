@@ -5,7 +5,7 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.errors import InputError, ShoalError
+from shoal.errors import InputError
 from shoal.numbers import counted
 from shoal.web.jobs.job import Job, State
 from shoal.web.pages import parts
@@ -72,35 +72,27 @@ def _written(summary: dict[str, Any]) -> str:
 
 
 def _button(workbench: Workbench, words: str, kind: str, request: Callable[[str], dict[str, Any]]) -> None:
-    button = ui.button(words, icon="save").props("no-caps outline")
-    outcome = ui.label().classes("shoal-quiet").props('data-test="written"')
+    button = parts.button(words, icon="save")
+    outcome = parts.quiet().props('data-test="written"')
 
     def submit() -> None:
         open_now = workbench.connections.current
         if open_now is None:
             ui.notify("the connection was closed; connect again", type="warning")
             return
-        try:
-            job = workbench.board.submit(
-                kind, request(open_now.name), secrets=workbench.connections.secrets()
+        with parts.telling():
+            secrets = workbench.connections.secrets()
+            job = workbench.board.submit(kind, request(open_now.name), secrets=secrets)
+            button.disable()
+            parts.when_over(
+                job, lambda: over(job), lambda: outcome.set_text(job.progress.get("phase") or "writing …")
             )
-        except ShoalError as problem:
-            parts.tell(problem)
-            return
-        button.disable()
 
-        def look() -> None:
-            if not (job.state.over and job.over.is_set()):
-                outcome.set_text(job.progress.get("phase") or "writing …")
-                return
-            timer.deactivate()
-            button.enable()
-            if job.state is State.DONE:
-                outcome.set_text(_written(job.summary))
-            else:
-                outcome.set_text("")
-                parts.tell(InputError(job.message))
-
-        timer = ui.timer(0.25, look)
+    def over(job: Job) -> None:
+        button.enable()
+        done = job.state is State.DONE
+        outcome.set_text(_written(job.summary) if done else "")
+        if not done:
+            parts.tell(InputError(job.message))
 
     button.on_click(lambda: submit())

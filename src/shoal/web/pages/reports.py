@@ -42,9 +42,7 @@ def register(workbench: Workbench) -> None:
                             ui.label(job.title).style("font-weight: 600; overflow-wrap: anywhere")
                             when = time.strftime("%d %b %Y, %H:%M", time.localtime(job.submitted))
                             name = ACTIVITIES[job.kind].name
-                            ui.label(
-                                f"{name} · {when}" + (f" · {job.message}" if job.message else "")
-                            ).classes("shoal-quiet")
+                            parts.quiet(f"{name} · {when}" + (f" · {job.message}" if job.message else ""))
                         address = f"{page_of(job.kind)}?run={job.run}"
                         ui.button("Show", on_click=lambda address=address: ui.navigate.to(address)).props(
                             "no-caps flat"

@@ -4,7 +4,6 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.errors import ShoalError
 from shoal.operations import OPERATIONS
 from shoal.web.activities.anonymity import crowds_name
 from shoal.web.jobs.job import Job
@@ -24,11 +23,8 @@ def register(workbench: Workbench) -> None:
         with layout.page(
             workbench, "Risk", "How many people look the same to somebody who knows the quasi-identifiers?"
         ):
-            if not workbench.datasets.names():
-                with parts.card():
-                    parts.empty("groups", "There is no data yet.", "Add data", "/data")
-                return
-            RiskPage(workbench, data, run)
+            if parts.has_data(workbench, "groups"):
+                RiskPage(workbench, data, run)
 
 
 class RiskPage:
@@ -53,7 +49,7 @@ class RiskPage:
                 names, "Data (several tables at once)", chosen, lambda: self._columns.refresh()
             )
             self._columns()
-            ui.button("Measure risk", icon="play_arrow", on_click=self._submit).props("no-caps unelevated")
+            parts.main_button("Measure risk", icon="play_arrow", on_click=self._submit)
 
     @ui.refreshable_method
     def _columns(self) -> None:
@@ -75,12 +71,8 @@ class RiskPage:
         )
 
     def _submit(self) -> None:
-        try:
-            request = {"data": self._data.value, **self._form.values}
-        except ShoalError as problem:
-            parts.tell(problem)
-            return
-        self._desk.submit("anonymity", request)
+        with parts.telling():
+            self._desk.submit("anonymity", {"data": self._data.value, **self._form.values})
 
     def _present(self, job: Job) -> None:
         tables = job.summary["tables"]
@@ -107,17 +99,7 @@ class RiskPage:
                 for table in tables
             ],
         )
-        chosen = ui.select(
-            {place: table["data"] for place, table in enumerate(tables)}, label="Show table", value=0
-        )
-        chosen.props("outlined dense options-dense").style("min-width: 220px")
-
-        @ui.refreshable
-        def shown() -> None:
-            self._one(job, chosen.value)
-
-        shown()
-        chosen.on_value_change(shown.refresh)
+        parts.one_of([table["data"] for table in tables], lambda place: self._one(job, place))
 
     def _one(self, job: Job, place: int) -> None:
         table: dict[str, Any] = job.summary["tables"][place]
@@ -156,7 +138,7 @@ class RiskPage:
                         colours=[parts.crowd_colour(size) for size, _ in sizes[:_MOST_BARS]],
                     )
                     if len(sizes) > _MOST_BARS:
-                        ui.label(f"The {_MOST_BARS} smallest of {len(sizes)} sizes.").classes("shoal-quiet")
+                        parts.quiet(f"The {_MOST_BARS} smallest of {len(sizes)} sizes.")
 
         self._rows(job, table["data"], place)
 
@@ -186,9 +168,9 @@ class RiskPage:
                 [[crowd, *map(str, row)] for crowd, row in zip(crowds[:shown], values[:shown], strict=True)],
                 classes=[_colour(crowd) for crowd in crowds[:shown]],
             )
-            ui.label(
+            parts.quiet(
                 f"The first {shown} records of {name}. Red: alone; orange: two; yellow: three or four; green: five to nine."
-            ).classes("shoal-quiet")
+            )
 
         listed()
 

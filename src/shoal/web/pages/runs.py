@@ -58,7 +58,7 @@ class RunPanel:
                 parts.title(job.title)
                 self._state = ui.badge().props('data-test="state"')
             self._bar = ui.linear_progress(value=0, show_value=False, size="7px").props("rounded")
-            self._phase = ui.label().classes("shoal-quiet").props('data-test="progress"')
+            self._phase = parts.quiet().props('data-test="progress"')
             with ui.row().classes("gap-2") as self._switches:
                 search = ACTIVITIES[job.kind].search
                 if search:
@@ -220,7 +220,7 @@ def run_list(
     def listed() -> None:
         jobs = workbench.board.all(*kinds)
         if not jobs:
-            ui.label("No runs yet.").classes("shoal-quiet")
+            parts.quiet("No runs yet.")
         for job in jobs[:30]:
             row = ui.row().classes(
                 "shoal-run items-center no-wrap gap-2" + (" chosen" if job.run == chosen() else "")
@@ -232,7 +232,7 @@ def run_list(
                 words, colour = standing(job)
                 attributes(ui.badge(words), color=colour).style("flex: none")
                 ui.label(job.title).classes("ellipsis").style("min-width: 0; flex: 1").tooltip(job.title)
-                ui.label(time.strftime("%H:%M", time.localtime(job.submitted))).classes("shoal-quiet")
+                parts.quiet(time.strftime("%H:%M", time.localtime(job.submitted)))
 
     seen: list[Any] = []
 

@@ -40,9 +40,9 @@ class ByHand:
         self._asked = 0
         self._busy = False
         self._slicer = Slicer(drawn, self._press)
-        ui.label(
+        parts.quiet(
             "Press a cell that is not sensitive to hide or show it; arrows move from cell to cell, Enter presses."
-        ).classes("shoal-quiet")
+        )
         self._verdict = ui.column().classes("gap-2 full-width").props('data-test="verdict"')
         self._listing = ui.column().classes("full-width")
         if "safe" in job.summary:
@@ -94,7 +94,7 @@ class ByHand:
         self._verdict.clear()
         with self._verdict, ui.row().classes("items-center gap-3"):
             ui.spinner(size="24px")
-            ui.label("Auditing …").style("font-weight: 600")
+            parts.strong("Auditing …")
 
     def _tell(self, said: dict[str, Any]) -> None:
         self._slicer.cells.judge(said.get("bounds", {}), said.get("failing_cells", ()))
@@ -121,7 +121,7 @@ class ByHand:
         was = self._job.summary.get("cost")
         if was is not None:
             words += f"; cost {said['cost']:,.6g} instead of {was:,.6g}"
-        ui.label(f"{words}.").classes("shoal-quiet")
+        parts.quiet(f"{words}.")
         with ui.row().classes("gap-2"):
             for text, icon, act in (
                 ("Audit and keep this pattern", "save", self._keep),
@@ -137,4 +137,5 @@ class ByHand:
         fields = ACTIVITIES["audit"].request_model.model_fields
         request = {key: value for key, value in self._job.request.items() if key in fields}
         hidden = [self._drawn.key(cell) for cell in self._drawn.hidden]
-        self._desk.submit("audit", {**request, "hidden": hidden})
+        with parts.telling():
+            self._desk.submit("audit", {**request, "hidden": hidden})

@@ -4,7 +4,6 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.errors import ShoalError
 from shoal.tables.methods import METHODS
 from shoal.web.jobs.job import Job, State
 from shoal.web.pages import parts
@@ -45,7 +44,7 @@ def comparison(workbench: Workbench, job: Job) -> None:
             _rows(runs, job)
             _curves(runs)
         else:
-            ui.label("Only this one so far.").classes("shoal-quiet")
+            parts.quiet("Only this one so far.")
 
     seen: list[Any] = []
 
@@ -66,16 +65,13 @@ def comparison(workbench: Workbench, job: Job) -> None:
             if not chosen.value:
                 ui.notify("choose at least one other method", type="warning")
                 return
-            try:
+            with parts.telling():
                 for name in chosen.value:
-                    workbench.board.submit(
-                        "suppress", {**job.request, "method": name, "options": {}, "compare": []}
-                    )
-            except ShoalError as problem:
-                parts.tell(problem)
+                    request = {**job.request, "method": name, "options": {}, "compare": []}
+                    workbench.board.submit("suppress", request)
             chosen.set_value([])
 
-        ui.button("Run them too", icon="play_arrow", on_click=submit).props("no-caps outline")
+        parts.button("Run them too", icon="play_arrow", on_click=submit)
 
 
 def _rows(runs: list[Job], job: Job) -> None:

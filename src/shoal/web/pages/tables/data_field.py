@@ -5,8 +5,8 @@ from typing import Any
 
 from nicegui import events, ui
 
-from shoal.errors import InputError, ShoalError
-from shoal.web.jobs.job import State
+from shoal.errors import InputError
+from shoal.web.jobs.job import Job, State
 from shoal.web.pages import parts
 from shoal.web.pages.attributes import attributes, picks_files
 from shoal.web.workbench import Workbench
@@ -88,25 +88,17 @@ class DataField:
         place = workbench.workspace.incoming(name)
         await event.file.save(place)
         self._upload.reset()
-        try:
+        with parts.telling(), self._row:
             job = workbench.board.submit("load", {"file": place.name, "title": name[:200]})
-        except ShoalError as problem:
-            parts.tell(problem)
+            self._select.props("loading")
+            parts.when_over(job, lambda: self._loaded(name, job))
+
+    def _loaded(self, name: str, job: Job) -> None:
+        self._select.props(remove="loading")
+        if job.state is not State.DONE:
+            parts.tell(InputError(job.message))
             return
-        self._select.props("loading")
-
-        def look() -> None:
-            if not (job.state.over and job.over.is_set()):
-                return
-            timer.deactivate()
-            self._select.props(remove="loading")
-            if job.state is not State.DONE:
-                parts.tell(InputError(job.message))
-                return
-            self._fields.refresh()
-            if job.summary["data"] in self._names():
-                self._select.set_value(job.summary["data"])
-            ui.notify(f"'{name}' was read as '{job.summary['data']}'", type="positive")
-
-        with self._row:
-            timer = ui.timer(0.2, look)
+        self._fields.refresh()
+        if job.summary["data"] in self._names():
+            self._select.set_value(job.summary["data"])
+        ui.notify(f"'{name}' was read as '{job.summary['data']}'", type="positive")

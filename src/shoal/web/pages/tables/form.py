@@ -5,7 +5,7 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.errors import InputError, ShoalError
+from shoal.errors import InputError
 from shoal.operations import OPERATIONS
 from shoal.settings import SettingField
 from shoal.web.pages import parts
@@ -85,8 +85,7 @@ class TableForm:
             needed=True,
             on_change=lambda: self._guess_source(),
         )
-        self._source = ui.select(SOURCES, label="It is", value=asked.get("source") or self._guess())
-        self._source.props("outlined dense options-dense").classes("full-width")
+        self._source = parts.choice(SOURCES, label="It is", value=asked.get("source") or self._guess())
         self._source.on_value_change(lambda: self._again())
         self._fields()
 
@@ -146,9 +145,7 @@ class TableForm:
         if self.source == "jj":
             for note in dataset.notes:
                 parts.note(note[:1].upper() + note[1:] + ".")
-            ui.label("Sensitive cells, levels, costs and bounds are those of the file.").classes(
-                "shoal-quiet"
-            )
+            parts.quiet("Sensitive cells, levels, costs and bounds are those of the file.")
         operation = OPERATIONS["suppress"]
         shown = {*_HAVE[self.source], *_ALL_HAVE}
         self._form = SettingsForm(
@@ -227,7 +224,7 @@ class TableForm:
             for name in names
         }
         words = "Subtotals of a dimension, from a file with code and parent, or .hrc."
-        ui.label(words if names else "Choose dimensions first.").classes("shoal-quiet")
+        parts.quiet(words if names else "Choose dimensions first.")
 
     def _all_dimensions(self) -> list[str]:
         if self.source == "cells":
@@ -238,15 +235,13 @@ class TableForm:
 
     def _sensitive(self, item: SettingField, value: Any) -> Callable[[], Any]:
         marking = Marking(value or [], lambda: words.set_text(marking.words))
-        words = ui.label(marking.words).classes("shoal-quiet")
+        words = parts.quiet(marking.words)
 
         def mark() -> None:
-            try:
+            with parts.telling():
                 self._mark_cells(marking, self.data)
-            except ShoalError as problem:
-                parts.tell(problem)
 
-        ui.button("Mark the sensitive cells", icon="touch_app", on_click=mark).props("no-caps outline")
+        parts.button("Mark the sensitive cells", icon="touch_app", on_click=mark)
         return lambda: sorted(list(cell) for cell in marking.marked)
 
     def _percent(self, item: SettingField, value: Any) -> Callable[[], Any]:

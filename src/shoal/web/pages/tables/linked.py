@@ -25,9 +25,7 @@ class LinkedTables:
 
     @ui.refreshable_method
     def _show(self) -> None:
-        ui.label("Further tables of the same records, protected together with this one.").classes(
-            "shoal-quiet"
-        )
+        parts.quiet("Further tables of the same records, protected together with this one.")
         for place, dimensions in enumerate(self._tables):
             with ui.row().classes("full-width no-wrap items-center gap-1"):
                 picker = parts.column_picker(self._columns, f"Dimensions of table {place + 2}", dimensions)
@@ -35,7 +33,7 @@ class LinkedTables:
                 picker.on_value_change(lambda event, place=place: self._set(place, event.value))
                 remove = ui.button(icon="delete", on_click=lambda place=place: self._remove(place))
                 attributes(remove.props("flat dense round"), aria_label=f"Remove table {place + 2}")
-        ui.button("Add a table", icon="add", on_click=self._add).props("no-caps flat dense padding='2px 8px'")
+        parts.small_button("Add a table", icon="add", on_click=self._add)
 
     def _set(self, place: int, dimensions: list[str]) -> None:
         self._tables[place] = list(dimensions)

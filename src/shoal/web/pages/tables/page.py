@@ -1,13 +1,11 @@
 """The page: the form, the runs, and what came of one."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from nicegui import run as background
 from nicegui import ui
 
-from shoal.errors import ShoalError
 from shoal.operations import OPERATIONS
 from shoal.tables.methods import METHODS
 from shoal.web.activities.drawing import FILE
@@ -39,16 +37,9 @@ def register(workbench: Workbench) -> None:
             "Protect a table",
             "A hidden cell can be computed back from the totals unless further cells are hidden with it.",
         ):
-            if not workbench.datasets.names():
-                with parts.card():
-                    parts.empty(
-                        "grid_on",
-                        "There is no data yet: records to tabulate, a table, or a jj file.",
-                        "Add data",
-                        "/data",
-                    )
-                return
-            TablesPage(workbench, data, run)
+            nothing = "There is no data yet: records to tabulate, a table, or a jj file."
+            if parts.has_data(workbench, "grid_on", nothing):
+                TablesPage(workbench, data, run)
 
 
 class TablesPage:
@@ -108,7 +99,7 @@ class TablesPage:
     def _buttons(self) -> None:
         source = self._table.source
         with ui.row().classes("gap-2"):
-            ui.button("Suppress", icon="play_arrow", on_click=self._suppress).props("no-caps unelevated")
+            parts.main_button("Suppress", icon="play_arrow", on_click=self._suppress)
             if source in ("records", "cells"):
                 button = ui.button("Tabulate", icon="grid_on", on_click=self._tabulate)
                 button.props("no-caps outline").tooltip(
@@ -123,41 +114,31 @@ class TablesPage:
                     hint="the hidden cells, whoever chose them"
                     + ("; without it those that the file marks as hidden (m)" if source == "jj" else ""),
                 )
-                ui.button("Audit", icon="policy", on_click=self._audit).props("no-caps outline")
+                parts.button("Audit", icon="policy", on_click=self._audit)
 
     def _suppress(self) -> None:
-        assert self._method is not None
         method = self._method
-        request = self._asked_for(
-            "suppress", lambda: {**self._search.values, "method": method.method, "options": method.options}
-        )
-        if request is None:
-            return
-        if request["source"] == "matrix" and not request["sensitive"] and not request["sensitive_data"]:
-            ui.notify("say which cells are sensitive: mark them, or choose a file", type="warning")
-            return
-        self._submit("suppress", request)
+        assert method is not None
+        with parts.telling():
+            asked = {**self._table.request("suppress"), **self._search.values}
+            asked |= {"method": method.method, "options": method.options}
+            if asked["source"] == "matrix" and not asked["sensitive"] and not asked["sensitive_data"]:
+                ui.notify("say which cells are sensitive: mark them, or choose a file", type="warning")
+                return
+            self._submit("suppress", asked)
 
     def _tabulate(self) -> None:
-        self._submit("tabulate", self._asked_for("tabulate", dict))
+        with parts.telling():
+            self._submit("tabulate", self._table.request("tabulate"))
 
     def _audit(self) -> None:
         if self._pattern.value is None and self._table.source != "jj":
             ui.notify("choose the pattern to audit, or upload it", type="warning")
             return
-        self._submit("audit", self._asked_for("audit", lambda: {"pattern": self._pattern.value}))
+        with parts.telling():
+            self._submit("audit", {**self._table.request("audit"), "pattern": self._pattern.value})
 
-    def _asked_for(self, kind: str, more: Callable[[], dict[str, Any]]) -> dict[str, Any] | None:
-        """What the form asks of an operation, and ``more``; nothing if a field is wrong, which is told."""
-        try:
-            return {**self._table.request(kind), **more()}
-        except ShoalError as problem:
-            parts.tell(problem)
-            return None
-
-    def _submit(self, kind: str, request: dict[str, Any] | None) -> None:
-        if request is None:
-            return
+    def _submit(self, kind: str, request: dict[str, Any]) -> None:
         if request["source"] == "records" and not request["dimensions"]:
             ui.notify("choose at least one dimension", type="warning")
             return
@@ -172,10 +153,7 @@ class TablesPage:
 
     def _present(self, job: Job) -> None:
         self._figures = Figures(job)
-        for text in job.summary.get("warnings", ()):
-            parts.warning(text)
-        for text in job.summary.get("notes", ()):
-            parts.note(text)
+        parts.remarks(job.summary)
         parts.note(
             "This page, the pattern and the intervals are for internal use; only the published table goes out."
         )

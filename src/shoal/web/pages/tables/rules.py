@@ -6,6 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from shoal.tables.model.rules import Dominance, MinimumFrequency, PPercent, parse_rule
+from shoal.web.pages import parts
 from shoal.web.pages.attributes import attributes
 from shoal.web.pages.fields import NumberField, written
 
@@ -63,9 +64,9 @@ class RuleList:
 
     @ui.refreshable_method
     def _show(self) -> None:
-        ui.label("Rules: a cell is sensitive if one of them fires").classes("shoal-quiet")
+        parts.quiet("Rules: a cell is sensitive if one of them fires")
         if not self._lines:
-            ui.label(self._none).classes("shoal-quiet")
+            parts.quiet(self._none)
         self._fields = []
         for place, (name, texts) in enumerate(self._lines):
             with attributes(ui.element("div").classes("shoal-rule"), data_rule=name):
@@ -81,7 +82,7 @@ class RuleList:
                 )
                 remove = ui.button(icon="delete", on_click=lambda place=place: self._remove(place))
                 attributes(remove.props("flat dense round"), aria_label=f"Remove rule {place + 1}")
-        ui.button("Add a rule", icon="add", on_click=self._add).props("no-caps flat dense padding='2px 8px'")
+        parts.small_button("Add a rule", icon="add", on_click=self._add)
 
     def _change(self, place: int, name: str) -> None:
         self._lines[place] = _usual(name)

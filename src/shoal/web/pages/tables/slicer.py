@@ -6,6 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
+from shoal.web.pages import parts
 from shoal.web.pages.tables.cells import KINDS, Cells, legend
 from shoal.web.pages.tables.drawn import Drawn, View, rows_at_once
 
@@ -94,7 +95,7 @@ class Slicer:
 
         field.on("keydown.enter", go)
         ui.button("Show", on_click=go).props("no-caps outline dense padding='6px 12px'")
-        ui.label("Every row is a relation through the cell.").classes("shoal-quiet")
+        parts.quiet("Every row is a relation through the cell.")
 
     def _go(self, cell: int | None) -> None:
         if cell is not None:
@@ -137,7 +138,7 @@ class Slicer:
                 button = ui.button(words, on_click=lambda first=first: self._page(first))
                 button.props("no-caps outline dense padding='2px 10px'")
                 button.set_enabled(0 <= first < view.all_rows)
-            ui.label(f"rows {view.first + 1:,}–{last:,} of {view.all_rows:,}").classes("shoal-quiet")
+            parts.quiet(f"rows {view.first + 1:,}–{last:,} of {view.all_rows:,}")
 
     def _page(self, first: int) -> None:
         self._first = first

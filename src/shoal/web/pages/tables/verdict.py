@@ -31,7 +31,7 @@ def badge(said: dict[str, Any]) -> None:
         ui.icon("verified_user" if said["safe"] else "gpp_bad", size="26px").classes(
             "text-positive" if said["safe"] else "text-negative"
         )
-        ui.label(in_words(said)).style("font-weight: 600")
+        parts.strong(in_words(said))
 
 
 def intervals(said: dict[str, Any]) -> None:
