@@ -18,18 +18,11 @@ def bars(names: Sequence[str], heights: Sequence[float], *, x: str, y: str, heig
     import altair as alt
 
     rows = [{"name": name, "height": value} for name, value in zip(names, heights, strict=True)]
-    chart = (
-        alt.Chart(alt.Data(values=rows))
-        .mark_bar(color=_ACCENT)
-        .encode(
-            x=alt.X(
-                "name:N", sort=list(names), title=x, axis=alt.Axis(labelAngle=0 if len(names) <= 14 else -60)
-            ),
-            y=alt.Y("height:Q", title=y),
-        )
-        .properties(width=min(720, max(200, 44 * len(rows))), height=height)
+    upright = alt.Axis(labelAngle=0 if len(names) <= 14 else -60)
+    chart = _marks(rows, type="bar", color=_ACCENT).encode(
+        x=alt.X("name:N", sort=list(names), title=x, axis=upright), y=alt.Y("height:Q", title=y)
     )
-    return _svg(chart)
+    return _svg(chart, min(720, max(200, 44 * len(rows))), height)
 
 
 def lines(
@@ -44,17 +37,12 @@ def lines(
     import altair as alt
 
     rows = [{"series": name, "x": a, "y": b} for name, points in series.items() for a, b in points]
-    chart = (
-        alt.Chart(alt.Data(values=rows))
-        .mark_line(interpolate="step-after")
-        .encode(
-            x=alt.X("x:Q", title=x),
-            y=alt.Y("y:Q", title=y, scale=alt.Scale(zero=zero)),
-            color=_colour(alt, list(series)),
-        )
-        .properties(width=640, height=height)
+    chart = _marks(rows, type="line", interpolate="step-after").encode(
+        x=alt.X("x:Q", title=x),
+        y=alt.Y("y:Q", title=y, scale=alt.Scale(zero=zero)),
+        color=_colour(alt, list(series)),
     )
-    return _svg(chart)
+    return _svg(chart, 640, height)
 
 
 def grouped_bars(
@@ -68,18 +56,13 @@ def grouped_bars(
         for name, values in series.items()
         for group, value in zip(groups, values, strict=True)
     ]
-    chart = (
-        alt.Chart(alt.Data(values=rows))
-        .mark_bar()
-        .encode(
-            x=alt.X("group:N", sort=list(groups), title=x, axis=alt.Axis(labelAngle=-40)),
-            xOffset=alt.XOffset("series:N", sort=list(series)),
-            y=alt.Y("y:Q", title=y),
-            color=_colour(alt, list(series)),
-        )
-        .properties(width=min(760, max(240, 40 * len(groups) * max(1, len(series)))), height=height)
+    chart = _marks(rows, type="bar").encode(
+        x=alt.X("group:N", sort=list(groups), title=x, axis=alt.Axis(labelAngle=-40)),
+        xOffset=alt.XOffset("series:N", sort=list(series)),
+        y=alt.Y("y:Q", title=y),
+        color=_colour(alt, list(series)),
     )
-    return _svg(chart)
+    return _svg(chart, min(760, max(240, 40 * len(groups) * max(1, len(series)))), height)
 
 
 def densities(series: Mapping[str, Sequence[Any]], *, x: str, height: int = 200) -> str:
@@ -92,32 +75,26 @@ def densities(series: Mapping[str, Sequence[Any]], *, x: str, height: int = 200)
         for b in bins:
             width = (b.high - b.low) or 1.0
             rows.append({"series": name, "low": b.low, "high": b.high, "density": b.count / total / width})
-    chart = (
-        alt.Chart(alt.Data(values=rows))
-        .mark_bar(opacity=0.5)
-        .encode(
-            x=alt.X("low:Q", title=x),
-            x2="high:Q",
-            y=alt.Y("density:Q", title="density", stack=None),
-            # Without it a bar with two ends along x is a thin dash at its density.
-            y2=alt.datum(0),
-            color=_colour(alt, list(series)),
-        )
-        .properties(width=560, height=height)
+    chart = _marks(rows, type="bar", opacity=0.5).encode(
+        x=alt.X("low:Q", title=x),
+        x2="high:Q",
+        y=alt.Y("density:Q", title="density", stack=None),
+        # Without it a bar with two ends along x is a thin dash at its density.
+        y2=alt.datum(0),
+        color=_colour(alt, list(series)),
     )
-    return _svg(chart)
+    return _svg(chart, 560, height)
 
 
 def points(rows: Sequence[tuple[str, float, float]], *, x: str, y: str, height: int = 320) -> str:
     """Named points on a map of two measures, each with its name beside it."""
     import altair as alt
 
-    data = alt.Data(values=[{"name": name, "x": a, "y": b} for name, a, b in rows])
-    base = alt.Chart(data).encode(x=alt.X("x:Q", title=x), y=alt.Y("y:Q", title=y))
-    chart = base.mark_point(size=90, filled=True, color=_ACCENT) + base.mark_text(dx=8, align="left").encode(
-        text="name:N"
-    )
-    return _svg(chart.properties(width=560, height=height))
+    named = [{"name": name, "x": a, "y": b} for name, a, b in rows]
+    place = {"x": alt.X("x:Q", title=x), "y": alt.Y("y:Q", title=y)}
+    dots = _marks(named, type="point", size=90, filled=True, color=_ACCENT).encode(**place)
+    words = _marks(named, type="text", dx=8, align="left").encode(**place, text="name:N")
+    return _svg(dots + words, 560, height)
 
 
 def marks(
@@ -132,30 +109,20 @@ def marks(
     """A grid in which every square has one of a few kinds, the first of them pale."""
     import altair as alt
 
-    cells = [
-        {"row": rows[i], "column": columns[j], "kind": kinds[i][j]}
-        for i in range(len(rows))
-        for j in range(len(columns))
-    ]
     colours = ["#e4eaee", *_PALETTE[: max(0, len(names) - 1)]]
     size = max(6, min(26, 640 // max(len(rows), len(columns), 1)))
-    labels = size >= 10
-    chart = (
-        alt.Chart(alt.Data(values=cells))
-        .mark_rect(stroke="white", strokeWidth=0.5)
-        .encode(
-            x=alt.X("column:O", sort=list(columns), title=x, axis=alt.Axis(labels=labels, ticks=False)),
-            y=alt.Y("row:O", sort=list(rows), title=y, axis=alt.Axis(labels=labels, ticks=False)),
-            color=alt.Color(
-                "kind:N",
-                sort=list(names),
-                scale=alt.Scale(domain=list(names), range=colours),
-                legend=alt.Legend(title=None),
-            ),
-        )
-        .properties(width=size * len(columns), height=size * len(rows))
+    axis = alt.Axis(labels=size >= 10, ticks=False)
+    chart = _marks(_grid(rows, columns, "kind", kinds), type="rect", stroke="white", strokeWidth=0.5).encode(
+        x=alt.X("column:O", sort=list(columns), title=x, axis=axis),
+        y=alt.Y("row:O", sort=list(rows), title=y, axis=axis),
+        color=alt.Color(
+            "kind:N",
+            sort=list(names),
+            scale=alt.Scale(domain=list(names), range=colours),
+            legend=alt.Legend(title=None),
+        ),
     )
-    return _svg(chart)
+    return _svg(chart, size * len(columns), size * len(rows))
 
 
 def shares(
@@ -170,27 +137,18 @@ def shares(
     """A heat map of shares between 0 and 1."""
     import altair as alt
 
-    cells = [
-        {"row": rows[i], "column": columns[j], "share": float(values[i][j])}
-        for i in range(len(rows))
-        for j in range(len(columns))
-    ]
-    chart = (
-        alt.Chart(alt.Data(values=cells))
-        .mark_rect()
-        .encode(
-            x=alt.X("column:O", sort=list(columns), title=x, axis=alt.Axis(labelAngle=-60)),
-            y=alt.Y("row:O", sort=list(rows), title=y),
-            color=alt.Color(
-                "share:Q",
-                title=title,
-                scale=alt.Scale(range=["#eef2f4", _ACCENT]),
-                legend=alt.Legend(format="%"),
-            ),
-        )
-        .properties(width=min(640, 18 * len(columns)), height=min(480, 18 * len(rows)))
+    numbers = [[float(value) for value in row] for row in values]
+    chart = _marks(_grid(rows, columns, "share", numbers), type="rect").encode(
+        x=alt.X("column:O", sort=list(columns), title=x, axis=alt.Axis(labelAngle=-60)),
+        y=alt.Y("row:O", sort=list(rows), title=y),
+        color=alt.Color(
+            "share:Q",
+            title=title,
+            scale=alt.Scale(range=["#eef2f4", _ACCENT]),
+            legend=alt.Legend(format="%"),
+        ),
     )
-    return _svg(chart)
+    return _svg(chart, min(640, 18 * len(columns)), min(480, 18 * len(rows)))
 
 
 def intervals(
@@ -203,20 +161,31 @@ def intervals(
     """For each name a bar (what is found) behind a thinner one (what is needed)."""
     import altair as alt
 
-    wide = [{"name": n, "low": a, "high": b} for n, (a, b) in zip(names, found, strict=True)]
-    inner = [{"name": n, "low": a, "high": b} for n, (a, b) in zip(names, needed, strict=True)]
-    axis = alt.Y("name:N", sort=list(names), title=None)
-    outer_bars = (
-        alt.Chart(alt.Data(values=wide))
-        .mark_bar(color=_ACCENT, opacity=0.35, height=10)
-        .encode(x=alt.X("low:Q", title=x), x2="high:Q", y=axis)
+    wide, inner = (
+        [{"name": n, "low": a, "high": b} for n, (a, b) in zip(names, ends, strict=True)]
+        for ends in (found, needed)
     )
-    inner_bars = (
-        alt.Chart(alt.Data(values=inner))
-        .mark_bar(color=_PALETTE[1], height=4)
-        .encode(x="low:Q", x2="high:Q", y=axis)
-    )
-    return _svg((outer_bars + inner_bars).properties(width=560, height=max(60, 16 * len(names))))
+    ends = {"x2": "high:Q", "y": alt.Y("name:N", sort=list(names), title=None)}
+    outer_bars = _marks(wide, type="bar", color=_ACCENT, opacity=0.35, height=10)
+    inner_bars = _marks(inner, type="bar", color=_PALETTE[1], height=4)
+    both = outer_bars.encode(x=alt.X("low:Q", title=x), **ends) + inner_bars.encode(x="low:Q", **ends)
+    return _svg(both, 560, max(60, 16 * len(names)))
+
+
+def _grid(
+    rows: Sequence[str], columns: Sequence[str], what: str, values: Sequence[Sequence[Any]]
+) -> list[dict[str, Any]]:
+    return [
+        {"row": row, "column": column, what: values[i][j]}
+        for i, row in enumerate(rows)
+        for j, column in enumerate(columns)
+    ]
+
+
+def _marks(rows: list[dict[str, Any]], **mark: Any) -> Any:
+    import altair as alt
+
+    return alt.Chart(alt.Data(values=rows), mark=alt.MarkDef(**mark))
 
 
 def _colour(alt: Any, names: list[str]) -> Any:
@@ -229,8 +198,9 @@ def _colour(alt: Any, names: list[str]) -> Any:
     )
 
 
-def _svg(chart: Any) -> Markup:
+def _svg(chart: Any, width: int, height: int) -> Markup:
     import vl_convert
 
-    drawn = vl_convert.vegalite_to_svg(chart.configure_view(strokeWidth=0).to_dict())
+    sized = chart.properties(width=width, height=height).configure_view(strokeWidth=0)
+    drawn = vl_convert.vegalite_to_svg(sized.to_dict())
     return Markup(_SPOKEN.sub("", drawn))

@@ -58,24 +58,11 @@ def run(request: Generate, context: Context) -> dict[str, Any]:
         context.say(f"inventing {name}")
         seeds = Seeds(request.seed).child("table", index)
         if request.what == "people":
-            frame = people.people(
-                request.population,
-                distribution=request.distribution,
-                sex=request.sex,
-                min_age=request.min_age,
-                max_age=request.max_age,
-                postcodes=request.postcodes,
-                seeds=seeds,
-            )
+            own = request.model_dump(include={"distribution", "sex", "min_age", "max_age", "postcodes"})
+            frames.append(people.people(request.population, **own, seeds=seeds))
         else:
-            frame = slots.slots(
-                request.slots,
-                request.population,
-                min_capacity=request.min_capacity,
-                max_capacity=request.max_capacity,
-                seeds=seeds,
-            )
-        frames.append(frame)
+            own = request.model_dump(include={"min_capacity", "max_capacity"})
+            frames.append(slots.slots(request.slots, request.population, **own, seeds=seeds))
     with outputs.together() as writing:
         for output, frame in zip(outputs, frames):
             writing.data(output, frame)

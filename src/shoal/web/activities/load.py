@@ -95,13 +95,9 @@ def _read(path: Path, request: Load) -> tuple[Any, tuple[str, ...]]:
 
     if request.sheet is not None and path.suffix.lower() != ".xlsx":
         raise InputError(f"'{path.name}' has no sheets: only a workbook (.xlsx) has")
-    data = sources.read(
-        sources.FileAddress(path, request.sheet) if request.sheet is not None else path,
-        separator=request.separator,
-        decimal=request.decimal,
-        encoding=request.encoding,
-        header_row=request.header_row,
-    )
+    place = sources.FileAddress(path, request.sheet) if request.sheet is not None else path
+    dialect = request.model_dump(include={"separator", "decimal", "encoding", "header_row"})
+    data = sources.read(place, **dialect)
     return data.frame, data.warnings + data.notes
 
 
@@ -127,16 +123,8 @@ def _timetable(seeds: Any) -> Any:
     for centre in ("north", "east", "south", "west"):
         for hour in range(8, 18):
             begin = datetime(2027, 3, 1, hour)
-            rows.append(
-                (
-                    f"{centre}-{hour:02}",
-                    int(random.integers(45, 76)),
-                    centre,
-                    hour,
-                    begin,
-                    begin + timedelta(hours=1),
-                )
-            )
+            room, end = int(random.integers(45, 76)), begin + timedelta(hours=1)
+            rows.append((f"{centre}-{hour:02}", room, centre, hour, begin, end))
     return pl.DataFrame(rows, schema=["slot", "capacity", "centre", "hour", "start", "end"], orient="row")
 
 
