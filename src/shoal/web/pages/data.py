@@ -1,5 +1,6 @@
 """Data: files, databases and samples; preview, types and roles."""
 
+from collections.abc import Callable
 from typing import Any
 
 from nicegui import background_tasks, events, run, ui
@@ -50,21 +51,18 @@ class DataPage:
     # --- adding -------------------------------------------------------------------------------------------------
 
     def _add(self, tab: str) -> None:
+        forms: dict[str, Callable[[], None]] = {
+            "file": self._file_form,
+            "database": self._connection_form,
+            "sample": self._sample_form,
+            "generate": self._generate_form,
+        }
         with ui.tabs().props("dense no-caps align=left inline-label").classes("full-width") as tabs:
-            file = ui.tab("File")
-            database = ui.tab("Database")
-            sample = ui.tab("Sample")
-            generate = ui.tab("Generate")
-        chosen = {"database": database, "sample": sample, "generate": generate}.get(tab, file)
-        with ui.tab_panels(tabs, value=chosen).classes("full-width bg-transparent"):
-            with ui.tab_panel(file).classes("q-pa-none q-pt-sm"):
-                self._file_form()
-            with ui.tab_panel(database).classes("q-pa-none q-pt-sm"):
-                self._connection_form()
-            with ui.tab_panel(sample).classes("q-pa-none q-pt-sm"):
-                self._sample_form()
-            with ui.tab_panel(generate).classes("q-pa-none q-pt-sm"):
-                self._generate_form()
+            named = {name: ui.tab(name.capitalize()) for name in forms}
+        with ui.tab_panels(tabs, value=named.get(tab, named["file"])).classes("full-width bg-transparent"):
+            for name, form in forms.items():
+                with ui.tab_panel(named[name]).classes("q-pa-none q-pt-sm"):
+                    form()
 
     def _file_form(self) -> None:
         limit = self._workbench.largest_upload
@@ -87,11 +85,7 @@ class DataPage:
                 "CSV, TSV, Parquet, Arrow, Excel, SPSS, Stata, SAS; slots as iCalendar or FHIR; tables as jj. "
                 f"Up to {limit // 2**20:,} MB."
             )
-            with (
-                ui.expansion("Text files and sheets: how they are written")
-                .props("dense")
-                .classes("full-width shoal-quiet")
-            ):
+            with parts.folded("Text files and sheets: how they are written").classes("shoal-quiet"):
                 with ui.column().classes("full-width gap-2"):
                     self._separator = parts.text_field("Separator", placeholder="guessed")
                     self._decimal = parts.text_field("Decimal mark", placeholder="guessed")

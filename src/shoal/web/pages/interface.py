@@ -56,7 +56,7 @@ def _operation(verb: str, path: str, operation: dict[str, Any], schema: dict[str
         for content in operation.get("requestBody", {}).get("content", {}).values():
             rows += _fields(content.get("schema", {}), schema)
         if rows:
-            with ui.expansion("Parameters").props("dense").classes("full-width"):
+            with parts.folded("Parameters"):
                 parts.table(["name", "type", "default or place", "meaning"], rows)
 
 

@@ -82,11 +82,7 @@ class MethodPicker:
         if not items:
             parts.quiet(f"{self.method} has no options of its own.")
             return
-        with (
-            ui.expansion("More options", value=bool(self._given))
-            .props('dense data-test="options"')
-            .classes("full-width")
-        ):
+        with parts.folded("More options", unfolded=bool(self._given)).props('data-test="options"'):
             with ui.column().classes("full-width shoal-options"):
                 for field in items:
                     self._fields[field.name] = self._draw(field)

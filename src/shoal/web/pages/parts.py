@@ -25,6 +25,11 @@ def card(heading: str = "", *, quiet: str = "") -> Iterator[ui.card]:
         yield box
 
 
+def folded(words: str, *, unfolded: bool = False) -> ui.expansion:
+    """A part of a card that is folded away at first."""
+    return ui.expansion(words, value=unfolded).props("dense").classes("full-width")
+
+
 def title(text: str) -> None:
     """The name of a card."""
     html(element("h2", text, class_="shoal-heading"))

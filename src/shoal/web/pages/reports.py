@@ -4,7 +4,6 @@ import time
 
 from nicegui import ui
 
-from shoal.errors import ShoalError
 from shoal.web.activities import ACTIVITIES
 from shoal.web.pages import layout, parts
 from shoal.web.pages.attributes import attributes
@@ -59,10 +58,8 @@ def register(workbench: Workbench) -> None:
                             ).tooltip("Remove this run with its files")
 
         def remove(run: str) -> None:
-            try:
+            with parts.telling():
                 workbench.board.remove(run)
-            except ShoalError as problem:
-                parts.tell(problem)
             listed.refresh()
 
         listed()

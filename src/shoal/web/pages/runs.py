@@ -153,30 +153,14 @@ class RunPanel:
 
 def curve(points: list[dict[str, Any]], measure: str, bound: float | None = None) -> dict[str, Any]:
     """The options of a chart of the best value, and of the bound where it is known."""
-    series: list[dict[str, Any]] = [
-        {
-            "type": "line",
-            "name": "best found",
-            "step": "end",
-            "showSymbol": False,
-            "data": [[point["work"], point["value"]] for point in points],
-        }
-    ]
+    steps = {"type": "line", "step": "end", "showSymbol": False}
+    values = [[point["work"], point["value"]] for point in points]
+    series: list[dict[str, Any]] = [{**steps, "name": "best found", "data": values}]
     bounds = [[point["work"], point["bound"]] for point in points if isinstance(point["bound"], int | float)]
     if not bounds and bound is not None:
         bounds = [[points[0]["work"], bound], [points[-1]["work"], bound]]
     if bounds:
-        dashed = {"type": "dashed"}
-        series.append(
-            {
-                "type": "line",
-                "name": "bound",
-                "step": "end",
-                "showSymbol": False,
-                "data": bounds,
-                "lineStyle": dashed,
-            }
-        )
+        series.append({**steps, "name": "bound", "data": bounds, "lineStyle": {"type": "dashed"}})
     return {
         "xAxis": parts.axis("iterations", across=True),
         "yAxis": parts.axis(measure, scale=True),

@@ -55,7 +55,7 @@ class SettingsForm:
             if section in _OPEN:
                 self._draw_all(items, own or {})
                 continue
-            with ui.expansion(section, value=self._was_asked(items)).props("dense").classes("full-width"):
+            with parts.folded(section, unfolded=self._was_asked(items)):
                 with ui.column().classes("full-width gap-3 shoal-hinted"):
                     self._draw_all(items, own or {})
 

@@ -36,17 +36,8 @@ _HAVE = {
         "zeros",
     )
     + ("rules", "hierarchy", "apriori", "insiders", "low", "high", "sliding"),
-    "matrix": (
-        "sensitive",
-        "sensitive_data",
-        "protection",
-        "zeros",
-        "rounding",
-        "counts",
-        "low",
-        "high",
-        "sliding",
-    ),
+    "matrix": ("sensitive", "sensitive_data", "protection", "zeros", "rounding", "counts")
+    + ("low", "high", "sliding"),
     "cells": ("rules", "hierarchy", "apriori", "insiders", "contributions", "rounding", "counts")
     + ("low", "high", "sliding"),
     "jj": ("rounding", "counts"),
@@ -78,13 +69,8 @@ class TableForm:
         self._mark_cells = mark
         self._on_source = on_source
         self.data_fields = DataFields(workbench)
-        self._data = DataField(
-            self.data_fields,
-            "Data",
-            asked.get("data", data),
-            needed=True,
-            on_change=lambda: self._guess_source(),
-        )
+        chosen, guess = asked.get("data", data), lambda: self._guess_source()
+        self._data = DataField(self.data_fields, "Data", chosen, needed=True, on_change=guess)
         self._source = parts.choice(SOURCES, label="It is", value=asked.get("source") or self._guess())
         self._source.on_value_change(lambda: self._again())
         self._fields()
@@ -269,5 +255,4 @@ class TableForm:
 
 
 def _choice(label: str, options: dict[str, str], value: str | None) -> ui.select:
-    field = ui.select(options, label=label, value=value if value in options else next(iter(options)))
-    return field.props("outlined dense options-dense").classes("full-width")
+    return parts.choice(options, label, value if value in options else next(iter(options)))

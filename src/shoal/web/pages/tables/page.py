@@ -105,7 +105,7 @@ class TablesPage:
                 button.props("no-caps outline").tooltip(
                     "Show the table and its sensitive cells, hide nothing yet"
                 )
-        with ui.expansion("Audit a pattern instead").props("dense").classes("full-width"):
+        with parts.folded("Audit a pattern instead"):
             with ui.column().classes("full-width gap-3"):
                 self._pattern = DataField(
                     self._table.data_fields,

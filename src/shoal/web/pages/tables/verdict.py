@@ -38,9 +38,7 @@ def intervals(said: dict[str, Any]) -> None:
     """The sensitive cells with the interval an attacker can compute beside the one required, drawn and listed."""
     listed = said["intervals"]
     names = listed["columns"]
-    place = {
-        name: names.index(name) for name in ("value", "min", "max", "required_min", "required_max", "safe")
-    }
+    place = {name: number for number, name in enumerate(names)}
     if not listed["rows"]:
         return
     rows, classes = [], []
@@ -51,23 +49,9 @@ def intervals(said: dict[str, Any]) -> None:
         cell = [str(value) for value in row[: place["value"]]]
         rows.append([*cell, row[place["value"]], found, required, _room(row, place), "yes" if fine else "no"])
         classes.append("" if fine else "crowd-1")
-    with (
-        ui.expansion("Intervals of the sensitive cells", value=not said["safe"])
-        .props("dense")
-        .classes("full-width")
-    ):
-        parts.table(
-            [
-                *names[: place["value"]],
-                "value",
-                "attacker's interval",
-                "required",
-                "width, % of the required",
-                "safe",
-            ],
-            rows,
-            classes=classes,
-        )
+    with parts.folded("Intervals of the sensitive cells", unfolded=not said["safe"]):
+        header = ["value", "attacker's interval", "required", "width, % of the required", "safe"]
+        parts.table([*names[: place["value"]], *header], rows, classes=classes)
         everything = listed.get("all", len(listed["rows"]))
         if everything > len(rows):
             parts.note(
@@ -89,7 +73,7 @@ def by_code(drawn: Drawn) -> None:
             strict=True,
         )
         rows += [(item["name"], code, depth, *found) for code, depth, *found in counts if any(found)]
-    with ui.expansion("Hidden cells by dimension and level").props("dense").classes("full-width"):
+    with parts.folded("Hidden cells by dimension and level"):
         parts.table(["dimension", "code", "level", "sensitive", "hidden besides"], rows)
 
 
