@@ -281,3 +281,4 @@ def test_a_file_over_the_limit_is_told(driver: WebDriver, tmp_path: Path) -> Non
         visitor.see("Up to 1 MB")
         visitor.upload(tmp_path / "large.csv")
         visitor.see("larger than the limit of 1 MB")
+        driver.get("about:blank")  # a page that is left open would look for this server when it is gone
