@@ -1,8 +1,10 @@
 """What ``read`` gives back: the frame, where it came from, and what a frame alone would lose."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from shoal.errors import unknown
 
 if TYPE_CHECKING:
     import polars as pl
@@ -19,6 +21,15 @@ class Dialect:
     encoding: str = "utf-8"
     newline: str = "\n"
     dates: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What somebody said of a text file: its signs by themselves or by name. The rest is guessed, or stays as it was."""
+
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
 
 
 @dataclass(frozen=True)
@@ -67,3 +78,18 @@ class Data:
     def __repr__(self) -> str:
         """The size and the place; never the records, which may be confidential."""
         return f"Data({self.frame.height} records × {self.frame.width} columns from {self.address})"
+
+
+def chosen(columns: Sequence[str] | None, names: Collection[str], where: str) -> list[str]:
+    """The columns that were asked for, each once, or all there are; an ``InputError`` for one that is not there.
+
+    >>> chosen(["b", "a", "b"], ["a", "b", "c"], "in the data"), chosen(None, ["a", "b"], "in the data")
+    (['b', 'a'], ['a', 'b'])
+    """
+    if columns is None:
+        return list(names)
+    known = set(names)
+    for column in columns:
+        if column not in known:
+            raise unknown("column", column, names, where=where)
+    return list(dict.fromkeys(columns))

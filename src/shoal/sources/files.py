@@ -10,11 +10,10 @@ import polars as pl
 from shoal.errors import InputError, messages, parameter, unknown
 from shoal.sources.address import FileAddress
 from shoal.sources.atomic import atomically, check_target
-from shoal.sources.data import Data, Dialect, Labels
-from shoal.sources.dialect import known_decimal, known_separator
-from shoal.sources.encoding import known_encoding
-from shoal.sources.text import DEFAULTS, read_text, write_text
+from shoal.sources.data import Data, Dialect, Labels, Said, chosen
+from shoal.sources.text import DEFAULTS, known_signs, read_text, write_text
 
+_NOTHING_SAID = Said()
 _TITLES = {
     "csv": "CSV text",
     "tsv": "TSV text",
@@ -29,11 +28,9 @@ _TITLES = {
 
 def read_file(
     address: FileAddress,
+    said: Said = _NOTHING_SAID,
     *,
     columns: Sequence[str] | None = None,
-    separator: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
     header_row: int | None = None,
     like: Data | None = None,
 ) -> Data:
@@ -60,10 +57,8 @@ def read_file(
             frame, dialect, notes, warnings = read_text(
                 path,
                 DEFAULTS[kind],
+                said,
                 columns=columns,
-                separator=separator,
-                decimal=decimal,
-                encoding=encoding,
                 header_row=header_row,
                 check_names=check_names,
                 dates=like.dialect.dates if like is not None and like.dialect is not None else None,
@@ -74,7 +69,9 @@ def read_file(
                 if kind == "parquet"
                 else pl.scan_ipc(path, glob=False)
             )
-            frame = _collect(scan, columns, path)
+            names = scan.collect_schema().names()
+            wanted = scan if columns is None else scan.select(chosen(columns, names, f"in '{path.name}'"))
+            frame = wanted.collect(engine="streaming")
         elif kind == "excel":
             from shoal.sources.workbooks import read_excel
 
@@ -84,48 +81,31 @@ def read_file(
         else:
             from shoal.sources.statistical import read_statistical
 
-            frame, labels, notes = read_statistical(path, kind, columns=columns, encoding=encoding)
+            frame, labels, notes = read_statistical(path, kind, columns=columns, encoding=said.encoding)
     return Data(frame, address, messages(notes), labels, dialect, messages(warnings))
 
 
 def write_file(
-    frame: pl.DataFrame,
-    address: FileAddress,
-    *,
-    force: bool = False,
-    like: Data | None = None,
-    separator: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
+    frame: pl.DataFrame, address: FileAddress, said: Said, *, force: bool = False, like: Data | None = None
 ) -> None:
     """Write a file of any known format, whole or not at all."""
     check_file(address, force)
     with atomically(address.path, force) as unfinished:
-        write_frame(
-            frame,
-            unfinished,
-            address.format,
-            like=like,
-            separator=separator,
-            decimal=decimal,
-            encoding=encoding,
-        )
+        write_frame(frame, unfinished, address.format, said, like=like)
 
 
 def write_frame(
     frame: pl.DataFrame,
     path: Path,
     kind: str,
+    said: Said = _NOTHING_SAID,
     *,
     like: Data | None = None,
-    separator: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
     safe: bool = False,
 ) -> None:
     """Write a frame into a file of a format; with ``safe`` no spreadsheet runs a cell of a text file as a formula."""
     if kind in DEFAULTS:
-        write_text(frame, path, _dialect(kind, like, separator, decimal, encoding), safe=safe)
+        write_text(frame, path, _dialect(kind, like, said), safe=safe)
     elif kind == "parquet":
         frame.write_parquet(path)
     elif kind == "arrow":
@@ -140,20 +120,14 @@ def write_frame(
         write_statistical(frame, path, kind, like.labels if like is not None else None)
 
 
-def _dialect(
-    kind: str, like: Data | None, separator: str | None, decimal: str | None, encoding: str | None
-) -> Dialect:
+def _dialect(kind: str, like: Data | None, said: Said) -> Dialect:
     """What the user said, else as the data came if it was the same format, else the usual."""
     dialect = DEFAULTS[kind]
     if like is not None and like.dialect is not None and isinstance(like.address, FileAddress):
         dialect = like.dialect if like.address.format == kind else dialect
-    if separator is not None:
-        dialect = replace(dialect, separator=known_separator(separator))
-    if decimal is not None:
-        dialect = replace(dialect, decimal=known_decimal(decimal))
-    if encoding is not None:
-        dialect = replace(dialect, encoding=known_encoding(encoding))
-    return dialect
+    return replace(
+        dialect, **{name: sign for name, sign in vars(known_signs(said)).items() if sign is not None}
+    )
 
 
 def check_file(address: FileAddress, force: bool) -> None:
@@ -190,17 +164,6 @@ def _check_readable(path: Path) -> None:
             raise
         reason = getattr(error, "strerror", None) or "its name cannot be used"
         raise InputError(f"'{path}' cannot be read: {reason.lower()}") from None
-
-
-def _collect(scan: pl.LazyFrame, columns: Sequence[str] | None, path: Path) -> pl.DataFrame:
-    names = scan.collect_schema().names()
-    known = set(names)
-    for column in columns or ():
-        if column not in known:
-            raise unknown("column", column, names, where=f"in '{path.name}'")
-    if columns is not None:
-        scan = scan.select(list(dict.fromkeys(columns)))
-    return scan.collect(engine="streaming")
 
 
 @contextmanager

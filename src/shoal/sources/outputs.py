@@ -27,12 +27,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from shoal.errors import Infeasible, InputError
 from shoal.errors import parameter as in_message
 from shoal.sources.address import Address, Database, FileAddress, TableAddress, names_sheet, parse
 from shoal.sources.atomic import Beside, check_target, unwritable
+from shoal.sources.data import Said
 
 if TYPE_CHECKING:
     import polars as pl
@@ -219,11 +220,11 @@ class Writing:
             assert isinstance(place, FileAddress)
             from shoal.sources.files import write_frame
 
-            dialect = {"separator": separator, "decimal": decimal, "encoding": encoding}
+            said = Said(separator, decimal, encoding)
             beside = self._beside(place.path, output.internal)
             with unwritable(beside.target):
-                write_frame(frame, beside.path, place.format, like=like, safe=self._safe_csv, **dialect)
-            back = partial(self._read_back, FileAddress(beside.path), like, **dialect)
+                write_frame(frame, beside.path, place.format, said, like=like, safe=self._safe_csv)
+            back = partial(self._read_back, FileAddress(beside.path), like, said)
         if verify is not None:
             _check_read_back(output, back, verify)
         self._names.append(str(output))
@@ -306,13 +307,13 @@ class Writing:
             self._databases[database] = TableWriter(database, internal=internal).__enter__()
         return self._databases[database]
 
-    def _read_back(self, place: FileAddress, like: "Data | None", **dialect: Any) -> "pl.DataFrame":
+    def _read_back(self, place: FileAddress, like: "Data | None", said: Said) -> "pl.DataFrame":
         from shoal.sources.files import read_file
         from shoal.sources.spreadsheet_cells import restored
 
         # What was written here has its names in the first line, whatever they look like.
         first = 1 if place.format in ("csv", "tsv", "excel") else None
-        frame = read_file(place, like=like, header_row=first, **dialect).frame
+        frame = read_file(place, said, like=like, header_row=first).frame
         return restored(frame) if self._safe_csv and place.format in ("csv", "tsv") else frame
 
 

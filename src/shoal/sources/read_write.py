@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 
 from shoal.errors import InputError, parameter
 from shoal.sources.address import Address, FileAddress, parse, parse_database
-from shoal.sources.data import Data
+from shoal.sources.data import Data, Said
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,15 +46,8 @@ def read(
     if isinstance(place, FileAddress):
         from shoal.sources.files import read_file
 
-        return read_file(
-            place,
-            columns=columns,
-            separator=separator,
-            decimal=decimal,
-            encoding=encoding,
-            header_row=header_row,
-            like=like,
-        )
+        said = Said(separator, decimal, encoding)
+        return read_file(place, said, columns=columns, header_row=header_row, like=like)
     if header_row is not None:
         raise InputError(
             f"a table of a database has its own column names; {parameter('header_row')} is for files"
@@ -84,9 +77,7 @@ def write(
     if isinstance(place, FileAddress):
         from shoal.sources.files import write_file
 
-        write_file(
-            frame, place, force=force, like=like, separator=separator, decimal=decimal, encoding=encoding
-        )
+        write_file(frame, place, Said(separator, decimal, encoding), force=force, like=like)
     else:
         from shoal.sources.databases import write_table
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from shoal.errors import InputError, unknown
-from shoal.sources.data import Labels
+from shoal.errors import InputError
+from shoal.sources.data import Labels, chosen
 from shoal.sources.isolated import read_isolated
 
 _READERS = {"spss": "read_sav", "stata": "read_dta", "sas": "read_sas7bdat"}
@@ -34,11 +34,7 @@ def read_statistical(
     request = {"kind": kind, "columns": columns, "encoding": encoding}
     frame, meta = read_isolated("shoal.sources.statistical:parse", path, request)
     if columns is not None:
-        known = set(meta["names"])
-        for column in columns:
-            if column not in known:
-                raise unknown("column", column, meta["names"], where=f"in '{path.name}'")
-        frame = frame.select(list(dict.fromkeys(columns)))
+        frame = frame.select(chosen(columns, meta["names"], f"in '{path.name}'"))
     labels = _labels(meta, kind, frame.columns)
     plain = frame.select(_plain(frame[name], meta["storage"].get(name), labels) for name in frame.columns)
     changed = [name for name in labels.missing if plain[name].null_count() > _nulls(frame[name])]

@@ -8,8 +8,8 @@ from typing import IO
 import numpy as np
 import polars as pl
 
-from shoal.errors import InputError, parameter, unknown
-from shoal.sources.data import Dialect
+from shoal.errors import InputError, parameter
+from shoal.sources.data import Dialect, Said, chosen
 from shoal.sources.dates import in_words
 from shoal.sources.dialect import check_header, first_records, guess_separator, known_decimal, known_separator
 from shoal.sources.encoding import Bytes, decode, find, guess_encoding, known_encoding
@@ -32,11 +32,9 @@ _UTF8 = ("utf-8", "utf-8-sig", "ascii")
 def read_text(
     path: Path,
     default: Dialect,
+    said: Said,
     *,
     columns: Sequence[str] | None,
-    separator: str | None,
-    decimal: str | None,
-    encoding: str | None,
     header_row: int | None = None,
     check_names: bool = True,
     dates: Mapping[str, str] | None = None,
@@ -47,55 +45,59 @@ def read_text(
     nobody said it, the first line is looked at (``check_names``) in case it is a record. ``dates`` are the forms to
     prefer where day and month cannot be told apart.
     """
-    if separator is not None:
-        separator = known_separator(separator)
-    if decimal is not None:
-        decimal = known_decimal(decimal)
-    said_encoding = known_encoding(encoding) if encoding is not None else None
+    said = known_signs(said)
     name = path.name
     data = np.memmap(path, dtype=np.uint8, mode="r")
-    real_encoding = said_encoding or guess_encoding(data, name)
+    encoding = said.encoding or guess_encoding(data, name)
     source: Path | bytes = path
-    if real_encoding in _UTF8:
-        if said_encoding is not None:
+    if encoding in _UTF8:
+        if said.encoding is not None:
             _check_utf8(data, name)
         body = data[3:] if data[:3].tobytes() == codecs.BOM_UTF8 else data
     else:
-        source = decode(data, real_encoding, name).encode("utf-8")
+        source = decode(data, encoding, name).encode("utf-8")
         body = np.frombuffer(source, dtype=np.uint8)
     line = 1 if header_row is None else header_row
     start = _start_of_line(body, max(line, 1), name)
     body = body[start:]
     sample = _sample(body)
-    real_separator = separator or guess_separator(sample, default.separator)
-    names = _header(sample, real_separator, name)
+    separator = said.separator or guess_separator(sample, default.separator)
+    names = _header(sample, separator, name)
     if line == 0:
         names = default_names(len(names))
     else:
         check_header(names, name, "line", line)
     if len(names) > WIDEST:
         raise InputError(f"'{name}' has {len(names):,} columns; Shoal reads at most {WIDEST:,}")
-    if not regular(body, real_separator, len(names)):
-        source = regularise(body.tobytes().decode("utf-8"), real_separator, len(names), name, max(line, 1))
+    if not regular(body, separator, len(names)):
+        source = regularise(body.tobytes().decode("utf-8"), separator, len(names), name, max(line, 1))
     elif start:
         source = body.tobytes()
-    chosen = _choose(names, columns, name)
-    text = _read_as_text(source, real_separator, names, name, header=line > 0)
-    if chosen != names:
+    wanted = chosen(columns, names, f"in '{name}'")
+    text = _read_as_text(source, separator, names, name, header=line > 0)
+    if wanted != names:
         # Not by select, which takes a column named * for all of them.
-        text = pl.DataFrame([text.get_column(column) for column in chosen])
-        text.columns = chosen
-    types = infer(text, real_separator, decimal, dates or {})
-    warnings = first_line(chosen, types.frame, name, "line", 1) if check_names and header_row is None else ()
-    dialect = Dialect(
-        real_separator, types.decimal, real_encoding, "\r\n" if "\r\n" in sample else "\n", types.dates
-    )
-    notes = _notes(dialect, default, separator, decimal, encoding)
+        text = pl.DataFrame([text.get_column(column) for column in wanted])
+        text.columns = wanted
+    types = infer(text, separator, said.decimal, dates or {})
+    warnings = first_line(wanted, types.frame, name, "line", 1) if check_names and header_row is None else ()
+    newline = "\r\n" if "\r\n" in sample else "\n"
+    dialect = Dialect(separator, types.decimal, encoding, newline, types.dates)
+    notes = _notes(dialect, default, said)
     if types.marked:
         notes += (f"NA and the like read as missing in {_listed(types.marked)}",)
     if line == 0:
         notes += (f"no column names, so they are {names[0]} to {names[-1]}",)
     return types.frame, dialect, notes + _notes_on_dates(types), warnings
+
+
+def known_signs(said: Said) -> Said:
+    """The signs themselves, whatever they were called; an ``InputError`` for what cannot be one."""
+    return Said(
+        None if said.separator is None else known_separator(said.separator),
+        None if said.decimal is None else known_decimal(said.decimal),
+        None if said.encoding is None else known_encoding(said.encoding),
+    )
 
 
 def write_text(frame: pl.DataFrame, path: Path, dialect: Dialect, *, safe: bool = False) -> None:
@@ -173,26 +175,14 @@ def _header(sample: str, separator: str, name: str) -> list[str]:
     return records[0] or [""]
 
 
-def _choose(names: list[str], columns: Sequence[str] | None, name: str) -> list[str]:
-    if columns is None:
-        return names
-    known = set(names)
-    for column in columns:
-        if column not in known:
-            raise unknown("column", column, names, where=f"in '{name}'")
-    return list(dict.fromkeys(columns))
-
-
-def _notes(
-    dialect: Dialect, default: Dialect, separator: str | None, decimal: str | None, encoding: str | None
-) -> tuple[str, ...]:
+def _notes(dialect: Dialect, default: Dialect, said: Said) -> tuple[str, ...]:
     notes = []
-    if separator is None and dialect.separator != default.separator:
+    if said.separator is None and dialect.separator != default.separator:
         shown = "tab" if dialect.separator == "\t" else f"'{dialect.separator}'"
         notes.append(f"separator {shown} (guessed)")
-    if decimal is None and dialect.decimal != default.decimal:
+    if said.decimal is None and dialect.decimal != default.decimal:
         notes.append("decimal comma (guessed)")
-    if encoding is None and dialect.encoding != default.encoding:
+    if said.encoding is None and dialect.encoding != default.encoding:
         notes.append(f"encoding {dialect.encoding} (guessed)")
     return tuple(notes)
 

@@ -15,6 +15,7 @@ import polars as pl
 
 from shoal.errors import InputError, unknown
 from shoal.sources.compressed import check_parts
+from shoal.sources.data import chosen
 from shoal.sources.dialect import check_header, looks_like_names
 from shoal.sources.header import default_names, first_line
 from shoal.sources.isolated import OutOfMemory, read_isolated
@@ -93,11 +94,7 @@ def parse(
     body = book.load_sheet(number, header_row=None, skip_rows=above + 1, schema_sample_rows=None).to_polars()
     frame = body if body.width else pl.DataFrame({field: pl.Series([], dtype=pl.String) for field in fields})
     frame.columns = fields
-    known = set(fields)
-    for column in columns or ():
-        if column not in known:
-            raise unknown("column", column, fields, where=f"in '{path.name}'")
-    chosen = fields if columns is None else list(dict.fromkeys(columns))
+    wanted = chosen(columns, fields, f"in '{path.name}'")
     notes = []
     if sheet is None and len(names) > 1:
         notes.append(f"first of {len(names)} sheets read, '{names[0]}'; another is read as FILE::SHEET")
@@ -105,9 +102,9 @@ def parse(
         notes.append(f"column names taken from row {above + 1} of the sheet, below titles (guessed)")
     if above < 0:
         notes.append(f"no column names, so they are {fields[0]} to {fields[-1]}")
-    found = frame.select(_whole(frame[name]) for name in chosen)
+    found = frame.select(_whole(frame[name]) for name in wanted)
     warned = check_names and header_row is None
-    warnings = first_line(chosen, found, path.name, "row", above + 1) if warned else ()
+    warnings = first_line(wanted, found, path.name, "row", above + 1) if warned else ()
     return found, {"notes": notes, "warnings": list(warnings)}
 
 

@@ -1,14 +1,16 @@
 """The experiments of Moro Lías (2024) on seating groups in rooms: exhaustive search, genetic algorithm, constraints."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import partial
 
 import numpy as np
 
 from shoal.appointments.api import assign_sizes
 from shoal.appointments.problem import Problem
 from shoal.appointments.published.branch_and_bound import nodes
-from shoal.appointments.published.genetic import GeneticOptions, evolve
+from shoal.appointments.published.genetic import Evolved, GeneticOptions, evolve
 from shoal.generate.families import FIXED, Instance, family
+from shoal.search import Seeds
 from shoal.studies.study import Row, Scope, Step, Study
 
 # Nodes of the exhaustive search on family 4, read off a plot: K → thousands of nodes.
@@ -30,32 +32,31 @@ def _problem(one: Instance) -> Problem:
     return Problem(one.groups, one.capacities)
 
 
+def _evolved(
+    one: Instance, options: GeneticOptions, generations: int, places: Iterable[Seeds]
+) -> list[Evolved]:
+    """What the genetic algorithm ends with, from each of these places."""
+    return [evolve(_problem(one), options, seeds, generations) for seeds in places]
+
+
 def _nodes(scope: Scope) -> Sequence[Row]:
+    row = partial(Row, "Nodes of the exhaustive search")
     rows = []
     for name in ("f5", "f5n"):
         for size in (10, 100, 10_000):
             _, k, count = nodes(_problem(family(name, size)))
-            rows.append(
-                Row("Nodes of the exhaustive search", f"{name}, X = {size:,}", "nodes", 8, count, f"K = {k}")
-            )
+            rows.append(row(f"{name}, X = {size:,}", "nodes", 8, count, f"K = {k}"))
     for k, thousands in _PLOTTED_NODES.items():
         if scope.quick and k > 30:
             continue
         _, found, count = nodes(_problem(family("f4", k + 2)), limit=10**8)
-        rows.append(
-            Row(
-                "Nodes of the exhaustive search",
-                f"f4, X = {k + 2}",
-                "thousands of nodes",
-                thousands,
-                round(count / 1000, 1),
-                f"K = {found}; the plot differs from the published program, whose count this is",
-            )
-        )
+        note = f"K = {found}; the plot differs from the published program, whose count this is"
+        rows.append(row(f"f4, X = {k + 2}", "thousands of nodes", thousands, round(count / 1000, 1), note))
     return rows
 
 
 def _best(scope: Scope) -> Sequence[Row]:
+    row = partial(Row, "Best K")
     rows = []
     published: dict[str, tuple[int | None, str]] = {
         "t1": (28, ""),
@@ -64,7 +65,7 @@ def _best(scope: Scope) -> Sequence[Row]:
     }
     for name, (there, note) in published.items():
         plan = assign_sizes(FIXED[name].groups, FIXED[name].capacities)
-        rows.append(Row("Best K", name, "K", there, plan.k, note or "proved"))
+        rows.append(row(name, "K", there, plan.k, note or "proved"))
     for name, formula in {"f4": "X − 2", "f4n": "X − 1", "f5": "X", "f5n": "X"}.items():
         for size in (10, 10_000, 30_000, 10**6, 10**9):
             one = family(name, size)
@@ -73,28 +74,11 @@ def _best(scope: Scope) -> Sequence[Row]:
             if (name, size) == ("f4", 30_000):
                 seconds += "; published about 275 s with Gecode"
             proof = "proved" if plan.optimal else "not proved"
-            rows.append(
-                Row(
-                    "Best K",
-                    f"{name}, X = {size:,}",
-                    f"K ({formula})",
-                    one.best,
-                    plan.k,
-                    f"{proof}, {seconds}",
-                )
-            )
+            case = f"{name}, X = {size:,}"
+            rows.append(row(case, f"K ({formula})", one.best, plan.k, f"{proof}, {seconds}"))
     wrong = assign_sizes([10], [4, 4, 4])
-    rows.append(
-        Row(
-            "Best K",
-            "one group of 10, rooms 4, 4, 4",
-            "K",
-            2,
-            wrong.k,
-            "the published bound stops the search too early",
-        )
-    )
-    return rows
+    note = "the published bound stops the search too early"
+    return [*rows, row("one group of 10, rooms 4, 4, 4", "K", 2, wrong.k, note)]
 
 
 def _ablation(scope: Scope) -> Sequence[Row]:
@@ -107,26 +91,17 @@ def _ablation(scope: Scope) -> Sequence[Row]:
         "f8": Instance("f8", (size,) * 4, _PAIRS, 2800),
         "f8n": Instance("f8n", (size,) * 4, (*_PAIRS, size // 2, size // 2), 3900),
     }
+    row = partial(Row, "Genetic algorithm, three versions")
     rows = []
     for name, one in cases.items():
         for version, there in zip(("random", "guided", "repairing"), _ABLATION[name], strict=True):
             options = GeneticOptions(version=version, crossover="columns")  # type: ignore[arg-type]
-            found = [
-                evolve(_problem(one), options, scope.seeds("ablation", name, version, run), generations)
-                for run in range(runs)
-            ]
+            places = (scope.seeds("ablation", name, version, run) for run in range(runs))
+            found = _evolved(one, options, generations, places)
             share = float(np.mean([item.k for item in found])) / (one.best or 1)
             broken = float(np.mean([item.violations for item in found]))
-            rows.append(
-                Row(
-                    "Genetic algorithm, three versions",
-                    f"{name}, {version}",
-                    "mean K / best K",
-                    there,
-                    round(share, 3),
-                    f"mean violations {broken:.2g}; {runs} runs of {generations:,} generations",
-                )
-            )
+            note = f"mean violations {broken:.2g}; {runs} runs of {generations:,} generations"
+            rows.append(row(f"{name}, {version}", "mean K / best K", there, round(share, 3), note))
     return rows
 
 
@@ -137,22 +112,12 @@ def _mutation(scope: Scope) -> Sequence[Row]:
     for rate, there in published.items():
         for name, figure in zip(("t1", "t2"), there, strict=True):
             options = GeneticOptions(crossover="columns", population=400, mutation=rate)
-            found = [
-                evolve(
-                    _problem(FIXED[name]),
-                    options,
-                    scope.seeds("mutation", name, run, int(100 * rate)),
-                    generations,
-                ).k
-                for run in range(runs)
-            ]
+            places = (scope.seeds("mutation", name, run, int(100 * rate)) for run in range(runs))
+            found = [item.k for item in _evolved(FIXED[name], options, generations, places)]
             hits = sum(k == FIXED[name].best for k in found)
             note = f"mean of {runs} runs, {hits} at the optimum; published is a single run"
-            rows.append(
-                Row(
-                    "Mutation rate", f"{name}, {rate:.0%}", "K", figure, round(float(np.mean(found)), 1), note
-                )
-            )
+            mean = round(float(np.mean(found)), 1)
+            rows.append(Row("Mutation rate", f"{name}, {rate:.0%}", "K", figure, mean, note))
     return rows
 
 
@@ -166,27 +131,16 @@ def _comparison(scope: Scope) -> Sequence[Row]:
             one = family(name, size)
             for crossover in ("columns", "rows"):
                 options = GeneticOptions(crossover=crossover)
-                found = [
-                    evolve(
-                        _problem(one),
-                        options,
-                        scope.seeds("comparison", name, size, crossover, run),
-                        generations,
-                    )
-                    for run in range(runs)
-                ]
+                places = (scope.seeds("comparison", name, size, crossover, run) for run in range(runs))
+                found = _evolved(one, options, generations, places)
                 valid = [item.k for item in found if not item.violations]
-                share = float(np.mean(valid)) / (one.best or 1) if valid else None
-                rows.append(
-                    Row(
-                        "Three solvers compared",
-                        f"{name}, X = {size:,}, crossing {crossover}",
-                        "genetic K / best K",
-                        there if crossover == "columns" else None,
-                        None if share is None else round(share, 3),
-                        f"{len(valid)} of {runs} runs obey the rules; best K {one.best} is proved by constraints",
-                    )
+                share = round(float(np.mean(valid)) / (one.best or 1), 3) if valid else None
+                case = f"{name}, X = {size:,}, crossing {crossover}"
+                printed = there if crossover == "columns" else None
+                note = (
+                    f"{len(valid)} of {runs} runs obey the rules; best K {one.best} is proved by constraints"
                 )
+                rows.append(Row("Three solvers compared", case, "genetic K / best K", printed, share, note))
     return rows
 
 

@@ -71,21 +71,16 @@ def _solved(population: int, ranges: Ranges, scope: Scope, run: int) -> _Solved 
 def _gain(population: int, scope: Scope) -> Sequence[Row]:
     ranges, published = _GAINS[population]
     runs = _runs(population, scope)
-    gains: list[tuple[float, float, float]] = []
+    gains: list[list[float]] = []
     proved = 0
     for run in range(runs):
         found = _solved(population, ranges, scope, run)
         if not found:
             continue
-        best, rule, chance, base = found.optimal, found.heuristic, found.random, found.before
+        best, rule, chance = found.optimal, found.heuristic, found.random
         proved += found.proved
-        gains.append(
-            (
-                best.improvement_counted_from_one(chance, base),
-                rule.improvement_counted_from_one(chance, base),
-                best.improvement_counted_from_one(rule, base),
-            )
-        )
+        compared = ((best, chance), (rule, chance), (best, rule))
+        gains.append([one.improvement_counted_from_one(other, found.before) for one, other in compared])
     means = np.array(gains).mean(axis=0)
     note = f"{runs} runs, {proved} proved optimal"
     names = ("optimal over random", "heuristic over random", "optimal over heuristic")
@@ -104,21 +99,16 @@ def _mean_k(place: int, scope: Scope) -> Sequence[Row]:
     note = "; ".join(
         part for part in (f"{runs} runs, vector proved in {proved}, K in {k_proved}", remark) if part
     )
+    names = {
+        "random": "random",
+        "optimal": "optimal",
+        "heuristic": "heuristic",
+        "before": "before any appointment",
+    }
+    means = [round(float(np.mean([getattr(item, key).k for item in found])), 3) for key in names]
     return [
-        Row(
-            "Mean K (Table 8)",
-            case,
-            name,
-            there,
-            round(float(np.mean([getattr(item, key).k for item in found])), 3),
-            note,
-        )
-        for name, key, there in zip(
-            ("random", "optimal", "heuristic", "before any appointment"),
-            ("random", "optimal", "heuristic", "before"),
-            (*published, None),
-            strict=True,
-        )
+        Row("Mean K (Table 8)", case, name, there, mean, note)
+        for name, there, mean in zip(names.values(), (*published, None), means, strict=True)
     ]
 
 
@@ -163,11 +153,7 @@ def _real(scope: Scope) -> Sequence[Row]:
 def _steps(scope: Scope) -> Sequence[Step]:
     steps = [Step("example", "the worked example", _example), Step("real", "a real programme", _real)]
     steps += [
-        Step(
-            f"gain-{population}",
-            f"gain at N = {population}",
-            partial(_gain, population),
-        )
+        Step(f"gain-{population}", f"gain at N = {population}", partial(_gain, population))
         for population in _GAINS
     ]
     steps += [

@@ -10,7 +10,7 @@ import io
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -204,9 +204,7 @@ def _write(path: Path, text: str) -> None:
 def to_csv(rows: Iterable[Row]) -> str:
     """The rows as CSV text."""
     out = io.StringIO()
-    writer = csv.DictWriter(
-        out, ["table", "case", "measure", "published", "measured", "note"], lineterminator="\n"
-    )
+    writer = csv.DictWriter(out, [column.name for column in fields(Row)], lineterminator="\n")
     writer.writeheader()
     writer.writerows(asdict(row) for row in rows)
     return out.getvalue()

@@ -32,11 +32,7 @@ def _named(text: str, slots: Slots) -> np.ndarray:
     parts = [part.strip() for part in text.replace("|", ";").split(";") if part.strip()]
     if not parts:
         return np.ones(slots.ids.len(), bool)
-    columns = {
-        str(slots.ids.name): slots.ids,
-        **{name: slots.attributes[name] for name in slots.attributes.columns},
-    }
-    values = {name: column.cast(pl.String).fill_null("").to_numpy() for name, column in columns.items()}
+    values = {name: np.array(texts, object) for name, texts in slots.texts.items()}
     allowed: dict[str, np.ndarray] = {}
     for part in parts:
         name, equals, value = part.partition("=")
@@ -56,10 +52,7 @@ def _named(text: str, slots: Slots) -> np.ndarray:
 
 def _joined(people: pl.DataFrame, slots: Slots, table: Any) -> tuple[np.ndarray, np.ndarray]:
     """Eligibility from a table: a person may go to a slot if some line agrees with both."""
-    slot_columns = {
-        str(slots.ids.name): slots.ids,
-        **{name: slots.attributes[name] for name in slots.attributes.columns},
-    }
+    slot_columns = slots.texts
     theirs = [name for name in table.columns if name in slot_columns]
     ours = [name for name in table.columns if name in people.columns and name not in theirs]
     for name in table.columns:
@@ -75,15 +68,12 @@ def _joined(people: pl.DataFrame, slots: Slots, table: Any) -> tuple[np.ndarray,
 
     both = codes(pl.concat([own, text.select(ours)]), ours)
     person, line = both[: people.height], both[people.height :]
-    values = [slot_columns[name].cast(pl.String).fill_null("").to_list() for name in theirs]
-    by_key: dict[tuple[str, ...], np.ndarray] = {}
-    number = int(both.max()) + 1
-    patterns = np.zeros((number, slots.ids.len()), bool)
-    keys = list(zip(*values, strict=True))
+    places: dict[tuple[str, ...], list[int]] = {}
+    for place, key in enumerate(zip(*(slot_columns[name] for name in theirs), strict=True)):
+        places.setdefault(key, []).append(place)
+    patterns = np.zeros((int(both.max()) + 1, slots.ids.len()), bool)
     for code, wanted in zip(line.tolist(), text.select(theirs).rows(), strict=True):
-        if wanted not in by_key:
-            by_key[wanted] = np.array([key == wanted for key in keys])
-        patterns[code] |= by_key[wanted]
+        patterns[code, places.get(wanted, [])] = True
     return _merged(person, patterns)
 
 

@@ -56,6 +56,12 @@ class Slots:
         return cls(ids.alias(name), capacities, booked, frame.select(rest))
 
     @property
+    def texts(self) -> dict[str, list[str]]:
+        """The names of the slots and their attributes, as texts by column."""
+        columns = [self.ids, *self.attributes.get_columns()]
+        return {str(column.name): column.cast(pl.String).fill_null("").to_list() for column in columns}
+
+    @property
     def free(self) -> np.ndarray:
         """Seats not booked."""
         free: np.ndarray = self.capacities - self.booked

@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 import sqlalchemy as sa
 
-from shoal.errors import InputError, unknown
+from shoal.errors import InputError
 from shoal.sources.address import Database, TableAddress
-from shoal.sources.data import Data
+from shoal.sources.data import Data, chosen
 from shoal.sources.databases import catalogue, dynamic, types
 from shoal.sources.databases.connecting import connected
 from shoal.sources.databases.failures import one_line
@@ -51,10 +51,7 @@ def reflect(connection: sa.Connection, place: catalogue.Place) -> sa.Table:
 
 def _choose(table: sa.Table, columns: Sequence[str] | None, name: str) -> list[sa.Column[Any]]:
     known = {str(column.name): column for column in table.columns}
-    for column in columns or ():
-        if column not in known:
-            raise unknown("column", column, known, where=f"in table '{name}'")
-    return list(known.values()) if columns is None else [known[column] for column in dict.fromkeys(columns)]
+    return [known[column] for column in chosen(columns, known, f"in table '{name}'")]
 
 
 def _order(connection: sa.Connection, place: catalogue.Place, table: sa.Table) -> list[sa.Column[Any]]:

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 
 from shoal.errors import InputError, unknown
+from shoal.sources.data import chosen
 from shoal.sources.databases import catalogue, types
 from shoal.sources.databases.catalogue import Place
 from shoal.sources.databases.loading import load
@@ -28,9 +29,7 @@ def update(connection: sa.Connection, name: str, keys: list[str], frame: pl.Data
     _check_engine(connection, found := catalogue.find(connection, name))
     table = reflect(connection, found)
     known = {str(column.name): column for column in table.columns}
-    for column in frame.columns:
-        if column not in known:
-            raise unknown("column", column, known, where=f"in table '{name}'")
+    chosen(frame.columns, known, f"in table '{name}'")
     _check_types(frame, keys, known)
     news = _news(connection, found, frame, keys, known)
     match = sa.and_(*(known[key] == news.columns[f"k{i}"] for i, key in enumerate(keys)))
