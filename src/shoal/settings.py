@@ -127,6 +127,11 @@ def counted_unit(sentence: str = "Count distinct units in K.", *, section: str =
     return setting(None, sentence, section=section, label="Unit", otherwise="every record is one")
 
 
+def choice(sentence: str, words: Mapping[str, str], *, section: str, label: str) -> Any:
+    """Declare a choice: its values and what they are called on a page, the usual one first."""
+    return setting(next(iter(words)), sentence, section=section, label=label, words=words)
+
+
 @dataclass(frozen=True)
 class Spelling:
     """How a value is written in a line of text, or in several if it is ``repeated``; ``kind`` is the field it gets on a form."""
@@ -344,25 +349,19 @@ def _field(name: str, info: FieldInfo) -> SettingField:
         kind,
         None if default is PydanticUndefined else default,
         info.description or "",
-        about.get("section", ""),
-        choices,
-        about.get("words", {}),
-        about.get("short"),
-        about.get("flag"),
-        metavar or "|".join(choices) or usual.get(kind),
-        about.get("otherwise"),
-        about.get("label") or _label(name),
+        choices=choices,
         least=limits["ge"],
         most=limits["le"],
         above=limits["gt"],
         below=limits["lt"],
         may_be_empty=empty,
         required=info.is_required(),
-        argument=bool(about.get("argument")),
-        only=about.get("only"),
-        needed_in=about.get("needed_in"),
-        blank=bool(about.get("blank")),
         spelling=spelling,
+        **{
+            "label": _label(name),
+            **{what: value for what, value in about.items() if what != "served"},
+            "metavar": metavar or "|".join(choices) or usual.get(kind),
+        },
     )
 
 

@@ -7,6 +7,7 @@ from shoal.settings import (
     Columns,
     Settings,
     SeveralData,
+    choice,
     counted_unit,
     data_argument,
     required_k,
@@ -42,12 +43,11 @@ class AnonymitySettings(Settings):
         1, "Number of tables: DATA0, DATA1, … (1: DATA itself).", only="command", ge=1, le=10_000
     )
     unit: Column | None = counted_unit("Whose records these are: K counts distinct units.", section=_COUNTING)
-    null: Literal["own", "wildcard"] = setting(
-        "own",
+    null: Literal["own", "wildcard"] = choice(
         "A missing value is a value of its own, or matches any.",
+        {"own": "is a value of its own", "wildcard": "matches any value"},
         section=_COUNTING,
         label="A missing value",
-        words={"own": "is a value of its own", "wildcard": "matches any value"},
     )
     confidential: Column | None = setting(
         None,

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from shoal.search.settings import SearchSettings, method, method_options, target
-from shoal.settings import Columns, Data, Groups, Options, data_argument, setting, smallest, switch
+from shoal.settings import Columns, Data, Groups, Options, choice, data_argument, setting, smallest, switch
 
 _SCORING = "Scoring, gaps"
 
@@ -22,26 +22,23 @@ class GroupSettings(SearchSettings):
     groups: Groups | None = setting(
         None, "Score these groups, search nothing.", label="Groups to score", otherwise="search for them"
     )
-    variant: Literal["compatible", "literal"] = setting(
-        "compatible",
+    variant: Literal["compatible", "literal"] = choice(
         "Score as in the published tables or their text.",
+        {"compatible": "as in the published tables", "literal": "as in their text"},
         section=_SCORING,
         label="Score",
-        words={"compatible": "as in the published tables", "literal": "as in their text"},
     )
-    bounds: Literal["compatible", "strict"] = setting(
-        "compatible",
+    bounds: Literal["compatible", "strict"] = choice(
         "May the last cluster be below k when scoring.",
+        {"compatible": "may be below k when scoring", "strict": "has k records too"},
         section=_SCORING,
         label="The last cluster",
-        words={"compatible": "may be below k when scoring", "strict": "has k records too"},
     )
-    missing: Literal["aside", "refuse"] = setting(
-        "aside",
+    missing: Literal["aside", "refuse"] = choice(
         "Records with missing values.",
+        {"aside": "are left out of the search", "refuse": "are refused"},
         section=_SCORING,
         label="Records with gaps",
-        words={"aside": "are left out of the search", "refuse": "are refused"},
     )
     alone: bool = switch(
         "Also search with each genetic operator alone, for the report.",

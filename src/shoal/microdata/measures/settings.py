@@ -13,6 +13,7 @@ from shoal.settings import (
     Settings,
     SeveralData,
     Spelling,
+    choice,
     counted_unit,
     setting,
     split_names,
@@ -95,12 +96,11 @@ class CompareSettings(Settings):
     scaling: Literal["min-max", "z-score", "none"] = setting(
         "min-max", "Scale before distances.", section=_MEASURES
     )
-    around: Literal["protected", "original"] = setting(
-        "protected",
+    around: Literal["protected", "original"] = choice(
         "What intervals lie around.",
+        {"protected": "the protected value", "original": "the original value"},
         section=_MEASURES,
         label="Intervals lie around",
-        words={"protected": "the protected value", "original": "the original value"},
     )
     widths: Percentages = setting(
         [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0],
@@ -109,12 +109,11 @@ class CompareSettings(Settings):
         label="Half widths of the intervals, %",
         min_length=1,
     )
-    ties: Literal["expected", "strict"] = setting(
-        "expected",
+    ties: Literal["expected", "strict"] = choice(
         "A tie counts by its chance, or as no link.",
+        {"expected": "by its chance", "strict": "as no link"},
         section=_MEASURES,
         label="A tie counts",
-        words={"expected": "by its chance", "strict": "as no link"},
     )
     within: float | None = setting(
         None,

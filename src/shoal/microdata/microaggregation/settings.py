@@ -10,6 +10,7 @@ from shoal.settings import (
     Data,
     Options,
     Weights,
+    choice,
     counted_unit,
     data_argument,
     required_k,
@@ -58,19 +59,17 @@ class MicroaggregateSettings(SearchSettings):
     drop: Columns | None = setting(
         None, "Identifiers to remove.", section=_RECORDS, label="Columns to remove"
     )
-    missing: Literal["refuse", "aside", "impute"] = setting(
-        "refuse",
+    missing: Literal["refuse", "aside", "impute"] = choice(
         "Records with gaps: refuse, do not release, or fill in.",
+        {"refuse": "are refused", "aside": "are set aside, not released", "impute": "are filled in"},
         section=_RECORDS,
         label="Records with gaps",
-        words={"refuse": "are refused", "aside": "are set aside, not released", "impute": "are filled in"},
     )
-    aggregate: Literal["mean", "median", "rounded-mean"] = setting(
-        "mean",
+    aggregate: Literal["mean", "median", "rounded-mean"] = choice(
         "What stands for a group.",
+        {"mean": "its mean", "median": "its median", "rounded-mean": "its mean, rounded"},
         section=_RECORDS,
         label="A group is replaced by",
-        words={"mean": "its mean", "median": "its median", "rounded-mean": "its mean, rounded"},
     )
     largest: int | None = setting(
         None,
@@ -87,12 +86,11 @@ class MicroaggregateSettings(SearchSettings):
     attribute_weights: Weights | None = setting(
         None, "Importance in the distance.", section=_RECORDS, label="Importance of columns"
     )
-    order: Literal["keep", "sorted"] = setting(
-        "keep",
+    order: Literal["keep", "sorted"] = choice(
         "Order of the released records.",
+        {"keep": "as it was", "sorted": "sorted"},
         section=_RECORDS,
         label="Order of the released records",
-        words={"keep": "as it was", "sorted": "sorted"},
     )
     method: str = method("auto", "How to find the groups")
     options: Options = method_options()
