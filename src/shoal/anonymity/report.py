@@ -79,12 +79,8 @@ def _facts(result: "Anonymity", settings: AnonymitySettings) -> list[tuple[str, 
         ("a missing value", "is a value of its own" if result.null == "own" else "matches any value"),
     ]
     if result.diversity is not None:
-        pairs.append(
-            (
-                "diversity",
-                f"at least {result.diversity.distinct} distinct values, entropy {result.diversity.entropy:.3g}",
-            )
-        )
+        distinct, entropy = result.diversity.distinct, result.diversity.entropy
+        pairs.append(("diversity", f"at least {distinct} distinct values, entropy {entropy:.3g}"))
     return pairs
 
 
@@ -104,16 +100,10 @@ def tables(measured: "Measured", settings: AnonymitySettings) -> list[Rows]:
     """The sizes of the classes, or of several tables a line each."""
     if len(measured) > 1:
         every = figures(measured, settings)
-        return [
-            Rows(
-                ["table", "records", "classes", "K", "people below 3", "below 5", "below 10"],
-                [
-                    (name, r.records, r.classes, r.k, r.below(3), r.below(5), r.below(10))
-                    for name, r in measured
-                ],
-                rest=f"K: mean {every['k_mean']:g}, smallest {every['k_min']}, largest {every['k_max']}",
-            )
-        ]
+        header = ["table", "records", "classes", "K", "people below 3", "below 5", "below 10"]
+        body = [(name, r.records, r.classes, r.k, *map(r.below, (3, 5, 10))) for name, r in measured]
+        overall = f"K: mean {every['k_mean']:g}, smallest {every['k_min']}, largest {every['k_max']}"
+        return [Rows(header, body, rest=overall)]
     result = measured[0][1]
     sizes = list(result.people.items())
     more = len(sizes) - _SIZES_SHOWN
@@ -127,11 +117,11 @@ def tables(measured: "Measured", settings: AnonymitySettings) -> list[Rows]:
     if settings.show_values:
         smallest = result.smallest(10)
         # Values as the data have them: a postcode or a year is no count.
-        body = [
+        by_value = [
             [*("" if value is None else str(value) for value in values), size]
             for *values, size in smallest.iter_rows()
         ]
-        found.append(Rows([*smallest.columns], body, title="the smallest classes"))
+        found.append(Rows([*smallest.columns], by_value, title="the smallest classes"))
     return found
 
 
@@ -148,10 +138,9 @@ def page(measured: "Measured", settings: AnonymitySettings) -> Page:
         sheet.facts(_facts(result, settings))
         bins = merge_small(_binned(result.people))
         if bins:
+            names, counts = [b.name for b in bins], [b.count for b in bins]
             sheet.chart(
-                charts.bars(
-                    [b.name for b in bins], [b.count for b in bins], x="size of the class", y="people"
-                ),
+                charts.bars(names, counts, x="size of the class", y="people"),
                 "How many people are in classes of which size. Bars stand for at least 10 people.",
             )
         else:

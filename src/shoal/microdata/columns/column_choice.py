@@ -55,11 +55,11 @@ def choose_columns(
     numeric = [name for name, kind in schema.items() if kind.is_numeric() and name not in not_these]
     found = [guess for guess in guesses or guess_roles(frame) if guess.column not in not_these]
     faulty = tuple((guess.column, guess.kind) for guess in found if guess.fault)
-    told = "".join(f"; column '{name}' is {kind}" for name, kind in faulty)
+    wrong = "".join(f"; column '{name}' is {kind}" for name, kind in faulty)
     if not numeric:
         raise InputError(
             f"there is no numeric column to microaggregate; name columns with {parameter('columns')} or "
-            f"{parameter('ordinal')}{told}"
+            f"{parameter('ordinal')}{wrong}"
         )
     if asked is not None:
         return Choice(tuple(numeric), faulty)
@@ -68,15 +68,9 @@ def choose_columns(
     if not chosen:
         raise InputError(
             "every numeric column is constant or looks like an identifier, code, year or weight; "
-            f"name those to protect with {parameter('columns')}{told}"
+            f"name those to protect with {parameter('columns')}{wrong}"
         )
     taken = set(chosen)
-    return Choice(
-        chosen,
-        tuple(
-            (guess.column, guess.kind)
-            for guess in found
-            if guess.column not in taken
-            and (guess.column in numbers or guess.kind == "a date" or guess.fault)
-        ),
-    )
+    others = [guess for guess in found if guess.column not in taken]
+    told = [g for g in others if g.column in numbers or g.kind == "a date" or g.fault]
+    return Choice(chosen, tuple((guess.column, guess.kind) for guess in told))

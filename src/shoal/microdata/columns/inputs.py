@@ -82,13 +82,8 @@ def records_to_keep(attributes: Mapping[str, Attribute], missing: Missing) -> tu
             f"{parameter('missing', 'impute')} (filled with the mean of the group)"
         )
     if missing == "aside":
-        return ~any_gap, [
-            counted(
-                int(any_gap.sum()),
-                "record with missing values is set aside and not released",
-                "records with missing values are set aside and not released",
-            )
-        ]
+        one, many = "record with missing values is", "records with missing values are"
+        return ~any_gap, [f"{counted(int(any_gap.sum()), one, many)} set aside and not released"]
     return keep, [f"missing values are filled with the mean of the group: {columns}"]
 
 

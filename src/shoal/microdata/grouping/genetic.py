@@ -112,7 +112,7 @@ def search(
     for number in range(options.runs):
         if found and run.stopped:
             break
-        found.append(_one_run(evaluator, options, run, seeds.child("run", number), start, options.runs > 1))
+        found.append(_one_run(evaluator, options, run, seeds.child("run", number), start))
     best, course, statistics = min(found, key=lambda item: item[0].score.value)
     partition, score = best.partition, best.score
     # One group keeps k for all attributes together, so it is preferred to any that is not better.
@@ -134,12 +134,7 @@ def search(
 
 
 def _one_run(
-    evaluator: Evaluator,
-    options: GommOptions,
-    run: Run,
-    seeds: Seeds,
-    start: Sequence[int] | None,
-    several: bool,
+    evaluator: Evaluator, options: GommOptions, run: Run, seeds: Seeds, start: Sequence[int] | None
 ) -> tuple[SearchRun, Course, Any]:
     n = evaluator.problem.n
     state = seeds.child("founders").state()
@@ -178,7 +173,7 @@ def _one_run(
     # Every run has its own share of the generations, also when a budget cuts the last one short.
     for generation in evolve(evolution, run):
         remember()
-        if several and generation >= options.generations:
+        if options.runs > 1 and generation >= options.generations:
             break
     partition = evolution.best.partition
     score = evaluator.scores([partition])[0]

@@ -139,11 +139,10 @@ def compare(
     before, after = before[rows_before.tolist()], after[rows_after.tolist()]
     notes += remark
     if key is not None and key not in counted:
-        warnings = [
-            *warnings,
+        warnings.append(
             f"the key '{key}' is in the protected data and does not count in K; if it is released, whoever knows it finds "
-            "the record",
-        ]
+            "the record"
+        )
     tables = [np.column_stack([_numbers(frame, column) for column in names]) for frame in (before, after)]
     complete = ~(np.isnan(tables[0]) | np.isnan(tables[1])).any(axis=1)
     left_out = int((~complete).sum())
@@ -154,14 +153,8 @@ def compare(
         raise InputError("there is no record with a value in every column to compare")
     scenarios = _scenarios(known, names)
     using = definitions or Definitions()
-    measured = measure(
-        x,
-        y,
-        using,
-        scenarios=[[names.index(column) for column in scenario] for scenario in scenarios],
-        seeds=Seeds(seed),
-        threads=threads,
-    )
+    places = [[names.index(column) for column in scenario] for scenario in scenarios]
+    measured = measure(x, y, using, scenarios=places, seeds=Seeds(seed), threads=threads)
     notes += _remarks(measured, x.shape[0], using)
     return Comparison(
         name=name,
@@ -180,18 +173,7 @@ def compare(
         warnings=messages(warnings),
         settings=(
             ("records paired by", f"key '{key}'" if key is not None else pairing.way),
-            ("scaling before distances", using.scaling),
-            (
-                "intervals",
-                f"±{min(using.widths):.0%} to ±{max(using.widths):.0%} around the {using.around} value",
-            ),
-            ("ties in the linkage by distance", using.ties),
-            (
-                "agreement in the probabilistic linkage",
-                "same tenth of the original column"
-                if using.within is None
-                else f"within {using.within:g} standard deviations",
-            ),
+            *using.in_words(),
             ("seed", seed),
         ),
         references=_references(x, using, threads) if references and x.shape[0] <= REFERENCES_UP_TO else {},
@@ -275,14 +257,10 @@ def _remarks(measured: Measured, records: int, using: Definitions) -> list[str]:
 
 
 def _by_attribute(names: Sequence[str], measured: Measured) -> tuple[AttributeComparison, ...]:
+    parts = zip(names, measured.id_by_column, measured.id_sd_by_column, measured.loss.by_column, strict=True)
     return tuple(
-        AttributeComparison(
-            column=name,
-            id=float(measured.id_by_column[place]),
-            id_sd=float(measured.id_sd_by_column[place]),
-            **vars(measured.loss.by_column[place]),
-        )
-        for place, name in enumerate(names)
+        AttributeComparison(column=name, id=float(share), id_sd=float(by_sd), **vars(loss))
+        for name, share, by_sd, loss in parts
     )
 
 

@@ -42,6 +42,19 @@ class Definitions:
         if self.within is not None:
             number(self.within, "the distance within which values agree", least=0.0)
 
+    def in_words(self) -> list[tuple[str, str]]:
+        """What was decided, for a report."""
+        widths = f"±{min(self.widths):.0%} to ±{max(self.widths):.0%} around the {self.around} value"
+        agreeing = "same tenth of the original column"
+        if self.within is not None:
+            agreeing = f"within {self.within:g} standard deviations"
+        return [
+            ("scaling before distances", self.scaling),
+            ("intervals", widths),
+            ("ties in the linkage by distance", self.ties),
+            ("agreement in the probabilistic linkage", agreeing),
+        ]
+
 
 @dataclass(frozen=True, eq=False)
 class Measured:

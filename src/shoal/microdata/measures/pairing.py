@@ -95,10 +95,8 @@ class Pairing:
 def _by_links(
     before: nw.DataFrame, after: nw.DataFrame, links: RecordLinks
 ) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    for frame, linked, which in (
-        (before, links.records, "original"),
-        (after, links.released_records, "protected"),
-    ):
+    sides = ((before, links.records, "original"), (after, links.released_records, "protected"))
+    for frame, linked, which in sides:
         if len(frame) != linked:
             raise InputError(
                 f"the record links are of {linked} {which} records, but the {which} data has {len(frame)}"
@@ -147,33 +145,26 @@ def key_values(frame: nw.DataFrame, key: str, which: str) -> list[Any]:
 
 
 def _left_out(count: int) -> list[str]:
-    return (
-        [
-            counted(
-                count,
-                "record is not in the protected data and is left out",
-                "records are not in the protected data and are left out",
-            )
-        ]
-        if count
-        else []
-    )
+    one = "record is not in the protected data and is left out"
+    many = "records are not in the protected data and are left out"
+    return [counted(count, one, many)] if count else []
 
 
 def _by_position(
     before: nw.DataFrame, after: nw.DataFrame, compared: Sequence[str]
 ) -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
+    use = f"use {parameter('key')} or {parameter('record_links')}"
     if len(before) != len(after):
         raise InputError(
             f"the original has {len(before)} records and the protected data {len(after)}, so they cannot be paired by "
-            f"position; use {parameter('key')} or {parameter('record_links')}"
+            f"position; {use}"
         )
     rows = np.arange(len(before))
     witnesses, moved = _kept(before, after, rows, rows, compared)
     if moved:
         raise InputError(
             f"column '{moved[0]}' has the same values in both tables, but at other records, so the records are not in "
-            f"the same order; use {parameter('key')} or {parameter('record_links')}"
+            f"the same order; {use}"
         )
     kinds, new_kinds = before.schema, after.schema
     for name in _shared(before, after):
@@ -181,19 +172,15 @@ def _by_position(
         if ordered and _sorted_anew(_floats(before[name]), _floats(after[name])):
             raise InputError(
                 f"the protected data is sorted by '{name}' and the original is not, so the records are not in the same "
-                f"order; use {parameter('key')} or {parameter('record_links')}"
+                f"order; {use}"
             )
     if witnesses:
-        return (
-            rows,
-            rows,
-            [f"records are paired by position; {', '.join(witnesses)} agree in all of them"],
-            [],
-        )
+        confirmed = f"records are paired by position; {', '.join(witnesses)} agree in all of them"
+        return rows, rows, [confirmed], []
     if _nothing_follows(before, after, compared):
         raise InputError(
             "no column compared follows the original from record to record, so the records are hardly in the same order; "
-            f"use {parameter('key')} or {parameter('record_links')}"
+            + use
         )
     return rows, rows, [], ["records are paired by position, which nothing in the two tables confirms"]
 

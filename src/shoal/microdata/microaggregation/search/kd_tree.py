@@ -110,7 +110,8 @@ def split(
 
 
 @kernel
-def _grow(points, order, leaf, start, end, child, low, high):  # type: ignore[no-untyped-def]
+def _grow(tree, leaf):  # type: ignore[no-untyped-def]
+    points, order, start, end, child, low, high = tree
     n, d = points.shape
     keys = np.empty(n)
     start[0] = 0
@@ -153,14 +154,11 @@ def tree_of(points: np.ndarray, leaf: int = 16) -> Tree:
     """A tree with at most ``leaf`` points in each leaf."""
     n, d = points.shape
     room = 2 * (2 * n // max(1, leaf) + 2)
-    order = np.arange(n, dtype=np.int32)
-    start = np.empty(room, dtype=np.int32)
-    end = np.empty(room, dtype=np.int32)
-    child = np.empty(room, dtype=np.int32)
-    low = np.empty((room, d))
-    high = np.empty((room, d))
-    nodes = _grow(points, order, leaf, start, end, child, low, high)
-    return Tree(points[order], order, start[:nodes], end[:nodes], child[:nodes], low[:nodes], high[:nodes])
+    slices = (np.empty(room, dtype=np.int32) for _ in range(3))
+    boxes = (np.empty((room, d)) for _ in range(2))
+    tree = Tree(points, np.arange(n, dtype=np.int32), *slices, *boxes)
+    nodes = _grow(tree, leaf)
+    return Tree(points[tree.order], tree.order, *(part[:nodes] for part in tree[2:]))
 
 
 @kernel(inline="always")
