@@ -60,13 +60,18 @@ def read_attribute(
         _check_size(name, values)
         whole: Kind = "integer" if kind.is_integer() else "number"
         return Attribute(name, whole, values, kind)
-    if kind == nw.Date or kind == nw.Datetime or isinstance(kind, nw.Datetime):
+    if is_moment(kind):
         moments = column.cast(nw.Datetime("us")) if kind == nw.Date else column
         missing = column.is_null().to_numpy()
         micros = moments.dt.timestamp("us").fill_null(0).to_numpy().astype(np.float64)
         values = np.where(missing, np.nan, micros)
         return Attribute(name, "moment", values, kind)
     raise InputError(f"column '{name}' is not numeric: {why_not_numeric(column)}; {_what_to_do(column)}")
+
+
+def is_moment(kind: Any) -> bool:
+    """Whether values of a type are dates, with or without the time of day."""
+    return bool(kind == nw.Date or kind == nw.Datetime or isinstance(kind, nw.Datetime))
 
 
 def _what_to_do(column: nw.Series) -> str:

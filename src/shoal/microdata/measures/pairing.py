@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError, parameter, unknown
-from shoal.microdata.columns.attributes import read_attribute
+from shoal.microdata.columns.attributes import is_moment, read_attribute
 from shoal.microdata.columns.record_links import RecordLinks, released_numbers
 from shoal.numbers import counted
 
@@ -168,7 +168,7 @@ def _by_position(
         )
     kinds, new_kinds = before.schema, after.schema
     for name in _shared(before, after):
-        ordered = all(kind.is_numeric() or _is_moment(kind) for kind in (kinds[name], new_kinds[name]))
+        ordered = all(kind.is_numeric() or is_moment(kind) for kind in (kinds[name], new_kinds[name]))
         if ordered and _sorted_anew(_floats(before[name]), _floats(after[name])):
             raise InputError(
                 f"the protected data is sorted by '{name}' and the original is not, so the records are not in the same "
@@ -256,11 +256,7 @@ def _follows(old: np.ndarray, new: np.ndarray) -> float | None:
     return float(np.corrcoef(pl.Series(x).rank(), pl.Series(y).rank())[0, 1])
 
 
-def _is_moment(kind: Any) -> bool:
-    return kind == nw.Date or kind == nw.Datetime or isinstance(kind, nw.Datetime)
-
-
 def _floats(column: nw.Series) -> np.ndarray:
-    if not _is_moment(column.dtype):
+    if not is_moment(column.dtype):
         return np.array(column.cast(nw.Float64).to_numpy(), dtype=float)
     return read_attribute(column.to_frame(), column.name).values

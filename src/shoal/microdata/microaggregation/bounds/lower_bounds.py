@@ -84,26 +84,29 @@ def lower_bound(
 
 def column_bound(problem: Problem) -> float:
     """The sum of the optima of single columns, after turning the points to their principal axes."""
-    if is_trivial(problem):
-        return problem.sst * (1.0 - 1e-12)
-    turned = turned_points(problem)
-    return turned.safe(_column_error(turned.points, problem))
+    return _safely(problem, lambda points: _column_error(points, problem))
 
 
 def neighbour_bound(problem: Problem, *, threads: int = 1) -> float:
     """Half of the squared distances to the k − 1 nearest of each record, divided by k."""
-    if is_trivial(problem):
-        return problem.sst * (1.0 - 1e-12)
-    turned = turned_points(problem)
-    return turned.safe(_neighbour_error(tree_of(turned.points), problem.k, Budget().start(), threads))
+    return _safely(
+        problem, lambda points: _neighbour_error(tree_of(points), problem.k, Budget().start(), threads)
+    )
 
 
 def matching_bound(problem: Problem, *, rounds: int = 60, threads: int = 1) -> float:
     """The bound by prices, after so many rounds of changes."""
+    return _safely(
+        problem, lambda points: _matching_error(tree_of(points), problem, rounds, Budget().start(), threads)
+    )
+
+
+def _safely(problem: Problem, bound: Callable[[np.ndarray], float]) -> float:
+    """A bound for the turned points as one for the problem; of a trivial one the error itself."""
     if is_trivial(problem):
         return problem.sst * (1.0 - 1e-12)
     turned = turned_points(problem)
-    return turned.safe(_matching_error(tree_of(turned.points), problem, rounds, Budget().start(), threads))
+    return turned.safe(bound(turned.points))
 
 
 def is_trivial(problem: Problem) -> bool:
