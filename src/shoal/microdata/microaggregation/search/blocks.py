@@ -17,7 +17,6 @@ from shoal.microdata.microaggregation.construct.mdav import mdav_labels
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.search.kd_tree import split
 from shoal.microdata.microaggregation.search.kernels.groups import (
-    HEAD,
     RADIUS,
     REACH,
     empty_groups,
@@ -25,7 +24,7 @@ from shoal.microdata.microaggregation.search.kernels.groups import (
     total_error,
 )
 from shoal.microdata.microaggregation.search.kernels.iterated import DECISIONS, ENDLESS, Rules, iterate
-from shoal.microdata.microaggregation.search.kernels.pairs import CALLS, descend, new_search, visit
+from shoal.microdata.microaggregation.search.kernels.pairs import CALLS, descend, new_search, screen, visit
 from shoal.microdata.microaggregation.search.kernels.space import Space, project, working_space
 from shoal.microdata.microaggregation.search.kernels.vectors import lent, squared_distance
 from shoal.microdata.microaggregation.sizes import checked_start, within_largest
@@ -270,23 +269,15 @@ def one_pass(space, groups, met, changed, counts):  # type: ignore[no-untyped-de
     points, k, tolerance, _ = space
     number, sizes, members, away, centres, facts = groups
     count = number[0]
-    slack = np.empty(count)
+    slack, near = np.empty(count), np.empty(count + 1, dtype=np.int64)
     for i in range(count):
         begin = i + 1
         while begin < count:
-            # Named one by one, so that the loop below runs on vectors.
-            a0, a1, a2, a3 = facts[HEAD, i], facts[HEAD + 1, i], facts[HEAD + 2, i], facts[HEAD + 3, i]
-            radius, reach = facts[RADIUS, i], facts[REACH, i]
-            for j in range(begin, count):
-                t0 = facts[HEAD, j] - a0
-                t1 = facts[HEAD + 1, j] - a1
-                t2 = facts[HEAD + 2, j] - a2
-                t3 = facts[HEAD + 3, j] - a3
-                limit = max(radius + facts[RADIUS, j], reach, facts[REACH, j])
-                slack[j] = REACH_TRIED * limit * limit - ((t0 * t0 + t1 * t1) + (t2 * t2 + t3 * t3))
-            following = count
-            for j in range(begin, count):
-                if slack[j] <= 0.0 or (met[i] >= 0 and met[i] == met[j]):
+            found = screen(facts, i, begin, count, REACH_TRIED, slack, near)
+            begin = count
+            for c in range(found):
+                j = near[c]
+                if met[i] >= 0 and met[i] == met[j]:
                     continue
                 square = squared_distance(centres, i, centres, j)
                 limit = max(facts[RADIUS, i] + facts[RADIUS, j], facts[REACH, i], facts[REACH, j])
@@ -296,9 +287,8 @@ def one_pass(space, groups, met, changed, counts):  # type: ignore[no-untyped-de
                     changed[i] = changed[j] = True
                     met[i] = met[j] = -1
                     # Group i is another one now: judge anew which of the groups to come are in its reach.
-                    following = j + 1
+                    begin = j + 1
                     break
-            begin = following
 
 
 @kernel(error_model="numpy")

@@ -176,8 +176,12 @@ def visit(points, k, eps, sizes, members, away, centres, facts, i, j, square, co
 
 
 @kernel(error_model="numpy", inline="always")
-def _screen(facts, i, begin, count, slack, near):  # type: ignore[no-untyped-def]
-    """The groups from ``begin`` on that are not surely out of reach of i, judged by four coordinates."""
+def screen(facts, i, begin, count, share, slack, near):  # type: ignore[no-untyped-def]
+    """The groups from ``begin`` on that are not surely out of reach of i, judged by four coordinates; their number.
+
+    With a ``share`` below 1, of the squared distance at which they surely are, some that are in reach are left out.
+    """
+    # Named one by one, so that the loop below runs on vectors.
     a0, a1, a2, a3 = facts[HEAD, i], facts[HEAD + 1, i], facts[HEAD + 2, i], facts[HEAD + 3, i]
     radius = facts[RADIUS, i]
     reach = facts[REACH, i]
@@ -187,7 +191,7 @@ def _screen(facts, i, begin, count, slack, near):  # type: ignore[no-untyped-def
         t2 = facts[HEAD + 2, j] - a2
         t3 = facts[HEAD + 3, j] - a3
         limit = max(radius + facts[RADIUS, j], reach, facts[REACH, j])
-        slack[j] = limit * limit - ((t0 * t0 + t1 * t1) + (t2 * t2 + t3 * t3))
+        slack[j] = share * limit * limit - ((t0 * t0 + t1 * t1) + (t2 * t2 + t3 * t3))
     found = 0
     for j in range(begin, count):
         near[found] = j
@@ -205,7 +209,7 @@ def _try_target(space, groups, search, i):  # type: ignore[no-untyped-def]
     any_change = False
     begin = 0
     while begin < count:
-        found = _screen(facts, i, begin, count, slack, near)
+        found = screen(facts, i, begin, count, 1.0, slack, near)
         begin = count
         for c in range(found):
             j = near[c]
