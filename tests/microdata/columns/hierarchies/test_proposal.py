@@ -251,3 +251,13 @@ def test_a_few_numbers_that_are_codes_are_not_cut() -> None:
 def test_hierarchies_that_are_no_mapping_are_refused() -> None:
     with pytest.raises(shoal.InputError, match="hierarchies= must say for columns what they have"):
         shoal.propose_hierarchies(pl.DataFrame({"age": [1]}), ["age"], hierarchies="age=star")  # type: ignore[arg-type]
+
+
+def test_what_a_file_of_spss_calls_ordinal_is_merged_by_neighbours(tmp_path: Path) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat")
+    frame = pd.DataFrame({"edu": [1.0, 2, 3, 4] * 20, "sex": [1.0, 2] * 40})
+    pyreadstat.write_sav(frame, tmp_path / "s.sav", variable_measure={"edu": "ordinal", "sex": "nominal"})
+    for more in ([], ["--columns", "edu,sex"]):
+        told = command("hierarchy", tmp_path / "s.sav", *more, "--json")
+        figures = json.loads(told.out)["hierarchies"]
+        assert [item["rule"] for item in figures] == ["order", "star"]

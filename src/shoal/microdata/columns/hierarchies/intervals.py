@@ -246,8 +246,8 @@ class Intervals(Numbers):
         outer = [_at_rank(numbers, reach, rank) for rank in (enough - 1, records - enough)]
         with localcontext(EXACT):
             # Where nearly all have one value, those beside it say how wide classes should be, else its size.
-            spreads = (inner[1] - inner[0], outer[1] - outer[0], abs(Decimal(outer[0])))
-            widths = round_widths(next(filter(None, spreads), 1), kind)
+            spreads: tuple[Number, ...] = (inner[1] - inner[0], outer[1] - outer[0], abs(Decimal(outer[0])))
+            widths = round_widths(next((spread for spread in spreads if spread), 1), kind)
             inside = [floor_to(number, widths[0]) for number in outer]
             # Where most have the same value, its class alone is closed, however few are outside.
             ends = ((inside[0] + widths[0], inside[1]), (inside[0], inside[1] + widths[0]))

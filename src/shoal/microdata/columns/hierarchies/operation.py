@@ -23,12 +23,13 @@ def run(settings: HierarchySettings, place: Workplace) -> "Hierarchies":
     place.say("building hierarchies")
     orders: Any = read_orders(settings.ordinal)
     columns = settings.columns
-    if records.labels is not None:
-        measured = {name: None for name, measure in records.labels.measures.items() if measure == "ordinal"}
-        known = {name: order for name, order in measured.items() if columns is not None and name in columns}
-        orders = value_label_orders({**known, **orders}, records.labels.values, records.labels.measures)
-    if columns is None and records.roles is not None:
+    if columns is None:
         columns = [*dict.fromkeys([*records.knowable, *settings.hierarchies, *orders])]
+    if records.labels is not None:
+        # What the file calls ordinal is so, unless somebody says more about it.
+        measures = records.labels.measures
+        ordinal = {name: None for name in columns if measures.get(name) == "ordinal"}
+        orders = value_label_orders({**ordinal, **orders}, records.labels.values, measures)
     found = call(
         propose_hierarchies,
         settings,
