@@ -82,27 +82,27 @@ def write_statistical(frame: pl.DataFrame, path: Path, kind: str, labels: Labels
     _check_names(frame.columns, kind)
     plain = frame.select(_storable(frame[name], kind) for name in frame.columns)
     labels = labels or Labels(format=kind)
+
+    def still(told: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in told.items() if name in plain.columns}
+
     options: dict[str, Any] = {
         "file_label": labels.file,
-        "column_labels": {
-            name: text[:80] for name, text in labels.variables.items() if name in plain.columns
-        },
+        "column_labels": {name: text[:80] for name, text in still(labels.variables).items()},
         "variable_value_labels": _value_labels(plain, labels, kind),
         "variable_format": _formats(plain, labels, kind),
     }
     if kind == "spss":
         options |= {
-            "column_labels": {name: text for name, text in labels.variables.items() if name in plain.columns},
+            "column_labels": still(labels.variables),
             "note": list(labels.notes) or None,
             "missing_ranges": {
                 name: list(ranges)
-                for name, ranges in labels.missing.items()
-                if name in plain.columns and _same_family(plain.schema[name], ranges[0])
+                for name, ranges in still(labels.missing).items()
+                if _same_family(plain.schema[name], ranges[0])
             },
-            "variable_measure": {
-                name: word for name, word in labels.measures.items() if name in plain.columns
-            },
-            "variable_display_width": {name: w for name, w in labels.widths.items() if name in plain.columns},
+            "variable_measure": still(labels.measures),
+            "variable_display_width": still(labels.widths),
         }
     write = pyreadstat.write_sav if kind == "spss" else pyreadstat.write_dta
     try:
