@@ -18,7 +18,7 @@ from shoal.tables.problem import Problem
 from shoal.tables.published.circuits import Plane
 from shoal.tables.published.heurgene import Breeder, HeurGeneOptions
 from shoal.tables.published.hypercube import search_of
-from shoal.tables.safety.flow_kernels import max_flow, subgraph
+from shoal.tables.safety.flow_kernels import Arcs, flow_through, max_flow
 
 RECORDS = pl.DataFrame(
     {
@@ -31,14 +31,10 @@ RECORDS = pl.DataFrame(
 
 def flow(up: list[float], limit: float) -> tuple[float, np.ndarray]:
     """What a path 0 → 1 → 2 with a second, roomier arc at its end carries, and which nodes are left reachable."""
-    tail, head = np.array([0, 1, 1]), np.array([1, 2, 2])
-    first, degree, arcs = subgraph(3, tail, head, np.arange(3))
-    work = np.zeros((4, 4), dtype=np.int64)
-    sent = max_flow(
-        first, degree, arcs, tail, head, np.array(up), np.zeros(3), np.zeros(3), 0, 2, limit, -1,
-        np.full(3, -2, dtype=np.int64), -1, 1e-9, work,
-    )  # fmt: skip
-    return float(sent), work[0]
+    arcs = Arcs(np.array([0, 1, 1]), np.array([1, 2, 2]), np.array(up), np.zeros(3))
+    through = flow_through(3, arcs, np.arange(3), 1e-9)
+    sent = max_flow(through, 0, 2, limit, -1, -1)
+    return float(sent), through.work[0]
 
 
 def test_a_flow_of_numbers_is_found() -> None:

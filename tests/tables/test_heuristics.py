@@ -13,7 +13,7 @@ from shoal.tables.heuristic import network_kernels
 from shoal.tables.methods import METHODS
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
-from shoal.tables.published.circuits import Plane, find_exchange, parts
+from shoal.tables.published.circuits import Plane, find_exchange
 from shoal.tables.published.heurgene import Breeder, HeurGeneOptions, strategies
 from shoal.tables.published.hypercube_kernels import JOINT, SPLIT, best_rectangle
 from shoal.tables.verify import verify
@@ -48,31 +48,19 @@ def test_the_rectangle_is_the_cheapest(fresh: bool) -> None:
     grid = SQUARE.table.values.reshape(26, 26)
     for s in range(plane.sensitive.size):
         r, c = divmod(int(plane.sensitive[s]), 26)
-        i, j = best_rectangle(
-            plane.graph,
-            state,
-            plane.heuristic.usable,
-            25,
-            25,
-            26,
-            r,
-            c,
-            plane.rise[s],
-            plane.fall[s],
-            fresh,
-        )
+        rise, fall = plane.grid.rise[s], plane.grid.fall[s]
+        found = best_rectangle(plane.graph, state, plane.grid, plane.sensitive[s], rise, fall, fresh)
         best = np.inf
         for a in range(25):
             for b in range(25):
                 if a == r or b == c:
                     continue
-                need, less = plane.rise[s], plane.fall[s]
-                if grid[r, b] >= need and grid[a, c] >= need and grid[a, b] >= less:
+                if grid[r, b] >= rise and grid[a, c] >= rise and grid[a, b] >= fall:
                     corners = [(r, b), (a, c), (a, b)]
                     cost = sum(0.0 if SQUARE.is_sensitive[x * 26 + y] else grid[x, y] for x, y in corners)
                     adds = any(not SQUARE.is_sensitive[x * 26 + y] for x, y in corners)
                     best = min(best, cost) if adds or not fresh else best
-        corners = [(r, j), (i, c), (i, j)]
+        corners = [divmod(int(e), 26) for e in found]
         assert sum(
             0.0 if SQUARE.is_sensitive[x * 26 + y] else grid[x, y] for x, y in corners
         ) == pytest.approx(best)
@@ -137,7 +125,7 @@ def test_mutation_removes_at_most_one_cell_and_never_costs() -> None:
     plane = Plane(SQUARE, "heurgene", JOINT)
     breeder = Breeder(plane, HeurGeneOptions())
     founder = breeder.founders(Seeds(3))[0]
-    loose = plane.load(founder.hidden | (SQUARE.candidates & (SQUARE.cost < 60)))
+    loose = plane.heuristic.state(np.flatnonzero(founder.hidden | (SQUARE.candidates & (SQUARE.cost < 60))))
     for place in range(SQUARE.requirements.size):
         assert network_kernels.holds(plane.graph, loose, plane.scratch, place)
     child = plane.chromosome(loose)
@@ -161,7 +149,7 @@ def test_attempts_and_circuit_sizes_are_limited_and_equal_circuits_stay() -> Non
     accepted = 0
     for largest, attempts in ((2, 100), (96, 3), (96, 100)):
         for one, two in combinations(founders, 2):
-            s, tries = find_exchange(SQUARE.cost, everyone, attempts, largest, parts(one), parts(two))
+            s, tries = find_exchange(SQUARE.cost, everyone, attempts, largest, one, two)
             assert tries <= min(attempts, everyone.size)
             if s < 0:
                 continue

@@ -8,9 +8,10 @@ import pytest
 
 from shoal.cli.main import main
 from shoal.errors import InputError
-from shoal.tables.api import as_problem, audit, suppress
+from shoal.tables.api import audit, suppress
 from shoal.tables.files import jj
 from shoal.tables.files.publishing import interval_frame
+from shoal.tables.given import as_problem
 from shoal.tables.model.table import Table
 from shoal.tables.model.tabulation import tabulate
 from shoal.tables.problem import Problem

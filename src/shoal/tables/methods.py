@@ -9,7 +9,7 @@ METHODS = Registry(
     [
         Method(
             "auto",
-            "shoal.tables.auto:solve",
+            "shoal.tables.exact.search:solve",
             "shoal.tables.exact.search:ExactOptions",
             "the best heuristic at once, then the exact search as long as the budget lasts; with a bound",
         ),

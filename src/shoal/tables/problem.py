@@ -1,14 +1,15 @@
 """The suppression problem: which cells are sensitive, how well they must be hidden, and from whom."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from shoal.errors import InputError, parameter
 from shoal.numbers import first_unusable, number
-from shoal.tables.model.table import Table
+from shoal.tables.model.table import Table, frozen
 
 # An interval narrower than this share of the least any cell can move counts as a point …
 RESOLUTION = 1e-2
@@ -20,8 +21,7 @@ TOLERANCE = 2e-7
 UP, DOWN, WIDTH = 0, 1, 2
 
 
-@dataclass(frozen=True, eq=False)
-class Requirements:
+class Requirements(NamedTuple):
     """What a safe pattern must allow: cell ``cell[i]`` can rise (``UP``), fall (``DOWN``), or both together (``WIDTH``)
     by ``need[i]``, whoever looks: an outsider (``scenario`` −1) or the insider of that number.
     """
@@ -38,7 +38,16 @@ class Requirements:
 
     def at(self, places: np.ndarray) -> "Requirements":
         """Some of them."""
-        return Requirements(self.cell[places], self.kind[places], self.need[places], self.scenario[places])
+        return Requirements(*(array[places] for array in self))
+
+    def against(self, places: np.ndarray, scenario: np.ndarray) -> "Requirements":
+        """Some of them, each against another one who looks."""
+        return self.at(places)._replace(scenario=scenario)
+
+    def reached_by(self, change: np.ndarray) -> np.ndarray:
+        """How far each is met by a change of its cell; of a width, as far as one direction goes."""
+        signed = np.where(self.kind == DOWN, -change, change)
+        return np.where(self.kind == WIDTH, np.abs(change), signed)
 
     def with_more(self, more: "Requirements") -> "Requirements":
         """These and those of ``more`` that are not among them yet."""
@@ -46,10 +55,7 @@ class Requirements:
         keys = zip(more.cell.tolist(), more.kind.tolist(), more.scenario.tolist(), strict=True)
         new = [place for place, key in enumerate(keys) if key not in known]
         return Requirements(
-            np.concatenate([self.cell, more.cell[new]]),
-            np.concatenate([self.kind, more.kind[new]]),
-            np.concatenate([self.need, more.need[new]]),
-            np.concatenate([self.scenario, more.scenario[new]]),
+            *map(np.concatenate, zip(self, more.at(np.array(new, dtype=np.int64)), strict=True))
         )
 
 
@@ -141,7 +147,7 @@ class Problem:
                 raise InputError(
                     f"the {name} protection level of the cell {table.name(int(sensitive[place]))} is too large"
                 )
-            object.__setattr__(self, name, _frozen(levels))
+            object.__setattr__(self, name, frozen(levels))
         cost = np.array(self.cost, dtype=np.float64)
         if cost.shape != (table.cells,) or not (cost >= 0).all() or first_unusable(cost) is not None:
             raise InputError("the cost of hiding a cell must be a number of at least 0 for every cell")
@@ -179,7 +185,7 @@ class Problem:
             ("high", np.maximum(high, table.values)),
             ("candidates", candidates),
         ):
-            object.__setattr__(self, name, _frozen(array))
+            object.__setattr__(self, name, frozen(array))
 
     def __repr__(self) -> str:
         # Never the values: what is printed ends up in logs.
@@ -201,7 +207,7 @@ class Problem:
         """Which cells are sensitive."""
         flags = np.zeros(self.table.cells, dtype=bool)
         flags[self.sensitive] = True
-        return _frozen(flags)
+        return frozen(flags)
 
     @cached_property
     def required_width(self) -> np.ndarray:
@@ -212,7 +218,7 @@ class Problem:
     def without_range(self) -> np.ndarray:
         """Which of the sensitive cells need only not be known exactly: their levels ask for no more than a point."""
         asked = np.maximum(self.lower + self.upper, self.sliding)
-        return _frozen(asked <= self.point(self.sensitive))
+        return frozen(asked <= self.point(self.sensitive))
 
     def point(self, cells: np.ndarray) -> np.ndarray:
         """The width below which the interval of a cell is a point.
@@ -233,17 +239,16 @@ class Problem:
         Those of insiders are the same for every cell they do not know (``against_insider``), and so many that
         solvers take up only the ones a pattern fails.
         """
-        k = self.sensitive
         width = self.required_width
-        wide = width > self.lower + self.upper
-        parts = [(k[self.upper > 0], UP, self.upper[self.upper > 0])]
-        parts.append((k[self.lower > 0], DOWN, self.lower[self.lower > 0]))
-        parts.append((k[wide], WIDTH, width[wide]))
-        cell = np.concatenate([cells for cells, _, _ in parts])
-        kind = np.concatenate([np.full(cells.size, kind, dtype=np.int64) for cells, kind, _ in parts])
-        need = np.concatenate([needs for _, _, needs in parts])
-        order = np.lexsort((kind, cell))
-        return Requirements(cell[order], kind[order], need[order], np.full(cell.size, -1, dtype=np.int64))
+        asked = [self.upper > 0, self.lower > 0, width > self.lower + self.upper]
+        levels = np.concatenate([self.upper, self.lower, width])
+        kinds = np.repeat([UP, DOWN, WIDTH], self.sensitive.size)
+        cells = np.tile(self.sensitive, 3)
+        order = np.lexsort((kinds, cells))
+        order = order[np.concatenate(asked)[order]]
+        return Requirements(
+            cells[order], kinds[order], levels[order], np.full(order.size, -1, dtype=np.int64)
+        )
 
     @cached_property
     def _conceded(self) -> frozenset[tuple[int, int]]:
@@ -254,28 +259,41 @@ class Problem:
         """Whether this insider is not judged by how far the cell may fall: it gives most of the cell itself."""
         return kind != UP and (int(cell), number) in self._conceded
 
+    @cached_property
+    def _known(self) -> list[frozenset[int]]:
+        return [frozenset(cells.tolist()) for cells in self.insiders]
+
+    def against_insiders(self, wanted: Requirements, pairs: Iterable[tuple[int, int]]) -> Requirements:
+        """Some of the requirements (by their places) against insiders (by their numbers).
+
+        Left out are those on cells that the insider knows anyway, and those that are conceded.
+        """
+        asked = sorted(
+            (place, number)
+            for place, number in set(pairs)
+            if int(wanted.cell[place]) not in self._known[number]
+            and not self.concedes(wanted.cell[place], wanted.kind[place], number)
+        )
+        places, numbers = np.array(asked, dtype=np.int64).reshape(-1, 2).T
+        return wanted.against(places, numbers)
+
     def against_insider(self, number: int) -> Requirements:
         """The requirements against the insider of this number."""
         base = self.requirements
         keep = ~np.isin(base.cell, self.insiders[number])
         if number < len(self.conceded):
             keep &= ~(np.isin(base.cell, self.conceded[number]) & (base.kind != UP))
-        return Requirements(
-            base.cell[keep],
-            base.kind[keep],
-            base.need[keep],
-            np.full(int(keep.sum()), number, dtype=np.int64),
-        )
+        return base.against(keep, np.full(int(keep.sum()), number, dtype=np.int64))
 
     @cached_property
     def up(self) -> np.ndarray:
         """How far each cell can rise before it meets the bound the attacker knows."""
-        return _frozen(self.high - self.table.values)
+        return frozen(self.high - self.table.values)
 
     @cached_property
     def down(self) -> np.ndarray:
         """How far each cell can fall before it meets the bound the attacker knows."""
-        return _frozen(self.table.values - self.low)
+        return frozen(self.table.values - self.low)
 
     def hidden_mask(self, complementary: np.ndarray) -> np.ndarray:
         """Sensitive and complementary cells as one mask."""
@@ -290,9 +308,3 @@ class Problem:
     def with_changes(self, **changes: object) -> "Problem":
         """The same problem with some fields changed."""
         return replace(self, **changes)  # type: ignore[arg-type]
-
-
-def _frozen(array: np.ndarray) -> np.ndarray:
-    array = np.ascontiguousarray(array)
-    array.setflags(write=False)
-    return array

@@ -1,5 +1,6 @@
 """The settings of ``tabulate``, ``suppress`` and ``audit``: which table, what is sensitive in it, what an attacker knows."""
 
+from functools import partial
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
@@ -15,15 +16,16 @@ from shoal.settings import (
     Spelling,
     setting,
     split_names,
-    switch,
 )
 
-_LINKED = "Linked tables"
-_TREES = "Hierarchies"
-_CONTRIBUTORS = "Holdings, weights, a-priori"
-_ATTACKER = "What an attacker knows"
-_FIGURES = "Rounding and counts"
-_HIDING = "What hiding costs and looks like"
+# The sections of a form, each a way to declare a setting that belongs to it.
+_linked = partial(setting, section="Linked tables")
+_trees = partial(setting, section="Hierarchies")
+_contributors = partial(setting, section="Holdings, weights, a-priori")
+_attacker = partial(setting, section="What an attacker knows")
+_figures = partial(setting, section="Rounding and counts")
+_hiding = partial(setting, section="What hiding costs and looks like")
+_search = partial(setting, section="Search")
 
 
 def _split_pairs(texts: list[str]) -> dict[str, str]:
@@ -70,35 +72,74 @@ class TabulationSettings(Settings):
         otherwise="frequency(3), and for sums p-percent(10)",
         served={"max_length": 10},
     )
-    hierarchy: Hierarchies = setting(
-        {}, "Subtotals of a dimension (code,parent or .hrc).", section=_TREES, label="Hierarchies"
+    hierarchy: Hierarchies = _trees(
+        {}, "Subtotals of a dimension (code,parent or .hrc).", label="Hierarchies"
     )
-    holding: Column | None = setting(
+    holding: Column | None = _contributors(
         None,
         "Groups of contributors that count as one.",
-        section=_CONTRIBUTORS,
         label="Holding, contributors that count as one",
         otherwise="none",
     )
-    weight: Column | None = setting(
-        None, "Sampling weights.", section=_CONTRIBUTORS, label="Sampling weights", otherwise="none"
+    weight: Column | None = _contributors(
+        None, "Sampling weights.", label="Sampling weights", otherwise="none"
     )
-    weights_public: bool = switch(
-        "Attackers know the weights.", section=_CONTRIBUTORS, label="Attackers know the weights"
+    weights_public: bool = _contributors(
+        default=False, sentence="Attackers know the weights.", label="Attackers know the weights"
     )
-    apriori: Data | None = setting(
-        None,
-        "Cells declared safe or sensitive, costs, levels.",
-        section=_CONTRIBUTORS,
-        label="A-priori file",
-        metavar="FILE",
+    apriori: Data | None = _contributors(
+        None, "Cells declared safe or sensitive, costs, levels.", label="A-priori file", metavar="FILE"
     )
-    zeros: Literal["published", "suppressible"] = setting(
+    zeros: Literal["published", "suppressible"] = _hiding(
         "published",
         "Whether empty cells may be hidden.",
-        section=_HIDING,
         label="Empty cells",
         words={"published": "are published", "suppressible": "may be hidden"},
+    )
+
+
+class AttackerSettings(Settings):
+    """What an attacker knows, and what is known of the figures."""
+
+    insiders: bool = _attacker(
+        default=True,
+        sentence="Protect against sole contributors and known sums.",
+        label="Sole contributors know their own cells",
+    )
+    low: float = _attacker(
+        0.0,
+        "The least an attacker holds possible for any cell.",
+        label="Cells are at least",
+        allow_inf_nan=True,
+    )
+    high: float | None = _attacker(
+        None,
+        "The most an attacker holds possible for any cell.",
+        label="and at most",
+        otherwise="no limit",
+        allow_inf_nan=True,
+    )
+    sliding: float = _attacker(
+        0.0,
+        "Width the interval must have in addition, as a share of the value.",
+        label="Width of the interval in addition",
+        ge=0,
+        le=1e6,
+        served={"le": 10},
+    )
+    rounding: float | None = _figures(
+        None,
+        "Totals may be off by rounding to this base.",
+        label="Totals are rounded to",
+        metavar="BASE",
+        otherwise="not rounded",
+        gt=0,
+        le=1e15,
+    )
+    counts: bool = _figures(
+        default=False,
+        sentence="The cells are counts: check whole numbers too.",
+        label="The cells are counts: check whole numbers too",
     )
 
 
@@ -109,56 +150,6 @@ def _table() -> Any:
         argument=True,
         label="Data",
         metavar="TABLE",
-    )
-
-
-class AttackerSettings(Settings):
-    """What an attacker knows, and what is known of the figures."""
-
-    insiders: bool = switch(
-        "Protect against sole contributors and known sums.",
-        on=True,
-        section=_ATTACKER,
-        label="Sole contributors know their own cells",
-    )
-    low: float = setting(
-        0.0,
-        "The least an attacker holds possible for any cell.",
-        section=_ATTACKER,
-        label="Cells are at least",
-        allow_inf_nan=True,
-    )
-    high: float | None = setting(
-        None,
-        "The most an attacker holds possible for any cell.",
-        section=_ATTACKER,
-        label="and at most",
-        otherwise="no limit",
-        allow_inf_nan=True,
-    )
-    sliding: float = setting(
-        0.0,
-        "Width the interval must have in addition, as a share of the value.",
-        section=_ATTACKER,
-        label="Width of the interval in addition",
-        ge=0,
-        le=1e6,
-        served={"le": 10},
-    )
-    rounding: float | None = setting(
-        None,
-        "Totals may be off by rounding to this base.",
-        section=_FIGURES,
-        label="Totals are rounded to",
-        metavar="BASE",
-        otherwise="not rounded",
-        gt=0,
-        le=1e15,
-    )
-    counts: bool = switch(
-        "The cells are counts: check whole numbers too.",
-        section=_FIGURES,
-        label="The cells are counts: check whole numbers too",
     )
 
 
@@ -173,17 +164,15 @@ class TableSettings(TabulationSettings, AttackerSettings):
         otherwise="records if dimensions are named, else what it looks like",
         only="workbench",
     )
-    linked: list[Annotated[list[str], Field(min_length=1, max_length=6)]] = setting(
+    linked: list[Annotated[list[str], Field(min_length=1, max_length=6)]] = _linked(
         [],
         "Dimensions of further tables of the same records, protected together with this one.",
-        section=_LINKED,
         only="workbench",
         max_length=10,
     )
-    linked_tables: SeveralData = setting(
+    linked_tables: SeveralData = _linked(
         [],
         "A further list of cells of the same records; may be repeated.",
-        section=_LINKED,
         flag="--linked",
         metavar="TABLE",
         only="command",
@@ -196,10 +185,9 @@ class TableSettings(TabulationSettings, AttackerSettings):
         label="Sensitive cells",
         metavar="CELLS",
     )
-    contributions: Data | None = setting(
+    contributions: Data | None = _contributors(
         None,
         "Who contributes how much to a list of cells, as tabulate writes it; rules are applied to sums with it.",
-        section=_CONTRIBUTORS,
         only="workbench",
     )
     protection: float | None = setting(
@@ -224,6 +212,13 @@ class TableSettings(TabulationSettings, AttackerSettings):
         return f"{named}: {', '.join(tables)}" if tables else named
 
 
+def _cost(sentence: str, other: str) -> Any:
+    metavar = f"value|unity|contributors|log|{other}"
+    return _hiding(
+        "value", sentence, label="Hiding a cell costs", metavar=metavar, served={"max_length": 100}
+    )
+
+
 class TabulateSettings(TableSettings):
     """The records, the dimensions and the rules."""
 
@@ -237,14 +232,7 @@ class TabulateSettings(TableSettings):
         needed_in="command",
         served={"max_length": 6},
     )
-    cost: str = setting(
-        "value",
-        "What hiding a cell costs: a figure of the cell, or the sum of a column.",
-        section=_HIDING,
-        label="Hiding a cell costs",
-        metavar="value|unity|contributors|log|COLUMN",
-        served={"max_length": 100},
-    )
+    cost: str = _cost("What hiding a cell costs: a figure of the cell, or the sum of a column.", "COLUMN")
 
 
 class AuditSettings(TableSettings):
@@ -266,25 +254,18 @@ class AuditSettings(TableSettings):
 class HidingSettings(Settings):
     """What hiding a cell costs and looks like."""
 
-    cost: str = setting(
-        "value",
-        "What hiding a cell costs; lists of cells and .jj files bring their own, which 'value' keeps.",
-        section=_HIDING,
-        label="Hiding a cell costs",
-        metavar="value|unity|contributors|log|FILE",
-        served={"max_length": 100},
+    cost: str = _cost(
+        "What hiding a cell costs; lists of cells and .jj files bring their own, which 'value' keeps.", "FILE"
     )
-    previous: Data | None = setting(
+    previous: Data | None = _hiding(
         None,
         "Last period's pattern: its cells cost a tenth.",
-        section=_HIDING,
         label="Last period's pattern",
         metavar="PATTERN",
     )
-    symbol: str | None = setting(
+    symbol: str | None = _hiding(
         None,
         "What stands in a hidden cell of the published table.",
-        section=_HIDING,
         label="Symbol in hidden cells",
         otherwise="blank",
         # On a page an empty cell would pass for one that is not there.
@@ -296,14 +277,8 @@ class SuppressSettings(TableSettings, HidingSettings, SearchSettings):
     """The table, what hiding costs, and the search."""
 
     data: Data = _table()
-    method: str = setting("auto", "How to search; 'list' shows all methods.", section="Search", max_length=40)
-    options: Options = setting(
-        {}, "An option of the method; may be repeated.", section="Search", flag="--option"
-    )
-    compare: Methods = setting(
-        [],
-        "Also run these methods, for the report.",
-        section="Search",
-        label="Compare with",
-        served={"max_length": 10},
+    method: str = _search("auto", "How to search; 'list' shows all methods.", max_length=40)
+    options: Options = _search({}, "An option of the method; may be repeated.", flag="--option")
+    compare: Methods = _search(
+        [], "Also run these methods, for the report.", label="Compare with", served={"max_length": 10}
     )

@@ -9,7 +9,6 @@ import numpy as np
 from shoal.errors import InputError, parameter
 from shoal.numbers import counted
 from shoal.operation import Records, Workplace, call
-from shoal.tables.api import already_sensitive, as_problem, as_table, share_of
 from shoal.tables.files.loading import (
     as_hierarchy,
     is_list_of_cells,
@@ -20,9 +19,11 @@ from shoal.tables.files.loading import (
     read_hierarchy,
     without_contributors,
 )
+from shoal.tables.given import already_sensitive, as_problem, as_table, share_of
 from shoal.tables.model.linked import link
 from shoal.tables.model.table import Table
-from shoal.tables.model.tabulation import Tabulation, Tree, apply_apriori, tabulate
+from shoal.tables.model.tabulation import Tabulation, apply_apriori, tabulate
+from shoal.tables.model.trees import Tree
 from shoal.tables.problem import Problem
 from shoal.tables.settings import TableSettings
 

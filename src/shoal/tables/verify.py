@@ -4,11 +4,11 @@ What must hold, what the attacker sees and what he can compute are worked out he
 nothing is shared with what makes patterns or audits them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from math import fsum
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -144,14 +144,8 @@ def _insiders(
 ) -> list[tuple[int, int, int]]:
     """What insiders break: only those who know a cell that a short way of meeting a requirement moves are asked."""
     known = [np.unique(attack.column[cells]) for cells in problem.insiders]
-    knowers: dict[int, list[int]] = {}
-    for number, mine in enumerate(known):
-        for column in mine[mine >= 0].tolist():
-            knowers.setdefault(column, []).append(number)
-    own: dict[int, set[int]] = {}
-    for number, cells in enumerate(problem.insiders):
-        for cell in cells.tolist():
-            own.setdefault(cell, set()).add(number)
+    known = [columns[columns >= 0] for columns in known]
+    knowers, own = _who_has(known), _who_has(problem.insiders)
     failures: list[tuple[int, int, int]] = []
     short = _ShortestChange(attack)
     for place in range(wanted.cell.size):
@@ -166,15 +160,44 @@ def _insiders(
         if not doubtful:
             continue
         every = np.unique(np.concatenate([known[number] for number in doubtful]))
-        if short.moved(column, kind, firm, every[every >= 0]) is not None:
+        if short.moved(column, kind, firm, every) is not None:
             continue
         for number in sorted(doubtful):
-            mine = known[number][known[number] >= 0]
+            mine = known[number]
             if short.moved(column, kind, firm, mine) is None and not attack.meets_against(
                 column, kind, need, mine
             ):
                 failures.append((cell, int(wanted.kind[place]), number))
     return failures
+
+
+def _who_has(lists: Sequence[np.ndarray]) -> dict[int, set[int]]:
+    """For each entry, the numbers of the lists that have it."""
+    found: dict[int, set[int]] = {}
+    for number, entries in enumerate(lists):
+        for entry in entries.tolist():
+            found.setdefault(entry, set()).add(number)
+    return found
+
+
+_Rows: TypeAlias = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def _resident(cost: np.ndarray, low: np.ndarray, high: np.ndarray, rows: _Rows, **options: object) -> Any:
+    """A solver for changes within these bounds under which every relation still holds."""
+    import highspy
+
+    model = highspy.HighsLp()
+    model.num_col_, model.num_row_ = cost.size, rows[0].size - 1
+    model.col_cost_, model.col_lower_, model.col_upper_ = cost, low, high
+    model.row_lower_ = model.row_upper_ = np.zeros(model.num_row_)
+    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = rows
+    solver = highspy.Highs()
+    for option, value in {"output_flag": False, "presolve": "off", "threads": 1, **options}.items():
+        solver.setOptionValue(option, value)
+    solver.passModel(model)
+    return solver
 
 
 class _Attack:
@@ -210,35 +233,8 @@ class _Attack:
         self.solved: set[tuple[int, int]] = set()
 
     def _model(self) -> Any:
-        import highspy
-
-        starts, index, values = self.rows
-        model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = self.size, starts.size - 1
-        model.col_cost_ = np.zeros(self.size)
-        model.col_lower_, model.col_upper_ = self._bounds(self.low), self._bounds(self.high)
-        model.row_lower_ = model.row_upper_ = np.zeros(starts.size - 1)
-        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        model.a_matrix_.start_ = starts
-        model.a_matrix_.index_ = index
-        model.a_matrix_.value_ = values
-        solver = highspy.Highs()
         # Only the objective changes, so the last basis stays feasible: the primal method (4) goes on from it.
-        for option, value in (
-            ("output_flag", False),
-            ("presolve", "off"),
-            ("threads", 1),
-            ("simplex_strategy", 4),
-        ):
-            solver.setOptionValue(option, value)
-        solver.passModel(model)
-        return solver
-
-    def _bounds(self, values: np.ndarray) -> np.ndarray:
-        import highspy
-
-        far: float = highspy.kHighsInf
-        return np.where(values >= far, far, np.where(values <= -far, -far, values))
+        return _resident(np.zeros(self.size), self.low, self.high, self.rows, simplex_strategy=4)
 
     def asked(self, wanted: _Needs) -> tuple[np.ndarray, np.ndarray]:
         """Which unknown each requirement is on, and its kind there."""
@@ -259,7 +255,7 @@ class _Attack:
         np.minimum.at(high, columns[plain & (kinds == UP)], needs[plain & (kinds == UP)])
         np.maximum.at(low, columns[plain & (kinds == DOWN)], -needs[plain & (kinds == DOWN)])
         every = np.arange(self.size, dtype=np.int32)
-        self.solver.changeColsBounds(self.size, every, self._bounds(low), self._bounds(high))
+        self.solver.changeColsBounds(self.size, every, low, high)
         for turn in range(60):
             open_ = plain & ~self._enough(columns, kinds, needs)
             pull = np.zeros(self.size)
@@ -275,7 +271,7 @@ class _Attack:
             if (open_ & self._enough(columns, kinds, needs)).sum() < max(2, 0.01 * open_.sum()):
                 break
         self.solver.changeColsCost(self.size, every, np.zeros(self.size))
-        self.solver.changeColsBounds(self.size, every, self._bounds(self.low), self._bounds(self.high))
+        self.solver.changeColsBounds(self.size, every, self.low, self.high)
 
     def _learn(self, change: np.ndarray) -> None:
         # What the solver returns is believed only as far as it keeps every relation and every bound.
@@ -363,34 +359,26 @@ class _ShortestChange:
     """Ways of meeting a requirement that move little, from one resident linear programme of rises and falls."""
 
     def __init__(self, attack: _Attack) -> None:
-        import highspy
-
         self.attack = attack
         starts, index, values = attack.rows
         size = attack.size
-        model = highspy.HighsLp()
-        model.num_col_, model.num_row_ = 2 * size, starts.size - 1
-        model.col_cost_ = np.ones(2 * size)
-        model.col_lower_ = np.zeros(2 * size)
         self.room = np.minimum(np.concatenate([attack.high, -attack.low]), 1e15)
-        model.col_upper_ = self.room.copy()
-        model.row_lower_ = model.row_upper_ = np.zeros(starts.size - 1)
         # Each entry once for the rise and, turned round, once for the fall.
-        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-        model.a_matrix_.start_ = 2 * starts
-        model.a_matrix_.index_ = np.stack([index, index + size], axis=1).ravel()
-        model.a_matrix_.value_ = np.stack([values, -values], axis=1).ravel()
-        self.solver = highspy.Highs()
-        for option, value in (("output_flag", False), ("presolve", "off"), ("threads", 1)):
-            self.solver.setOptionValue(option, value)
-        self.solver.passModel(model)
+        rows = (
+            2 * starts,
+            np.stack([index, index + size], axis=1).ravel(),
+            np.stack([values, -values], axis=1).ravel(),
+        )
+        self.solver = _resident(np.ones(2 * size), np.zeros(2 * size), self.room.copy(), rows)
 
     def moved(self, column: int, kind: int, need: float, known: np.ndarray) -> np.ndarray | None:
         """Which unknowns move when a requirement is met without those known; ``None`` if one way does not suffice."""
         size = self.attack.size
         if column < 0 or column in known:
             return None
-        self._close(known)
+        halves = np.concatenate([known, known + size]).tolist()
+        for half in halves:
+            self.solver.changeColBounds(half, 0.0, 0.0)
         found = None
         for direction in (UP, DOWN) if kind == WIDTH else (kind,):
             own = column if direction == UP else column + size
@@ -407,13 +395,9 @@ class _ShortestChange:
                 self.solver.changeColBounds(half, 0.0, float(self.room[half]))
             if found is not None:
                 break
-        for half in np.concatenate([known, known + size]).tolist():
+        for half in halves:
             self.solver.changeColBounds(half, 0.0, float(self.room[half]))
         return found
-
-    def _close(self, known: np.ndarray) -> None:
-        for half in np.concatenate([known, known + self.attack.size]).tolist():
-            self.solver.changeColBounds(half, 0.0, 0.0)
 
 
 def _unknowns(table: Table, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[dict[int, float]]]:
@@ -437,7 +421,7 @@ def _unknowns(table: Table, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray,
     pending = [
         [(int(cell), float(value)) for cell, value in zip(cells, signs, strict=True) if is_hidden[cell]]
         for cells, signs in (
-            (table.relation(place), table.signs[table.starts[place] : table.starts[place + 1]])
+            (table.relation(place), table.signs_of(place))
             for place in range(table.relations)
             if is_hidden[table.relation(place)].any()
         )

@@ -11,16 +11,11 @@ from tests.tables.oracle import cube, random_plane
 from shoal.cli.main import main
 from shoal.errors import InputError
 from shoal.search import Budget, Seeds, silent
-from shoal.tables.api import (
-    as_problem,
-    as_table,
-    audit,
-    keep_stable,
-    published_frame,
-    suppress,
-)
+from shoal.tables.api import audit, suppress
 from shoal.tables.files import jj
 from shoal.tables.files.loading import load, read_hierarchy
+from shoal.tables.files.publishing import published_frame
+from shoal.tables.given import as_problem, as_table, keep_stable
 from shoal.tables.heuristic.general import GeneralOptions
 from shoal.tables.heuristic.general import solve as general
 from shoal.tables.model.table import Table

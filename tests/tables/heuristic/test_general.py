@@ -11,7 +11,7 @@ from tests.tables.oracle import cube, optimum
 
 from shoal.search import Budget, Control, Seeds, silent
 from shoal.tables.heuristic.general import LpHeuristic
-from shoal.tables.heuristic.neighbourhood import around, nearest, submatrix
+from shoal.tables.heuristic.neighbourhood import Incidence, around, nearest, submatrix
 from shoal.tables.methods import METHODS
 from shoal.tables.model.reduction import reduce, ties
 from shoal.tables.problem import Problem
@@ -60,11 +60,6 @@ def test_the_smaller_problem_has_the_same_optimum(seed: int) -> None:
     assert found.optimal and found.value == pytest.approx(best)
 
 
-def csc(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    columns = problem.table.matrix.tocsc()
-    return columns.indptr.astype(np.int64), columns.indices.astype(np.int64), columns.data
-
-
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**9))
 def test_kernels_equal_their_twins(seed: int) -> None:
@@ -72,12 +67,11 @@ def test_kernels_equal_their_twins(seed: int) -> None:
     problem = cube(rng)
     table = problem.table
     dense = table.matrix.toarray() != 0
-    of_starts, of_cell, signs = csc(problem)
-    members = table.members.astype(np.int64)
+    incidence = Incidence.of(table)
     step = np.where(rng.random(table.cells) < 0.7, rng.uniform(0.5, 3.0, table.cells), np.inf)
     cell, limit = int(rng.integers(table.cells)), int(rng.integers(1, 40))
     work = np.full(table.cells, np.inf), np.zeros(table.relations, dtype=bool)
-    found, whole = nearest(cell, step, limit, table.starts, members, of_starts, of_cell, *work)
+    found, whole = nearest(incidence, cell, step, limit, *work)
     assert np.isinf(work[0]).all() and not work[1].any()
     distance = {cell: 0.0}
     done: list[int] = []
@@ -95,9 +89,7 @@ def test_kernels_equal_their_twins(seed: int) -> None:
     assert whole == (len(done) <= limit)
 
     chosen = np.sort(found)
-    places, starts, rows, values, count = submatrix(
-        chosen, of_starts, of_cell, signs, np.full(table.relations, -1)
-    )
+    places, starts, rows, values, count = submatrix(incidence, chosen, np.full(table.relations, -1))
     kept = set(chosen.tolist())
     while True:
         alone = [r for r in range(table.relations) if sum(dense[r, c] for c in kept) == 1]
@@ -116,16 +108,7 @@ def test_kernels_equal_their_twins(seed: int) -> None:
 
     open_ = rng.random(table.cells) < 0.4
     relations, cells, row_starts, columns, row_values, complete = around(
-        cell,
-        open_,
-        10**4,
-        table.starts,
-        members,
-        table.signs,
-        of_starts,
-        of_cell,
-        np.full(table.cells, -1),
-        np.zeros(table.relations, dtype=bool),
+        incidence, cell, open_, 10**4, np.full(table.cells, -1), np.zeros(table.relations, dtype=bool)
     )
     reach = {cell}
     while True:

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
-from shoal.tables.api import as_problem, suppress
+from shoal.tables.api import suppress
+from shoal.tables.given import as_problem
 from shoal.tables.model.linked import link
 from shoal.tables.model.rules import Contributions, Dominance, MinimumFrequency, PPercent, SumRule, parse_rule
 from shoal.tables.model.tabulation import tabulate

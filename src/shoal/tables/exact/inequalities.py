@@ -1,8 +1,11 @@
 """Inequalities over cells, as the relaxation and the branch and cut exchange them."""
 
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 import numpy as np
+
+from shoal.tables.problem import Problem, Requirements
 
 
 @dataclass
@@ -14,11 +17,6 @@ class Rows:
     values: list[np.ndarray] = field(default_factory=list)
     rhs: list[float] = field(default_factory=list)
 
-    @classmethod
-    def empty(cls) -> "Rows":
-        """No rows."""
-        return cls()
-
     def add(self, number: int, cells: np.ndarray, values: np.ndarray, rhs: float) -> None:
         """Append a row."""
         self.numbers.append(number)
@@ -28,3 +26,34 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.numbers)
+
+
+Record = TypeVar("Record")
+
+
+class Remembered(Generic[Record]):
+    """What the separation routines share: what is required, and every inequality that was given out, under its number.
+
+    ``worst`` is the smallest share of a requirement that the last point meets, ``solved`` how many linear programmes were
+    solved to find inequalities.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.wanted = problem.requirements
+        self.records: list[Record] = []
+        self.worst = 0.0
+        self.solved = 0
+        self._numbers: dict[bytes, int] = {}
+
+    def require(self, more: Requirements) -> None:
+        """Take further requirements into account."""
+        self.wanted = self.wanted.with_more(more)
+
+    def number(self, record: Record, *content: object) -> int:
+        """The number of an inequality, a new one unless it was given out before; ``content`` tells it from others."""
+        parts = (item.tobytes() if isinstance(item, np.ndarray) else repr(item).encode() for item in content)
+        number = self._numbers.setdefault(b"|".join(parts), len(self.records))
+        if number == len(self.records):
+            self.records.append(record)
+        return number

@@ -1,18 +1,27 @@
 """Separation on networks: minimum cuts (Fischetti and Salazar 1999), strengthened, and inequalities against bridges."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from shoal.search.kernels import kernel
-from shoal.tables.exact.inequalities import Rows
+from shoal.tables.exact.inequalities import Remembered, Rows
 from shoal.tables.exact.strengthening import best_two, coefficient
 from shoal.tables.model.network import Network
-from shoal.tables.problem import Problem, Requirements
-from shoal.tables.safety.audit import bounded, groups, scales
-from shoal.tables.safety.flow_kernels import max_flow, subgraph
+from shoal.tables.problem import Problem
+from shoal.tables.safety.audit import arcs_of, as_wanted, scales
+from shoal.tables.safety.flow_kernels import (
+    NOBODY,
+    Arcs,
+    Flow,
+    Wanted,
+    clear,
+    ends,
+    flow_through,
+    know,
+    max_flow,
+)
 
 # Cuts that are not violated themselves can have violated strengthened forms; flows are computed up to this much more.
 _BEYOND = 1.3
@@ -20,375 +29,29 @@ _BEYOND = 1.3
 _POOL = 2000
 
 
-@kernel
-def _reached_from(
-    first: np.ndarray,
-    degree: np.ndarray,
-    arcs: np.ndarray,
-    tail: np.ndarray,
-    head: np.ndarray,
-    up: np.ndarray,
-    down: np.ndarray,
-    change: np.ndarray,
-    start: int,
-    skip: int,
-    known: np.ndarray,
-    scenario: int,
-    tiny: float,
-    queue: np.ndarray,
-    mark: np.ndarray,
-) -> Any:
-    # Marks the nodes from which ``start`` can be reached in the residual network.
-    mark[:] = 0
-    mark[start] = 1
-    queue[0] = start
-    read, written = 0, 1
-    while read < written:
-        v = queue[read]
-        read += 1
-        for position in range(first[v], first[v] + degree[v]):
-            e = arcs[position]
-            if e == skip or known[e] == scenario:
-                continue
-            if head[e] == v:
-                w = tail[e]
-                room = up[e] - change[e]
-            else:
-                w = head[e]
-                room = down[e] + change[e]
-            if room > tiny and mark[w] == 0:
-                mark[w] = 1
-                queue[written] = w
-                written += 1
+class Cuts(NamedTuple):
+    """Cuts: the requirement each belongs to, what it must carry, and its node set.
 
-
-@kernel
-def minimum_cuts(
-    nodes: int,
-    tail: np.ndarray,
-    head: np.ndarray,
-    up: np.ndarray,
-    down: np.ndarray,
-    x: np.ndarray,
-    support: np.ndarray,
-    cell: np.ndarray,
-    kind: np.ndarray,
-    need: np.ndarray,
-    scenario: np.ndarray,
-    group_first: np.ndarray,
-    group_cells: np.ndarray,
-    beyond: float,
-    tiny: float,
-) -> Any:
-    """Two minimum cuts for each requirement whose flow at the point ``x`` is below ``beyond`` times its need.
-
-    Returns for each cut its requirement, what the cut must carry, and its node sets (bit 1, and bit 2 for the second
-    direction of a width).
+    A node is in the set (bit 1); of a width, bit 2 is for the cut of the second direction.
     """
-    up_x = np.zeros(tail.shape[0])
-    down_x = np.zeros(tail.shape[0])
-    for e in support:
-        up_x[e] = up[e] * x[e]
-        down_x[e] = down[e] * x[e]
-    first, degree, arcs = subgraph(nodes, tail, head, support)
-    change = np.zeros(tail.shape[0])
-    known = np.full(tail.shape[0], -2, dtype=np.int64)
-    work = np.zeros((4, nodes + 1), dtype=np.int64)
-    mark = np.zeros(nodes, dtype=np.int64)
-    count = cell.shape[0]
-    owner = np.empty(2 * count, dtype=np.int64)
-    must = np.empty(2 * count)
-    sets = np.zeros((2 * count, nodes), dtype=np.uint8)
-    size = 0
-    worst = 1.0
-    for r in range(count):
-        k = cell[r]
-        s = scenario[r]
-        if s >= 0:
-            for p in range(group_first[s], group_first[s + 1]):
-                known[group_cells[p]] = s
-        sets[size : min(size + 2, 2 * count)] = 0
-        left = need[r]
-        total = 0.0
-        for direction in range(2):
-            if kind[r] != 2 and kind[r] != direction:
-                continue
-            source, sink = (head[k], tail[k]) if direction == 0 else (tail[k], head[k])
-            own = up[k] if direction == 0 else down[k]
-            cap = min(own, beyond * need[r])
-            bit = np.uint8(1 if kind[r] != 2 or direction == 0 else 2)
-            sent = 0.0
-            if cap > 0.0:
-                sent = max_flow(
-                    first,
-                    degree,
-                    arcs,
-                    tail,
-                    head,
-                    up_x,
-                    down_x,
-                    change,
-                    source,
-                    sink,
-                    cap,
-                    k,
-                    known,
-                    s,
-                    tiny,
-                    work,
-                )
-            total += sent
-            if sent >= own - tiny:
-                left -= own
-            else:
-                for v in range(nodes):
-                    if work[0, v] > 0:
-                        sets[size, v] |= bit
-                _reached_from(
-                    first,
-                    degree,
-                    arcs,
-                    tail,
-                    head,
-                    up_x,
-                    down_x,
-                    change,
-                    sink,
-                    k,
-                    known,
-                    s,
-                    tiny,
-                    work[2],
-                    mark,
-                )
-                for v in range(nodes):
-                    if mark[v] == 0 and size + 1 < 2 * count:
-                        sets[size + 1, v] |= bit
-            for e in support:
-                change[e] = 0.0
-        if s >= 0:
-            for p in range(group_first[s], group_first[s + 1]):
-                known[group_cells[p]] = -2
-        if need[r] > 0.0:
-            worst = min(worst, total / need[r])
-        if total < beyond * need[r] - tiny and left > 0.0:
-            owner[size] = r
-            must[size] = left
-            same = True
-            for v in range(nodes):
-                if sets[size, v] != sets[size + 1, v]:
-                    same = False
-                    break
-            size += 1
-            if not same:
-                owner[size] = r
-                must[size] = left
-                size += 1
-    return owner[:size].copy(), must[:size].copy(), sets[:size].copy(), worst
+
+    owner: np.ndarray
+    must: np.ndarray
+    sets: np.ndarray
+
+    def at(self, places: Any) -> "Cuts":
+        """Some of them."""
+        return Cuts(*(array[places] for array in self))
+
+    def and_those_of(self, more: "Cuts") -> "Cuts":
+        """These and others behind them."""
+        return Cuts(*(np.concatenate(pair) for pair in zip(self, more, strict=True)))
 
 
-@kernel
-def capacity(
-    members: np.ndarray, e: int, tail: np.ndarray, head: np.ndarray, up: np.ndarray, down: np.ndarray
-) -> Any:
-    """What arc e contributes to the cut (or two cuts) whose node set is ``members``."""
-    t, h = members[tail[e]], members[head[e]]
-    total = 0.0
-    if t != h:
-        for bit in (np.uint8(1), np.uint8(2)):
-            if (t & bit) != 0 and (h & bit) == 0:
-                total += up[e]
-            elif (h & bit) != 0 and (t & bit) == 0:
-                total += down[e]
-    return total
-
-
-@kernel
-def strengthen(
-    tail: np.ndarray,
-    head: np.ndarray,
-    up: np.ndarray,
-    down: np.ndarray,
-    x: np.ndarray,
-    support: np.ndarray,
-    fixed: np.ndarray,
-    owner: np.ndarray,
-    must: np.ndarray,
-    sets: np.ndarray,
-    cell: np.ndarray,
-    scenario: np.ndarray,
-    group_first: np.ndarray,
-    group_cells: np.ndarray,
-    least: float,
-) -> Any:
-    """The violated inequalities among the strengthened forms of each cut: rows (cut, threshold, need, divisor)."""
-    known = np.full(tail.shape[0], -2, dtype=np.int64)
-    caps = np.empty(support.shape[0])
-    shares = np.empty(support.shape[0])
-    found = np.empty((2 * owner.shape[0], 4))
-    size = 0
-    for c in range(owner.shape[0]):
-        r = owner[c]
-        s = scenario[r]
-        if s >= 0:
-            for p in range(group_first[s], group_first[s + 1]):
-                known[group_cells[p]] = s
-        left = must[c]
-        length = 0
-        for e in support:
-            if e == cell[r] or known[e] == s:
-                continue
-            cap = capacity(sets[c], e, tail, head, up, down)
-            if cap > 0.0:
-                if fixed[e]:
-                    left -= cap
-                else:
-                    caps[length] = cap
-                    shares[length] = x[e]
-                    length += 1
-        if left > 1e-9 * must[c]:
-            pair = best_two(caps, shares, length, left, least)
-            for i in range(2):
-                if pair[i, 0] > least:
-                    found[size, 0] = c
-                    found[size, 1] = pair[i, 1]
-                    found[size, 2] = pair[i, 2]
-                    found[size, 3] = pair[i, 3]
-                    size += 1
-        if s >= 0:
-            for p in range(group_first[s], group_first[s + 1]):
-                known[group_cells[p]] = -2
-    return found[:size].copy()
-
-
-@kernel
-def expand(
-    tail: np.ndarray,
-    head: np.ndarray,
-    up: np.ndarray,
-    down: np.ndarray,
-    columns: np.ndarray,
-    own: int,
-    members: np.ndarray,
-    moved: np.ndarray,
-    insider: np.ndarray,
-    need: float,
-    divisor: float,
-) -> Any:
-    """Cells and coefficients of one inequality over the given columns."""
-    cells = np.empty(columns.shape[0], dtype=np.int32)
-    values = np.empty(columns.shape[0])
-    size = 0
-    for e in columns:
-        if e == own or members[tail[e]] == members[head[e]]:
-            continue
-        cap = capacity(members, e, tail, head, up, down)
-        if cap <= 0.0:
-            continue
-        skip = False
-        for other in moved:
-            if other == e:
-                skip = True
-        for other in insider:
-            if other == e:
-                skip = True
-        if not skip:
-            cells[size] = e
-            values[size] = coefficient(cap, need, divisor)
-            size += 1
-    return cells[:size].copy(), values[:size].copy()
-
-
-@kernel
-def bridge_cuts(
-    nodes: int,
-    tail: np.ndarray,
-    head: np.ndarray,
-    x: np.ndarray,
-    support: np.ndarray,
-    fixed: np.ndarray,
-    tiny: float,
-    least: float,
-) -> Any:
-    """For cells that the point uses more than any cycle through them allows: the cell and the node set."""
-    room = np.zeros(tail.shape[0])
-    for e in support:
-        room[e] = 1.0 if fixed[e] else x[e]
-    first, degree, arcs = subgraph(nodes, tail, head, support)
-    change = np.zeros(tail.shape[0])
-    known = np.full(tail.shape[0], -2, dtype=np.int64)
-    work = np.zeros((4, nodes + 1), dtype=np.int64)
-    owner = np.empty(support.shape[0], dtype=np.int64)
-    sets = np.zeros((support.shape[0], nodes), dtype=np.uint8)
-    size = 0
-    for e in support:
-        if fixed[e] or x[e] < 0.05 or tail[e] == head[e]:
-            continue
-        sent = max_flow(
-            first,
-            degree,
-            arcs,
-            tail,
-            head,
-            room,
-            room,
-            change,
-            tail[e],
-            head[e],
-            x[e],
-            e,
-            known,
-            -1,
-            tiny,
-            work,
-        )
-        if sent < x[e] - least:
-            owner[size] = e
-            for v in range(nodes):
-                sets[size, v] = 1 if work[0, v] > 0 else 0
-            size += 1
-        for f in support:
-            change[f] = 0.0
-    return owner[:size].copy(), sets[:size].copy()
-
-
-@kernel
-def reduced_costs(
-    tail: np.ndarray,
-    head: np.ndarray,
-    up: np.ndarray,
-    down: np.ndarray,
-    cost: np.ndarray,
-    asked: np.ndarray,
-    duals: np.ndarray,
-    own: np.ndarray,
-    need: np.ndarray,
-    divisor: np.ndarray,
-    sets: np.ndarray,
-    bridge: np.ndarray,
-) -> Any:
-    """Cost minus what the weighted rows ask of each cell; the cells are in no row yet."""
-    found = np.empty(asked.shape[0])
-    for i in range(asked.shape[0]):
-        e = asked[i]
-        total = cost[e]
-        for r in range(duals.shape[0]):
-            members = sets[r]
-            if members[tail[e]] == members[head[e]] or own[r] == e:
-                continue
-            if bridge[r]:
-                total -= duals[r]
-            else:
-                cap = capacity(members, e, tail, head, up, down)
-                if cap > 0.0:
-                    total -= duals[r] * coefficient(cap, need[r], divisor[r])
-        found[i] = total
-    return found
-
-
-@dataclass(frozen=True)
-class _Record:
-    """All that is needed to write an inequality again over other columns."""
+class Record(NamedTuple):
+    """All that is needed to write an inequality again over other columns: the cut of cell ``own``, less the cells that were
+    ``moved`` to the right-hand side and those that the ``insider`` knows.
+    """
 
     own: int
     members: np.ndarray
@@ -399,160 +62,282 @@ class _Record:
     bridge: bool = False
 
 
-class NetworkCuts:
+@kernel
+def _mark_reaching(flow: Flow, sink: int, skip: int, scenario: int, mark: np.ndarray) -> Any:
+    # Marks the nodes from which the sink can be reached in the residual network.
+    tail, head, up, down = flow.arcs
+    change, queue = flow.change, flow.work[2]
+    mark[:] = 0
+    mark[sink] = 1
+    queue[0] = sink
+    read, written = 0, 1
+    while read < written:
+        v = queue[read]
+        read += 1
+        for at in range(flow.first[v], flow.first[v] + flow.degree[v]):
+            e = flow.listed[at]
+            if e == skip or flow.known[e] == scenario:
+                continue
+            w = tail[e] + head[e] - v
+            room = up[e] - change[e] if tail[e] == w else down[e] + change[e]
+            if room > flow.tiny and mark[w] == 0:
+                mark[w] = 1
+                queue[written] = w
+                written += 1
+
+
+@kernel
+def minimum_cuts(
+    nodes: int, arcs: Arcs, x: np.ndarray, support: np.ndarray, wanted: Wanted, beyond: float, tiny: float
+) -> Any:
+    """Two minimum cuts for each requirement whose flow at the point ``x`` is below ``beyond`` times its need.
+
+    Returns the arrays of ``Cuts``, and the least share of a need that flows.
+    """
+    at_x = Arcs(arcs.tail, arcs.head, arcs.up * x, arcs.down * x)
+    flow = flow_through(nodes, at_x, support, tiny)
+    mark = np.zeros(nodes, dtype=np.int64)
+    count = wanted.cell.shape[0]
+    owner = np.empty(2 * count, dtype=np.int64)
+    must = np.empty(2 * count)
+    sets = np.zeros((2 * count, nodes), dtype=np.uint8)
+    size = 0
+    worst = 1.0
+    for r in range(count):
+        k, kind, need, scenario = wanted.cell[r], wanted.kind[r], wanted.need[r], wanted.scenario[r]
+        know(flow.known, wanted, scenario, scenario)
+        sets[size : size + 2] = 0
+        left = need
+        total = 0.0
+        for direction in range(2):
+            if kind != 2 and kind != direction:
+                continue
+            source, sink, own = ends(arcs, k, direction)
+            bit = np.uint8(1 if kind != 2 or direction == 0 else 2)
+            sent = max_flow(flow, source, sink, min(own, beyond * need), k, scenario)
+            total += sent
+            if sent >= own - tiny:
+                left -= own
+            else:
+                reachable = flow.work[0]
+                for v in range(nodes):
+                    if reachable[v] > 0:
+                        sets[size, v] |= bit
+                _mark_reaching(flow, sink, k, scenario, mark)
+                for v in range(nodes):
+                    if mark[v] == 0 and size + 1 < 2 * count:
+                        sets[size + 1, v] |= bit
+            clear(flow)
+        know(flow.known, wanted, scenario, NOBODY)
+        if need > 0.0:
+            worst = min(worst, total / need)
+        if total < beyond * need - tiny and left > 0.0:
+            several = 1 if (sets[size] == sets[size + 1]).all() else 2
+            owner[size : size + several] = r
+            must[size : size + several] = left
+            size += several
+    return owner[:size].copy(), must[:size].copy(), sets[:size].copy(), worst
+
+
+@kernel
+def capacity(arcs: Arcs, members: np.ndarray, e: int) -> Any:
+    """What arc e contributes to the cut (or two cuts) whose node set is ``members``."""
+    t, h = members[arcs.tail[e]], members[arcs.head[e]]
+    total = 0.0
+    if t != h:
+        for bit in (np.uint8(1), np.uint8(2)):
+            if (t & bit) != 0 and (h & bit) == 0:
+                total += arcs.up[e]
+            elif (h & bit) != 0 and (t & bit) == 0:
+                total += arcs.down[e]
+    return total
+
+
+@kernel
+def strengthen(
+    arcs: Arcs,
+    x: np.ndarray,
+    support: np.ndarray,
+    fixed: np.ndarray,
+    cuts: Cuts,
+    wanted: Wanted,
+    least: float,
+) -> Any:
+    """The violated inequalities among the strengthened forms of each cut: rows (cut, threshold, need, divisor)."""
+    known = np.full(x.shape[0], NOBODY, dtype=np.int64)
+    caps = np.empty(support.shape[0])
+    shares = np.empty(support.shape[0])
+    violated = np.empty((2 * cuts.owner.shape[0], 4))
+    size = 0
+    for c in range(cuts.owner.shape[0]):
+        r = cuts.owner[c]
+        scenario = wanted.scenario[r]
+        know(known, wanted, scenario, scenario)
+        left = cuts.must[c]
+        length = 0
+        for e in support:
+            if e == wanted.cell[r] or known[e] == scenario:
+                continue
+            cap = capacity(arcs, cuts.sets[c], e)
+            if cap > 0.0:
+                if fixed[e]:
+                    left -= cap
+                else:
+                    caps[length] = cap
+                    shares[length] = x[e]
+                    length += 1
+        if left > 1e-9 * cuts.must[c]:
+            pair = best_two(caps, shares, length, left, least)
+            for i in range(2):
+                if pair[i, 0] > least:
+                    violated[size, 0] = c
+                    violated[size, 1:] = pair[i, 1:]
+                    size += 1
+        know(known, wanted, scenario, NOBODY)
+    return violated[:size].copy()
+
+
+@kernel
+def expand(arcs: Arcs, columns: np.ndarray, record: Record) -> Any:
+    """Cells and coefficients of one inequality over the given columns."""
+    cells = np.empty(columns.shape[0], dtype=np.int32)
+    values = np.empty(columns.shape[0])
+    size = 0
+    for e in columns:
+        if e == record.own:
+            continue
+        cap = capacity(arcs, record.members, e)
+        if cap <= 0.0 or e in record.moved or e in record.insider:
+            continue
+        cells[size] = e
+        values[size] = coefficient(cap, record.need, record.divisor)
+        size += 1
+    return cells[:size].copy(), values[:size].copy()
+
+
+@kernel
+def bridge_cuts(
+    nodes: int, arcs: Arcs, x: np.ndarray, support: np.ndarray, fixed: np.ndarray, tiny: float, least: float
+) -> Any:
+    """For cells that the point uses more than any cycle through them allows: the cell and the node set."""
+    used = np.where(fixed, 1.0, x)
+    flow = flow_through(nodes, Arcs(arcs.tail, arcs.head, used, used), support, tiny)
+    owner = np.empty(support.shape[0], dtype=np.int64)
+    sets = np.zeros((support.shape[0], nodes), dtype=np.uint8)
+    size = 0
+    for e in support:
+        if fixed[e] or x[e] < 0.05 or arcs.tail[e] == arcs.head[e]:
+            continue
+        if max_flow(flow, arcs.tail[e], arcs.head[e], x[e], e, -1) < x[e] - least:
+            owner[size] = e
+            sets[size] = flow.work[0, :nodes] > 0
+            size += 1
+        clear(flow)
+    return owner[:size].copy(), sets[:size].copy()
+
+
+@kernel
+def reduced_costs(
+    arcs: Arcs,
+    cost: np.ndarray,
+    asked: np.ndarray,
+    duals: np.ndarray,
+    own: np.ndarray,
+    need: np.ndarray,
+    divisor: np.ndarray,
+    sets: np.ndarray,
+    bridge: np.ndarray,
+) -> Any:
+    """Cost minus what the weighted rows ask of each cell; the cells are in no row yet."""
+    reduced = np.empty(asked.shape[0])
+    for i in range(asked.shape[0]):
+        e = asked[i]
+        total = cost[e]
+        for r in range(duals.shape[0]):
+            members = sets[r]
+            if members[arcs.tail[e]] == members[arcs.head[e]] or own[r] == e:
+                continue
+            if bridge[r]:
+                total -= duals[r]
+            else:
+                cap = capacity(arcs, members, e)
+                if cap > 0.0:
+                    total -= duals[r] * coefficient(cap, need[r], divisor[r])
+        reduced[i] = total
+    return reduced
+
+
+class NetworkCuts(Remembered[Record]):
     """The separation routine of a network problem; it remembers every inequality it gave out."""
 
     def __init__(self, problem: Problem, network: Network) -> None:
-        self.problem = problem
+        super().__init__(problem)
         self.network = network
-        self.wanted = problem.requirements
-        self._groups = groups(problem)
         _, self._tiny = scales(problem)
-        self._up, self._down = bounded(problem.up), bounded(problem.down)
+        self._arcs = arcs_of(problem, network)
         self._fixed = np.ascontiguousarray(problem.is_sensitive)
-        self._known: dict[bytes, int] = {}
-        self.records: list[_Record] = []
-        self.worst = 0.0
-        self.solved = 0
         self._pooled: set[bytes] = set()
-        self._pool_owner = np.empty(0, dtype=np.int64)
-        self._pool_must = np.empty(0)
-        self._pool_sets = np.empty((0, network.nodes), dtype=np.uint8)
-
-    def require(self, more: Requirements) -> None:
-        """Take further requirements into account."""
-        self.wanted = self.wanted.with_more(more)
+        no_sets = np.empty((0, network.nodes), dtype=np.uint8)
+        self._pool = Cuts(np.empty(0, dtype=np.int64), np.empty(0), no_sets)
 
     def separate(
         self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01, bridges: bool = True
     ) -> Rows:
         """Violated inequalities at the point ``x`` (one number per cell), over the given columns."""
-        network, wanted = self.network, self.wanted
-        support = np.flatnonzero((x > 1e-7) | self._fixed)
-        tail, head = network.tail, network.head
-        scenario = wanted.scenario
-        owner, must, sets, self.worst = minimum_cuts(
-            network.nodes,
-            tail,
-            head,
-            self._up,
-            self._down,
-            x,
-            support,
-            wanted.cell,
-            wanted.kind,
-            wanted.need,
-            scenario,
-            *self._groups,
-            _BEYOND,
-            self._tiny,
-        )
-        owner, must, sets = self._with_pool(owner, must, sets)
-        chosen = strengthen(
-            tail,
-            head,
-            self._up,
-            self._down,
-            x,
-            support,
-            self._fixed,
-            owner,
-            must,
-            sets,
-            wanted.cell,
-            scenario,
-            *self._groups,
-            least,
-        )
-        fresh: list[_Record] = []
-        for cut, above, need, divisor in chosen:
-            r = owner[int(cut)]
-            members = sets[int(cut)]
-            insider = self._insider(int(scenario[r]))
-            moved = np.empty(0, dtype=np.int64)
+        nodes, arcs, fixed = self.network.nodes, self._arcs, self._fixed
+        support = np.flatnonzero((x > 1e-7) | fixed)
+        wanted = as_wanted(self.problem, self.wanted)
+        *cuts, self.worst = minimum_cuts(nodes, arcs, x, support, wanted, _BEYOND, self._tiny)
+        pooled = self._with_pool(Cuts(*cuts))
+        fresh: list[Record] = []
+        none = np.empty(0, dtype=np.int64)
+        for cut, above, need, divisor in strengthen(arcs, x, support, fixed, pooled, wanted, least):
+            r, members = pooled.owner[int(cut)], pooled.sets[int(cut)]
+            scenario = wanted.scenario[r]
+            insider = none if scenario < 0 else self.problem.insiders[scenario].astype(np.int64)
+            moved = none
             if above < 2.0:
-                inside = support[(x[support] >= above) & ~self._fixed[support]]
-                moved = inside[members[tail[inside]] != members[head[inside]]].astype(np.int64)
-            fresh.append(_Record(int(wanted.cell[r]), members, float(need), float(divisor), moved, insider))
+                inside = support[(x[support] >= above) & ~fixed[support]]
+                moved = inside[self._crossing(members, inside)].astype(np.int64)
+            fresh.append(Record(int(wanted.cell[r]), members, float(need), float(divisor), moved, insider))
         # A cell can also be hidden only to keep a sum from being given away; then it need not be part of a circuit.
         if bridges and self.problem.sums is None:
-            cells, bridge_sets = bridge_cuts(network.nodes, tail, head, x, support, self._fixed, 1e-9, 0.02)
-            none = np.empty(0, dtype=np.int64)
+            cells, bridge_sets = bridge_cuts(nodes, arcs, x, support, fixed, 1e-9, 0.02)
             fresh += [
-                _Record(int(e), members, 1.0, 0.0, none, none, bridge=True)
+                Record(int(e), members, 1.0, 0.0, none, none, bridge=True)
                 for e, members in zip(cells, bridge_sets, strict=True)
-                if not self._crosses_fixed(members, int(e))
+                if not self._crossing(members, self.problem.sensitive).any()
             ]
-        numbers = []
-        for record in fresh:
-            mark = b"|".join(
-                (
-                    record.members.tobytes(),
-                    repr((record.own, record.need, record.divisor)).encode(),
-                    record.moved.tobytes(),
-                    record.insider.tobytes(),
-                )
-            )
-            number = self._known.setdefault(mark, len(self.records))
-            if number == len(self.records):
-                self.records.append(record)
-            numbers.append(number)
+        numbers = [
+            self.number(record, record.members, record[:1] + record[2:4], record.moved, record.insider)
+            for record in fresh
+        ]
         return self.write(dict.fromkeys(numbers), columns)
 
-    def _with_pool(
-        self, owner: np.ndarray, must: np.ndarray, sets: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _with_pool(self, cuts: Cuts) -> Cuts:
         """The cuts of this point and the latest of earlier points, each once."""
-        marks = [b"%d|" % r + members.tobytes() for r, members in zip(owner, sets, strict=True)]
-        new = [place for place, mark in enumerate(marks) if mark not in self._pooled]
+        marks = [b"%d|" % r + members.tobytes() for r, members in zip(cuts.owner, cuts.sets, strict=True)]
+        new = np.array([mark not in self._pooled for mark in marks], dtype=bool)
         self._pooled.update(marks)
-        self._pool_owner = np.concatenate([self._pool_owner, owner[new]])[-_POOL:]
-        self._pool_must = np.concatenate([self._pool_must, must[new]])[-_POOL:]
-        self._pool_sets = np.concatenate([self._pool_sets, sets[new]])[-_POOL:]
-        old = [place for place, mark in enumerate(marks) if place not in set(new)]
-        return (
-            np.concatenate([owner[old], self._pool_owner]),
-            np.concatenate([must[old], self._pool_must]),
-            np.concatenate([sets[old], self._pool_sets]),
-        )
+        self._pool = self._pool.and_those_of(cuts.at(new)).at(slice(-_POOL, None))
+        return cuts.at(~new).and_those_of(self._pool)
 
-    def _insider(self, scenario: int) -> np.ndarray:
-        if scenario < 0:
-            return np.empty(0, dtype=np.int64)
-        return self.problem.insiders[scenario].astype(np.int64)
-
-    def _crosses_fixed(self, members: np.ndarray, e: int) -> bool:
-        cells = self.problem.sensitive
-        return bool((members[self.network.tail[cells]] != members[self.network.head[cells]]).any())
+    def _crossing(self, members: np.ndarray, cells: np.ndarray) -> np.ndarray:
+        """Which of the cells have one end inside a node set and one outside."""
+        crossing: np.ndarray = members[self._arcs.tail[cells]] != members[self._arcs.head[cells]]
+        return crossing
 
     def write(self, numbers: Iterable[int], columns: np.ndarray) -> Rows:
         """The inequalities of these numbers over the given columns."""
-        rows = Rows.empty()
-        network = self.network
+        rows = Rows()
         for number in numbers:
             record = self.records[number]
             if record.bridge:
-                crossing = columns[
-                    record.members[network.tail[columns]] != record.members[network.head[columns]]
-                ]
-                cells = crossing.astype(np.int32)
-                values = np.where(cells == record.own, -1.0, 1.0)
-                rows.add(number, cells, values, 0.0)
-                continue
-            cells, values = expand(
-                network.tail,
-                network.head,
-                self._up,
-                self._down,
-                columns,
-                record.own,
-                record.members,
-                record.moved,
-                record.insider,
-                record.need,
-                record.divisor,
-            )
-            rows.add(number, cells, values, 1.0)
+                cells = columns[self._crossing(record.members, columns)].astype(np.int32)
+                rows.add(number, cells, np.where(cells == record.own, -1.0, 1.0), 0.0)
+            else:
+                cells, values = expand(self._arcs, columns, record)
+                rows.add(number, cells, values, 1.0)
         return rows
 
     def price(self, numbers: np.ndarray, duals: np.ndarray, cells: np.ndarray) -> np.ndarray:
@@ -560,16 +345,12 @@ class NetworkCuts:
 
         Cells that an insider knows are priced as if they were unknown, which can only make the bound weaker.
         """
-        network = self.network
         active = np.flatnonzero(np.abs(duals) > 1e-12)
         records = [self.records[number] for number in numbers[active]]
         if not records:
             return self.problem.cost[cells].copy()
         return reduced_costs(
-            network.tail,
-            network.head,
-            self._up,
-            self._down,
+            self._arcs,
             np.ascontiguousarray(self.problem.cost),
             cells,
             np.maximum(duals[active], 0.0),

@@ -16,14 +16,14 @@ from shoal.tables.exact.inequalities import Rows
 from shoal.tables.exact.lp_cuts import AttackerCuts
 from shoal.tables.exact.network_cuts import NetworkCuts
 from shoal.tables.exact.presolve import on_smaller
-from shoal.tables.exact.relaxation import Relaxation
+from shoal.tables.exact.relaxation import Relaxation, Separator
 from shoal.tables.exact.tree import Hooks, Incumbent, branch_and_cut
 from shoal.tables.exact.windows import WORK as WINDOW_WORK
 from shoal.tables.exact.windows import Windows
 from shoal.tables.heuristic.general import LpHeuristic
 from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.problem import Problem
-from shoal.tables.safety.audit import audit, failing, failing_insiders, failing_sums, given_away
+from shoal.tables.safety.audit import failing, failing_insiders, failing_sums, given_away
 from shoal.tables.safety.feasibility import refuse_hopeless
 from shoal.tables.solution import Pattern
 
@@ -92,7 +92,9 @@ class _Search:
     def go(self, start: Pattern | None) -> Pattern:
         """Run all phases that the budget allows."""
         problem, run = self.problem, self.run
-        first = start.complementary if start is not None else self._first()
+        first = (
+            start.complementary if start is not None else first_pattern(self.heuristic, problem, self.seeds)
+        )
         self.best = Incumbent(first, problem.total_cost(first))
         run.report(self.best.cost, phase="first pattern")
         bound, proved = 0.0, self.best.cost <= 0.0
@@ -113,9 +115,6 @@ class _Search:
             complementary=self.best.pattern,
             **run.closing(),
         )
-
-    def _first(self) -> np.ndarray:
-        return first_pattern(self.heuristic, self.problem, self.seeds)
 
     def _improve_and_prove(self) -> tuple[float, bool]:
         problem, run = self.problem, self.run
@@ -138,7 +137,7 @@ class _Search:
         if not self._branches(keep, rows):
             self._improve_on()
             return bound, self._closed(bound)
-        hooks = Hooks(self._safe, self._lacking_in(keep), self._round, self._offer)
+        hooks = Hooks(self._safe, lambda pattern: self._violated(pattern, keep), self._round, self._offer)
         found, closed = branch_and_cut(problem, self.separator, keep, rows, self.best, hooks, run)
         return max(bound, found), closed
 
@@ -225,7 +224,7 @@ class _Search:
         windows = Windows(
             problem,
             lambda cells: self.separator.write(relaxation.numbers, cells),
-            lambda pattern, cells: violated(problem, self.separator, self.network, pattern, cells),
+            self._violated,
             lambda pattern: self.heuristic.build(self.rng, pattern),
             relaxation.x,
             relaxation.reduced,
@@ -294,11 +293,8 @@ class _Search:
             return False
         return failing_insiders(problem, mask).size == 0 and not failing_sums(problem, mask)
 
-    def _lacking_in(self, columns: np.ndarray):  # type: ignore[no-untyped-def]
-        def lacking(pattern: np.ndarray) -> Rows:
-            return violated(self.problem, self.separator, self.network, pattern, columns)
-
-        return lacking
+    def _violated(self, pattern: np.ndarray, columns: np.ndarray) -> Rows:
+        return violated(self.problem, self.separator, pattern, columns)
 
     def _closed(self, bound: float) -> bool:
         return self.best.cost - self._rounded_up(bound) <= 1e-6 * max(1.0, self.best.cost)
@@ -342,13 +338,7 @@ def is_safe(problem: Problem, pattern: np.ndarray) -> bool:
     )
 
 
-def violated(
-    problem: Problem,
-    separator: NetworkCuts | AttackerCuts,
-    network: object,
-    pattern: np.ndarray,
-    columns: np.ndarray,
-) -> Rows:
+def violated(problem: Problem, separator: Separator, pattern: np.ndarray, columns: np.ndarray) -> Rows:
     """Inequalities that cut off an unsafe pattern; none if it is safe."""
     mask = problem.hidden_mask(pattern)
     broken = failing_insiders(problem, mask)
@@ -357,10 +347,10 @@ def violated(
     short = failing(problem, mask, separator.wanted)
     sums = failing_sums(problem, mask)
     if short.size == 0 and not sums:
-        return Rows.empty()
+        return Rows()
     x = np.zeros(problem.table.cells)
     x[mask] = 1.0
-    rows = separator.separate(x, columns, least=_TOLD_APART, bridges=False) if short.size else Rows.empty()
+    rows = separator.separate(x, columns, least=_TOLD_APART, bridges=False) if short.size else Rows()
     refused = any(
         rhs - float(values @ x[cells]) > _TOLD_APART
         for cells, values, rhs in zip(rows.cells, rows.values, rows.rhs, strict=True)
@@ -377,6 +367,3 @@ def violated(
         values = np.concatenate([np.ones(more.size), -np.ones(inside.size)])
         rows.add(-1, cells, values, 1.0 - inside.size)
     return rows
-
-
-__all__ = ["DEFAULT_WORK", "ExactOptions", "audit", "first_pattern", "is_safe", "solve", "violated"]

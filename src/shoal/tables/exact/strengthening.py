@@ -11,10 +11,9 @@ import numpy as np
 
 from shoal.search.kernels import kernel
 
-_MOVE_ABOVE = (2.0, 0.999, 0.6)
-_SHARES = (0.98, 0.9, 0.7, 0.55, 0.45)
-THRESHOLDS = np.array(_MOVE_ABOVE)
-SHARES = np.array(_SHARES)
+# Cells with at least such a share are moved to the right-hand side; divisors are these shares of the need.
+THRESHOLDS = (2.0, 0.999, 0.6)
+SHARES = (0.98, 0.9, 0.7, 0.55, 0.45)
 
 
 @kernel
@@ -74,10 +73,10 @@ def best_two(caps: np.ndarray, shares: np.ndarray, size: int, need: float, least
                 if fresh:
                     present[several] = caps[i]
                     several += 1
-        for choice in range(1 + SHARES.shape[0] + several):
+        for choice in range(1 + len(SHARES) + several):
             divisor = 0.0
-            if choice > SHARES.shape[0]:
-                divisor = present[choice - 1 - SHARES.shape[0]]
+            if choice > len(SHARES):
+                divisor = present[choice - 1 - len(SHARES)]
             elif choice > 0:
                 divisor = SHARES[choice - 1] * left
             if divisor > 0.0:

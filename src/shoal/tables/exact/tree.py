@@ -5,7 +5,7 @@ are tried along the way. One node is four units of work, and every hundred progr
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,7 @@ def branch_and_cut(
         )
         if cells.size:
             model.addCons(terms >= rhs, removable=True, dynamic=False)
-    tree = _Tree(problem, separator, columns, variables, incumbent, hooks, run)
+    tree = _Tree(problem, separator, columns, variables, incumbent, hooks, run, model)
     handler, events, heuristic = _plugins(pyscipopt, tree)
     model.includeConshdlr(
         handler,
@@ -89,7 +89,6 @@ def branch_and_cut(
     )
     margin = 1e-7 * max(1.0, incumbent.cost)
     model.setObjlimit(incumbent.cost - margin)
-    tree.model = model
     model.optimize()
     tree.spend(int(model.getNTotalNodes()) - tree.nodes)
     status = model.getStatus()
@@ -134,32 +133,26 @@ def _configure(model: Any, run: Run) -> None:
         model.setParam("limits/time", max(0.01, left.seconds))
 
 
+@dataclass
 class _Tree:
     """What the plug-ins share."""
 
-    def __init__(
-        self,
-        problem: Problem,
-        separator: Separator,
-        columns: np.ndarray,
-        variables: list[Any],
-        incumbent: Incumbent,
-        hooks: Hooks,
-        run: Run,
-    ) -> None:
-        self.problem = problem
-        self.separator = separator
-        self.columns = columns
-        self.variables = variables
-        self.transformed: list[Any] = []
-        self.place = {int(cell): place for place, cell in enumerate(columns)}
-        self.incumbent = incumbent
-        self.hooks = hooks
-        self.run = run
-        self.model: Any = None
-        self.nodes = self.spent = 0
-        self._programmes = separator.solved
-        left = run.remaining().iterations
+    problem: Problem
+    separator: Separator
+    columns: np.ndarray
+    variables: list[Any]
+    incumbent: Incumbent
+    hooks: Hooks
+    run: Run
+    model: Any
+    transformed: list[Any] = field(default_factory=list)
+    nodes: int = 0
+    spent: int = 0
+
+    def __post_init__(self) -> None:
+        self.place = {int(cell): place for place, cell in enumerate(self.columns)}
+        self._programmes = self.separator.solved
+        left = self.run.remaining().iterations
         self.allowed = left if left is not None else 10**9
 
     def point(self, solution: Any = None) -> np.ndarray:

@@ -38,7 +38,7 @@ def with_row_names(data: Any) -> Any:
     data = data.set_axis([str(name) for name in data.columns], axis=1)
     index = data.index
     numbered = index.name is None and index.nlevels == 1 and index.dtype.kind in "iu"
-    if numbered and (list(index) == list(range(len(index))) or not _numeric(data.iloc[:, 0])):
+    if numbered and (list(index) == list(range(len(index))) or data.iloc[:, 0].dtype.kind not in "iufb"):
         return data
     if index.nlevels == 1 and index.name is None:
         data = data.rename_axis("row")
@@ -50,7 +50,3 @@ def with_coordinates(data: Any, names: Sequence[str]) -> Any:
     if not nw.dependencies.is_pandas_dataframe(data):
         return data
     return data.reset_index() if set(data.index.names) & set(names) - set(data.columns) else data
-
-
-def _numeric(column: Any) -> bool:
-    return column.dtype.kind in "iufb"

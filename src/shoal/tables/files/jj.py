@@ -224,8 +224,7 @@ def write(problem: Problem, hidden: np.ndarray | None = None) -> str:
         )
     lines.append(str(table.relations))
     for place in range(table.relations):
-        cells = table.relation(place)
-        signs = table.signs[table.starts[place] : table.starts[place + 1]]
+        cells, signs = table.relation(place), table.signs_of(place)
         body = " ".join(f"{number[cell]} ({_number(sign)})" for cell, sign in zip(cells, signs, strict=True))
         rhs = 0.0 if table.rhs is None else float(table.rhs[place])
         lines.append(f"{_number(rhs)} {cells.size} : {body}")

@@ -13,11 +13,12 @@ from shoal.errors import InputError, first_record
 from shoal.numbers import LARGEST, first_unusable
 from shoal.sources.address import beside
 from shoal.sources.internal import COLUMN, WORD
-from shoal.tables.api import as_table
 from shoal.tables.files import jj
+from shoal.tables.given import as_table
 from shoal.tables.model.rules import Contributions, parse_rule
 from shoal.tables.model.table import Table
-from shoal.tables.model.tabulation import Tabulation, _table, grow
+from shoal.tables.model.tabulation import Tabulation, cells_of
+from shoal.tables.model.trees import grow
 from shoal.tables.problem import Problem
 
 if TYPE_CHECKING:
@@ -141,20 +142,17 @@ def read_cells(
             raise InputError(f"the list of cells lacks the dimension '{name}'")
     hierarchies = plan.get("hierarchies", {})
     trees = {}
-    for name in dimensions:
-        texts = {str(item) for item in frame[name].to_list()} - {"total"}
+    texts = {name: [str(item) for item in frame[name].to_list()] for name in dimensions}
+    for name, records in texts.items():
         inner = {parent for parent in hierarchies.get(name, {}).values() if parent}
-        records = [str(item) for item in frame[name].to_list()]
-        trees[name] = grow(name, sorted(texts - inner), hierarchies.get(name), records=records)
-    table, _ = _table(dimensions, trees)
-    keys = list(zip(*[[str(item) for item in frame[name].to_list()] for name in dimensions], strict=True))
-    where = np.array(
-        [
-            table.find(*key, where=f"of record {number} of the list of cells")
-            for number, key in enumerate(keys, start=1)
-        ],
-        dtype=np.int64,
-    )
+        leaves = sorted(set(records) - {"total"} - inner)
+        trees[name] = grow(name, leaves, hierarchies.get(name), records=records)
+    table, _ = cells_of(dimensions, trees)
+    found = [
+        table.find(*key, where=f"of record {number} of the list of cells")
+        for number, key in enumerate(zip(*(texts[name] for name in dimensions), strict=True), start=1)
+    ]
+    where = np.array(found, dtype=np.int64)
     if np.unique(where).size != where.size:
         _, firsts = np.unique(where, return_index=True)
         again = np.setdiff1d(np.arange(where.size), firsts)
@@ -240,27 +238,26 @@ def _read_structure(path: Path) -> dict[str, Any]:
 def _read_contributions(
     frame: "pl.DataFrame", name: str, where: np.ndarray, table: Table, contributors: np.ndarray
 ) -> Contributions:
-    stale = f"{name} does not fit the list of cells (was one of them sorted or cut?); run tabulate again"
+    stale = InputError(
+        f"{name} does not fit the list of cells (was one of them sorted or cut?); run tabulate again"
+    )
     if not {"cell", "contributor", "amount"} <= set(frame.columns):
-        raise InputError(stale)
+        raise stale
     if frame.null_count().sum_horizontal().sum() or not (
         frame["cell"].dtype.is_integer()
         and frame["contributor"].dtype.is_integer()
         and frame["amount"].dtype.is_numeric()
     ):
-        raise InputError(stale)
+        raise stale
     row, contributor = (frame[name].to_numpy().astype(np.int64) for name in ("cell", "contributor"))
     amount = frame["amount"].to_numpy().astype(np.float64)
-    if first_unusable(amount) is not None:
-        raise InputError(stale)
-    if row.size and (row.min() < 0 or row.max() >= where.size):
-        raise InputError(stale)
-    cell = where[row]
-    order = np.lexsort((contributor, -amount, cell))
-    starts = np.searchsorted(cell[order], np.arange(table.cells + 1))
-    if (np.diff(starts) != contributors).any():
-        raise InputError(stale)
-    return Contributions(starts, contributor[order], amount[order], table.values)
+    outside = row.size and (row.min() < 0 or row.max() >= where.size)
+    if outside or first_unusable(amount) is not None:
+        raise stale
+    found = Contributions.of(where[row], contributor, amount, table.values)
+    if (found.counts != contributors).any():
+        raise stale
+    return found
 
 
 def read_hierarchy(path: str) -> dict[str, str]:

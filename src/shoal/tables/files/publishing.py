@@ -19,12 +19,8 @@ def pattern_frame(problem: Problem, complementary: np.ndarray) -> "pl.DataFrame"
     """The hidden cells in the order of the table, with their kind."""
     import polars as pl
 
-    mask = problem.hidden_mask(complementary)
-    cells = np.flatnonzero(mask)
-    table = problem.table
-    columns: dict[str, Any] = {
-        name: [_plain(keys[cell]) for cell in cells] for name, keys in table.keys.items()
-    }
+    cells = np.flatnonzero(problem.hidden_mask(complementary))
+    columns = _coordinates(problem.table, cells)
     columns["kind"] = ["primary" if problem.is_sensitive[cell] else "complementary" for cell in cells]
     return pl.DataFrame(columns)
 
@@ -53,9 +49,7 @@ def hidden_frame(found: Audit) -> "pl.DataFrame":
     shown = set(found.published)
     unsafe = set(found.unsafe.tolist()) | {cell for cell, _ in found.insider} | set(found.integer)
     values = table.values[cells]
-    columns: dict[str, Any] = {
-        name: [_plain(keys[cell]) for cell in cells] for name, keys in table.keys.items()
-    }
+    columns = _coordinates(table, cells)
     kinds = np.where(primary, "primary", "complementary")
     columns.update(
         kind=[
@@ -76,7 +70,7 @@ def hidden_frame(found: Audit) -> "pl.DataFrame":
 
 def check_pattern(problem: Problem, complementary: np.ndarray, frame: "pl.DataFrame") -> None:
     """Raise ``AssertionError`` unless a pattern, as it was read back, hides the cells it should, with their kinds."""
-    from shoal.tables.api import read_pattern
+    from shoal.tables.given import read_pattern
 
     cells, kinds = read_pattern(problem.table, frame)
     found = dict(zip(cells, kinds, strict=True))
@@ -120,7 +114,7 @@ def published_frame(table: Table, hidden: np.ndarray, symbol: str | None) -> "pl
         for j, name in enumerate(names):
             columns[name] = _blanked(grid[:, j], mask[:, j], symbol)
         return pl.DataFrame(columns)
-    columns = {name: [_plain(key) for key in keys] for name, keys in table.keys.items()}
+    columns = _coordinates(table, np.arange(table.cells))
     columns["value"] = _blanked(table.values, hidden, symbol)
     return pl.DataFrame(columns)
 
@@ -134,5 +128,8 @@ def _blanked(values: np.ndarray, mask: np.ndarray, symbol: str | None) -> list[A
     return [symbol if gone else repr(value) for value, gone in zip(shown, mask, strict=True)]
 
 
-def _plain(key: Any) -> Any:
-    return int(key) if isinstance(key, int | np.integer) else str(key)
+def _coordinates(table: Table, cells: np.ndarray) -> dict[str, Any]:
+    return {
+        name: [int(key) if isinstance(key, int | np.integer) else str(key) for key in keys[cells]]
+        for name, keys in table.keys.items()
+    }

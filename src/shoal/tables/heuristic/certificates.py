@@ -131,16 +131,9 @@ class Certified:
         return sorted(self.users.get(int(cell), ()))
 
     def find(
-        self,
-        place: int,
-        allowed: np.ndarray,
-        free: np.ndarray,
-        price: np.ndarray,
-        *,
-        near: int = _NEAR,
-        largest: int | None = None,
+        self, place: int, allowed: np.ndarray, free: np.ndarray, price: np.ndarray, most: int | None = None
     ) -> Change | None:
-        """The cheapest change of allowed cells that meets a requirement; of up to ``largest`` cells around, if given."""
+        """The cheapest change of allowed cells that meets a requirement; of the ``most`` cells around, if given."""
         wanted = self.wanted
         cell, kind, need = int(wanted.cell[place]), int(wanted.kind[place]), float(wanted.need[place])
         if wanted.scenario[place] >= 0:
@@ -151,11 +144,11 @@ class Certified:
             1.0, need / np.maximum(self.problem.down, 1e-9 * need)
         )
         step = np.where(allowed, 2.0 + np.log1p(worth), np.inf)
-        size = near
+        size = _NEAR if most is None else most
         while True:
             around, whole = self.search.near(cell, step, size)
             found = self._within(cell, kind, need, around, free, price)
-            if found is not None or whole or (largest is not None and size >= largest):
+            if found is not None or whole or most is not None:
                 return found
             size *= _GROWTH
 
@@ -187,21 +180,15 @@ class Certified:
         if self.wanted.scenario[place] >= 0 and self.together(place):
             return True
         found = self.find(place, self.hidden | usable, self.hidden, price)
-        if found is None:
-            return False
-        self.hide(found.cells)
-        self.certify(place, found.cells)
-        self._share(found)
-        return True
+        if found is not None:
+            self.hide(found.cells)
+        return self._accept(place, found)
 
     def meet(self, place: int) -> bool:
         """Find a certificate for a requirement among the hidden cells."""
-        found = self.find(place, self.hidden, self.problem.is_sensitive, self.problem.cost)
-        if found is None:
-            return False
-        self.certify(place, found.cells)
-        self._share(found)
-        return True
+        return self._accept(
+            place, self.find(place, self.hidden, self.problem.is_sensitive, self.problem.cost)
+        )
 
     def together(self, place: int) -> bool:
         """Try to meet a requirement against all insiders it is still open for by one change of hidden cells."""
@@ -212,51 +199,40 @@ class Certified:
         for other in open_:
             if wanted.scenario[other] >= 0:
                 allowed[self.problem.insiders[wanted.scenario[other]]] = False
-        found = self.find(
-            place, allowed, self.problem.is_sensitive, self.problem.cost, near=_NEAR, largest=_NEAR
-        )
-        if found is None:
-            return False
-        self.certify(place, found.cells)
-        self._share(found)
-        return True
+        found = self.find(place, allowed, self.problem.is_sensitive, self.problem.cost, _NEAR)
+        return self._accept(place, found)
 
-    def _share(self, change: Change) -> None:
+    def _accept(self, place: int, change: Change | None) -> bool:
+        """Let a change certify a requirement and all others that it meets; false if there is none."""
+        if change is None:
+            return False
+        self.certify(place, change.cells)
         wanted = self.wanted
         amounts = np.zeros(self.problem.table.cells)
         amounts[change.cells] = change.amounts
-        at = amounts[wanted.cell]
-        amount = np.where(wanted.kind == UP, at, np.where(wanted.kind == DOWN, -at, np.abs(at)))
+        amount = wanted.reached_by(amounts[wanted.cell])
         informed = self._informed(change.cells)
         for other in np.flatnonzero(amount >= wanted.need).tolist():
             if self.moved[other] is None and wanted.scenario[other] not in informed:
                 self.certify(other, change.cells)
+        return True
 
-    def _informed(self, cells: np.ndarray) -> set[int]:
+    def _informed(self, cells: np.ndarray | None) -> set[int]:
         """The insiders who know one of these cells."""
-        if not self._knowers:
+        if not self._knowers or cells is None:
             return set()
         return {number for cell in cells.tolist() for number in self._knowers.get(cell, ())}
 
     def against_insiders(self, places: list[int] | None = None) -> Requirements:
         """What insiders could learn because they know cells that a certificate moves."""
         wanted = self.wanted
-        pairs: list[tuple[int, int]] = []
-        if self._knowers:
-            for place in range(wanted.size) if places is None else places:
-                cells = self.moved[place]
-                if cells is None or wanted.scenario[place] >= 0:
-                    continue
-                own = self._knowers.get(int(wanted.cell[place]), ())
-                cell, kind = int(wanted.cell[place]), int(wanted.kind[place])
-                pairs += [
-                    (place, number)
-                    for number in sorted(self._informed(cells))
-                    if number not in own and not self.problem.concedes(cell, kind, number)
-                ]
-        at = np.array([place for place, _ in pairs], dtype=np.int64)
-        numbers = np.array([number for _, number in pairs], dtype=np.int64)
-        return Requirements(wanted.cell[at], wanted.kind[at], wanted.need[at], numbers)
+        pairs = (
+            (place, number)
+            for place in (range(wanted.size) if places is None else places)
+            if self._knowers and wanted.scenario[place] < 0
+            for number in self._informed(self.moved[place])
+        )
+        return self.problem.against_insiders(wanted, pairs)
 
     def drop_unused(self) -> None:
         """Show all cells again that no certificate needs."""
@@ -264,7 +240,7 @@ class Certified:
             if not self.users.get(cell):
                 self.show(cell)
 
-    def without(self, cell: int, price: np.ndarray, witness: dict[int, int], largest: int) -> bool:
+    def without(self, cell: int, price: np.ndarray, witness: dict[int, int], most: int) -> bool:
         """Show a cell again if every requirement that uses it can be met by the other hidden cells."""
         mine = self.uses(cell)
         last = witness.get(cell, -1)
@@ -274,9 +250,7 @@ class Certified:
         self.show(cell)
         fresh: list[tuple[int, np.ndarray]] = []
         for place in mine:
-            found = self.find(
-                place, self.hidden, self.problem.is_sensitive, price, near=largest, largest=largest
-            )
+            found = self.find(place, self.hidden, self.problem.is_sensitive, price, most)
             if found is None:
                 self.hide(np.array([cell]))
                 witness[cell] = place

@@ -13,8 +13,9 @@ from shoal.search import Budget, Observer, Run, Seeds
 from shoal.search.options import Options
 from shoal.search.randomness import below, uniform
 from shoal.tables.heuristic.certificates import Certified
+from shoal.tables.heuristic.guided import Guided
 from shoal.tables.heuristic.neighbourhood import Neighbourhoods
-from shoal.tables.problem import Problem, Requirements
+from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import add_for_sums, failing, failing_insiders
 from shoal.tables.solution import Pattern
 
@@ -66,30 +67,18 @@ def solve(
     return on_smaller(problem, solve_small, budget=budget, observer=observer, start=start)
 
 
-class LpHeuristic:
+class LpHeuristic(Guided):
     """Builds, thins out and repairs patterns of any table; same use as the heuristic for networks.
 
     With a ``run`` it stops when that does; only the first safe pattern is built to the end.
     """
 
     def __init__(self, problem: Problem, tests: int = _TESTS, run: Run | None = None) -> None:
-        self.problem = problem
+        super().__init__(problem)
         self.tests = tests
         self.run = run
-        self.wanted = problem.requirements
-        self.usable = problem.candidates.copy()
-        self.price = problem.cost
         self.search = Neighbourhoods(problem)
         self._built = False
-
-    def focus(self, usable: np.ndarray | None = None, price: np.ndarray | None = None) -> None:
-        """Look only at these cells from now on, at these prices."""
-        self.usable = self.problem.candidates if usable is None else usable & self.problem.candidates
-        self.price = self.problem.cost if price is None else price
-
-    def require(self, more: Requirements) -> None:
-        """Take further requirements into account."""
-        self.wanted = self.wanted.with_more(more)
 
     @property
     def _over(self) -> bool:
@@ -127,11 +116,8 @@ class LpHeuristic:
     def _meet_insiders(self, state: Certified, price: np.ndarray) -> bool:
         """Meet what insiders could learn, until no certificate rests on cells that one of them knows."""
         while True:
-            more = state.against_insiders()
-            if more.size == 0:
-                return True
             before = self.wanted.size
-            self.require(more)
+            self.require(state.against_insiders())
             if self.wanted.size == before:
                 return True
             state.require(self.wanted)

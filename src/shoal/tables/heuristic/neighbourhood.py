@@ -6,12 +6,13 @@ hiding the cell (Robertson 1993; Sande 1984). The neighbourhood is grown from th
 
 import heapq
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from shoal.search.kernels import kernel
 from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
+from shoal.tables.model.table import Table
 from shoal.tables.problem import UP, Problem
 
 # Rooms beyond this are no limit in practice; the solver likes moderate numbers.
@@ -27,17 +28,33 @@ class Change:
     cost: float
 
 
+class Incidence(NamedTuple):
+    """Which cells are in which relations, both ways round, with their coefficients."""
+
+    starts: np.ndarray
+    members: np.ndarray
+    signs: np.ndarray
+    of_starts: np.ndarray
+    of_cell: np.ndarray
+    of_signs: np.ndarray
+
+    @classmethod
+    def of(cls, table: Table) -> "Incidence":
+        """The relations of a table."""
+        columns = table.matrix.tocsc()
+        return cls(
+            table.starts,
+            table.members.astype(np.int64),
+            table.signs,
+            columns.indptr.astype(np.int64),
+            columns.indices.astype(np.int64),
+            columns.data.astype(np.float64),
+        )
+
+
 @kernel
 def nearest(
-    cell: int,
-    step: np.ndarray,
-    limit: int,
-    starts: np.ndarray,
-    members: np.ndarray,
-    of_starts: np.ndarray,
-    of_cell: np.ndarray,
-    distance: np.ndarray,
-    reached: np.ndarray,
+    relations: Incidence, cell: int, step: np.ndarray, limit: int, distance: np.ndarray, reached: np.ndarray
 ) -> Any:
     """The ``limit`` cells nearest to a cell, and whether these are all; a cell of infinite ``step`` is not entered.
 
@@ -57,14 +74,14 @@ def nearest(
             continue
         chosen[count] = here
         count += 1
-        for i in range(of_starts[here], of_starts[here + 1]):
-            relation = of_cell[i]
+        for i in range(relations.of_starts[here], relations.of_starts[here + 1]):
+            relation = relations.of_cell[i]
             if reached[relation]:
                 continue
             reached[relation] = True
             passed.append(relation)
-            for j in range(starts[relation], starts[relation + 1]):
-                other = members[j]
+            for j in range(relations.starts[relation], relations.starts[relation + 1]):
+                other = relations.members[j]
                 there = far + step[other]
                 if there < distance[other]:
                     if distance[other] == np.inf:
@@ -83,125 +100,83 @@ def nearest(
 
 
 @kernel
-def submatrix(
-    cells: np.ndarray,
-    of_starts: np.ndarray,
-    of_cell: np.ndarray,
-    signs: np.ndarray,
-    local: np.ndarray,
-) -> Any:
+def submatrix(relations: Incidence, cells: np.ndarray, local: np.ndarray) -> Any:
     """The relations of some cells, without cells that are alone in one: kept places, starts, rows, signs, row count.
 
     ``local`` (all −1, one entry per relation) is work space and is left as it was found.
     """
+    of_starts = relations.of_starts
     count = cells.shape[0]
-    entries = 0
+    first = np.zeros(count + 1, dtype=np.int64)
     for c in range(count):
-        entries += of_starts[cells[c] + 1] - of_starts[cells[c]]
-    row_of = np.empty(entries, dtype=np.int64)
+        first[c + 1] = first[c] + of_starts[cells[c] + 1] - of_starts[cells[c]]
+    row_of = np.empty(first[count], dtype=np.int64)
     rows = 0
-    place = 0
     for c in range(count):
-        for i in range(of_starts[cells[c]], of_starts[cells[c] + 1]):
-            relation = of_cell[i]
+        for k in range(first[c], first[c + 1]):
+            relation = relations.of_cell[of_starts[cells[c]] + k - first[c]]
             if local[relation] < 0:
                 local[relation] = rows
                 rows += 1
-            row_of[place] = local[relation]
-            place += 1
+            row_of[k] = local[relation]
     for c in range(count):
         for i in range(of_starts[cells[c]], of_starts[cells[c] + 1]):
-            local[of_cell[i]] = -1
-    # Which cells each row has: needed to drop cells that are left alone, one after the other.
-    filled = np.zeros(rows + 1, dtype=np.int64)
-    for i in range(entries):
-        filled[row_of[i] + 1] += 1
-    for r in range(rows):
-        filled[r + 1] += filled[r]
-    owner = np.empty(entries, dtype=np.int64)
-    at = filled.copy()
-    first = np.empty(count + 1, dtype=np.int64)
-    place = 0
+            local[relations.of_cell[i]] = -1
+    # How many cells are left in each row and the sum of their places, which of a single one is its place.
+    left = np.zeros(rows, dtype=np.int64)
+    total = np.zeros(rows, dtype=np.int64)
     for c in range(count):
-        first[c] = place
-        for _ in range(of_starts[cells[c] + 1] - of_starts[cells[c]]):
-            owner[at[row_of[place]]] = c
-            at[row_of[place]] += 1
-            place += 1
-    first[count] = place
-    left = np.empty(rows, dtype=np.int64)
+        for k in range(first[c], first[c + 1]):
+            left[row_of[k]] += 1
+            total[row_of[k]] += c
     queue = np.empty(rows, dtype=np.int64)
     size = 0
     for r in range(rows):
-        left[r] = filled[r + 1] - filled[r]
         if left[r] == 1:
             queue[size] = r
             size += 1
+    # A cell that is left alone cannot move; without it, others may be left alone.
     kept = np.ones(count, dtype=np.bool_)
     head = 0
     while head < size:
-        r = queue[head]
+        alone = left[queue[head]] == 1
+        c = total[queue[head]]
         head += 1
-        if left[r] != 1:
+        if not alone:
             continue
-        for i in range(filled[r], filled[r + 1]):
-            c = owner[i]
-            if kept[c]:
-                kept[c] = False
-                for k in range(first[c], first[c + 1]):
-                    left[row_of[k]] -= 1
-                    if left[row_of[k]] == 1:
-                        queue[size] = row_of[k]
-                        size += 1
-                break
-    renumber = np.full(rows, -1, dtype=np.int64)
-    used = 0
-    for r in range(rows):
-        if left[r] > 0:
-            renumber[r] = used
-            used += 1
-    total = 0
-    width = 0
-    for c in range(count):
-        if kept[c]:
-            total += 1
-            width += first[c + 1] - first[c]
-    places = np.empty(total, dtype=np.int64)
-    col_starts = np.zeros(total + 1, dtype=np.int32)
-    row_index = np.empty(width, dtype=np.int32)
-    values = np.empty(width)
-    total = 0
-    width = 0
-    for c in range(count):
-        if kept[c]:
-            places[total] = c
-            for k in range(first[c], first[c + 1]):
-                row_index[width] = renumber[row_of[k]]
-                values[width] = signs[of_starts[cells[c]] + k - first[c]]
-                width += 1
-            total += 1
-            col_starts[total] = width
-    return places, col_starts, row_index, values, used
+        kept[c] = False
+        for k in range(first[c], first[c + 1]):
+            left[row_of[k]] -= 1
+            total[row_of[k]] -= c
+            if left[row_of[k]] == 1:
+                queue[size] = row_of[k]
+                size += 1
+    renumber = np.cumsum(left > 0) - 1
+    places = np.flatnonzero(kept)
+    starts = np.zeros(places.shape[0] + 1, dtype=np.int32)
+    for i in range(places.shape[0]):
+        starts[i + 1] = starts[i] + first[places[i] + 1] - first[places[i]]
+    row_index = np.empty(starts[-1], dtype=np.int32)
+    values = np.empty(starts[-1])
+    for i in range(places.shape[0]):
+        c = places[i]
+        for k in range(first[c + 1] - first[c]):
+            row_index[starts[i] + k] = renumber[row_of[first[c] + k]]
+            values[starts[i] + k] = relations.of_signs[of_starts[cells[c]] + k]
+    return places, starts, row_index, values, (left > 0).sum()
 
 
 @kernel
 def around(
-    cell: int,
-    open_: np.ndarray,
-    most: int,
-    starts: np.ndarray,
-    members: np.ndarray,
-    signs: np.ndarray,
-    of_starts: np.ndarray,
-    of_cell: np.ndarray,
-    place: np.ndarray,
-    reached: np.ndarray,
+    incidence: Incidence, cell: int, open_: np.ndarray, most: int, place: np.ndarray, reached: np.ndarray
 ) -> Any:
     """Up to ``most`` relations around a cell that open cells connect: the relations, their open cells, and the rows.
 
     Relations further away are left out, so that the open cells at the border are freer than they are in truth. Also
     returns whether nothing was left out. ``place`` (all −1) and ``reached`` (all false) are left as they were found.
     """
+    starts, members = incidence.starts, incidence.members
+    of_starts, of_cell = incidence.of_starts, incidence.of_cell
     relations = np.empty(most, dtype=np.int64)
     count = 0
     cells = [cell]
@@ -238,7 +213,7 @@ def around(
         for j in range(starts[relations[r]], starts[relations[r] + 1]):
             if place[members[j]] >= 0:
                 columns[entries] = place[members[j]]
-                values[entries] = signs[j]
+                values[entries] = incidence.signs[j]
                 entries += 1
         row_starts[r + 1] = entries
     found = np.empty(len(cells), dtype=np.int64)
@@ -250,17 +225,22 @@ def around(
     return relations[:count], found, row_starts, columns, values, complete
 
 
+class Local(NamedTuple):
+    """The relations between a few cells, by cell: starts, numbers and coefficients; and how many relations there are."""
+
+    starts: np.ndarray
+    numbers: np.ndarray
+    values: np.ndarray
+    relations: int
+
+
 class Neighbourhoods:
     """Finds neighbourhoods in one table and solves the programmes over them."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         table = problem.table
-        columns = table.matrix.tocsc()
-        self._starts, self._members = table.starts, table.members.astype(np.int64)
-        self._of_starts = columns.indptr.astype(np.int64)
-        self._of_cell = columns.indices.astype(np.int64)
-        self._signs = columns.data.astype(np.float64)
+        self._incidence = Incidence.of(table)
         self._distance = np.full(table.cells, np.inf)
         self._reached = np.zeros(table.relations, dtype=bool)
         self._local = np.full(table.relations, -1, dtype=np.int64)
@@ -272,17 +252,7 @@ class Neighbourhoods:
 
     def near(self, cell: int, step: np.ndarray, limit: int) -> tuple[np.ndarray, bool]:
         """The nearest cells, sorted, and whether these are all that can be reached."""
-        found, whole = nearest(
-            cell,
-            step,
-            limit,
-            self._starts,
-            self._members,
-            self._of_starts,
-            self._of_cell,
-            self._distance,
-            self._reached,
-        )
+        found, whole = nearest(self._incidence, cell, step, limit, self._distance, self._reached)
         return np.sort(found), bool(whole)
 
     def cheapest(
@@ -295,7 +265,7 @@ class Neighbourhoods:
         local = self._relations(near, cell)
         if local is None:
             return None
-        near, at, starts, index, values, rows = local
+        near, at, rows = local
         # In units of the need all numbers of the programme have about the same size.
         rise, fall = self._up[near] / need, self._down[near] / need
         base = np.where(free[near], 0.0, price[near])
@@ -308,7 +278,7 @@ class Neighbourhoods:
             np.concatenate([cost_up, cost_down]),
             np.concatenate([least_up, least_down]),
             np.concatenate([rise, fall]),
-            (starts, index, values, rows),
+            rows,
         )
         if amounts is None:
             return None
@@ -321,42 +291,32 @@ class Neighbourhoods:
         local = self._relations(near, cell)
         if local is None:
             return 0.0
-        near, at, starts, index, values, rows = local
+        near, at, rows = local
         cost = np.zeros(2 * near.size)
         cost[at], cost[at + near.size] = (-1.0, 1.0) if direction == UP else (1.0, -1.0)
         high = np.concatenate([self._up[near], self._down[near]])
-        amounts = self._solve(cost, np.zeros(2 * near.size), high, (starts, index, values, rows))
+        amounts = self._solve(cost, np.zeros(2 * near.size), high, rows)
         return 0.0 if amounts is None else abs(float(amounts[at]))
 
-    def _relations(
-        self, near: np.ndarray, cell: int
-    ) -> tuple[np.ndarray, int, np.ndarray, np.ndarray, np.ndarray, int] | None:
+    def _relations(self, near: np.ndarray, cell: int) -> tuple[np.ndarray, int, Local] | None:
         """The cells of the neighbourhood that can move, where the cell is among them, and their relations."""
-        places, starts, index, values, rows = submatrix(
-            near, self._of_starts, self._of_cell, self._signs, self._local
-        )
+        places, *rows = submatrix(self._incidence, near, self._local)
         near = near[places]
         at = int(np.searchsorted(near, cell))
         if at >= near.size or near[at] != cell:
             return None
-        return near, at, starts, index, values, rows
+        return near, at, Local(*rows)
 
-    def _solve(
-        self,
-        cost: np.ndarray,
-        low: np.ndarray,
-        high: np.ndarray,
-        relations: tuple[np.ndarray, np.ndarray, np.ndarray, int],
-    ) -> np.ndarray | None:
+    def _solve(self, cost: np.ndarray, low: np.ndarray, high: np.ndarray, rows: Local) -> np.ndarray | None:
         """Rises less falls at the optimum; ``None`` if there is no feasible change."""
-        starts, index, values, rows = relations
+        starts, index, values, count = rows
         # Each cell once for its rise and once for its fall.
         matrix = (
             np.concatenate([starts, starts[1:] + starts[-1]]),
             np.concatenate([index, index]),
             np.concatenate([values, -values]),
         )
-        model = programme(cost, low, high, matrix, np.zeros(rows), np.zeros(rows), by="columns")
+        model = programme(cost, low, high, matrix, np.zeros(count), np.zeros(count), by="columns")
         solver = self._solver
         solver.clearModel()
         solver.passModel(model)

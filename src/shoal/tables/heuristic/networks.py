@@ -6,72 +6,41 @@ import numpy as np
 
 from shoal.search import Run, Seeds
 from shoal.tables.heuristic import network_kernels
+from shoal.tables.heuristic.guided import Guided
+from shoal.tables.heuristic.repair_kernels import Cooling, improve
 from shoal.tables.model.network import Network
-from shoal.tables.problem import TOLERANCE, Problem, Requirements
-from shoal.tables.safety.audit import add_for_sums, bounded, failing_insiders, groups, scales
-
-# Send what is missing along one path if possible.
-_WHOLE = False
+from shoal.tables.problem import TOLERANCE, Problem
+from shoal.tables.safety.audit import add_for_sums, arcs_of, as_wanted, failing_insiders, scales
 
 
-class NetworkHeuristic:
-    """The kernels with all they need for one problem: which cells may be used, at which price, and what is required.
-
-    ``wanted`` grows when a pattern turns out to fail an insider.
-    """
+class NetworkHeuristic(Guided):
+    """The kernels with all they need for one problem."""
 
     def __init__(self, problem: Problem, network: Network) -> None:
-        self.problem = problem
         self.network = network
-        self.wanted = problem.requirements
-        self._limit, self._tiny = scales(problem)
-        self._up, self._down = bounded(problem.up), bounded(problem.down)
-        self._groups = groups(problem)
-        self.usable = problem.candidates.copy()
-        self.price = problem.cost
-        self._make()
+        _, self._tiny = scales(problem)
+        self._arcs = arcs_of(problem, network)
+        super().__init__(problem)
 
-    def focus(self, usable: np.ndarray | None = None, price: np.ndarray | None = None) -> None:
-        """Look only at these cells from now on, at these prices."""
-        self.usable = self.problem.candidates if usable is None else usable & self.problem.candidates
-        self.price = self.problem.cost if price is None else price
-        self._make()
-
-    def require(self, more: Requirements) -> None:
-        """Take further requirements into account."""
-        self.wanted = self.wanted.with_more(more)
-        self._make()
-
-    def _make(self) -> None:
+    def _renew(self) -> None:
         problem, network = self.problem, self.network
         keep = (self.usable | problem.is_sensitive) & (network.tail != network.head)
         entries = keep[network.arcs]
         node = np.repeat(np.arange(network.nodes), np.diff(network.starts))
         counts = np.bincount(node[entries], minlength=network.nodes)
         first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        wanted = self.wanted
-        slack = 0.5 * TOLERANCE * wanted.need
         self.graph = network_kernels.Graph(
-            network.tail,
-            network.head,
-            self._up,
-            self._down,
+            self._arcs,
+            as_wanted(problem, self.wanted),
+            0.5 * TOLERANCE * self.wanted.need,
             np.ascontiguousarray(problem.cost),
             np.ascontiguousarray(self.price),
             np.ascontiguousarray(problem.is_sensitive),
             first,
             np.ascontiguousarray(network.arcs[entries]),
-            wanted.cell.astype(np.int64),
-            wanted.kind.astype(np.int64),
-            wanted.need.astype(np.float64),
-            slack,
-            wanted.scenario.astype(np.int64),
-            self._groups[0],
-            self._groups[1],
             self._tiny,
         )
         self.scratch = network_kernels.new_scratch(self.graph, network.nodes)
-        self.penalty = np.ones(problem.table.cells)
 
     def state(self, complementary: np.ndarray | None = None) -> network_kernels.State:
         """A state in which these cells are hidden besides the sensitive ones."""
@@ -79,11 +48,10 @@ class NetworkHeuristic:
             # The kernels' lists have room for the cells looked at only.
             self.usable = self.usable.copy()
             self.usable[complementary] = True
-            self._make()
+            self._renew()
         state = network_kernels.new_state(self.graph, self.network.nodes)
         if complementary is not None:
-            for cell in complementary:
-                network_kernels.hide(self.graph, state, cell)
+            network_kernels.hide_all(self.graph, state, complementary)
         return state
 
     def build(
@@ -91,7 +59,7 @@ class NetworkHeuristic:
     ) -> np.ndarray | None:
         """A safe pattern that is minimal, from nothing or from the cells of ``start``; ``None`` if there is none."""
         state = self.state(start)
-        cost = network_kernels.build(self.graph, state, self.scratch, rng, _WHOLE, noise, self.penalty)
+        cost = network_kernels.build(self.graph, state, self.scratch, rng, noise)
         if cost < 0:
             return None
         return self._without_insiders(state, rng)
@@ -100,25 +68,27 @@ class NetworkHeuristic:
         # Insiders are met one failure at a time; there are far too many to require all from the start.
         while True:
             found = self.pattern(state)
-            broken = failing_insiders(self.problem, state.hidden, self.network)
-            if broken.size == 0:
-                return add_for_sums(self.problem, found, self.problem.cost)
             before = self.wanted.size
-            self.require(broken)
+            self.require(failing_insiders(self.problem, state.hidden, self.network))
             if self.wanted.size == before:
-                # All are required already and fail by rounding only; the check of the whole pattern decides.
+                # Nothing fails; or all are required already and fail by rounding only: the check of the whole pattern decides.
                 return add_for_sums(self.problem, found, self.problem.cost)
             state = self.state(found)
-            if network_kernels.build(self.graph, state, self.scratch, rng, _WHOLE, 0.0, self.penalty) < 0:
+            if network_kernels.build(self.graph, state, self.scratch, rng, 0.0) < 0:
                 return None
 
     def thin(self, complementary: np.ndarray) -> np.ndarray:
         """A safe pattern without its redundant cells."""
-        state = self.state(complementary)
-        for place in range(self.graph.cell.shape[0]):
-            network_kernels.holds(self.graph, state, self.scratch, place)
+        state = self.examined(complementary)
         network_kernels.clean_up(self.graph, state, self.scratch)
         return self.pattern(state)
+
+    def examined(self, complementary: np.ndarray) -> network_kernels.State:
+        """The state of a pattern, with the cells that each requirement uses."""
+        state = self.state(complementary)
+        for requirement in range(self.wanted.size):
+            network_kernels.holds(self.graph, state, self.scratch, requirement)
+        return state
 
     def pattern(self, state: network_kernels.State) -> np.ndarray:
         """The complementary cells of a state."""
@@ -137,13 +107,11 @@ class NetworkHeuristic:
     ) -> np.ndarray:
         """Destroy and repair ``steps`` times, or until the run stops; the best pattern found."""
         rng = seeds.state()
-        state = self.state(start)
-        for place in range(self.graph.cell.shape[0]):
-            network_kernels.holds(self.graph, state, self.scratch, place)
+        state = self.examined(start)
         backup = network_kernels.new_state(self.graph, self.network.nodes)
         current = best = self.problem.total_cost(start)
         best_hidden = state.hidden.copy()
-        hot, cold = max(1e-9, 0.01 * best), max(1e-10, 0.0004 * best)
+        cooling = Cooling(cycle, max(1e-9, 0.01 * best), max(1e-10, 0.0004 * best))
         done = improved = 0
         while done < steps and best > 0 and done - improved < patience:
             # Always whole pieces of ten, so that how often the clock is looked at does not decide when to give up.
@@ -152,7 +120,7 @@ class NetworkHeuristic:
             left = run.remaining().iterations
             chunk = min(10, steps - done) if left is None else min(10, steps - done, left)
             before = best
-            current, best = network_kernels.improve(
+            current, best = improve(
                 self.graph,
                 state,
                 backup,
@@ -161,12 +129,8 @@ class NetworkHeuristic:
                 current,
                 best,
                 best_hidden,
-                done,
-                chunk,
-                cycle,
-                hot,
-                cold,
-                self.penalty,
+                np.arange(done, done + chunk),
+                cooling,
             )
             done += chunk
             run.spend(chunk)

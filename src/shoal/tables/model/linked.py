@@ -1,5 +1,6 @@
 """Linked tables: several tables of the same records, protected as one system with their common cells merged."""
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -57,10 +58,8 @@ def link(tables: Sequence[Tabulation]) -> Tabulation:
         mine[made.status == "z"] = "z"
         mine[(made.status == "u") | (status[where] == "u")] = "u"
         status[where] = mine
-        table = made.table
-        for place in range(table.relations):
-            cells = where[table.relation(place)]
-            signs = table.signs[table.starts[place] : table.starts[place + 1]]
+        for place in range(made.table.relations):
+            cells, signs = where[made.table.relation(place)], made.table.signs_of(place)
             relations[tuple(sorted(zip(cells.tolist(), signs.tolist(), strict=True)))] = None
     keys_of = np.array(list(places), dtype=object).reshape(count, len(names))
     merged = Table.from_relations(
@@ -69,10 +68,9 @@ def link(tables: Sequence[Tabulation]) -> Tabulation:
         {name: keys_of[:, d] for d, name in enumerate(names)},
     )
     trees = {name: tree for made in tables for name, tree in made.trees.items()}
-    by_rule: dict[str, int] = {}
+    by_rule: Counter[str] = Counter()
     for made in tables:
-        for rule, number in made.by_rule.items():
-            by_rule[rule] = by_rule.get(rule, 0) + number
+        by_rule.update(made.by_rule)
     rules = tuple(dict.fromkeys(rule for made in tables for rule in made.rules))
     return Tabulation(
         merged,
@@ -82,7 +80,7 @@ def link(tables: Sequence[Tabulation]) -> Tabulation:
         lower,
         upper,
         cost,
-        by_rule,
+        dict(by_rule),
         rules,
         _merged_contributions(tables, maps, values),
         all(made.counts for made in tables),
@@ -104,6 +102,4 @@ def _merged_contributions(
         parts.append((cell[new], found.contributor[new], found.amount[new]))
         seen[where] = True
     cell, contributor, amount = (np.concatenate([part[i] for part in parts]) for i in range(3))
-    order = np.lexsort((contributor, -amount, cell))
-    starts = np.searchsorted(cell[order], np.arange(values.size + 1))
-    return Contributions(starts, contributor[order], amount[order], values)
+    return Contributions.of(cell, contributor, amount, values)

@@ -139,17 +139,12 @@ def _orient(
     ground = table.relations
     order = np.argsort(members, kind="stable")
     members, relations, signs = members[order], relations[order], signs[order]
-    first = np.full(table.cells, -1)
-    second = np.full(table.cells, -1)
-    starts = np.searchsorted(members, np.arange(table.cells))
-    ends = np.searchsorted(members, np.arange(table.cells), side="right")
-    one = ends - starts >= 1
-    two = ends - starts == 2
-    first[one] = starts[one]
-    second[two] = starts[two] + 1
+    count = np.bincount(members, minlength=table.cells)
+    first = np.cumsum(count) - count
+    one, two = count >= 1, count == 2
     neighbours: list[list[tuple[int, bool]]] = [[] for _ in range(table.relations)]
     for cell in np.flatnonzero(two):
-        a, b = first[cell], second[cell]
+        a, b = first[cell], first[cell] + 1
         turn = signs[a] == signs[b]
         neighbours[relations[a]].append((relations[b], turn))
         neighbours[relations[b]].append((relations[a], turn))
@@ -174,8 +169,8 @@ def _orient(
     leaves[one] = (side[relations[first[one]]] * signs[first[one]]) > 0
     tail[one & leaves] = relations[first[one & leaves]]
     head[one & ~leaves] = relations[first[one & ~leaves]]
-    head[two & leaves] = relations[second[two & leaves]]
-    tail[two & ~leaves] = relations[second[two & ~leaves]]
+    head[two & leaves] = relations[first[two & leaves] + 1]
+    tail[two & ~leaves] = relations[first[two & ~leaves] + 1]
     return tail.astype(np.int32), head.astype(np.int32)
 
 

@@ -26,6 +26,15 @@ class Contributions:
     amount: np.ndarray
     total: np.ndarray
 
+    @classmethod
+    def of(
+        cls, cell: np.ndarray, contributor: np.ndarray, amount: np.ndarray, total: np.ndarray
+    ) -> "Contributions":
+        """Entries in any order, sorted."""
+        order = np.lexsort((contributor, -amount, cell))
+        starts = np.searchsorted(cell[order], np.arange(total.size + 1))
+        return cls(starts, contributor[order], amount[order], total)
+
     def __repr__(self) -> str:
         # Never the amounts: what is printed ends up in logs.
         return f"<Contributions: {self.amount.size} to {self.total.size} cells>"
@@ -58,10 +67,8 @@ class Contributions:
         amount = np.concatenate([self.amount[part] for part in parts])
         names, inverse = np.unique(who, return_inverse=True)
         merged = np.bincount(inverse.reshape(-1), weights=amount, minlength=names.size)
-        order = np.argsort(-merged, kind="stable")
-        return Contributions(
-            np.array([0, names.size]), names[order], merged[order], np.array([float(self.total[cells].sum())])
-        )
+        total = np.array([float(self.total[cells].sum())])
+        return Contributions.of(np.zeros(names.size), names, merged, total)
 
 
 _MOST_CONTRIBUTORS = 10**9
@@ -142,7 +149,12 @@ def _shown(number: float) -> str:
 
 Rule = MinimumFrequency | Dominance | PPercent
 
-_NAMES = ("frequency", "dominance", "p-percent", "pq")
+_EXAMPLES = {
+    "frequency": "frequency(3): at least 3 contributors",
+    "dominance": "dominance(1,75): n and k percent",
+    "p-percent": "p-percent(10), or p-percent(10,2) for a coalition of 2",
+    "pq": "pq(10,80): p below q",
+}
 _FORM = re.compile(r"^\s*([a-z][a-z -]*?)\s*(?:[(:=]\s*([^)]*?)\s*\)?)?\s*$")
 
 
@@ -158,8 +170,8 @@ def parse_rule(text: str) -> Rule:
     """
     match = _FORM.match(text.lower())
     name = match.group(1).replace(" ", "-") if match else text
-    if match is None or name not in _NAMES:
-        raise unknown("rule", name, _NAMES, where="a rule")
+    if match is None or name not in _EXAMPLES:
+        raise unknown("rule", name, tuple(_EXAMPLES), where="a rule")
     try:
         numbers = [float(part) for part in (match.group(2) or "").split(",") if part.strip()]
     except ValueError:
@@ -168,14 +180,6 @@ def parse_rule(text: str) -> Rule:
         return _make(name, numbers)
     except (TypeError, ValueError):
         raise InputError(f"rule '{text}': write it as {_EXAMPLES[name]}") from None
-
-
-_EXAMPLES = {
-    "frequency": "frequency(3): at least 3 contributors",
-    "dominance": "dominance(1,75): n and k percent",
-    "p-percent": "p-percent(10), or p-percent(10,2) for a coalition of 2",
-    "pq": "pq(10,80): p below q",
-}
 
 
 def _whole(figure: float) -> int:

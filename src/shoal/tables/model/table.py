@@ -1,6 +1,6 @@
 """A table as one sparse linear system: cells, and the additive relations that hold between them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -77,17 +77,11 @@ class Table:
                 f"the table has {m} row{'s' * (m != 1)} and {n} column{'s' * (n != 1)} besides the totals; "
                 "at least two of each are needed to hide a cell"
             )
-        row_names = [str(name) for name in rows] if rows is not None else [str(i + 1) for i in range(m)]
-        column_names = (
-            [str(name) for name in columns] if columns is not None else [str(j + 1) for j in range(n)]
-        )
-        row_names = _with_total(row_names, m, "row")
-        column_names = _with_total(column_names, n, "column")
+        row_names = _with_total(range(1, m + 1) if rows is None else rows, m, "row")
+        column_names = _with_total(range(1, n + 1) if columns is None else columns, n, "column")
         index = np.arange((m + 1) * (n + 1)).reshape(m + 1, n + 1)
-        row_relations = index
-        column_relations = index.T
-        members = np.concatenate([row_relations.ravel(), column_relations.ravel()])
-        signs = np.concatenate([np.tile(_ones_then_minus(n), m + 1), np.tile(_ones_then_minus(m), n + 1)])
+        members = np.concatenate([index.ravel(), index.T.ravel()])
+        signs = np.concatenate([np.tile(np.append(np.ones(a), -1.0), b + 1) for a, b in ((n, m), (m, n))])
         lengths = np.concatenate([np.full(m + 1, n + 1), np.full(n + 1, m + 1)])
         keys = {
             "row": np.repeat(np.array(row_names, dtype=object), n + 1),
@@ -137,10 +131,10 @@ class Table:
         members = np.asarray(self.members, dtype=np.int32)
         if members.size and (members.min() < 0 or members.max() >= values.size):
             raise InputError("a relation names a cell that is not in the table")
-        object.__setattr__(self, "values", _frozen(values))
-        object.__setattr__(self, "members", _frozen(members))
-        object.__setattr__(self, "signs", _frozen(signs))
-        object.__setattr__(self, "starts", _frozen(np.asarray(self.starts, dtype=np.int64)))
+        object.__setattr__(self, "values", frozen(values))
+        object.__setattr__(self, "members", frozen(members))
+        object.__setattr__(self, "signs", frozen(signs))
+        object.__setattr__(self, "starts", frozen(np.asarray(self.starts, dtype=np.int64)))
 
     def __repr__(self) -> str:
         # Never the values: what is printed ends up in logs.
@@ -168,6 +162,10 @@ class Table:
     def relation(self, place: int) -> np.ndarray:
         """The cells of one relation."""
         return self.members[self.starts[place] : self.starts[place + 1]]
+
+    def signs_of(self, place: int) -> np.ndarray:
+        """The coefficients of the cells of one relation."""
+        return self.signs[self.starts[place] : self.starts[place + 1]]
 
     def key(self, cell: int) -> dict[str, str]:
         """The coordinates of a cell."""
@@ -213,13 +211,12 @@ class Table:
             grid = internal.reshape(m + 1, n + 1)
             grid[m, :] = False
             grid[:, n] = False
-            return _frozen(internal)
+            return frozen(internal)
         for place in range(self.relations):
-            signs = self.signs[self.starts[place] : self.starts[place + 1]]
-            minus = signs < 0
+            minus = self.signs_of(place) < 0
             alone = minus if minus.sum() == 1 else ~minus if (~minus).sum() == 1 else np.zeros_like(minus)
             internal[self.relation(place)[alone]] = False
-        return _frozen(internal)
+        return frozen(internal)
 
     @cached_property
     def gaps(self) -> np.ndarray:
@@ -255,8 +252,7 @@ class Table:
                 return f"row {place + 1 if place < m else TOTAL}"
             return f"column '{self.keys['column'][place - m - 1]}'"
         cells = self.relation(place)
-        signs = self.signs[self.starts[place] : self.starts[place + 1]]
-        minus = np.flatnonzero(signs < 0)
+        minus = np.flatnonzero(self.signs_of(place) < 0)
         total = int(cells[minus[0]]) if minus.size == 1 else int(cells[0])
         return f"the total at the cell {self.name(total)}"
 
@@ -290,9 +286,10 @@ def with_totals(values: np.ndarray) -> np.ndarray:
     return found
 
 
-def _with_total(names: list[str], count: int, kind: str) -> list[str]:
+def _with_total(given: Iterable[object], count: int, kind: str) -> list[str]:
+    names = [str(name) for name in given]
     if len(names) == count:
-        names = [*names, TOTAL]
+        names.append(TOTAL)
     if len(set(names)) != len(names):
         second = next(place for place, name in enumerate(names) if name in names[:place])
         first = names.index(names[second])
@@ -300,17 +297,12 @@ def _with_total(names: list[str], count: int, kind: str) -> list[str]:
     return names
 
 
-def _ones_then_minus(count: int) -> np.ndarray:
-    signs = np.ones(count + 1)
-    signs[-1] = -1.0
-    return signs
-
-
 def _starts(lengths: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def _frozen(array: np.ndarray) -> np.ndarray:
+def frozen(array: np.ndarray) -> np.ndarray:
+    """The array, in one piece and for reading only."""
     array = np.ascontiguousarray(array)
     array.setflags(write=False)
     return array

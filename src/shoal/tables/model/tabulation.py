@@ -1,8 +1,7 @@
 """``shoal.tabulate``: from records to a table with totals, hierarchies and its sensitive cells."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,12 +10,12 @@ import narwhals as nw
 import numpy as np
 
 from shoal.arguments import checked
-from shoal.errors import InputError, first_record, parameter, unknown
-from shoal.numbers import LARGEST as LARGEST_FIGURE
+from shoal.errors import InputError, parameter, unknown
 from shoal.numbers import first_unusable
 from shoal.report.glance import Glance
 from shoal.sources.not_numbers import why_not_numeric
 from shoal.tables.files.frames import as_frame, with_coordinates
+from shoal.tables.model.costs import COSTS, costs, figure, missing
 from shoal.tables.model.decimals import significant, units
 from shoal.tables.model.rules import (
     Contributions,
@@ -27,7 +26,8 @@ from shoal.tables.model.rules import (
     concentration,
     parse_rule,
 )
-from shoal.tables.model.table import TOTAL, Table
+from shoal.tables.model.table import Table
+from shoal.tables.model.trees import Tree, grow
 from shoal.tables.problem import Problem
 
 if TYPE_CHECKING:
@@ -37,102 +37,6 @@ if TYPE_CHECKING:
 Zeros = Literal["published", "suppressible"]
 LARGEST = 2_000_000
 _COLUMNS = ("value", "contributors", "status", "lower", "upper", "cost", "kind")
-COSTS = ("value", "unity", "1", "contributors", "log")
-
-
-@dataclass(frozen=True, eq=False)
-class Tree:
-    """One dimension: its codes, the parent of each (−1 for the top), and which are leaves. The top is the total."""
-
-    codes: tuple[str, ...]
-    parent: np.ndarray
-
-    @property
-    def size(self) -> int:
-        """Number of codes, the total included."""
-        return len(self.codes)
-
-    @cached_property
-    def leaves(self) -> np.ndarray:
-        """Which codes have no children."""
-        flags = np.ones(self.size, dtype=bool)
-        flags[self.parent[self.parent >= 0]] = False
-        return flags
-
-    @cached_property
-    def children(self) -> dict[int, list[int]]:
-        """The children of each code that has some."""
-        found: dict[int, list[int]] = {}
-        for code, parent in enumerate(self.parent):
-            if parent >= 0:
-                found.setdefault(int(parent), []).append(code)
-        return found
-
-    @property
-    def depth(self) -> int:
-        """Number of levels below the total."""
-        return max(len(self.lineage(int(code))) for code in np.flatnonzero(self.leaves)) - 1
-
-    def lineage(self, code: int) -> list[int]:
-        """The code and all that contain it, up to the total."""
-        found = [int(code)]
-        while self.parent[found[-1]] >= 0:
-            found.append(int(self.parent[found[-1]]))
-        return found
-
-
-def grow(
-    name: str,
-    values: Sequence[str],
-    hierarchy: Mapping[str, str] | None,
-    *,
-    records: Sequence[str] | None = None,
-) -> Tree:
-    """The tree over the values of a dimension; ``hierarchy`` maps a code to its parent (empty: the total).
-
-    ``records`` are the values as they stand in the data, so that an error can say in which record to look.
-    """
-    parents: dict[str, str] = {}
-    for child, parent in (hierarchy or {}).items():
-        parents[str(child)] = TOTAL if parent in ("", None, TOTAL) else str(parent)
-    codes: list[str] = [TOTAL]
-    needed: list[str] = []
-    for value in values:
-        if value == TOTAL:
-            raise InputError(f"dimension '{name}' has the value '{TOTAL}', which is reserved for the total")
-        step: str | None = value
-        seen: set[str] = set()
-        while step is not None and step != TOTAL:
-            if step in seen:
-                at = list(parents).index(step) + 1
-                raise InputError(f"the hierarchy of '{name}' goes round in circles at its code number {at}")
-            seen.add(step)
-            if hierarchy and step not in parents and step == value:
-                outside = {item for item in values if item not in parents}
-                raise InputError(
-                    f"{len(outside)} of {len(values)} values of dimension '{name}' are not in its hierarchy"
-                    f"{_where(outside, records)}"
-                )
-            if step not in needed:
-                needed.append(step)
-            step = parents.get(step, TOTAL)
-    codes += sorted(needed)
-    place = {code: index for index, code in enumerate(codes)}
-    parent_of = np.array([-1] + [place[parents.get(code, TOTAL)] for code in codes[1:]], dtype=np.int64)
-    tree = Tree(tuple(codes), parent_of)
-    both = {value for value in values if not tree.leaves[place[value]]}
-    if both:
-        raise InputError(
-            f"{len(both)} of {len(values)} values of dimension '{name}' are subtotals of its hierarchy at the same "
-            f"time{_where(both, records)}"
-        )
-    return tree
-
-
-def _where(values: Iterable[str], records: Sequence[str] | None) -> str:
-    wanted = set(values)
-    places = [place for place, item in enumerate(records or ()) if item in wanted]
-    return f": see {first_record(places)}" if places else ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -364,18 +268,21 @@ def tabulate(
             "use frequency(…) alone, or absolute values as a shadow variable"
         )
     who = _who(data, contributor, holding)
-    table, size = _table(dimensions, trees)
+    table, size = cells_of(dimensions, trees)
     cells, records = _spread(leaf_codes, trees, dimensions, size)
     weighted = amounts * weights
     totals = _sums(cells, weighted, records, table.cells)
     counted = weighted if weights_public else amounts
     contributions = _contributions(cells, who, counted, records, totals)
-    table = _with_values(table, totals)
+    table = replace(table, values=totals)
     made = _classify(table, trees, contributions, chosen, zeros, counts=value is None and weight is None)
     if cost in data.columns and cost not in COSTS:
-        made = replace(made, cost=_sums(cells, _prices(data, cost), records, table.cells))
+        prices = _numbers(data, cost)
+        if (prices < 0).any():
+            raise InputError(f"column '{cost}' has negative values; the cost of hiding a cell is at least 0")
+        made = replace(made, cost=_sums(cells, prices, records, table.cells))
     else:
-        made = reprice(made, cost)
+        made = replace(made, cost=costs(cost, made.table.values, made.contributors))
     return made if apriori is None else apply_apriori(made, apriori)
 
 
@@ -439,25 +346,7 @@ def _who(data: "nw.DataFrame[Any]", contributor: str | None, holding: str | None
     return np.unique(np.array(own), return_inverse=True)[1].reshape(-1)
 
 
-def missing(item: Any) -> bool:
-    """Whether nothing was given; frames of pandas say NaN, NaT or NA then."""
-    if isinstance(item, float):
-        return bool(np.isnan(item))
-    return item is None or type(item).__name__ in ("NaTType", "NAType") or str(item) == ""
-
-
-def figure(item: Any, where: str) -> float:
-    """A level or a cost from a file; the message never quotes it."""
-    try:
-        found = float(item)
-    except (TypeError, ValueError):
-        raise InputError(f"{where} must be numeric") from None
-    if not 0.0 <= found <= LARGEST_FIGURE:
-        raise InputError(f"{where} must have finite numbers of at least 0")
-    return found
-
-
-def _table(dimensions: Sequence[str], trees: Mapping[str, Tree]) -> tuple[Table, tuple[int, ...]]:
+def cells_of(dimensions: Sequence[str], trees: Mapping[str, Tree]) -> tuple[Table, tuple[int, ...]]:
     """The cells (every combination of codes) with all relations; values come later."""
     shape = tuple(trees[name].size for name in dimensions)
     count = int(np.prod(shape, dtype=np.float64))
@@ -497,10 +386,6 @@ def _table(dimensions: Sequence[str], trees: Mapping[str, Tree]) -> tuple[Table,
     return table, shape
 
 
-def _with_values(table: Table, values: np.ndarray) -> Table:
-    return replace(table, values=values)
-
-
 def _spread(
     leaf_codes: list[np.ndarray], trees: Mapping[str, Tree], dimensions: Sequence[str], shape: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -536,9 +421,7 @@ def _contributions(
     pairs, inverse = np.unique(cells * many + who[records], return_inverse=True)
     amount = _sums(inverse.reshape(-1), amounts, records, pairs.size)
     cell, contributor = pairs // many, pairs % many
-    order = np.lexsort((contributor, -amount, cell))
-    starts = np.searchsorted(cell[order], np.arange(totals.size + 1))
-    return Contributions(starts, contributor[order], amount[order], totals)
+    return Contributions.of(cell, contributor, amount, totals)
 
 
 def check_zeros(zeros: Any) -> None:
@@ -583,37 +466,6 @@ def _classify(
         contributions,
         counts,
     )
-
-
-def _prices(data: "nw.DataFrame[Any]", cost: str) -> np.ndarray:
-    prices = _numbers(data, cost)
-    if (prices < 0).any():
-        raise InputError(f"column '{cost}' has negative values; the cost of hiding a cell is at least 0")
-    return prices
-
-
-def reprice(made: Tabulation, cost: str) -> Tabulation:
-    """The same table with another cost of hiding a cell: value, unity, contributors or log."""
-    return replace(made, cost=costs(cost, made.table.values, made.contributors))
-
-
-def costs(name: str, values: np.ndarray, contributors: np.ndarray | None) -> np.ndarray:
-    """The cost of hiding each cell, by name.
-
-    >>> costs("log", np.array([0.0, 100.0]), None).round(3).tolist()
-    [0.0, 4.615]
-    """
-    if name == "value":
-        return np.abs(values)
-    if name in ("unity", "1"):
-        return np.ones(values.size)
-    if name == "log":
-        return np.log1p(np.abs(values))
-    if name == "contributors":
-        if contributors is None:
-            raise InputError("cost 'contributors' needs the number of contributors of each cell")
-        return contributors.astype(np.float64)
-    raise unknown("cost", name, COSTS)
 
 
 _WORDS = {"s": "s", "safe": "s", "u": "u", "unsafe": "u", "sensitive": "u", "z": "z", "published": "z"}

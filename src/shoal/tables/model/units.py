@@ -87,17 +87,13 @@ class ScaledMethod(Method):
                 keywords["budget"] = replace(budget, target=budget.target * factor)
             if keywords.get("observer") is not None:
                 keywords["observer"] = mapped(keywords["observer"], lambda cost: cost / factor)
-            start = keywords.get("start")
-            if start is not None:
-                keywords["start"] = replace(
-                    start,
-                    value=start.value * factor,
-                    bound=None if start.bound is None else start.bound * factor,
-                )
+            if keywords.get("start") is not None:
+                keywords["start"] = _in_other_units(keywords["start"], factor)
         found = super().solve(small, options, **keywords)
-        return replace(
-            found,
-            value=found.value / factor,
-            bound=None if found.bound is None else found.bound / factor,
-            history=found.history.mapped(lambda cost: cost / factor),
-        )
+        history = found.history.mapped(lambda cost: cost / factor)
+        return replace(_in_other_units(found, 1.0 / factor), history=history)
+
+
+def _in_other_units(found: Any, factor: float) -> Any:
+    bound = None if found.bound is None else found.bound * factor
+    return replace(found, value=found.value * factor, bound=bound)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError
 from shoal.operation import Operation, Place, Product, Workplace, call
+from shoal.tables.operations.products import INTERVALS_FILES, PATTERN_FILES, PUBLISHED_FILES, pattern, whole
 from shoal.tables.settings import AuditSettings, TabulationSettings
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ def run(settings: AuditSettings, place: Workplace) -> Audited:
 
     place.say("building the table")
     table = table_to_protect(settings, place)
-    pattern = pattern_of(settings, table, place)
+    hidden = pattern_of(settings, table, place)
     place.say("auditing")
-    found = call(audit, settings, place, table.table, pattern=pattern, sensitive=table.sensitive)
+    found = call(audit, settings, place, table.table, pattern=hidden, sensitive=table.sensitive)
     return Audited(found, table)
 
 
@@ -47,8 +48,8 @@ def pattern_of(settings: AuditSettings, table: "TableToProtect", place: Workplac
         if table.hidden is None:
             raise InputError("name the pattern: a file with the hidden cells")
         return [tuple(table.base.key(int(cell)).values()) for cell in table.hidden]
-    whole = place.as_file(settings.pattern, "jj")
-    return place.listed(settings.pattern) if whole is None else _marked(table, load_general(whole))
+    file = place.as_file(settings.pattern, "jj")
+    return place.listed(settings.pattern) if file is None else _marked(table, load_general(file))
 
 
 def _marked(table: "TableToProtect", marked: "Loaded") -> list[tuple[str, ...]]:
@@ -82,20 +83,6 @@ def _published(result: Audited, settings: AuditSettings) -> Any:
     return published_frame(found.problem.table, hidden, "x") if found.safe else None
 
 
-def _pattern(result: Audited, settings: AuditSettings) -> Any:
-    from shoal.sources.internal import marked
-    from shoal.tables.files.publishing import pattern_frame
-
-    found = result.found
-    return marked(pattern_frame(found.problem, found.complementary)) if found.safe else None
-
-
-def _whole(result: Audited, name: str) -> bytes:
-    from shoal.tables.files.jj import encoded
-
-    return encoded(result.found.problem, result.found.complementary, name)
-
-
 def titled(settings: AuditSettings) -> str:
     """A line by which a person recognises the run."""
     how = "by hand" if settings.hidden else settings.pattern or "as the file marks it"
@@ -122,30 +109,24 @@ OPERATION = Operation(
             short="-o",
             metavar="INTERVALS",
             internal=True,
-            files=(("intervals.csv", "Intervals, internal (CSV)"),),
+            files=INTERVALS_FILES,
         ),
         Product(
             "published",
             "The table as it may be published, if it is safe.",
             _published,
             only="workbench",
-            files=(
-                ("published.csv", "Published table (CSV)"),
-                ("published.xlsx", "Published table (Excel)"),
-            ),
+            files=PUBLISHED_FILES,
         ),
         Product(
             "pattern",
             "The hidden cells and their kinds, if they are safe (internal).",
-            _pattern,
+            lambda result, settings: pattern(result, settings) if result.found.safe else None,
             only="workbench",
             internal=True,
-            whole=_whole,
+            whole=whole,
             endings=(".jj",),
-            files=(
-                ("pattern.csv", "Pattern, internal (CSV)"),
-                ("table.jj", "Table and pattern, internal (jj)"),
-            ),
+            files=PATTERN_FILES,
         ),
     ),
     telling="shoal.tables.reports.audit",

@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shoal.operation import Workplace
-from shoal.tables.api import audit, primary_cells, read_pattern
+from shoal.tables.api import audit
+from shoal.tables.given import primary_cells, read_pattern
 from shoal.tables.model.table import Table
 from shoal.tables.operations.audit import pattern_of
 from shoal.tables.operations.suppress import problem_of

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import Infeasible, InputError, messages, parameter, unknown
 from shoal.numbers import counted
 from shoal.operation import Operation, Place, Product, Workplace
+from shoal.tables.operations.products import INTERVALS_FILES, PATTERN_FILES, PUBLISHED_FILES, pattern, whole
 from shoal.tables.settings import SuppressSettings, TabulationSettings
 
 if TYPE_CHECKING:
@@ -63,8 +64,8 @@ def problem_of(
     settings: SuppressSettings, table: "TableToProtect", place: Workplace
 ) -> "tuple[Problem, int]":
     """What has to be protected at which cost; and how many cells of last period's pattern the table no longer has."""
-    from shoal.tables.api import keep_stable
-    from shoal.tables.model.tabulation import COSTS
+    from shoal.tables.given import keep_stable
+    from shoal.tables.model.costs import COSTS
     from shoal.tables.problem import Problem
 
     if table.sensitive is not None and isinstance(table.table, Problem):
@@ -104,18 +105,12 @@ def _search(
 
 def reads(settings: SuppressSettings) -> list[Place]:
     """The table with what is said of it, last period's pattern, and the costs if they are in a file."""
-    from shoal.tables.model.tabulation import COSTS
+    from shoal.tables.model.costs import COSTS
 
     costs = [] if settings.cost in COSTS else [settings.cost]
     if costs and not Path(settings.cost).suffix and "::" not in settings.cost:
         raise unknown("cost", settings.cost, COSTS, where="a cost or a file")
     return [*settings.read, *costs, *([] if settings.previous is None else [settings.previous])]
-
-
-def _pattern(result: Suppressed, settings: SuppressSettings) -> Any:
-    from shoal.sources.internal import marked
-
-    return marked(result.found.pattern)
 
 
 def _check_pattern(result: Suppressed, settings: SuppressSettings) -> Any:
@@ -128,12 +123,6 @@ def _check_published(result: Suppressed, settings: SuppressSettings) -> Any:
     from shoal.tables.files.publishing import check_published
 
     return partial(check_published, result.found.published(settings.symbol), settings.symbol)
-
-
-def _whole(result: Suppressed, name: str) -> bytes:
-    from shoal.tables.files.jj import encoded
-
-    return encoded(result.found.problem, result.found.complementary, name)
 
 
 def _intervals(result: Suppressed, settings: SuppressSettings) -> Any:
@@ -169,17 +158,14 @@ OPERATION = Operation(
         Product(
             "output",
             "The hidden cells and their kinds (internal); ending in .jj, the whole table with them.",
-            _pattern,
+            pattern,
             short="-o",
             metavar="PATTERN",
             internal=True,
             check=_check_pattern,
-            whole=_whole,
+            whole=whole,
             endings=(".jj", ".jj.gz"),
-            files=(
-                ("pattern.csv", "Pattern, internal (CSV)"),
-                ("table.jj", "Table and pattern, internal (jj)"),
-            ),
+            files=PATTERN_FILES,
             subject="the hidden cells",
         ),
         Product(
@@ -188,10 +174,7 @@ OPERATION = Operation(
             lambda result, settings: result.found.published(settings.symbol),
             check=_check_published,
             like_input=False,
-            files=(
-                ("published.csv", "Published table (CSV)"),
-                ("published.xlsx", "Published table (Excel)"),
-            ),
+            files=PUBLISHED_FILES,
         ),
         Product(
             "intervals",
@@ -199,7 +182,7 @@ OPERATION = Operation(
             _intervals,
             internal=True,
             only="workbench",
-            files=(("intervals.csv", "Intervals, internal (CSV)"),),
+            files=INTERVALS_FILES,
         ),
     ),
     methods="shoal.tables.methods:METHODS",

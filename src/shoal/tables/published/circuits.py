@@ -5,26 +5,27 @@ move when the cell is moved as far as it must be (Herrington 2015). Exchanging a
 cell another circuit still needs, keeps a pattern safe.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from shoal.errors import Infeasible, InputError
+from shoal.search import Run, Seeds
 from shoal.search.kernels import kernel
 from shoal.search.randomness import shuffle
 from shoal.tables.heuristic import network_kernels
 from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.problem import Problem
-from shoal.tables.published.hypercube_kernels import cell_holds, hypercube
+from shoal.tables.published.hypercube_kernels import Grid, cell_holds, hypercube
 from shoal.tables.safety.audit import add_for_sums
+from shoal.tables.solution import Pattern
 
 # Circuits with more cells than this are never exchanged.
 LARGEST_CIRCUIT = 32
 
 
-@dataclass(frozen=True, eq=False)
-class Chromosome:
+class Chromosome(NamedTuple):
     """A safe pattern (``hidden``, complementary cells only), its circuits and how many circuits use each cell.
 
     ``circuits[s, : lengths[s]]`` belong to the sensitive cell of place s; a length of −1 means too many to list.
@@ -36,44 +37,36 @@ class Chromosome:
     uses: np.ndarray
     cost: float
 
-
-def require_plane(problem: Problem, method: str) -> None:
-    """Raise ``InputError`` unless the table is plain and two-dimensional and all sensitive cells are internal."""
-    if problem.table.shape is None:
-        raise InputError(
-            f"method '{method}' needs a plain two-dimensional table; use 'auto', 'general' or 'exact'"
-        )
-    if not problem.table.internal[problem.sensitive].all():
-        raise InputError(f"method '{method}' cannot protect totals; use 'auto', 'general' or 'exact'")
+    def copy(self) -> "Chromosome":
+        """Another one with arrays of its own."""
+        hidden, circuits, lengths, uses, cost = self
+        return Chromosome(hidden.copy(), circuits.copy(), lengths.copy(), uses.copy(), cost)
 
 
 class Plane:
     """The kernels with all they need for one plain two-dimensional problem."""
 
     def __init__(self, problem: Problem, method: str, search: int) -> None:
-        require_plane(problem, method)
-        network = problem.table.network
-        shape = problem.table.shape
-        assert network is not None and shape is not None
+        network, shape = problem.table.network, problem.table.shape
+        if shape is None or network is None:
+            raise InputError(
+                f"method '{method}' needs a plain two-dimensional table; use 'auto', 'general' or 'exact'"
+            )
+        if not problem.table.internal[problem.sensitive].all():
+            raise InputError(f"method '{method}' cannot protect totals; use 'auto', 'general' or 'exact'")
         self.problem = problem
         self.method = method
         self.search = search
-        self.rows, self.columns = shape
         self.heuristic = NetworkHeuristic(problem, network)
         self.heuristic.focus(problem.candidates & problem.table.internal)
-        wanted = problem.requirements
-        self.sensitive = np.unique(wanted.cell)
-        self.first = np.searchsorted(wanted.cell, np.append(self.sensitive, problem.table.cells)).astype(
-            np.int64
-        )
-        level = np.zeros((2, problem.table.cells))
-        width = np.zeros(problem.table.cells)
-        level[0, problem.sensitive], level[1, problem.sensitive] = problem.upper, problem.lower
-        width[problem.sensitive] = problem.required_width
-        self.rise = np.maximum(
-            level[0, self.sensitive], np.where(level.sum(axis=0) > 0, 0.0, width)[self.sensitive]
-        )
-        self.fall = level[1, self.sensitive]
+        order = np.argsort(problem.sensitive)
+        self.sensitive = problem.sensitive[order]
+        ends = np.append(self.sensitive, problem.table.cells)
+        self.first = np.searchsorted(problem.requirements.cell, ends).astype(np.int64)
+        # Where no levels are given, the width is what a cell must be able to rise by.
+        upper, lower = problem.upper[order], problem.lower[order]
+        rise = np.where(upper + lower > 0, upper, problem.required_width[order])
+        self.grid = Grid(*shape, self.heuristic.usable, self.sensitive, self.first, rise, lower)
 
     @property
     def graph(self) -> network_kernels.Graph:
@@ -87,36 +80,34 @@ class Plane:
 
     def hypercube(self, rng: np.ndarray) -> network_kernels.State | None:
         """Rectangles in random order, then clean-up; ``None`` if some cell could not be protected."""
-        state = network_kernels.new_state(self.graph, self.heuristic.network.nodes)
+        state = self.heuristic.state()
         order = np.arange(self.sensitive.size)
         shuffle(rng, order)
-        cost = hypercube(
-            self.graph,
-            state,
-            self.scratch,
-            self.heuristic.usable,
-            self.rows,
-            self.columns,
-            self.first,
-            self.sensitive,
-            self.rise,
-            self.fall,
-            order,
-            self.search,
-        )
+        cost = hypercube(self.graph, state, self.scratch, self.grid, order, self.search)
         return None if cost < 0 else state
-
-    def load(self, hidden: np.ndarray) -> network_kernels.State:
-        """A state in which these complementary cells are hidden."""
-        state = network_kernels.new_state(self.graph, self.heuristic.network.nodes)
-        hide_all(self.graph, state, hidden)
-        return state
 
     def chromosome(self, state: network_kernels.State) -> Chromosome:
         """The pattern of a state with the circuits its requirements use now."""
-        circuits, lengths, uses = collect(self.graph, state, self.first, LARGEST_CIRCUIT * 3)
+        count = self.sensitive.size
+        circuits = np.zeros((count, LARGEST_CIRCUIT * 3), dtype=np.int32)
         hidden = state.hidden & ~self.problem.is_sensitive
-        return Chromosome(hidden, circuits, lengths, uses, self.problem.total_cost(np.flatnonzero(hidden)))
+        uses = np.zeros(hidden.size, dtype=np.int32)
+        found = Chromosome(hidden, circuits, np.zeros(count, dtype=np.int64), uses, self.cost_of(hidden))
+        for s in range(count):
+            renew(state, self.first, found, s)
+        return found
+
+    def cost_of(self, hidden: np.ndarray) -> float:
+        """What hiding the cells of a mask costs."""
+        return self.problem.total_cost(np.flatnonzero(hidden))
+
+    def solution(self, hidden: np.ndarray, seeds: Seeds, run: Run, record: Mapping[str, float]) -> Pattern:
+        """What a search found, made safe from insiders and sums as well, with what it counted on its way."""
+        pattern = self.finish(np.flatnonzero(hidden), seeds.child("finish").state())
+        value = self.problem.total_cost(pattern)
+        run.report(value)
+        counts = {name: float(count) for name, count in record.items()}
+        return Pattern(value=value, complementary=pattern, record=counts, **run.closing())
 
     def finish(self, pattern: np.ndarray, rng: np.ndarray) -> np.ndarray:
         """The pattern made safe from insiders and sums as well, where these are asked for."""
@@ -136,131 +127,100 @@ class Plane:
 
 
 @kernel
-def hide_all(graph: network_kernels.Graph, state: network_kernels.State, hidden: np.ndarray) -> Any:
-    """Hide every cell of a mask."""
-    for e in range(hidden.shape[0]):
-        if hidden[e]:
-            network_kernels.hide(graph, state, e)
+def _uses(chromosome: Chromosome, s: int, e: int) -> Any:
+    # Whether circuit s lists a cell.
+    listed = False
+    for i in range(chromosome.lengths[s]):
+        listed = listed or chromosome.circuits[s, i] == e
+    return listed
 
 
 @kernel
-def collect(
-    graph: network_kernels.Graph, state: network_kernels.State, first: np.ndarray, longest: int
-) -> Any:
-    """The circuits of all sensitive cells, their lengths, and how many circuits use each cell."""
-    count = first.shape[0] - 1
-    circuits = np.zeros((count, longest), dtype=np.int32)
-    lengths = np.zeros(count, dtype=np.int64)
-    uses = np.zeros(graph.tail.shape[0], dtype=np.int32)
-    for s in range(count):
-        for q in range(first[s], first[s + 1]):
-            if state.length[q] < 0:
+def renew(state: network_kernels.State, first: np.ndarray, chromosome: Chromosome, s: int) -> Any:
+    """Let the cells that the requirements of sensitive cell s use now be its circuit."""
+    circuits, lengths, uses = chromosome.circuits, chromosome.lengths, chromosome.uses
+    for i in range(lengths[s]):
+        uses[circuits[s, i]] -= 1
+    lengths[s] = 0
+    for q in range(first[s], first[s + 1]):
+        if state.length[q] < 0:
+            lengths[s] = -1
+        for i in range(state.length[q]):
+            e = state.uses[q, i]
+            if lengths[s] < 0 or _uses(chromosome, s, e):
+                continue
+            if lengths[s] == circuits.shape[1]:
                 lengths[s] = -1
-            for i in range(state.length[q]):
-                e = state.uses[q, i]
-                known = lengths[s] < 0
-                for p in range(max(0, lengths[s])):
-                    known = known or circuits[s, p] == e
-                if not known:
-                    if lengths[s] == longest:
-                        lengths[s] = -1
-                    else:
-                        circuits[s, lengths[s]] = e
-                        lengths[s] += 1
-        for p in range(max(0, lengths[s])):
-            uses[circuits[s, p]] += 1
-    return circuits, lengths, uses
+            else:
+                circuits[s, lengths[s]] = e
+                lengths[s] += 1
+    for i in range(lengths[s]):
+        uses[circuits[s, i]] += 1
 
 
 @kernel
-def _cost_of(cost: np.ndarray, circuit: np.ndarray, length: int) -> Any:
+def _cost_of(prices: np.ndarray, chromosome: Chromosome, s: int) -> Any:
     total = 0.0
-    for i in range(length):
-        total += cost[circuit[i]]
+    for i in range(chromosome.lengths[s]):
+        total += prices[chromosome.circuits[s, i]]
     return total
 
 
 @kernel
-def _difference(
-    cost: np.ndarray,
-    hidden: np.ndarray,
-    uses: np.ndarray,
-    old: np.ndarray,
-    old_length: int,
-    new: np.ndarray,
-    new_length: int,
-) -> Any:
-    # What the pattern costs more after circuit ``old`` gave way to ``new``; cells other circuits use stay.
+def _difference(prices: np.ndarray, receiver: Chromosome, giver: Chromosome, s: int) -> Any:
+    # What the receiver costs more after its circuit s gave way to the giver's; cells other circuits use stay.
     total = 0.0
-    for i in range(new_length):
-        if not hidden[new[i]]:
-            total += cost[new[i]]
-    for i in range(old_length):
-        e = old[i]
-        if uses[e] <= 1:
-            stays = False
-            for j in range(new_length):
-                stays = stays or new[j] == e
-            if not stays:
-                total -= cost[e]
+    for i in range(giver.lengths[s]):
+        e = giver.circuits[s, i]
+        if not receiver.hidden[e]:
+            total += prices[e]
+    for i in range(receiver.lengths[s]):
+        e = receiver.circuits[s, i]
+        if receiver.uses[e] <= 1 and not _uses(giver, s, e):
+            total -= prices[e]
     return total
 
 
 @kernel
 def find_exchange(
-    cost: np.ndarray,
-    order: np.ndarray,
-    attempts: int,
-    largest: int,
-    one: tuple[Any, ...],
-    two: tuple[Any, ...],
+    prices: np.ndarray, order: np.ndarray, attempts: int, largest: int, one: Chromosome, two: Chromosome
 ) -> Any:
     """The first circuit in ``order`` whose exchange makes a child cheaper than the cheaper parent: place and tries.
 
-    ``one`` and ``two`` are (hidden, circuits, lengths, uses, cost) of the parents. −1 if none of the attempts does.
+    −1 if none of the attempts does.
     """
-    hidden1, circuits1, lengths1, uses1, cost1 = one
-    hidden2, circuits2, lengths2, uses2, cost2 = two
-    limit = min(cost1, cost2)
+    limit = min(one.cost, two.cost)
     tries = 0
     for s in order:
         if tries >= attempts:
             break
         tries += 1
-        a, b = lengths1[s], lengths2[s]
+        a, b = one.lengths[s], two.lengths[s]
         if a < 0 or b < 0 or a > largest or b > largest:
             continue
-        if abs(_cost_of(cost, circuits1[s], a) - _cost_of(cost, circuits2[s], b)) < 1e-12:
+        if abs(_cost_of(prices, one, s) - _cost_of(prices, two, s)) < 1e-12:
             continue
-        first = cost1 + _difference(cost, hidden1, uses1, circuits1[s], a, circuits2[s], b)
-        second = cost2 + _difference(cost, hidden2, uses2, circuits2[s], b, circuits1[s], a)
+        first = one.cost + _difference(prices, one, two, s)
+        second = two.cost + _difference(prices, two, one, s)
         if min(first, second) < limit - 1e-9:
             return s, tries
     return -1, tries
 
 
 @kernel
-def exchange(
-    hidden: np.ndarray,
-    circuits: np.ndarray,
-    lengths: np.ndarray,
-    uses: np.ndarray,
-    s: int,
-    new: np.ndarray,
-    new_length: int,
-) -> Any:
-    """Replace circuit s; arrays of the child are changed in place."""
-    for i in range(lengths[s]):
-        e = circuits[s, i]
-        uses[e] -= 1
-        if uses[e] == 0:
-            hidden[e] = False
-    for i in range(new_length):
-        e = new[i]
-        circuits[s, i] = e
-        uses[e] += 1
-        hidden[e] = True
-    lengths[s] = new_length
+def exchange(child: Chromosome, giver: Chromosome, s: int) -> Any:
+    """Replace circuit s of a child by the giver's; its arrays are changed in place."""
+    for i in range(child.lengths[s]):
+        e = child.circuits[s, i]
+        child.uses[e] -= 1
+        if child.uses[e] == 0:
+            child.hidden[e] = False
+    for i in range(giver.lengths[s]):
+        e = giver.circuits[s, i]
+        child.circuits[s, i] = e
+        child.uses[e] += 1
+        child.hidden[e] = True
+    child.lengths[s] = giver.lengths[s]
 
 
 @kernel
@@ -269,54 +229,25 @@ def mutate(
     state: network_kernels.State,
     scratch: network_kernels.Scratch,
     first: np.ndarray,
-    circuits: np.ndarray,
-    lengths: np.ndarray,
-    uses: np.ndarray,
-    hidden: np.ndarray,
+    child: Chromosome,
     s: int,
 ) -> Any:
     """Remove the first redundant cell of circuit s and renew the circuits that used it; the cell, or −1."""
-    for i in range(max(0, lengths[s])):
-        e = circuits[s, i]
+    for i in range(child.lengths[s]):
+        e = child.circuits[s, i]
         network_kernels.show(graph, state, e)
         fine = True
-        for other in range(lengths.shape[0]):
-            touched = lengths[other] < 0
-            for p in range(max(0, lengths[other])):
-                touched = touched or circuits[other, p] == e
+        for other in range(child.lengths.shape[0]):
+            touched = child.lengths[other] < 0 or _uses(child, other, e)
             if touched and not cell_holds(graph, state, scratch, first, other):
                 fine = False
                 break
         if not fine:
             network_kernels.hide(graph, state, e)
             continue
-        hidden[e] = False
-        for other in range(lengths.shape[0]):
-            touched = False
-            for p in range(max(0, lengths[other])):
-                touched = touched or circuits[other, p] == e
-            if touched:
-                for p in range(lengths[other]):
-                    uses[circuits[other, p]] -= 1
-                lengths[other] = 0
-                for q in range(first[other], first[other + 1]):
-                    if state.length[q] < 0 or lengths[other] < 0:
-                        lengths[other] = -1
-                        break
-                    for u in range(state.length[q]):
-                        f = state.uses[q, u]
-                        known = False
-                        for p in range(lengths[other]):
-                            known = known or circuits[other, p] == f
-                        if not known and lengths[other] < circuits.shape[1]:
-                            circuits[other, lengths[other]] = f
-                            lengths[other] += 1
-                for p in range(max(0, lengths[other])):
-                    uses[circuits[other, p]] += 1
+        child.hidden[e] = False
+        for other in range(child.lengths.shape[0]):
+            if _uses(child, other, e):
+                renew(state, first, child, other)
         return e
     return -1
-
-
-def parts(chromosome: Chromosome) -> tuple[Any, ...]:
-    """A chromosome as the kernels take it."""
-    return (chromosome.hidden, chromosome.circuits, chromosome.lengths, chromosome.uses, chromosome.cost)

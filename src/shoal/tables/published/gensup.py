@@ -23,9 +23,9 @@ from shoal.search.evolution import (
 )
 from shoal.search.options import Options
 from shoal.search.randomness import below, shuffle
-from shoal.tables.heuristic import network_kernels
+from shoal.tables.heuristic.network_kernels import drop_redundant, holds, lay_paths
 from shoal.tables.problem import Problem
-from shoal.tables.published.circuits import Chromosome, Plane
+from shoal.tables.published.circuits import Plane
 from shoal.tables.published.heurgene import Breeder, HeurGeneOptions
 from shoal.tables.published.hypercube import search_of
 from shoal.tables.solution import Pattern
@@ -73,48 +73,39 @@ def solve(
         founders.append(founders[0])
     tally = _Tally()
 
-    def cost(hidden: np.ndarray) -> float:
-        return problem.total_cost(np.flatnonzero(hidden))
-
-    def repaired(state: np.ndarray, hidden: np.ndarray) -> np.ndarray | None:
-        board = plane.load(hidden)
+    def repaired(hidden: np.ndarray) -> np.ndarray | None:
+        board = plane.heuristic.state(np.flatnonzero(hidden))
         tally.children += 1
         lacking = [
-            place
-            for place in range(plane.heuristic.wanted.size)
-            if not network_kernels.holds(plane.graph, board, plane.scratch, place)
+            r for r in range(plane.heuristic.wanted.size) if not holds(plane.graph, board, plane.scratch, r)
         ]
         if lacking:
             tally.infeasible += 1
-        for place in lacking:
-            if not network_kernels.holds(plane.graph, board, plane.scratch, place) and (
-                network_kernels.lay_paths(plane.graph, board, plane.scratch, place, plane.heuristic.penalty)
-                < 0
-            ):
+        for r in lacking:
+            safe = holds(plane.graph, board, plane.scratch, r)
+            if not safe and lay_paths(plane.graph, board, plane.scratch, r) < 0:
                 return None
         return board.hidden & ~problem.is_sensitive
 
     def thinned(state: np.ndarray, hidden: np.ndarray) -> np.ndarray:
-        board = plane.load(hidden)
-        for place in range(plane.heuristic.wanted.size):
-            network_kernels.holds(plane.graph, board, plane.scratch, place)
         cells = np.flatnonzero(hidden)
+        board = plane.heuristic.examined(cells)
         shuffle(state, cells)
-        network_kernels.drop_redundant(plane.graph, board, plane.scratch, cells)
+        drop_redundant(plane.graph, board, plane.scratch, cells)
         return board.hidden & ~problem.is_sensitive
 
     def children(state: np.ndarray, one: np.ndarray, two: np.ndarray) -> list[np.ndarray]:
         at = int(below(state, one.size))
         crossed = [np.concatenate([one[:at], two[at:]]), np.concatenate([two[:at], one[at:]])]
-        born = [child for child in (repaired(state, child) for child in crossed) if child is not None]
-        improved = [thinned(state, min((one, two), key=cost))]
+        born = [child for child in map(repaired, crossed) if child is not None]
+        improved = [thinned(state, min((one, two), key=plane.cost_of))]
         if born:
-            improved.append(thinned(state, min(born, key=cost)))
+            improved.append(thinned(state, min(born, key=plane.cost_of)))
         return [*born, *improved]
 
     search = Evolution(
         founders,
-        cost,
+        plane.cost_of,
         [Operator("one-point", children, parents=2)],
         Strategy(EliteAndOtherParents(options.elite_share), OnlyNovel(ReplaceLeastFit(2))),
         seeds.child("evolution"),
@@ -122,17 +113,11 @@ def solve(
     for generation in evolve(search, run, patience=options.patience):
         if generation >= options.generations:
             break
-    pattern = plane.finish(np.flatnonzero(search.best), seeds.child("finish").state())
     record = {
-        "generations": float(search.generation),
-        "last_improvement": float(search.improved_at),
-        "children": float(tally.children),
-        "infeasible": float(tally.infeasible),
-        "failures": float(breeder.tally.failures),
+        "generations": search.generation,
+        "last_improvement": search.improved_at,
+        "children": tally.children,
+        "infeasible": tally.infeasible,
+        "failures": breeder.tally.failures,
     }
-    value = problem.total_cost(pattern)
-    run.report(value)
-    return Pattern(value=value, complementary=pattern, record=record, **run.closing())
-
-
-__all__ = ["Chromosome", "GenSupOptions", "solve"]
+    return plane.solution(search.best, seeds, run, record)

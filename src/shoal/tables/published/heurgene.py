@@ -30,7 +30,7 @@ from shoal.search.evolution.replacement import hamming
 from shoal.search.options import Options
 from shoal.search.randomness import below, shuffle
 from shoal.tables.problem import Problem
-from shoal.tables.published.circuits import Chromosome, Plane, exchange, find_exchange, mutate, parts
+from shoal.tables.published.circuits import Chromosome, Plane, exchange, find_exchange, mutate
 from shoal.tables.published.hypercube import search_of
 from shoal.tables.solution import Pattern
 
@@ -140,7 +140,7 @@ class Breeder:
         shuffle(state, order)
         options = self.options
         s, tries = find_exchange(
-            self.plane.graph.cost, order, options.attempts, options.largest_circuit, parts(one), parts(two)
+            self.plane.graph.cost, order, options.attempts, options.largest_circuit, one, two
         )
         self.tally.attempts += int(tries)
         if s < 0:
@@ -152,25 +152,18 @@ class Breeder:
 
     def cross(self, receiver: Chromosome, giver: Chromosome, s: int) -> Chromosome:
         """The receiver with the circuit of sensitive cell s from the giver."""
-        hidden, circuits = receiver.hidden.copy(), receiver.circuits.copy()
-        lengths, uses = receiver.lengths.copy(), receiver.uses.copy()
-        exchange(hidden, circuits, lengths, uses, s, giver.circuits[s], giver.lengths[s])
-        return Chromosome(hidden, circuits, lengths, uses, self._cost(hidden))
+        child = receiver.copy()
+        exchange(child, giver, s)
+        return child._replace(cost=self.plane.cost_of(child.hidden))
 
     def mutated(self, child: Chromosome, s: int) -> Chromosome:
         """The child without the first redundant cell of one circuit."""
-        plane = self.plane
-        hidden, circuits = child.hidden.copy(), child.circuits.copy()
-        lengths, uses = child.lengths.copy(), child.uses.copy()
-        state = plane.load(hidden)
-        gone = mutate(plane.graph, state, plane.scratch, plane.first, circuits, lengths, uses, hidden, s)
-        if gone < 0:
+        plane, mutant = self.plane, child.copy()
+        state = plane.heuristic.state(np.flatnonzero(mutant.hidden))
+        if mutate(plane.graph, state, plane.scratch, plane.first, mutant, s) < 0:
             return child
         self.tally.removals += 1
-        return Chromosome(hidden, circuits, lengths, uses, self._cost(hidden))
-
-    def _cost(self, hidden: np.ndarray) -> float:
-        return self.plane.problem.total_cost(np.flatnonzero(hidden))
+        return mutant._replace(cost=plane.cost_of(mutant.hidden))
 
 
 def solve(
@@ -199,17 +192,14 @@ def solve(
     for generation in evolve(search, run, patience=options.patience):
         if generation >= options.generations:
             break
-    pattern = plane.finish(np.flatnonzero(search.best.hidden), seeds.child("finish").state())
     tally = breeder.tally
     record = {
-        "generations": float(search.generation),
-        "last_improvement": float(search.improved_at),
-        "attempts": float(tally.attempts),
-        "crossovers": float(tally.crossovers),
-        "removals": float(tally.removals),
-        "failures": float(tally.failures),
+        "generations": search.generation,
+        "last_improvement": search.improved_at,
+        "attempts": tally.attempts,
+        "crossovers": tally.crossovers,
+        "removals": tally.removals,
+        "failures": tally.failures,
         "best_founder": founded,
     }
-    value = problem.total_cost(pattern)
-    run.report(value)
-    return Pattern(value=value, complementary=pattern, record=record, **run.closing())
+    return plane.solution(search.best.hidden, seeds, run, record)

@@ -1,6 +1,6 @@
 """Compiled search for the rectangle that protects a sensitive cell at the least cost (Herrington 2015, figure 2)."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,61 +11,74 @@ JOINT, SPLIT = 0, 1
 _FRESH = True
 
 
+class Grid(NamedTuple):
+    """A plain table: its internal rows and columns, the cells that may be hidden, and the sensitive ones.
+
+    Sensitive cell s must be able to rise and fall that far, as its requirements from ``first[s]`` to ``first[s + 1]`` say.
+    """
+
+    rows: int
+    columns: int
+    usable: np.ndarray
+    sensitive: np.ndarray
+    first: np.ndarray
+    rise: np.ndarray
+    fall: np.ndarray
+
+
 @kernel
-def _cost(graph: Graph, state: State, usable: np.ndarray, e: int) -> Any:
+def _cost(hidden: np.ndarray, usable: np.ndarray, cost: np.ndarray, e: int) -> Any:
     # Cells hidden already are free; cells that may not be hidden are out of reach.
-    if state.hidden[e]:
+    if hidden[e]:
         return 0.0
-    return graph.cost[e] if usable[e] else np.inf
+    return cost[e] if usable[e] else np.inf
 
 
 @kernel
 def best_rectangle(
-    graph: Graph,
-    state: State,
-    usable: np.ndarray,
-    rows: int,
-    columns: int,
-    width: int,
-    r: int,
-    c: int,
-    rise: float,
-    fall: float,
-    fresh: bool,
+    graph: Graph, state: State, grid: Grid, cell: int, rise: float, fall: float, fresh: bool
 ) -> Any:
-    """Row and column of the opposite corner of the cheapest rectangle that lets (r, c) rise and fall that far.
+    """The other corners of the cheapest rectangle that lets a cell rise and fall that far: below, beside and across it.
 
-    With ``fresh`` only rectangles count that hide at least one more cell. (−1, −1) if there is none.
+    With ``fresh`` only rectangles count that hide at least one more cell. −1 for all three if there is none.
     """
-    best, best_i, best_j = np.inf, -1, -1
-    for i in range(rows):
+    width = grid.columns + 1
+    r, c = cell // width, cell % width
+    up, down, cost = graph.arcs.up, graph.arcs.down, graph.cost
+    hidden, usable = state.hidden, grid.usable
+    best, corners = np.inf, (-1, -1, -1)
+    for i in range(grid.rows):
         if i == r:
             continue
         below = i * width + c
-        at_below = _cost(graph, state, usable, below)
-        if at_below >= best or graph.down[below] < rise or graph.up[below] < fall:
+        at_below = _cost(hidden, usable, cost, below)
+        if at_below >= best or down[below] < rise or up[below] < fall:
             continue
-        for j in range(columns):
+        for j in range(grid.columns):
             if j == c:
                 continue
             beside, across = r * width + j, i * width + j
-            if graph.down[beside] < rise or graph.up[beside] < fall:
+            if down[beside] < rise or up[beside] < fall or up[across] < rise or down[across] < fall:
                 continue
-            if graph.up[across] < rise or graph.down[across] < fall:
-                continue
-            total = at_below + _cost(graph, state, usable, beside) + _cost(graph, state, usable, across)
+            total = at_below + _cost(hidden, usable, cost, beside) + _cost(hidden, usable, cost, across)
             if total >= best:
                 continue
-            if fresh and state.hidden[below] and state.hidden[beside] and state.hidden[across]:
+            if fresh and hidden[below] and hidden[beside] and hidden[across]:
                 continue
-            best, best_i, best_j = total, i, j
-    return best_i, best_j
+            best, corners = total, (below, beside, across)
+    return corners
 
 
 @kernel
-def _take(graph: Graph, state: State, width: int, r: int, c: int, i: int, j: int) -> Any:
+def _hide_rectangle(
+    graph: Graph, state: State, grid: Grid, cell: int, rise: float, fall: float, fresh: bool
+) -> Any:
+    # How many cells the cheapest rectangle adds, or −1 if there is none.
+    corners = best_rectangle(graph, state, grid, cell, rise, fall, fresh)
+    if corners[0] < 0:
+        return -1
     added = 0
-    for e in (i * width + c, r * width + j, i * width + j):
+    for e in corners:
         if not state.hidden[e]:
             added += 1
             hide(graph, state, e)
@@ -73,37 +86,21 @@ def _take(graph: Graph, state: State, width: int, r: int, c: int, i: int, j: int
 
 
 @kernel
-def add_rectangle(
-    graph: Graph,
-    state: State,
-    usable: np.ndarray,
-    rows: int,
-    columns: int,
-    width: int,
-    r: int,
-    c: int,
-    rise: float,
-    fall: float,
-    search: int,
-) -> Any:
+def add_rectangle(graph: Graph, state: State, grid: Grid, s: int, search: int) -> Any:
     """Hide the rectangle (``JOINT``: one for both directions; ``SPLIT``: one for each); how many cells that adds.
 
     Where none reaches the protection, the cheapest that adds a cell is taken regardless.
     """
+    cell = grid.sensitive[s]
     added = 0
     for half in range(2 if search == SPLIT else 1):
-        up = rise if search == JOINT or half == 0 else 0.0
-        down = fall if search == JOINT or half == 1 else 0.0
-        i, j = best_rectangle(graph, state, usable, rows, columns, width, r, c, up, down, search == JOINT)
-        if i < 0:
-            i, j = best_rectangle(graph, state, usable, rows, columns, width, r, c, 0.0, 0.0, _FRESH)
-        if i >= 0:
-            added += _take(graph, state, width, r, c, i, j)
-    if added == 0:
-        i, j = best_rectangle(graph, state, usable, rows, columns, width, r, c, 0.0, 0.0, _FRESH)
-        if i >= 0:
-            added = _take(graph, state, width, r, c, i, j)
-    return added
+        rise = grid.rise[s] if search == JOINT or half == 0 else 0.0
+        fall = grid.fall[s] if search == JOINT or half == 1 else 0.0
+        more = _hide_rectangle(graph, state, grid, cell, rise, fall, search == JOINT)
+        if more < 0:
+            more = _hide_rectangle(graph, state, grid, cell, 0.0, 0.0, _FRESH)
+        added += max(0, more)
+    return added if added > 0 else max(0, _hide_rectangle(graph, state, grid, cell, 0.0, 0.0, _FRESH))
 
 
 @kernel
@@ -117,37 +114,11 @@ def cell_holds(graph: Graph, state: State, scratch: Scratch, first: np.ndarray, 
 
 @kernel
 def hypercube(
-    graph: Graph,
-    state: State,
-    scratch: Scratch,
-    usable: np.ndarray,
-    rows: int,
-    columns: int,
-    first: np.ndarray,
-    sensitive: np.ndarray,
-    rise: np.ndarray,
-    fall: np.ndarray,
-    order: np.ndarray,
-    search: int,
+    graph: Graph, state: State, scratch: Scratch, grid: Grid, order: np.ndarray, search: int
 ) -> Any:
     """Rectangles for the sensitive cells in this order until each is safe, then clean-up; the cost, or −1."""
-    width = columns + 1
     for s in order:
-        r, c = sensitive[s] // width, sensitive[s] % width
-        while not cell_holds(graph, state, scratch, first, s):
-            if add_rectangle(graph, state, usable, rows, columns, width, r, c, rise[s], fall[s], search) == 0:
+        while not cell_holds(graph, state, scratch, grid.first, s):
+            if add_rectangle(graph, state, grid, s, search) == 0:
                 return -1.0
     return clean_up(graph, state, scratch)
-
-
-__all__ = [
-    "JOINT",
-    "SPLIT",
-    "Graph",
-    "Scratch",
-    "State",
-    "add_rectangle",
-    "best_rectangle",
-    "cell_holds",
-    "hypercube",
-]

@@ -2,6 +2,8 @@
 out cells that are protected already (Castro 2007). For every table that is a network.
 """
 
+from functools import partial
+
 import numpy as np
 from pydantic import Field
 
@@ -24,72 +26,49 @@ class ShortestPathOptions(Options):
     )
 
 
-def solve(
-    problem: Problem,
-    options: ShortestPathOptions,
-    *,
-    budget: Budget,
-    seeds: Seeds,
-    threads: int = 1,
-    observer: Observer,
-    start: Pattern | None = None,
-) -> Pattern:
-    """Paths for every cell, whether it is protected already or not."""
-    return _paths(problem, options, budget, seeds, observer, "shortest-path")
-
-
-def castro(
-    problem: Problem,
-    options: ShortestPathOptions,
-    *,
-    budget: Budget,
-    seeds: Seeds,
-    threads: int = 1,
-    observer: Observer,
-    start: Pattern | None = None,
-) -> Pattern:
-    """Paths only for cells that earlier ones do not protect yet."""
-    return _paths(problem, options, budget, seeds, observer, "castro")
-
-
 def _paths(
+    method: str,
     problem: Problem,
     options: ShortestPathOptions,
+    *,
     budget: Budget,
     seeds: Seeds,
+    threads: int = 1,
     observer: Observer,
-    method: str,
+    start: Pattern | None = None,
 ) -> Pattern:
+    """Paths for every cell; Castro's only for those that earlier paths do not protect yet."""
     network = problem.table.network
     if network is None:
         raise InputError(f"method '{method}' needs a two-dimensional table; use 'auto', 'general' or 'exact'")
+    failure = Infeasible(f"method '{method}' found no safe pattern; 'auto' may find one")
     run = budget.start(observer)
     heuristic = NetworkHeuristic(problem, network)
     state = heuristic.state()
     graph, scratch = heuristic.graph, heuristic.scratch
-    for place in range(heuristic.wanted.size):
-        skip = method == "castro" and network_kernels.holds(graph, state, scratch, place)
-        if not skip and network_kernels.lay_paths(graph, state, scratch, place, heuristic.penalty) < 0:
-            raise _failure(method)
+    for r in range(heuristic.wanted.size):
+        skip = method == "castro" and network_kernels.holds(graph, state, scratch, r)
+        if not skip and network_kernels.lay_paths(graph, state, scratch, r) < 0:
+            raise failure
     pattern = heuristic.pattern(state)
     if problem.insiders:
         found = heuristic.build(seeds.child(method).state(), pattern)
         if found is None:
-            raise _failure(method)
+            raise failure
         pattern = found
     if options.clean_up:
         pattern = heuristic.thin(pattern)
     if problem.sums is not None:
         found = add_for_sums(problem, pattern, problem.cost)
         if found is None:
-            raise _failure(method)
+            raise failure
         pattern = found
     # The bounds are only looked at now that all paths are laid.
     if not is_safe(problem, pattern):
-        raise _failure(method)
+        raise failure
     run.report(problem.total_cost(pattern))
     return Pattern(value=problem.total_cost(pattern), complementary=np.asarray(pattern), **run.closing())
 
 
-def _failure(method: str) -> Infeasible:
-    return Infeasible(f"method '{method}' found no safe pattern; 'auto' may find one")
+solve = partial(_paths, "shortest-path")
+castro = partial(_paths, "castro")

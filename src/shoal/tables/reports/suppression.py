@@ -64,12 +64,14 @@ def facts(result: "Suppressed", settings: object) -> list[tuple[str, Any]]:
 
 def tables(result: "Suppressed", settings: object) -> list[Rows]:
     """What other methods found."""
-    runs = [result.found, *result.others] if result.others else []
-    rows = Rows(
+    return [_compared([result.found, *result.others])] if result.others else []
+
+
+def _compared(runs: "Sequence[Suppression]") -> Rows:
+    return Rows(
         ["method", "cost", "bound", "complementary", "seconds"],
         [(r.method, r.cost, r.bound, int(r.complementary.size), round(r.solution.seconds, 2)) for r in runs],
     )
-    return [rows] if runs else []
 
 
 def page(result: "Suppressed", settings: object) -> Page:
@@ -130,13 +132,8 @@ def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()
     if others:
         page.section("Methods compared")
         runs = [result, *others]
-        page.table(
-            ["method", "cost", "bound", "complementary", "seconds"],
-            [
-                (r.method, r.cost, r.bound, int(r.complementary.size), round(r.solution.seconds, 2))
-                for r in runs
-            ],
-        )
+        rows = _compared(runs)
+        page.table(rows.header, rows.body)
         page.chart(
             charts.bars([r.method for r in runs], [r.cost for r in runs], x="method", y="cost"),
             "Cost of the pattern each method found.",
@@ -185,16 +182,12 @@ def _map(result: "Suppression", hidden: np.ndarray) -> tuple[str, str]:
     problem = result.problem
     table = problem.table
     kind = np.where(problem.is_sensitive, 1, np.where(hidden, 2, 0))
+    if max(table.shape) <= _MOST_SQUARES if table.shape is not None else _is_grid(table):
+        return _grid(result, kind)
     if table.shape is None:
-        return _grid(result, kind) if _is_grid(table) else _by_first_dimension(table, hidden)
+        return _by_first_dimension(table, hidden)
     m, n = table.shape
     grid = kind.reshape(m + 1, n + 1)
-    if max(m, n) <= _MOST_SQUARES:
-        rows = [str(key) for key in table.keys["row"][:: n + 1]]
-        columns = [str(key) for key in table.keys["column"][: n + 1]]
-        kinds = [[_KINDS[code] for code in line] for line in grid]
-        drawn = charts.marks(rows, columns, kinds, names=_KINDS, x="column", y="row")
-        return drawn, "Primary and complementary cells."
     blocks = 40
     rows_at = np.array_split(np.arange(m), min(blocks, m))
     columns_at = np.array_split(np.arange(n), min(blocks, n))
@@ -231,12 +224,11 @@ def _by_first_dimension(table: "Table", hidden: np.ndarray) -> tuple[str, str]:
 
 
 def _bars(result: "Suppression") -> tuple[str, str]:
-    problem, found = result.problem, result.audit
-    at = np.array([found.place[int(cell)] for cell in problem.sensitive], dtype=np.int64)
+    problem = result.problem
     values = problem.table.values[problem.sensitive]
     scale = np.maximum(np.abs(values), 1e-12)
-    low = np.maximum((found.low[at] - values) / scale, -1.0)
-    high = np.minimum((found.high[at] - values) / scale, 3.0)
+    low, high = result.audit.bounds(problem.sensitive)
+    low, high = np.maximum((low - values) / scale, -1.0), np.minimum((high - values) / scale, 3.0)
     margin = np.minimum(high - problem.upper / scale, -problem.lower / scale - low)
     tightest = np.argsort(margin, kind="stable")[:_MOST_BARS]
     names = [problem.table.label(int(problem.sensitive[place])) for place in tightest]

@@ -25,9 +25,7 @@ class Attacker:
         self.hidden = np.asarray(hidden, dtype=np.int64)
         self.column = np.full(problem.table.cells, -1, dtype=np.int64)
         self.column[self.hidden] = np.arange(self.hidden.size)
-        scale = np.ones(self.hidden.size) if weights is None else weights
-        self.low = -np.minimum(problem.down[self.hidden], 1e20) * scale
-        self.high = np.minimum(problem.up[self.hidden], 1e20) * scale
+        self._make_room(1.0 if weights is None else weights)
         rows = problem.table.matrix[:, self.hidden].tocsr()
         self._kept = np.flatnonzero(np.diff(rows.indptr))
         self.rows = rows[self._kept]
@@ -49,9 +47,12 @@ class Attacker:
 
     def rescale(self, weights: np.ndarray) -> None:
         """Let each hidden cell move by a share of its room only."""
+        self._make_room(weights)
+        self._push_bounds()
+
+    def _make_room(self, weights: np.ndarray | float) -> None:
         self.low = -np.minimum(self.problem.down[self.hidden], 1e20) * weights
         self.high = np.minimum(self.problem.up[self.hidden], 1e20) * weights
-        self._push_bounds()
 
     def assume(self, scenario: int) -> None:
         """See with the eyes of an insider (or of an outsider, −1)."""
@@ -172,16 +173,12 @@ class Attacker:
                 total += amount
                 moved |= np.abs(change) > 1e-9
                 if kind != WIDTH:
-                    self._share(wanted, place, columns, change, reached, supports)
+                    self._share(wanted, place, change, reached, supports)
             reached[place] = total
             supports[place] = self.hidden[moved & (np.arange(self.hidden.size) != columns[place])]
         self.assume(-1)
         starts = np.concatenate([[0], np.cumsum([cells.size for cells in supports])]).astype(np.int64)
         return reached, starts, np.concatenate(supports) if supports else np.empty(0, dtype=np.int64)
-
-    def unproven(self, wanted: Requirements) -> np.ndarray:
-        """Which requirements maximising many cells at once does not show to be met; some of them may be."""
-        return np.flatnonzero(~self._shown_together(wanted))
 
     def unmet(self, wanted: Requirements) -> np.ndarray:
         """Which requirements are not met: first many are shown at once, then the rest one by one."""
@@ -189,9 +186,7 @@ class Attacker:
         places = np.flatnonzero(open_)
         if places.size == 0:
             return places
-        rest = Requirements(
-            wanted.cell[places], wanted.kind[places], wanted.need[places], wanted.scenario[places]
-        )
+        rest = wanted.at(places)
         reached, _, _ = self.met(rest)
         return places[reached < allowed(rest)]
 
@@ -234,13 +229,12 @@ class Attacker:
         self,
         wanted: Requirements,
         place: int,
-        columns: np.ndarray,
         change: np.ndarray,
         reached: np.ndarray,
         supports: list[np.ndarray],
     ) -> None:
-        at = change[columns]
-        amount = np.where(wanted.kind == UP, at, np.where(wanted.kind == DOWN, -at, np.abs(at)))
+        """Note what else a change shows, for the same one who looks."""
+        amount = wanted.reached_by(change[self.column[wanted.cell]])
         same = wanted.scenario == wanted.scenario[place]
         shown = np.flatnonzero(same & (amount >= wanted.need) & (reached < wanted.need))
         if shown.size == 0:
@@ -262,13 +256,9 @@ class View:
         rise, fall = self.ties.room(problem.up, problem.down)
         table = small_table(problem.table, self.ties)
         known = [np.unique(self.ties.group[cells]) for cells in problem.insiders]
-        nothing = np.empty(0)
-        self.small = Problem(
+        self.small = Problem.of(
             table,
-            nothing.astype(np.int64),
-            lower=nothing,
-            upper=nothing,
-            sliding=nothing,
+            [],
             cost=np.zeros(table.cells),
             candidates=np.ones(table.cells, dtype=bool),
             low=table.values - fall,

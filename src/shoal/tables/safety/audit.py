@@ -14,9 +14,9 @@ import numpy as np
 from shoal.report.glance import Glance
 from shoal.tables.model.network import Network
 from shoal.tables.model.units import ordinary
-from shoal.tables.problem import TOLERANCE, WIDTH, Problem, Requirements
+from shoal.tables.problem import TOLERANCE, Problem, Requirements
 from shoal.tables.safety.attacker import Attacker, View, allowed
-from shoal.tables.safety.flow_kernels import UNLIMITED, intervals, reach
+from shoal.tables.safety.flow_kernels import UNLIMITED, Arcs, Wanted, intervals, reach
 from shoal.tables.safety.insiders import broken_by_insiders
 from shoal.tables.safety.narrowest import Narrowest, in_words
 
@@ -70,12 +70,9 @@ class Audit(Glance):
 
     def bounds(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What the attacker can narrow these cells down to; a published one is known."""
-        values = self.problem.table.values
-        low, high = values[cells], values[cells]
-        for place, cell in enumerate(cells.tolist()):
-            if cell in self.place:
-                low[place], high[place] = self.low[self.place[cell]], self.high[self.place[cell]]
-        return low, high
+        low, high = self.problem.table.values.copy(), self.problem.table.values.copy()
+        low[self.cells], high[self.cells] = self.low, self.high
+        return low[cells], high[cells]
 
     @property
     def smallest_margin(self) -> float | None:
@@ -167,20 +164,8 @@ def rise_and_fall(problem: Problem, hidden: np.ndarray, cells: np.ndarray) -> tu
     if network is None:
         return View(problem, hidden).intervals(cells)
     limit, tiny = scales(problem)
-    known = np.full(problem.table.cells, -2, dtype=np.int64)
-    rise, fall = intervals(
-        network.nodes,
-        network.tail,
-        network.head,
-        bounded(problem.up),
-        bounded(problem.down),
-        np.flatnonzero(hidden),
-        cells.astype(np.int64),
-        limit,
-        tiny,
-        known,
-        -1,
-    )
+    arcs = arcs_of(problem, network)
+    rise, fall = intervals(network.nodes, arcs, np.flatnonzero(hidden), cells.astype(np.int64), limit, tiny)
     rise[rise >= limit] = np.inf
     fall[fall >= limit] = np.inf
     return rise, fall
@@ -194,14 +179,22 @@ def scales(problem: Problem) -> tuple[float, float]:
     return limit if limit > 0.0 else 1.0, min(1e-13 * float(values.max()), 1e-9 * least)
 
 
-def bounded(room: np.ndarray) -> np.ndarray:
-    """Room to move, with a large number in place of infinity."""
-    return np.ascontiguousarray(np.minimum(room, UNLIMITED))
+def arcs_of(problem: Problem, network: Network) -> Arcs:
+    """The cells as arcs; those that can move without limit have a large number in place of infinity."""
+    up, down = np.minimum(problem.up, UNLIMITED), np.minimum(problem.down, UNLIMITED)
+    return Arcs(network.tail, network.head, up, down)
+
+
+def as_wanted(problem: Problem, wanted: Requirements) -> Wanted:
+    """Requirements as the kernels take them, with the cells of all insiders as one list with starts."""
+    sizes = [known.size for known in problem.insiders]
+    first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    cells = np.concatenate(problem.insiders) if problem.insiders else np.empty(0)
+    return Wanted(*wanted, first, cells.astype(np.int64))
 
 
 def _too_narrow(problem: Problem, cells: np.ndarray, rise: np.ndarray, fall: np.ndarray) -> np.ndarray:
-    at = {int(cell): place for place, cell in enumerate(cells)}
-    where = np.array([at[int(cell)] for cell in problem.sensitive], dtype=np.int64)
+    where = np.searchsorted(cells, problem.sensitive)
     up, down = rise[where], fall[where]
     share = 1.0 - TOLERANCE
     narrow = (
@@ -230,31 +223,8 @@ def met(
     if network is None:
         return Attacker(problem, np.flatnonzero(hidden)).met(wanted)
     _, tiny = scales(problem)
-    group_first, group_cells = groups(problem)
-    return reach(
-        network.nodes,
-        network.tail,
-        network.head,
-        bounded(problem.up),
-        bounded(problem.down),
-        np.flatnonzero(hidden),
-        wanted.cell.astype(np.int64),
-        wanted.kind.astype(np.int64),
-        wanted.need.astype(np.float64),
-        wanted.scenario.astype(np.int64),
-        group_first,
-        group_cells,
-        0.0,
-        tiny,
-    )
-
-
-def groups(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
-    """The cells of all insiders as one list with starts."""
-    sizes = np.array([known.size for known in problem.insiders], dtype=np.int64)
-    first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    cells = np.concatenate(problem.insiders) if problem.insiders else np.empty(0)
-    return first, cells.astype(np.int64)
+    arcs = arcs_of(problem, network)
+    return reach(network.nodes, arcs, np.flatnonzero(hidden), as_wanted(problem, wanted), tiny)
 
 
 def failing_insiders(problem: Problem, hidden: np.ndarray, network: Network | None = None) -> Requirements:
@@ -262,52 +232,32 @@ def failing_insiders(problem: Problem, hidden: np.ndarray, network: Network | No
 
     Only those are looked at whose way of being met moves a cell the insider knows; all others hold for the insider too.
     """
-    empty = Requirements(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0), np.empty(0, np.int64))
+    wanted = problem.requirements
     if not problem.insiders:
-        return empty
+        return problem.against_insiders(wanted, ())
     if network is None and problem.table.network is None:
         return broken_by_insiders(problem, hidden)
-    wanted = problem.requirements
     _, starts, support = met(problem, hidden, wanted, network)
     owner = np.repeat(np.arange(wanted.size), np.diff(starts))
     insiders_of: dict[int, list[int]] = {}
     for number, known in enumerate(problem.insiders):
-        for cell in known:
-            if hidden[cell]:
-                insiders_of.setdefault(int(cell), []).append(number)
-    pairs = sorted(
-        {
-            (int(o), number)
-            for o, cell in zip(owner, support, strict=True)
-            for number in insiders_of.get(int(cell), ())
-        }
+        for cell in known[hidden[known]].tolist():
+            insiders_of.setdefault(cell, []).append(number)
+    pairs = (
+        (requirement, number)
+        for requirement, cell in zip(owner.tolist(), support.tolist(), strict=True)
+        for number in insiders_of.get(cell, ())
     )
-    pairs = [
-        (o, number)
-        for o, number in pairs
-        if wanted.cell[o] not in problem.insiders[number]
-        and not problem.concedes(wanted.cell[o], wanted.kind[o], number)
-    ]
-    if not pairs:
-        return empty
-    places = np.array([o for o, _ in pairs])
-    doubtful = Requirements(
-        wanted.cell[places],
-        wanted.kind[places],
-        wanted.need[places],
-        np.array([number for _, number in pairs]),
-    )
-    bad = failing(problem, hidden, doubtful, network)
-    return Requirements(doubtful.cell[bad], doubtful.kind[bad], doubtful.need[bad], doubtful.scenario[bad])
+    doubtful = problem.against_insiders(wanted, pairs)
+    return doubtful.at(failing(problem, hidden, doubtful, network)) if doubtful.size else doubtful
 
 
 def given_away(problem: Problem, hidden: np.ndarray, relation: int) -> np.ndarray:
     """The hidden cells of a relation if their sum can be computed from it: all of one sign; else nothing."""
     table = problem.table
     cells = table.relation(relation)
-    signs = table.signs[table.starts[relation] : table.starts[relation + 1]]
     chosen = hidden[cells]
-    if not chosen.any() or np.unique(np.sign(signs[chosen])).size > 1:
+    if not chosen.any() or np.unique(np.sign(table.signs_of(relation)[chosen])).size > 1:
         return np.empty(0, dtype=np.int64)
     return cells[chosen].astype(np.int64)
 
@@ -350,17 +300,3 @@ def hopeless(problem: Problem) -> np.ndarray:
     cells = set(problem.requirements.cell[short].tolist())
     cells.update(failing_insiders(problem, everything).cell.tolist())
     return np.array(sorted(cells), dtype=np.int64)
-
-
-__all__ = [
-    "WIDTH",
-    "Audit",
-    "audit",
-    "failing",
-    "failing_insiders",
-    "failing_sums",
-    "given_away",
-    "hopeless",
-    "met",
-    "rise_and_fall",
-]

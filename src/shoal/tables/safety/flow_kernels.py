@@ -5,7 +5,7 @@ sends flow from tail to head, falling sends it back. A cell can rise by as much 
 through the other hidden cells, and fall by as much as flows from tail to head.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,41 +13,109 @@ from shoal.search.kernels import kernel
 
 # A flow this large means "without limit"; sums of a few such numbers must stay finite.
 UNLIMITED = 1e30
+# No insider has this number: what ``known`` says of an arc that nobody knows.
+NOBODY = -2
+
+
+class Arcs(NamedTuple):
+    """The cells of a table as arcs, and how far each can rise and fall.
+
+    The other end of arc e at node v is ``tail[e] + head[e] - v``; away from its tail it can carry ``up[e] - change[e]`` more,
+    away from its head ``down[e] + change[e]``.
+    """
+
+    tail: np.ndarray
+    head: np.ndarray
+    up: np.ndarray
+    down: np.ndarray
+
+
+class Wanted(NamedTuple):
+    """Requirements (as in ``Requirements``) and the cells that insider s knows: ``group_cells[group_first[s] : …[s + 1]]``."""
+
+    cell: np.ndarray
+    kind: np.ndarray
+    need: np.ndarray
+    scenario: np.ndarray
+    group_first: np.ndarray
+    group_cells: np.ndarray
+
+
+class Flow(NamedTuple):
+    """A flow through hidden cells: those at node v are ``listed[first[v] : first[v] + degree[v]]``.
+
+    ``known[e]`` is the insider who knows arc e, so that it cannot move. ``work`` is scratch: rows level, position, queue,
+    path.
+    """
+
+    arcs: Arcs
+    first: np.ndarray
+    degree: np.ndarray
+    listed: np.ndarray
+    change: np.ndarray
+    known: np.ndarray
+    work: np.ndarray
+    tiny: float
 
 
 @kernel
-def max_flow(
-    first: np.ndarray,
-    degree: np.ndarray,
-    arcs: np.ndarray,
-    tail: np.ndarray,
-    head: np.ndarray,
-    up: np.ndarray,
-    down: np.ndarray,
-    change: np.ndarray,
-    source: int,
-    sink: int,
-    limit: float,
-    skip: int,
-    known: np.ndarray,
-    scenario: int,
-    tiny: float,
-    work: np.ndarray,
-) -> Any:
-    """Send up to ``limit`` from source to sink (Dinic 1970); returns what could be sent. ``change`` is updated.
+def flow_through(nodes: int, arcs: Arcs, cells: np.ndarray, tiny: float) -> Any:
+    """The flow of nothing through these cells."""
+    tail, head = arcs.tail, arcs.head
+    degree = np.zeros(nodes, dtype=np.int64)
+    for e in cells:
+        if tail[e] != head[e]:
+            degree[tail[e]] += 1
+            degree[head[e]] += 1
+    first = np.zeros(nodes + 1, dtype=np.int64)
+    for v in range(nodes):
+        first[v + 1] = first[v] + degree[v]
+    listed = np.empty(first[nodes], dtype=np.int32)
+    filled = np.zeros(nodes, dtype=np.int64)
+    for e in cells:
+        if tail[e] != head[e]:
+            for v in (tail[e], head[e]):
+                listed[first[v] + filled[v]] = e
+                filled[v] += 1
+    change = np.zeros(tail.shape[0])
+    known = np.full(tail.shape[0], NOBODY, dtype=np.int64)
+    work = np.zeros((4, nodes + 1), dtype=np.int64)
+    return Flow(arcs, first, degree, listed, change, known, work, tiny)
 
-    The arcs at node v are ``arcs[first[v] : first[v] + degree[v]]``. Arc ``skip`` and arcs with ``known[e] == scenario``
-    stay as they are. ``work`` is scratch: rows level, place, queue, path; at the end ``work[0, v] > 0`` marks the nodes
-    that can still be reached from the source.
+
+@kernel
+def ends(arcs: Arcs, k: int, direction: int) -> Any:
+    """Between which nodes flow must go so that cell k rises (0) or falls (1), and how far the cell itself lets it."""
+    if direction == 0:
+        return arcs.head[k], arcs.tail[k], arcs.up[k]
+    return arcs.tail[k], arcs.head[k], arcs.down[k]
+
+
+@kernel
+def know(known: np.ndarray, wanted: Wanted, scenario: int, mark: int) -> Any:
+    """Mark the cells of an insider, or with ``NOBODY`` unmark them; an outsider knows none."""
+    if scenario >= 0:
+        for p in range(wanted.group_first[scenario], wanted.group_first[scenario + 1]):
+            known[wanted.group_cells[p]] = mark
+
+
+@kernel
+def max_flow(flow: Flow, source: int, sink: int, limit: float, skip: int, scenario: int) -> Any:
+    """Send up to ``limit`` from source to sink (Dinic 1970); returns what could be sent. ``flow.change`` is updated.
+
+    Arc ``skip`` and arcs with ``known[e] == scenario`` stay as they are. At the end ``work[0, v] > 0`` marks the nodes that
+    can still be reached from the source.
 
     Ends whatever the numbers are: where rounding (or a nan) keeps an arc from filling up, its path is left all the same, and
     a round that sends nothing is the last.
     """
-    level = work[0]
-    place = work[1]
-    queue = work[2]
-    path = work[3]
+    tail, head, up, down = flow.arcs
+    change, known, tiny = flow.change, flow.known, flow.tiny
+    first, degree, listed = flow.first, flow.degree, flow.listed
+    level, position, queue, path = flow.work[0], flow.work[1], flow.work[2], flow.work[3]
     sent = 0.0
+    if limit <= 0.0:
+        return sent
     if source == sink:
         return limit
     before = -1.0
@@ -57,33 +125,29 @@ def max_flow(
         level[source] = 1
         queue[0] = source
         read, written = 0, 1
-        found = False
-        while read < written and not found:
+        arrived = False
+        while read < written and not arrived:
             v = queue[read]
             read += 1
-            for position in range(first[v], first[v] + degree[v]):
-                e = arcs[position]
+            for at in range(first[v], first[v] + degree[v]):
+                e = listed[at]
                 if e == skip or known[e] == scenario:
                     continue
-                if tail[e] == v:
-                    w = head[e]
-                    room = up[e] - change[e]
-                else:
-                    w = tail[e]
-                    room = down[e] + change[e]
+                w = tail[e] + head[e] - v
+                room = up[e] - change[e] if tail[e] == v else down[e] + change[e]
                 if room > tiny and level[w] == 0:
                     level[w] = level[v] + 1
                     if w == sink:
-                        found = True
+                        arrived = True
                         break
                     queue[written] = w
                     written += 1
-        if not found or sent >= limit:
+        if not arrived or sent >= limit:
             return sent
         # Nodes beyond the sink's level cannot lie on a shortest path; the queue holds all that were seen.
         for i in range(written):
-            place[queue[i]] = 0
-        place[sink] = 0
+            position[queue[i]] = 0
+        position[sink] = 0
         depth = 0
         v = source
         while True:
@@ -93,67 +157,49 @@ def max_flow(
                 node = source
                 for i in range(depth):
                     e = path[i]
-                    if tail[e] == node:
-                        room = up[e] - change[e]
-                        after = head[e]
-                    else:
-                        room = down[e] + change[e]
-                        after = tail[e]
+                    room = up[e] - change[e] if tail[e] == node else down[e] + change[e]
                     if room < amount:
                         amount = room
                         tight, tight_node = i, node
-                    node = after
+                    node = tail[e] + head[e] - node
                 node = source
-                back = depth
-                back_node = sink
+                back, back_node = depth, sink
                 for i in range(depth):
                     e = path[i]
-                    if tail[e] == node:
-                        change[e] += amount
-                        room = up[e] - change[e]
-                        after = head[e]
-                    else:
-                        change[e] -= amount
-                        room = down[e] + change[e]
-                        after = tail[e]
+                    change[e] += amount if tail[e] == node else -amount
+                    room = up[e] - change[e] if tail[e] == node else down[e] + change[e]
                     if room <= tiny and i < back:
-                        back = i
-                        back_node = node
-                    node = after
+                        back, back_node = i, node
+                    node = tail[e] + head[e] - node
                 sent += amount
                 if sent >= limit - tiny:
                     return limit
                 if back == depth:
                     back, back_node = tight, tight_node
-                    place[back_node] += 1
+                    position[back_node] += 1
                 depth = back
                 v = back_node
                 continue
             advanced = False
-            while place[v] < degree[v]:
-                e = arcs[first[v] + place[v]]
+            while position[v] < degree[v]:
+                e = listed[first[v] + position[v]]
                 if e != skip and known[e] != scenario:
-                    if tail[e] == v:
-                        w = head[e]
-                        room = up[e] - change[e]
-                    else:
-                        w = tail[e]
-                        room = down[e] + change[e]
+                    w = tail[e] + head[e] - v
+                    room = up[e] - change[e] if tail[e] == v else down[e] + change[e]
                     if room > tiny and level[w] == level[v] + 1:
                         path[depth] = e
                         depth += 1
                         v = w
                         advanced = True
                         break
-                place[v] += 1
+                position[v] += 1
             if advanced:
                 continue
             if v == source:
                 break
             depth -= 1
-            e = path[depth]
-            v = tail[e] if head[e] == v else head[e]
-            place[v] += 1
+            v = tail[path[depth]] + head[path[depth]] - v
+            position[v] += 1
     # The sink is among the nodes that were reached, so they are no cut; the source alone always is one.
     level[:] = 0
     level[source] = 1
@@ -161,249 +207,80 @@ def max_flow(
 
 
 @kernel
-def subgraph(nodes: int, tail: np.ndarray, head: np.ndarray, cells: np.ndarray) -> Any:
-    """First, degree and arcs of the network that consists of these cells only."""
-    degree = np.zeros(nodes, dtype=np.int64)
-    for e in cells:
-        if tail[e] != head[e]:
-            degree[tail[e]] += 1
-            degree[head[e]] += 1
-    first = np.zeros(nodes + 1, dtype=np.int64)
-    for v in range(nodes):
-        first[v + 1] = first[v] + degree[v]
-    arcs = np.empty(first[nodes], dtype=np.int32)
-    filled = np.zeros(nodes, dtype=np.int64)
-    for e in cells:
-        if tail[e] != head[e]:
-            for v in (tail[e], head[e]):
-                arcs[first[v] + filled[v]] = e
-                filled[v] += 1
-    return first, degree, arcs
+def clear(flow: Flow) -> Any:
+    """Set the change of every arc back to 0."""
+    for v in range(flow.degree.shape[0]):
+        for at in range(flow.first[v], flow.first[v] + flow.degree[v]):
+            flow.change[flow.listed[at]] = 0.0
 
 
 @kernel
-def clear(change: np.ndarray, first: np.ndarray, degree: np.ndarray, arcs: np.ndarray) -> Any:
-    """Set the change of every arc of a network back to 0."""
-    for v in range(degree.shape[0]):
-        for position in range(first[v], first[v] + degree[v]):
-            change[arcs[position]] = 0.0
-
-
-@kernel
-def around(
-    first: np.ndarray,
-    degree: np.ndarray,
-    arcs: np.ndarray,
-    tail: np.ndarray,
-    head: np.ndarray,
-    up: np.ndarray,
-    down: np.ndarray,
-    node: int,
-    skip: int,
-    known: np.ndarray,
-    scenario: int,
-    way: int,
-) -> Any:
-    """How much can leave a node (``way`` 1) or enter it (−1) through its arcs."""
+def _around(flow: Flow, node: int, skip: int, way: int) -> Any:
+    # How much can leave a node (``way`` 1) or enter it (−1) through its arcs.
     total = 0.0
-    for position in range(first[node], first[node] + degree[node]):
-        e = arcs[position]
-        if e != skip and known[e] != scenario:
-            total += up[e] if (tail[e] == node) == (way == 1) else down[e]
+    for at in range(flow.first[node], flow.first[node] + flow.degree[node]):
+        e = flow.listed[at]
+        if e != skip:
+            total += flow.arcs.up[e] if (flow.arcs.tail[e] == node) == (way == 1) else flow.arcs.down[e]
     return total
 
 
 @kernel
 def intervals(
-    nodes: int,
-    tail: np.ndarray,
-    head: np.ndarray,
-    up: np.ndarray,
-    down: np.ndarray,
-    hidden: np.ndarray,
-    asked: np.ndarray,
-    limit: float,
-    tiny: float,
-    known: np.ndarray,
-    scenario: int,
+    nodes: int, arcs: Arcs, hidden: np.ndarray, asked: np.ndarray, limit: float, tiny: float
 ) -> Any:
     """How far each asked cell can rise and fall when exactly the ``hidden`` cells are hidden."""
-    first, degree, arcs = subgraph(nodes, tail, head, hidden)
-    change = np.zeros(tail.shape[0])
-    work = np.zeros((4, nodes + 1), dtype=np.int64)
-    rise = np.zeros(asked.shape[0])
-    fall = np.zeros(asked.shape[0])
+    flow = flow_through(nodes, arcs, hidden, tiny)
+    moved = np.zeros((2, asked.shape[0]))
     for i in range(asked.shape[0]):
         k = asked[i]
         for direction in range(2):
-            source, sink = (head[k], tail[k]) if direction == 0 else (tail[k], head[k])
-            own = up[k] if direction == 0 else down[k]
+            source, sink, own = ends(arcs, k, direction)
             cap = min(own, limit)
-            if known[k] == scenario:
-                cap = 0.0
-            elif source != sink:
+            if source != sink:
                 # Most flows fill the arcs around one of the two ends; knowing that saves the last, full search.
-                cap = min(
-                    cap, around(first, degree, arcs, tail, head, up, down, source, k, known, scenario, 1)
-                )
-                cap = min(
-                    cap, around(first, degree, arcs, tail, head, up, down, sink, k, known, scenario, -1)
-                )
-            sent = 0.0
+                cap = min(cap, _around(flow, source, k, 1))
+                cap = min(cap, _around(flow, sink, k, -1))
             if cap > 0.0:
-                sent = max_flow(
-                    first,
-                    degree,
-                    arcs,
-                    tail,
-                    head,
-                    up,
-                    down,
-                    change,
-                    source,
-                    sink,
-                    cap,
-                    k,
-                    known,
-                    scenario,
-                    tiny,
-                    work,
-                )
-                clear(change, first, degree, arcs)
-            if direction == 0:
-                rise[i] = sent
-            else:
-                fall[i] = sent
-    return rise, fall
+                moved[direction, i] = max_flow(flow, source, sink, cap, k, -1)
+                clear(flow)
+    return moved[0], moved[1]
 
 
 @kernel
-def reach(
-    nodes: int,
-    tail: np.ndarray,
-    head: np.ndarray,
-    up: np.ndarray,
-    down: np.ndarray,
-    hidden: np.ndarray,
-    cells: np.ndarray,
-    kinds: np.ndarray,
-    needs: np.ndarray,
-    scenarios: np.ndarray,
-    group_first: np.ndarray,
-    group_cells: np.ndarray,
-    limit: float,
-    tiny: float,
-) -> Any:
-    """How far each requirement is met, up to its need, and the cells of one way to meet it (``-1`` between them).
+def reach(nodes: int, arcs: Arcs, hidden: np.ndarray, wanted: Wanted, tiny: float) -> Any:
+    """How far each requirement is met, up to its need, and the cells of one way to meet it.
 
     The supports are returned as one list with starts: requirement i uses ``support[starts[i] : starts[i + 1]]``.
     """
-    first, degree, arcs = subgraph(nodes, tail, head, hidden)
-    change = np.zeros(tail.shape[0])
-    known = np.full(tail.shape[0], -2, dtype=np.int64)
-    work = np.zeros((4, nodes + 1), dtype=np.int64)
-    reached = np.zeros(cells.shape[0])
-    starts = np.zeros(cells.shape[0] + 1, dtype=np.int64)
+    flow = flow_through(nodes, arcs, hidden, tiny)
+    change = flow.change
+    count = wanted.cell.shape[0]
+    reached = np.zeros(count)
+    starts = np.zeros(count + 1, dtype=np.int64)
     support = np.empty(1024, dtype=np.int32)
     size = 0
-    for i in range(cells.shape[0]):
-        k = cells[i]
-        scenario = scenarios[i]
-        if scenario >= 0:
-            for p in range(group_first[scenario], group_first[scenario + 1]):
-                known[group_cells[p]] = scenario
-        else:
-            scenario = -1
-        total = 0.0
+    for i in range(count):
+        k, kind, scenario = wanted.cell[i], wanted.kind[i], wanted.scenario[i]
+        know(flow.known, wanted, scenario, scenario)
         for direction in range(2):
-            if kinds[i] != 2 and kinds[i] != direction:
+            if kind != 2 and kind != direction:
                 continue
-            source, sink = (head[k], tail[k]) if direction == 0 else (tail[k], head[k])
-            own = up[k] if direction == 0 else down[k]
-            cap = min(own, needs[i] - total)
+            source, sink, own = ends(arcs, k, direction)
+            cap = min(own, wanted.need[i] - reached[i])
             if cap <= 0.0:
                 continue
-            total += max_flow(
-                first,
-                degree,
-                arcs,
-                tail,
-                head,
-                up,
-                down,
-                change,
-                source,
-                sink,
-                cap,
-                k,
-                known,
-                scenario,
-                tiny,
-                work,
-            )
+            reached[i] += max_flow(flow, source, sink, cap, k, scenario)
             for v in range(nodes):
-                for position in range(first[v], first[v] + degree[v]):
-                    e = arcs[position]
-                    if change[e] != 0.0 and tail[e] == v:
+                for at in range(flow.first[v], flow.first[v] + flow.degree[v]):
+                    e = flow.listed[at]
+                    if change[e] != 0.0 and arcs.tail[e] == v:
                         if abs(change[e]) > tiny:
                             if size == support.shape[0]:
-                                larger = np.empty(2 * size, dtype=np.int32)
-                                larger[:size] = support
-                                support = larger
+                                support = np.concatenate((support, np.empty(size, dtype=np.int32)))
                             support[size] = e
                             size += 1
                         change[e] = 0.0
-        reached[i] = total
         starts[i + 1] = size
-        if scenarios[i] >= 0:
-            for p in range(group_first[scenario], group_first[scenario + 1]):
-                known[group_cells[p]] = -2
+        know(flow.known, wanted, scenario, NOBODY)
     return reached, starts, support[:size].copy()
-
-
-@kernel
-def bridges(
-    nodes: int, first: np.ndarray, degree: np.ndarray, arcs: np.ndarray, tail: np.ndarray, head: np.ndarray
-) -> Any:
-    """Which arcs lie on no cycle (Tarjan 1974); they cannot move at all, whatever their bounds."""
-    number = np.zeros(nodes, dtype=np.int64)
-    lowest = np.zeros(nodes, dtype=np.int64)
-    place = np.zeros(nodes, dtype=np.int64)
-    entered = np.full(nodes, -1, dtype=np.int64)
-    stack = np.empty(nodes, dtype=np.int64)
-    found = np.zeros(tail.shape[0], dtype=np.bool_)
-    counter = 0
-    for root in range(nodes):
-        if number[root] != 0:
-            continue
-        counter += 1
-        number[root] = counter
-        lowest[root] = counter
-        stack[0] = root
-        depth = 1
-        while depth > 0:
-            v = stack[depth - 1]
-            if place[v] < degree[v]:
-                e = arcs[first[v] + place[v]]
-                place[v] += 1
-                if e == entered[v]:
-                    continue
-                w = head[e] if tail[e] == v else tail[e]
-                if number[w] == 0:
-                    counter += 1
-                    number[w] = counter
-                    lowest[w] = counter
-                    entered[w] = e
-                    stack[depth] = w
-                    depth += 1
-                elif number[w] < lowest[v]:
-                    lowest[v] = number[w]
-            else:
-                depth -= 1
-                if depth > 0:
-                    u = stack[depth - 1]
-                    if lowest[v] < lowest[u]:
-                        lowest[u] = lowest[v]
-                    if lowest[v] > number[u]:
-                        found[entered[v]] = True
-    return found

@@ -23,20 +23,9 @@ def broken_by_insiders(problem: Problem, hidden: np.ndarray) -> Requirements:
         for group, kind, number in _broken(view.small, most, view):
             same = np.flatnonzero((small.cell == group) & (small.kind == kind))
             pairs.update((int(which), number) for which in np.flatnonzero(np.isin(owner, same)))
-    # Cells of its own an insider knows anyway.
-    known = [set(cells.tolist()) for cells in problem.insiders]
-    found = sorted(
-        (which, number)
-        for which, number in pairs
-        if int(wanted.cell[which]) not in known[number]
-        and not problem.concedes(wanted.cell[which], wanted.kind[which], number)
-    )
-    at = np.array([which for which, _ in found], dtype=np.int64)
-    numbers = np.array([number for _, number in found], dtype=np.int64)
-    doubtful = Requirements(wanted.cell[at], wanted.kind[at], wanted.need[at], numbers)
+    doubtful = problem.against_insiders(wanted, pairs)
     # Tied cells may need less than the one among them that needs most.
-    bad = view.unmet(doubtful)
-    return Requirements(doubtful.cell[bad], doubtful.kind[bad], doubtful.need[bad], doubtful.scenario[bad])
+    return doubtful.at(view.unmet(doubtful))
 
 
 def _largest(wanted: Requirements) -> Requirements:
@@ -45,8 +34,7 @@ def _largest(wanted: Requirements) -> Requirements:
     pairs = np.stack([wanted.cell[order], wanted.kind[order]], axis=1)
     first = np.ones(order.size, dtype=bool)
     first[1:] = (pairs[1:] != pairs[:-1]).any(axis=1)
-    at = order[first]
-    return Requirements(wanted.cell[at], wanted.kind[at], wanted.need[at], wanted.scenario[at])
+    return wanted.at(order[first])
 
 
 def _known_by_ties(problem: Problem, view: View) -> set[tuple[int, int]]:
@@ -76,8 +64,5 @@ def _broken(problem: Problem, wanted: Requirements, view: View) -> list[tuple[in
         if state.moved[place] is None and not state.together(place) and not state.meet(place)
     ]
     at = np.array(doubtful, dtype=np.int64)
-    rest = Requirements(every.cell[at], every.kind[at], every.need[at], every.scenario[at])
-    bad = at[view.attacker.unmet(rest)] if at.size else at
-    return [
-        (int(every.cell[place]), int(every.kind[place]), int(every.scenario[place])) for place in bad.tolist()
-    ]
+    bad = every.at(at[view.attacker.unmet(every.at(at))] if at.size else at)
+    return list(zip(bad.cell.tolist(), bad.kind.tolist(), bad.scenario.tolist(), strict=True))

@@ -46,9 +46,8 @@ def integer_failures(problem: Problem, complementary: np.ndarray) -> tuple[int, 
                 continue
             reached += abs(found.x[column[cell]])
             # What one table shows of other cells need not be asked again.
-            at = found.x[[column[int(other)] for other in wanted.cell]]
-            amount = np.where(wanted.kind == UP, at, np.where(wanted.kind == DOWN, -at, np.abs(at)))
-            shown |= amount >= needs - 1e-6
+            change = found.x[[column[int(other)] for other in wanted.cell]]
+            shown |= wanted.reached_by(change) >= needs - 1e-6
         if reached < need - 1e-6:
             failures.add(cell)
     return tuple(sorted(failures))

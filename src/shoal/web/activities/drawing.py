@@ -9,7 +9,7 @@ from shoal.tables.model.table import TOTAL
 if TYPE_CHECKING:
     import numpy as np
 
-    from shoal.tables.model.tabulation import Tree
+    from shoal.tables.model.trees import Tree
     from shoal.tables.problem import Problem
     from shoal.web.jobs.context import Context
 

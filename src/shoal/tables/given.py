@@ -1,0 +1,274 @@
+"""Tables, sensitive cells, patterns and costs as somebody gives them: frames, arrays, tuples and lists of cells."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import InputError, parameter
+from shoal.numbers import first_unusable, number, why_unusable
+from shoal.sources.not_numbers import why_not_numeric
+from shoal.tables.files.frames import as_frame, with_coordinates, with_row_names
+from shoal.tables.model.costs import costs, figure, missing
+from shoal.tables.model.decimals import exact_sums
+from shoal.tables.model.table import TOTAL, Table, with_totals
+from shoal.tables.model.tabulation import Tabulation, Zeros, check_zeros
+from shoal.tables.problem import Problem
+
+
+def share_of(table: Any, sensitive: Any, protection: float | None) -> float:
+    """The share of the value that protects a cell without levels; refused where every cell has levels of its own."""
+    if protection is None:
+        return 0.10
+    if isinstance(table, Problem | Tabulation) and sensitive is None:
+        raise InputError(
+            f"the sensitive cells of this table have protection levels of their own; leave out {parameter('protection')}"
+        )
+    return protection
+
+
+def as_problem(
+    table: Any,
+    *,
+    sensitive: Any = None,
+    protection: float = 0.10,
+    cost: Any = "value",
+    sliding: float = 0.0,
+    low: float = 0.0,
+    high: float | None = None,
+    insiders: bool = True,
+    rounding: float | None = None,
+    zeros: Zeros = "published",
+) -> Problem:
+    """Whatever a table was given as, as a problem.
+
+    Lists of cells and whole problems bring costs and levels of their own: cost ``value`` leaves them as they are, and
+    the sliding width and the bounds of an attacker come on top. Empty cells of a matrix are published, and so are its
+    totals unless one of them is sensitive.
+    """
+    number(
+        protection, f"{parameter('protection')}, a share of the value between 0 and 1,", least=0.0, most=1.0
+    )
+    number(sliding, f"{parameter('sliding')}, a width as a share of the value,", least=0.0)
+    number(low, f"{parameter('low')}, the lower bound an attacker knows,", infinite=True)
+    if high is not None:
+        number(high, f"{parameter('high')}, the upper bound an attacker knows,", infinite=True)
+        if low > high:
+            raise InputError(f"{parameter('low')} must not be above {parameter('high')}")
+    check_zeros(zeros)
+    if isinstance(table, Problem | Tabulation):
+        problem = (
+            table if isinstance(table, Problem) else table.problem(insiders=insiders, low=low, high=high)
+        )
+        if sensitive is not None:
+            problem = _more_sensitive(problem, sensitive, protection)
+        return _narrowed(_priced(problem, table, cost), sliding, low, high)
+    base = table if isinstance(table, Table) else as_table(table, rounding=rounding)
+    if sensitive is None:
+        raise InputError("say which cells are sensitive")
+    cells, lower, upper = read_sensitive(base, sensitive, protection)
+    if cells.size == 0:
+        raise InputError("there are no sensitive cells, so nothing has to be hidden")
+    return Problem.of(
+        base,
+        cells,
+        protection=protection,
+        lower=lower,
+        upper=upper,
+        sliding=sliding * np.abs(base.values[cells]),
+        cost=read_costs(base, cost, np.abs(base.values)),
+        candidates=_candidates(base, cells, zeros),
+        low=low,
+        high=high,
+    )
+
+
+def _candidates(table: Table, sensitive: np.ndarray, zeros: Zeros) -> np.ndarray:
+    totals_too = not table.internal[sensitive].all()
+    found = np.ones(table.cells, dtype=bool) if totals_too else table.internal
+    return found & (table.values != 0) if zeros == "published" else found
+
+
+def _priced(problem: Problem, table: Problem | Tabulation, cost: Any) -> Problem:
+    if isinstance(cost, str) and cost == "value":
+        return problem
+    contributors = table.contributors if isinstance(table, Tabulation) else None
+    return problem.with_changes(cost=read_costs(problem.table, cost, problem.cost, contributors))
+
+
+def _narrowed(problem: Problem, sliding: float, low: float, high: float | None) -> Problem:
+    """The problem with what the attacker is known to know beyond the file, and the width asked for beyond it."""
+    values = problem.table.values
+    changes: dict[str, Any] = {}
+    if sliding > 0:
+        changes["sliding"] = np.maximum(problem.sliding, sliding * np.abs(values[problem.sensitive]))
+    if low > 0:
+        changes["low"] = np.maximum(problem.low, low)
+    if high is not None:
+        changes["high"] = np.minimum(problem.high, high)
+    return problem.with_changes(**changes) if changes else problem
+
+
+def _more_sensitive(problem: Problem, sensitive: Any, protection: float) -> Problem:
+    cells, lower, upper = read_sensitive(problem.table, sensitive, protection)
+    new = cells[~problem.is_sensitive[cells]]
+    every = np.concatenate([problem.sensitive, new])
+    levels = np.zeros((2, problem.table.cells))
+    levels[:, problem.sensitive] = [problem.lower, problem.upper]
+    np.maximum.at(levels[0], cells, lower)
+    np.maximum.at(levels[1], cells, upper)
+    return problem.with_changes(
+        sensitive=every,
+        lower=levels[0, every],
+        upper=levels[1, every],
+        sliding=np.concatenate([problem.sliding, np.zeros(new.size)]),
+    )
+
+
+def already_sensitive(table: Any, sensitive: Any) -> int:
+    """How many of the cells named as sensitive are so in the table itself."""
+    if not isinstance(table, Problem | Tabulation):
+        return 0
+    cells, _, _ = read_sensitive(table.table, sensitive, 0.0)
+    return int(np.isin(cells, table.sensitive).sum())
+
+
+def as_table(data: Any, *, rounding: float | None = None) -> Table:
+    """A plain two-dimensional table from an array or a frame whose first column names the rows."""
+    if isinstance(data, np.ndarray | list):
+        return Table.from_matrix(data, rounding=rounding)
+    frame = as_frame(with_row_names(data), "the table")
+    names = frame.columns
+    if len(names) < 3:
+        raise InputError("a table needs a column of row names and at least two columns of numbers")
+    rows = [str(item) for item in frame[names[0]].to_list()]
+    columns = list(names[1:])
+    body = np.empty((len(rows), len(columns)))
+    for place, name in enumerate(columns):
+        try:
+            body[:, place] = np.array(frame[name].to_list(), dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"column '{name}' of the table is not numeric: {why_not_numeric(frame[name])}"
+            ) from None
+        bad = first_unusable(body[:, place])
+        if bad is not None:
+            what = why_unusable(body[bad, place])
+            raise InputError(f"the cell row {bad + 1}, column '{name}' {what}")
+    last_row = bool(rows) and rows[-1].strip().lower() == TOTAL
+    last_column = columns[-1].strip().lower() == TOTAL
+    if not last_row and not last_column:
+        body = with_totals(body)
+    elif not last_row:
+        body = np.concatenate([body, exact_sums(body.sum(axis=0, keepdims=True), body)])
+    elif not last_column:
+        body = np.concatenate([body, exact_sums(body.sum(axis=1, keepdims=True), body)], axis=1)
+    return Table.from_matrix(
+        body,
+        rows[:-1] if last_row else rows,
+        columns[:-1] if last_column else columns,
+        totals=True,
+        rounding=rounding,
+        corner=names[0],
+    )
+
+
+def _records(data: Any, names: Sequence[str], extra: Sequence[str] = ("kind",)) -> list[dict[str, Any]]:
+    """A list of cells as one record each: a frame, or tuples of the coordinates with or without what is ``extra``."""
+    if isinstance(data, list | tuple | set | np.ndarray):
+        plain = [item if isinstance(item, list | tuple | np.ndarray) else (item,) for item in data]
+        for item in plain:
+            if len(item) not in (len(names), len(names) + len(extra)):
+                form = f"({', '.join(names)}[, {', '.join(extra)}])"
+                raise InputError(f"a cell is written as {form}; one has {len(item)} entries")
+        return [dict(zip([*names, *extra], item, strict=False)) for item in plain]
+    frame = as_frame(with_coordinates(data, names), "the list of cells")
+    for name in names:
+        if name not in frame.columns:
+            raise InputError(f"the list of cells lacks the column '{name}'")
+    return list(frame.iter_rows(named=True))
+
+
+def _find(table: Table, rows: Sequence[Mapping[str, Any]], what: str) -> list[int]:
+    """The cell that each record of a list names."""
+    return [
+        table.find(*[row[name] for name in table.dimensions], where=f"of record {number} of {what}")
+        for number, row in enumerate(rows, start=1)
+    ]
+
+
+def read_sensitive(table: Table, data: Any, protection: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sensitive cells with their lower and upper levels; where none are given, a share of the value."""
+    rows = _records(data, table.dimensions, ("lower", "upper"))
+    if any("status" in row for row in rows):
+        raise InputError(
+            "the list of sensitive cells has a column 'status' as an a-priori file has; such a file is for "
+            "tabulate (a-priori information), a list of sensitive cells has no such column"
+        )
+    cells = np.array(_find(table, rows, "the list of sensitive cells"), dtype=np.int64)
+    share = protection * np.abs(table.values[cells])
+    levels = []
+    for name in ("lower", "upper"):
+        given = [_number(row, name, "the list of sensitive cells") for row in rows]
+        levels.append(np.array([s if x is None else x for x, s in zip(given, share, strict=True)]))
+    return cells, levels[0], levels[1]
+
+
+def read_pattern(table: Table, data: Any) -> tuple[list[int], list[str]]:
+    """Hidden cells and their kinds; a table with its figures is no list of hidden cells, whatever it leaves blank."""
+    rows = _records(data, table.dimensions)
+    if rows and "value" in rows[0] and "kind" not in rows[0] and "value" not in table.dimensions:
+        raise InputError(
+            "the pattern has a column 'value', so it is a table and not a list of its hidden cells; give the pattern that "
+            "suppress wrote, or the cells whose figures are not published"
+        )
+    cells = _find(table, rows, "the pattern")
+    if len(set(cells)) != len(cells):
+        twice = next(cell for cell in cells if cells.count(cell) > 1)
+        raise InputError(f"the pattern lists the cell {table.name(twice)} twice")
+    return cells, [str(row.get("kind") or "").strip().lower() for row in rows]
+
+
+def primary_cells(table: Table, cells: Sequence[int], kinds: Sequence[str]) -> list[tuple[Any, ...]]:
+    """The cells that a pattern calls primary, which are the sensitive ones if nobody names any."""
+    found = [
+        tuple(table.key(cell).values()) for cell, kind in zip(cells, kinds, strict=True) if kind == "primary"
+    ]
+    if not found:
+        raise InputError("say which cells are sensitive: the pattern marks none as primary")
+    return found
+
+
+def keep_stable(problem: Problem, previous: Any, share: float = 0.1) -> tuple[Problem, int]:
+    """The problem with the cells of last period's pattern at a share of their cost, so that patterns stay alike.
+
+    Also returns how many cells of that pattern this table no longer has.
+    """
+    names = problem.table.dimensions
+    keys = [tuple(str(row[name]) for name in names) for row in _records(previous, names)]
+    cells = [problem.table.index[key] for key in keys if key in problem.table.index]
+    cheaper = problem.cost.copy()
+    cheaper[np.unique(np.array(cells, dtype=np.int64))] *= share
+    return problem.with_changes(cost=cheaper), len(keys) - len(cells)
+
+
+def read_costs(
+    table: Table, cost: Any, otherwise: np.ndarray, contributors: np.ndarray | None = None
+) -> np.ndarray:
+    """The cost of every cell: by name, or from a list of cells with a column ``cost``; others keep what they had."""
+    if isinstance(cost, str):
+        return costs(cost, table.values, contributors)
+    found = otherwise.copy()
+    rows = _records(cost, table.dimensions, ("cost",))
+    for cell, row in zip(_find(table, rows, "the list of costs"), rows, strict=True):
+        figure = _number(row, "cost", "the list of costs")
+        if figure is None:
+            raise InputError("the list of costs lacks the column 'cost'")
+        found[cell] = figure
+    return found
+
+
+def _number(row: Mapping[str, Any], name: str, where: str) -> float | None:
+    if missing(row.get(name)):
+        return None
+    return figure(row[name], f"column '{name}' of {where}")

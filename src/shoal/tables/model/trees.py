@@ -1,0 +1,105 @@
+"""The hierarchy of a dimension: codes that add up to other codes, and all of them to the total."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from shoal.errors import InputError, first_record
+from shoal.tables.model.table import TOTAL
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """One dimension: its codes, the parent of each (−1 for the top), and which are leaves. The top is the total."""
+
+    codes: tuple[str, ...]
+    parent: np.ndarray
+
+    @property
+    def size(self) -> int:
+        """Number of codes, the total included."""
+        return len(self.codes)
+
+    @cached_property
+    def leaves(self) -> np.ndarray:
+        """Which codes have no children."""
+        flags = np.ones(self.size, dtype=bool)
+        flags[self.parent[self.parent >= 0]] = False
+        return flags
+
+    @cached_property
+    def children(self) -> dict[int, list[int]]:
+        """The children of each code that has some."""
+        found: dict[int, list[int]] = {}
+        for code, parent in enumerate(self.parent):
+            if parent >= 0:
+                found.setdefault(int(parent), []).append(code)
+        return found
+
+    @property
+    def depth(self) -> int:
+        """Number of levels below the total."""
+        return max(len(self.lineage(int(code))) for code in np.flatnonzero(self.leaves)) - 1
+
+    def lineage(self, code: int) -> list[int]:
+        """The code and all that contain it, up to the total."""
+        found = [int(code)]
+        while self.parent[found[-1]] >= 0:
+            found.append(int(self.parent[found[-1]]))
+        return found
+
+
+def grow(
+    name: str,
+    values: Sequence[str],
+    hierarchy: Mapping[str, str] | None,
+    *,
+    records: Sequence[str] | None = None,
+) -> Tree:
+    """The tree over the values of a dimension; ``hierarchy`` maps a code to its parent (empty: the total).
+
+    ``records`` are the values as they stand in the data, so that an error can say in which record to look.
+    """
+    parents = {
+        str(child): TOTAL if parent in ("", None) else str(parent)
+        for child, parent in (hierarchy or {}).items()
+    }
+    needed: list[str] = []
+    for value in values:
+        if value == TOTAL:
+            raise InputError(f"dimension '{name}' has the value '{TOTAL}', which is reserved for the total")
+        step: str | None = value
+        seen: set[str] = set()
+        while step is not None and step != TOTAL:
+            if step in seen:
+                at = list(parents).index(step) + 1
+                raise InputError(f"the hierarchy of '{name}' goes round in circles at its code number {at}")
+            seen.add(step)
+            if hierarchy and step not in parents and step == value:
+                outside = {item for item in values if item not in parents}
+                raise InputError(
+                    f"{len(outside)} of {len(values)} values of dimension '{name}' are not in its hierarchy"
+                    f"{_where(outside, records)}"
+                )
+            if step not in needed:
+                needed.append(step)
+            step = parents.get(step, TOTAL)
+    codes = [TOTAL, *sorted(needed)]
+    place = {code: index for index, code in enumerate(codes)}
+    parent_of = np.array([-1] + [place[parents.get(code, TOTAL)] for code in codes[1:]], dtype=np.int64)
+    tree = Tree(tuple(codes), parent_of)
+    both = {value for value in values if not tree.leaves[place[value]]}
+    if both:
+        raise InputError(
+            f"{len(both)} of {len(values)} values of dimension '{name}' are subtotals of its hierarchy at the same "
+            f"time{_where(both, records)}"
+        )
+    return tree
+
+
+def _where(values: Iterable[str], records: Sequence[str] | None) -> str:
+    wanted = set(values)
+    places = [place for place, item in enumerate(records or ()) if item in wanted]
+    return f": see {first_record(places)}" if places else ""
