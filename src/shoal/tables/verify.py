@@ -101,11 +101,8 @@ def _needs(problem: Problem, up: np.ndarray, down: np.ndarray) -> _Needs:
         if (need > levels[0] + levels[1] if kind == WIDTH else need > 0)
     ]
     asked.sort()
-    return _Needs(
-        np.array([cell for cell, _, _ in asked], dtype=np.int64),
-        np.array([kind for _, kind, _ in asked], dtype=np.int64),
-        np.array([need for _, _, need in asked], dtype=np.float64),
-    )
+    cell, kind, need = np.array(asked, dtype=np.float64).reshape(-1, 3).T
+    return _Needs(cell.astype(np.int64), kind.astype(np.int64), need)
 
 
 def _unit(values: np.ndarray) -> float:

@@ -92,9 +92,7 @@ class _Search:
     def go(self, start: Pattern | None) -> Pattern:
         """Run all phases that the budget allows."""
         problem, run = self.problem, self.run
-        first = (
-            start.complementary if start is not None else first_pattern(self.heuristic, problem, self.seeds)
-        )
+        first = first_pattern(self.heuristic, problem, self.seeds) if start is None else start.complementary
         self.best = Incumbent(first, problem.total_cost(first))
         run.report(self.best.cost, phase="first pattern")
         bound, proved = 0.0, self.best.cost <= 0.0

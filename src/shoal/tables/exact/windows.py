@@ -73,8 +73,7 @@ class Windows:
     def release(self, pattern: np.ndarray, rng: np.ndarray) -> np.ndarray:
         """Cells of the pattern that hang together: grown from one of them along the relations they share."""
         size = self.size
-        shared = self.problem.table.matrix[:, pattern]
-        shared = abs(shared).tocsc()
+        shared = abs(self.problem.table.matrix[:, pattern]).tocsc()
         chosen = np.zeros(pattern.size, dtype=bool)
         chosen[below(rng, pattern.size)] = True
         while chosen.sum() < min(size, pattern.size):

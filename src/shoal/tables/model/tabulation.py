@@ -446,10 +446,9 @@ def _classify(
         by_rule[str(rule)] = int((~np.isnan(found)).sum())
         level = np.fmax(level, found)
     status = np.full(table.cells, "s", dtype=object)
-    empty = contributions.counts == 0
     check_zeros(zeros)
     if zeros == "published":
-        status[empty] = "z"
+        status[contributions.counts == 0] = "z"
     status[~np.isnan(level)] = "u"
     upper = np.nan_to_num(level)
     lower = np.minimum(upper, np.maximum(table.values, 0.0))

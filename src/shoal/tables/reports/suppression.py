@@ -83,7 +83,7 @@ def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()
     """The page: what is hidden, what it costs against the bound, what an attacker can compute, how it was found."""
     problem, solution = result.problem, result.solution
     page = Page("Cell suppression", "Internal edition: kinds, intervals and costs must not be published.")
-    hidden = problem.hidden_mask(result.complementary)
+    hidden, margin = problem.hidden_mask(result.complementary), result.audit.smallest_margin
     page.facts(
         [
             ("cells", problem.table.cells),
@@ -99,7 +99,10 @@ def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()
             ("gap", "unknown" if result.gap_percent is None else f"{result.gap_percent:.2f} %"),
             ("optimal for this cost, attacker and bounds", solution.optimal),
             ("safe", result.audit.safe),
-            ("smallest margin over the required level", _percent(result.audit.smallest_margin)),
+            (
+                "smallest margin over the required level",
+                "–" if margin is None else f"{margin:.3g} % of the value",
+            ),
             *result.audit.reached_in_words(),
             ("unsafe if the attacker knew every cell to twice its value", result.doubtful_if_bounded),
             (
@@ -148,10 +151,6 @@ def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()
         verified="linear programmes that share no code with the methods",
     )
     return page
-
-
-def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3g} % of the value"
 
 
 def _rules_and_levels(page: Page, result: "Suppression", hidden: np.ndarray) -> None:

@@ -182,8 +182,7 @@ class Attacker:
 
     def unmet(self, wanted: Requirements) -> np.ndarray:
         """Which requirements are not met: first many are shown at once, then the rest one by one."""
-        open_ = ~self._shown_together(wanted)
-        places = np.flatnonzero(open_)
+        places = np.flatnonzero(~self._shown_together(wanted))
         if places.size == 0:
             return places
         rest = wanted.at(places)

@@ -43,11 +43,10 @@ class Narrowest:
         if not np.isfinite(self.width):
             return "no limit"
         wide = f"{shown(self.width)} wide"
-        return (
-            f"{wide}, its value is 0"
-            if self.percent is None
-            else f"{wide}, {_percent(self.percent)} of its value"
-        )
+        if self.percent is None:
+            return f"{wide}, its value is 0"
+        share = f"{self.percent:.2g}" if self.percent < 100.0 else f"{self.percent:,.0f}"
+        return f"{wide}, {share} % of its value"
 
     def to_dict(self) -> dict[str, Any]:
         """The figures, as the command line prints them; a width without limit is ``None``."""
@@ -67,7 +66,3 @@ def in_words(every: Narrowest | None, without_range: Narrowest | None) -> Iterat
             "range; to ask for one, give them levels (a list of sensitive cells with a protection, an a-priori file, or "
             "the jj file)",
         )
-
-
-def _percent(value: float) -> str:
-    return f"{value:.2g} %" if value < 100.0 else f"{value:,.0f} %"
