@@ -83,7 +83,7 @@ def test_protection_is_refused_where_every_cell_has_levels(tmp_path, capsys) -> 
     target.write_text(jj.write(made.problem()))
     for command in ("suppress", "audit"):
         code, said = run(capsys, command, target, "--protection", "0.5")
-        assert code == 2 and "leave out the protection" in said["error"]
+        assert code == 2 and "leave out --protection" in said["error"]
 
 
 def numbered(first: int) -> str:
