@@ -13,6 +13,7 @@ from functools import update_wrapper
 from typing import Any, Generic, TypeVar
 
 from shoal.search.budget import Budget, Run
+from shoal.search.direction import Direction
 from shoal.search.observer import Observer, silent
 from shoal.search.options import NoOptions, Options
 from shoal.search.seeds import Seeds
@@ -34,10 +35,10 @@ class Given:
     observer: Observer
     start: Any
 
-    def run(self, usual: int | None = None) -> Run:
+    def run(self, usual: int | None = None, direction: Direction = Direction.MINIMISE) -> Run:
         """Begin to spend the budget; ``usual`` is how many iterations it has if it has no limit."""
         budget = self.budget if usual is None else self.budget.or_iterations(usual)
-        return budget.start(self.observer)
+        return budget.start(self.observer, direction=direction)
 
 
 class Solver(Generic[Problem, Chosen, Found]):

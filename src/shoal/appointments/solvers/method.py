@@ -1,6 +1,7 @@
 """How every method begins and ends: what the registry passes becomes a run, and what was found an assignment."""
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,8 +9,8 @@ import numpy as np
 from shoal.appointments.problem import Problem
 from shoal.appointments.solution import Assignment, settle
 from shoal.errors import InputError
-from shoal.search import Budget, Observer, Seeds, silent
 from shoal.search.budget import StopReason
+from shoal.search.solver import Given, NoOptions, Solver
 
 
 class Found(NamedTuple):
@@ -28,18 +29,10 @@ def method(units: int | None = None) -> Callable[[Callable[..., Found]], Callabl
     """Make a method of a search ``(problem, options, run, seeds)``; ``units`` of work are its default budget."""
 
     def made(search: Callable[..., Found]) -> Callable[..., Assignment]:
-        def solve(
-            problem: Problem,
-            options: Any,
-            *,
-            budget: Budget,
-            seeds: Seeds,
-            threads: int = 1,
-            observer: Observer = silent,
-        ) -> Assignment:
-            budget = budget if units is None else budget.or_iterations(units)
-            run = budget.start(observer, direction=problem.direction)
-            found = search(problem, options, run, seeds)
+        @wraps(search)
+        def solve(problem: Problem, options: Any, given: Given) -> Assignment:
+            run = given.run(units, problem.direction)
+            found = search(problem, options, run, given.seeds)
             value = problem.value(found.matrix)
             run.report(value, bound=found.bound)
             if found.proved and value == found.bound:
@@ -48,8 +41,7 @@ def method(units: int | None = None) -> Callable[[Callable[..., Found]], Callabl
                 run.finish(StopReason.ITERATIONS)
             return settle(problem, found.matrix, bound=found.bound, proved=found.proved, **run.closing())
 
-        solve.__doc__ = search.__doc__
-        return solve
+        return Solver(solve, NoOptions)
 
     return made
 
