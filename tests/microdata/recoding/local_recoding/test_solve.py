@@ -85,8 +85,8 @@ def test_lies_between_the_best_of_all_groupings_and_its_own_bound_on_either_side
         assert found.value >= best - 1e-9
         proved += found.optimal
         solved += abs(found.value - best) < 1e-9
-    assert proved > 100
-    assert solved > 250
+    assert proved > 100, proved
+    assert solved > 250, solved
 
 
 def test_larger_problems_are_sound_too():

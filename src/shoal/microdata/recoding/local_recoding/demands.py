@@ -7,7 +7,7 @@ from shoal.microdata.models.model import Evidence
 from shoal.microdata.recoding.class_kernels import spread_people
 from shoal.microdata.recoding.local_recoding.groups import Groups
 from shoal.microdata.recoding.local_recoding.items import Items
-from shoal.microdata.recoding.local_recoding.spans import Spans, run_rate
+from shoal.microdata.recoding.local_recoding.spans import Spans, walked_rate
 from shoal.search.kernels import kernel
 
 
@@ -71,6 +71,7 @@ def nearest(
     spans: Spans,
 ) -> int:
     """The group with which joining this one adds least to the loss; −1 if it can be joined with none."""
+    cards, tables, table = spans.cards, spans.tables, spans.table
     d = firsts.shape[1]
     best, cost = -1, np.inf
     for other in range(records.size):
@@ -80,7 +81,10 @@ def nearest(
         for column in range(d):
             first = min(firsts[group, column], firsts[other, column])
             last = max(lasts[group, column], lasts[other, column])
-            rate += run_rate(spans, column, first, last)
+            if tables[column] >= 0:
+                rate += table[tables[column] + first * cards[column] + last]
+            else:
+                rate += walked_rate(spans, column, first, last)
         more = (records[group] + records[other]) * rate - records[other] * rates[other]
         if more < cost:
             best, cost = other, more

@@ -4,7 +4,7 @@ import numpy as np
 
 from shoal.microdata.recoding.local_recoding.groups import Groups
 from shoal.microdata.recoding.local_recoding.items import Items
-from shoal.microdata.recoding.local_recoding.spans import Spans, run_rate
+from shoal.microdata.recoding.local_recoding.spans import Spans, walked_rate
 from shoal.search.kernels import kernel
 
 
@@ -65,6 +65,7 @@ def join_cheapest(
     room: int,
 ) -> None:
     """Put each item into the group that then loses least more; leave it out where that is cheaper and there is room."""
+    cards, tables, table = spans.cards, spans.tables, spans.table
     d = keys.shape[1]
     for item in left:
         best, cost, best_rate = -1, np.inf, 0.0
@@ -72,9 +73,11 @@ def join_cheapest(
             rate = 0.0
             for column in range(d):
                 key = keys[item, column]
-                rate += run_rate(
-                    spans, column, min(firsts[group, column], key), max(lasts[group, column], key)
-                )
+                first, last = min(firsts[group, column], key), max(lasts[group, column], key)
+                if tables[column] >= 0:
+                    rate += table[tables[column] + first * cards[column] + last]
+                else:
+                    rate += walked_rate(spans, column, first, last)
             if rate == np.inf:
                 continue
             more = (sizes[group] + records[item]) * rate - sizes[group] * rates[group]

@@ -20,6 +20,7 @@ from shoal.microdata.recoding.local_recoding.demands import failing, joined_unti
 from shoal.microdata.recoding.local_recoding.items import Items, Pieces
 from shoal.microdata.recoding.local_recoding.layers import layers, layers_under
 from shoal.microdata.recoding.local_recoding.leftovers import placed
+from shoal.microdata.recoding.local_recoding.neighbourhoods import improved
 from shoal.microdata.recoding.local_recoding.release import Grouping
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.solution import Recoding
@@ -61,6 +62,9 @@ def solve(
         raise _infeasible(items)
     bound = lower_bound(items, best.rates())
     run.report(best.value, bound=bound)
+    if not any(isinstance(model, ValueModel) for model in problem.models):
+        found = improved(best, run, (seeds or Seeds()).child("local"), threads, bound=bound)
+        best = found if found.value < best.value else best
     return _as_recoding(best, bound, run)
 
 

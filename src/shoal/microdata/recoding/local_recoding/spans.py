@@ -75,30 +75,32 @@ def _runs(nodes: np.ndarray, rates: np.ndarray) -> np.ndarray:
     return found
 
 
-@kernel(inline="always")
-def run_rate(spans: Spans, column: int, first: int, last: int) -> float:
-    """What a record loses in one key when all values from the first to the last get the same label."""
-    card = spans.cards[column]
-    at = spans.tables[column]
-    if at >= 0:
-        return spans.table[at + first * card + last]
+# Kernels look up ``table`` themselves: a call in the innermost loop would cost more than all that is looked up.
+@kernel
+def walked_rate(spans: Spans, column: int, first: int, last: int) -> float:
+    """What a record loses in one key when all values from the first to the last get the same label; by going up the tree."""
     tree = spans.trees[column]
     for _ in range(spans.heights[column]):
         if spans.nodes[tree + first] == spans.nodes[tree + last]:
             return spans.rates[tree + first]
-        tree += card
+        tree += spans.cards[column]
     return np.inf
 
 
 @kernel
 def box_rates(firsts: np.ndarray, lasts: np.ndarray, spans: Spans) -> np.ndarray:
     """What a record of each box loses."""
+    cards, tables, table = spans.cards, spans.tables, spans.table
     size, d = firsts.shape
     rates = np.zeros(size)
     for box in range(size):
         for column in range(d):
-            if firsts[box, column] <= lasts[box, column]:
-                rates[box] += run_rate(spans, column, firsts[box, column], lasts[box, column])
+            first, last = firsts[box, column], lasts[box, column]
+            if first <= last:
+                if tables[column] >= 0:
+                    rates[box] += table[tables[column] + first * cards[column] + last]
+                else:
+                    rates[box] += walked_rate(spans, column, first, last)
     return rates
 
 
