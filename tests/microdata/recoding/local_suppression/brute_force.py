@@ -5,11 +5,12 @@ from collections import Counter
 import numpy as np
 
 from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
+from shoal.microdata.models.model import ConfidentialColumn, DistinctDiversity
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.solution import Recoding
 
 
-def random_problem(seed: int, *, people: bool = False) -> Problem:
+def random_problem(seed: int, *, people: bool = False, model: bool = False) -> Problem:
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(3, 9)), int(rng.integers(1, 5))
     columns, hierarchies = [], []
@@ -34,11 +35,18 @@ def random_problem(seed: int, *, people: bool = False) -> Problem:
     k = int(rng.integers(1, 4))
     if people:
         k = min(k, np.unique(units).size)
+    demands: dict[str, object] = {}
+    if model:
+        codes = rng.integers(0, 3, n)
+        shares = np.bincount(codes, minlength=3) / n
+        demands["confidential"] = {"illness": (codes, ConfidentialColumn("illness", shares))}
+        demands["models"] = (DistinctDiversity("illness", int(rng.integers(2, 4))),)
     return Problem.of(
         columns,
         hierarchies,
         k=min(k, n),
         units=units,
+        **demands,
         measure=str(rng.choice(["loss", "cells"])),
         weights=weights,
         lowest=lowest,
@@ -67,8 +75,11 @@ def rates(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     return kept * weights, blank * weights
 
 
-def least_loss(problem: Problem, units: np.ndarray | None = None) -> float:
-    """The least loss over all ways to part the records into classes and those left out; infinite if there is none."""
+def least_loss(problem: Problem, values: np.ndarray | None = None, distinct: int = 0) -> float:
+    """The least loss over all ways to part the records into classes and those left out; infinite if there is none.
+
+    A class needs so many distinct values, if these are given by record.
+    """
     assert problem.tuple_of is not None
     keys = problem.keys[problem.tuple_of]
     labels = np.stack(
@@ -84,7 +95,7 @@ def least_loss(problem: Problem, units: np.ndarray | None = None) -> float:
     prices: dict[int, float] = {}
     for chosen in range(1, 1 << n):
         rows = [i for i in range(n) if chosen >> i & 1]
-        if len(rows) < problem.k:
+        if len(rows) < problem.k or (values is not None and len(set(values[rows])) < distinct):
             continue
         differ = [len(set(labels[rows, j])) > 1 for j in range(labels.shape[1])]
         if any(d and not m for d, m in zip(differ, may, strict=True)):
@@ -119,27 +130,53 @@ def least_loss(problem: Problem, units: np.ndarray | None = None) -> float:
     return total / n if problem.measure == "loss" else total
 
 
-def check(problem: Problem, found: Recoding) -> None:
-    """All records are there, classes have k people, blanks are allowed, no more are left out than may be."""
-    given: Counter[int] = Counter()
-    classes: Counter[tuple[tuple[int, int], ...]] = Counter()
-    out = 0
-    total = 0.0
-    for t, records, levels, kept in zip(found.tuples, found.records, found.levels, found.kept, strict=True):
-        given[int(t)] += int(records)
+def labels(problem: Problem, found: Recoding) -> list[tuple[tuple[tuple[int, int], ...], int]]:
+    """What each piece that is kept is released as, as runs of leaves, with its number."""
+    made = []
+    for number, (t, levels) in enumerate(zip(found.tuples, found.levels, strict=True)):
         label = []
         for j, hierarchy in enumerate(problem.hierarchies):
-            assert levels[j] in (problem.lowest[j], hierarchy.height)
-            assert levels[j] <= problem.highest[j] or problem.highest[j] == hierarchy.height
             node = hierarchy.nodes[levels[j]][problem.keys[t, j]]
             leaves = np.flatnonzero(hierarchy.nodes[levels[j]] == node)
             label.append((int(leaves[0]), int(leaves[-1])))
-        if kept:
-            classes[tuple(label)] += int(records)
-        else:
-            out += int(records)
+        if found.kept[number]:
+            made.append((tuple(label), number))
+    return made
+
+
+def values_by_record(problem: Problem) -> np.ndarray:
+    """A confidential value for each record, such that every tuple has those of its histogram."""
+    assert problem.tuple_of is not None
+    (histogram,) = problem.histograms.values()
+    values = np.empty(problem.tuple_of.size, dtype=int)
+    for t in range(problem.records.size):
+        run = slice(histogram.starts[t], histogram.starts[t + 1])
+        values[problem.tuple_of == t] = np.repeat(histogram.values[run], histogram.counts[run])
+    return values
+
+
+def least_distinct(problem: Problem, found: Recoding, values: np.ndarray) -> int:
+    """How many different values the poorest class has; no tuple may be parted."""
+    classes: dict[object, set[int]] = {}
+    for label, number in labels(problem, found):
+        t = found.tuples[number]
+        assert found.records[number] == problem.records[t]
+        classes.setdefault(label, set()).update(values[problem.tuple_of == t].tolist())
+    return min((len(own) for own in classes.values()), default=10**9)
+
+
+def check(problem: Problem, found: Recoding) -> None:
+    """All records are there, classes have k of them, blanks are allowed, no more are left out than may be."""
+    given: Counter[int] = Counter()
+    classes: Counter[object] = Counter()
+    for t, records, levels in zip(found.tuples, found.records, found.levels, strict=True):
+        given[int(t)] += int(records)
+        for j, hierarchy in enumerate(problem.hierarchies):
+            assert levels[j] in (problem.lowest[j], hierarchy.height)
+            assert levels[j] == problem.lowest[j] or problem.highest[j] == hierarchy.height
+    for label, number in labels(problem, found):
+        classes[label] += int(found.records[number])
     assert all(given[t] == records for t, records in enumerate(problem.records))
     assert all(records > 0 for records in found.records)
-    assert not classes or min(classes.values()) >= problem.k
-    assert out <= problem.limit
-    assert total == 0.0
+    assert min(classes.values(), default=problem.k) >= problem.k
+    assert found.records[~found.kept].sum() <= problem.limit

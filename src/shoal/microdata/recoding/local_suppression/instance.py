@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from shoal.errors import InputError, parameter
-from shoal.microdata.models.model import PopulationModel, ValueModel
+from shoal.microdata.models.model import PopulationModel
 from shoal.microdata.recoding.class_kernels import added, spread_people
 from shoal.microdata.recoding.classes import Classes
 from shoal.microdata.recoding.local_suppression.suppression_kernels import count_once
@@ -27,8 +27,8 @@ class Instance:
     ``nodes`` are the keys at the lowest levels, ``columns`` those that may be blanked, those with few values first; ``blank``
     is what that costs by combination and column, ``leave`` what it costs to leave a record out. Costs are counted in ``unit``,
     which makes them whole numbers where they can be (``whole``). Only where ``splittable`` may records of one combination be
-    released differently. ``people`` counts everybody once, ``touched`` wherever they have a record. ``exact`` says that every
-    record is one person and no model looks at more than k.
+    released differently. ``people`` counts everybody once, ``touched`` wherever they have a record. ``plain`` says that every
+    record is one person.
     """
 
     problem: Problem
@@ -46,7 +46,7 @@ class Instance:
     whole: bool
     base: float
     limit: int
-    exact: bool
+    plain: bool
 
     @classmethod
     def of(cls, problem: Problem) -> "Instance":
@@ -111,7 +111,7 @@ class Instance:
             whole=whole,
             base=float((records * kept).sum()) - loss.nothing,
             limit=0 if problem.measure == "entropy" or problem.keep_suppressed else problem.limit,
-            exact=plain and not problem.models,
+            plain=plain,
         )
 
     @property
@@ -156,10 +156,6 @@ def check(problem: Problem) -> None:
             f"local suppression adds up what every blank costs, which {parameter('measure', problem.measure)} does not; "
             f"choose {parameter('measure')} from {', '.join(MEASURES)}"
         )
-    if problem.models and not any(isinstance(model, PopulationModel) for model in problem.models):
-        raise InputError(
-            f"local suppression knows no model but k so far; use {parameter('method', 'lattice')}"
-        )
     if any(isinstance(model, PopulationModel) for model in problem.models):
         raise InputError(
             "models of the population (k-map, presence) need one recoding for everybody, which local suppression is not; "
@@ -193,6 +189,7 @@ def _people(
         touched += np.bincount(entries, minlength=size)
         # Where few are each one matters most.
         count_once(people, entries, problem.spread.starts)
-    if any(isinstance(model, ValueModel) for model in problem.models):
+    if problem.models:
+        # Models look at what is in a class, which is known of whole combinations alone.
         splittable[:] = False
     return people, touched, splittable

@@ -72,7 +72,7 @@ class Improvement:
             open_in_order(search, few[np.argsort(-count[few], kind="stable")], score, waiting)
         self._attract()
         left = settled(masks, self._with_left_out(lost), np.flatnonzero(waiting))
-        self._restart(left)
+        self.restart(left)
 
     def _attract(self) -> None:
         used = np.flatnonzero(self._search.people >= self._search.k)
@@ -86,7 +86,8 @@ class Improvement:
             np.concatenate([made.records, self._masks.instance.records[rows]]),
         )
 
-    def _restart(self, start: Assignment) -> None:
+    def restart(self, start: Assignment) -> None:
+        """Go on from another release."""
         search = self._search
         search.amounts[:] = 0
         search.out[:] = 0

@@ -2,23 +2,52 @@
 
 A blank counts as a value of its own. So a *pattern*, the keys that are blanked with the values of the others, is not used at
 all or by at least k people, and a record that uses it costs what its blanks cost: a facility location problem with lower
-limits.
+limits. A greedy choice of patterns is improved by a search; a relaxation bounds what any release costs; an integer programme
+over the few patterns that are left finds the best, or proves it.
 """
 
+from math import ceil
+
+import numpy as np
+
+from shoal.microdata.recoding.local_suppression.assignment import Assignment
 from shoal.microdata.recoding.local_suppression.bound import least_costs
+from shoal.microdata.recoding.local_suppression.demands import (
+    Joining,
+    average_allowed,
+    first_release,
+    with_larger_classes,
+)
+from shoal.microdata.recoding.local_suppression.exact import (
+    best_of_pairs,
+    cheapest_pairs,
+    pairs_within,
+    with_release,
+)
 from shoal.microdata.recoding.local_suppression.greedy import greedy
 from shoal.microdata.recoding.local_suppression.instance import Instance
 from shoal.microdata.recoding.local_suppression.masks import Masks
-from shoal.microdata.recoding.local_suppression.patterns import MOST_PAIRS, patterns_of
+from shoal.microdata.recoding.local_suppression.patterns import MOST_PAIRS, Patterns, patterns_of
 from shoal.microdata.recoding.local_suppression.pieces import pieces, value_of
+from shoal.microdata.recoding.local_suppression.relaxation import Relaxation
 from shoal.microdata.recoding.local_suppression.search import Improvement
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.solution import Recoding
-from shoal.search import Budget, Observer, Seeds, StopReason, silent
+from shoal.search import Budget, Observer, Run, Seeds, StopReason, silent
 from shoal.search.options import NoOptions
 
-# Losses are sums of rounded numbers.
-_EQUAL = 1e-9
+# Work where nothing is said of it; a change that the search tries is one unit.
+_WORK = 60_000
+# What a round of the relaxation counts for, and how many there are at most.
+_ROUND = 5
+_ROUNDS = 500
+# Pairs of combinations and patterns that the relaxation may look at in all.
+_LOOKS = 2_000_000_000
+# Pairs that an integer programme takes to find something better, and to prove that there is nothing.
+_FEW, _MANY = 15_000, 60_000
+_NODES = 2_000
+# Costs that are no whole numbers are equal if they differ by less of themselves.
+_EQUAL = 1e-7
 
 
 def solve(
@@ -40,26 +69,186 @@ def solve(
     >>> found.value, found.bound, found.optimal
     (2.0, 2.0, True)
     """
-    run = (budget or Budget()).or_iterations(20_000).start(observer)
-    instance = Instance.of(problem)
-    masks = Masks.of(instance)
+    run = (budget or Budget()).or_iterations(_WORK).start(observer)
+    masks = Masks.of(Instance.of(problem))
+    release = _Release(masks, run)
     seeds = seeds or Seeds(0)
-    if instance.size * masks.size <= MOST_PAIRS:
-        improvement = Improvement(masks, patterns_of(masks), seeds.child("search").state())
-        improvement.begin()
-        while not improvement.idle and (chunk := run.chunk(200)):
-            improvement.step(chunk)
-            run.spend(chunk)
-            run.report(instance.value(improvement.cost))
-        best = improvement.assignment
+    if problem.models:
+        release.meet_models(seeds)
+    elif masks.instance.size * masks.size <= MOST_PAIRS:
+        release.search(patterns_of(masks), seeds)
     else:
-        best = greedy(masks)
-    least = float((least_costs(masks) * instance.records).sum())
-    made = pieces(masks, best)
+        release.take(greedy(masks))
+    made = pieces(masks, release.best)
     value = value_of(masks, made)
-    bound = min(value, instance.value(least))
-    optimal = bool(value - bound <= _EQUAL * max(1.0, abs(value)))
-    run.report(value, bound=bound)
-    if optimal:
+    bound = None if release.bound is None else min(value, masks.instance.value(release.bound))
+    if release.optimal:
         run.finish(StopReason.OPTIMAL)
-    return Recoding(value=value, bound=value if optimal else bound, optimal=optimal, **made, **run.closing())
+    return Recoding(
+        value=value,
+        bound=value if release.optimal else bound,
+        optimal=release.optimal,
+        **made,
+        **run.closing(),
+    )
+
+
+class _Release:
+    """The best release so far, with the bound on all."""
+
+    def __init__(self, masks: Masks, run: Run) -> None:
+        self.masks = masks
+        self.instance = masks.instance
+        self.run = run
+        self.best = Assignment(*(np.zeros(0, dtype=np.int64),) * 3)
+        self.cost = np.inf
+        problem = self.instance.problem
+        self.least = least_costs(masks)
+        # Bits that are lost with records left out depend on which these are.
+        self.known = problem.measure != "entropy" or problem.limit == 0
+        self.lower = float((self.least * self.instance.records).sum())
+
+    @property
+    def bound(self) -> float | None:
+        """What no release can cost less than, in units."""
+        return self._rounded(self.lower) if self.known else None
+
+    def _rounded(self, bound: float) -> float:
+        if self.instance.whole:
+            return float(ceil(bound - 1e-6))
+        return bound - _EQUAL * max(1.0, abs(bound))
+
+    @property
+    def optimal(self) -> bool:
+        """Whether nothing better can exist."""
+        return self.known and self.cost <= self._rounded(self.lower) + 2 * _EQUAL * max(1.0, abs(self.cost))
+
+    def take(self, release: Assignment) -> None:
+        """Keep a release if it is better."""
+        cost = release.cost(self.masks)
+        if cost < self.cost:
+            self.best, self.cost = release, cost
+        self._tell("")
+
+    def _tell(self, phase: str, cost: float = np.inf) -> None:
+        value = self.instance.value(min(self.cost, cost))
+        bound = None if self.bound is None else min(value, self.instance.value(self.bound))
+        self.run.report(value, bound=bound, phase=phase)
+
+    def search(self, patterns: Patterns, seeds: Seeds) -> None:
+        """Improve and bound the release in turns, until it is proved or the budget is spent."""
+        improvement = Improvement(self.masks, patterns, seeds.child("search").state())
+        improvement.begin()
+        self.take(improvement.assignment)
+        self._improve(improvement, 0.25)
+        if not self.instance.plain:
+            self._improve(improvement, 1.0)
+            return
+        relaxation, rounds = self._bounded(patterns)
+        few = self._programme(relaxation, patterns, improvement, proof=False)
+        if few:
+            self._relax(relaxation, rounds // 2)
+        self._programme(relaxation, patterns, improvement, proof=True)
+        self._improve(improvement, 1.0)
+
+    def _bounded(self, patterns: Patterns) -> tuple[Relaxation, int]:
+        relaxation = Relaxation(self.masks, patterns, self.least)
+        rounds = min(_ROUNDS, _LOOKS // max(1, patterns.members.size))
+        self._relax(relaxation, rounds)
+        return relaxation, rounds
+
+    def meet_models(self, seeds: Seeds) -> None:
+        """Blank whole combinations until classes meet all models; the bound looks at k alone."""
+        masks = self.masks
+        made = first_release(masks)
+        if not average_allowed(masks, made):
+            masks = with_larger_classes(masks)
+            made = first_release(masks)
+        self.take(made)
+        if self.instance.plain and self.instance.size * masks.size <= MOST_PAIRS:
+            self._bounded(patterns_of(self.masks))
+        joining = Joining(masks, made, seeds.child("joining").state())
+        while not (joining.idle or self.optimal) and (chunk := self.run.chunk(50)):
+            joining.step(chunk)
+            self.run.spend(chunk)
+            now = joining.assignment
+            if average_allowed(masks, now):
+                self.take(now)
+
+    def _share(self) -> float:
+        """How much of the budget is used."""
+        budget, used = self.run.budget, [0.0]
+        if budget.iterations:
+            used.append(self.run.work / budget.iterations)
+        if budget.seconds:
+            used.append(self.run.seconds / budget.seconds)
+        return max(used)
+
+    def _improve(self, improvement: Improvement, share: float) -> None:
+        while not (improvement.idle or self.optimal) and self._share() < share:
+            most = 200
+            if self.run.budget.iterations is not None:
+                most = min(most, ceil(share * self.run.budget.iterations) - self.run.work)
+            chunk = self.run.chunk(max(1, most))
+            if not chunk:
+                break
+            improvement.step(chunk)
+            self.run.spend(chunk)
+            self._tell("search", improvement.cost)
+        self.take(improvement.assignment)
+
+    def _relax(self, relaxation: Relaxation, rounds: int) -> None:
+        # The last third is for what only the programme can find.
+        while (
+            rounds > 0
+            and not self.optimal
+            and not relaxation.settled
+            and self._share() < 0.66
+            and self._affordable(_ROUND)
+        ):
+            relaxation.improve(1, self.cost)
+            rounds -= 1
+            self.run.spend(_ROUND)
+            if relaxation.bound > self.lower:
+                self.lower = relaxation.bound
+                self._tell("bound")
+
+    def _affordable(self, work: int) -> bool:
+        iterations = self.run.budget.iterations
+        return not self.run.stopped and (iterations is None or self.run.work + work <= iterations)
+
+    def _programme(
+        self, relaxation: Relaxation, patterns: Patterns, improvement: Improvement, *, proof: bool
+    ) -> bool:
+        """Solve over the pairs that are least above the bound, or for a proof over all that may be better."""
+        if self.optimal or not np.isfinite(relaxation.bound):
+            return False
+        unit = 1.0 if self.instance.whole else 0.0
+        gap = max(0.0, self.cost - unit - relaxation.bound) + _EQUAL * max(1.0, self.cost)
+        pairs = pairs_within(relaxation, gap, _MANY if proof else _FEW)
+        if not pairs.all:
+            if proof:
+                return False
+            pairs = cheapest_pairs(relaxation, gap, _FEW)
+        work = 20 + pairs.rows.size // 20
+        if not self._affordable(work):
+            return False
+        left = self.run.remaining().seconds
+        before = self.cost
+        found, bound = best_of_pairs(
+            self.masks,
+            patterns,
+            with_release(patterns, pairs, self.best),
+            self.best,
+            self.run,
+            nodes=_NODES,
+            seconds=None if left is None else (left if proof else 0.6 * left),
+        )
+        self.run.spend(work)
+        if pairs.all:
+            self.lower = max(self.lower, min(before, bound))
+        if found is not None:
+            self.take(found)
+            improvement.restart(self.best)
+        self._tell("programme")
+        return not pairs.all
