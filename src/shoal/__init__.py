@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from shoal.microdata.measures.api import compare
     from shoal.microdata.measures.measured import Definitions
     from shoal.microdata.microaggregation.api import microaggregate
+    from shoal.microdata.recoding.api import recode
     from shoal.search.budget import Budget
     from shoal.tables.api import audit, suppress
     from shoal.tables.model.tabulation import tabulate
@@ -78,6 +79,7 @@ _LAZY = {
     "guess_roles": "shoal.microdata.columns.roles",
     "microaggregate": "shoal.microdata.microaggregation.api",
     "propose_hierarchies": "shoal.microdata.columns.hierarchies.api",
+    "recode": "shoal.microdata.recoding.api",
     "suppress": "shoal.tables.api",
     "tabulate": "shoal.tables.model.tabulation",
 }
@@ -99,6 +101,7 @@ __all__ = [
     "guess_roles",
     "microaggregate",
     "propose_hierarchies",
+    "recode",
     "suppress",
     "tabulate",
 ]

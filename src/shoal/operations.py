@@ -39,6 +39,7 @@ class Operations(Mapping[str, "Operation"]):
 OPERATIONS = Operations(
     {
         "anonymity": "shoal.anonymity.operation",
+        "recode": "shoal.microdata.recoding.operation",
         "microaggregate": "shoal.microdata.microaggregation.operation",
         "compare": "shoal.microdata.measures.operation",
         "group": "shoal.microdata.grouping.operation",

@@ -1,13 +1,13 @@
 """Classes of records that share their keys at some levels: what is counted once, and joined when levels rise."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from shoal.microdata.models.histogram import Histogram, merged
-from shoal.microdata.models.model import Evidence
+from shoal.microdata.models.model import Evidence, Model, PopulationModel
 from shoal.microdata.recoding.class_kernels import added, coarser, grouped, people_touched, spread_people
 from shoal.microdata.recoding.problem import Problem
 
@@ -69,19 +69,24 @@ class Classes:
 
     @cached_property
     def failing(self) -> np.ndarray:
-        """The classes that may not be released."""
-        failing = self.people < self.problem.k
-        for model in self.problem.models:
-            failing = failing | model.fails(self.evidence)
-        return failing
+        """The classes that may not be released.
+
+        A class of the population that nobody of the data is in fails by what it says of those who are not there alone.
+        """
+        return self._judged(lambda model, evidence: model.fails(evidence))
 
     @cached_property
     def hopeless(self) -> np.ndarray:
         """The classes of which no part may be released."""
-        hopeless = self.people < self.problem.k
+        return self._judged(lambda model, evidence: model.hopeless(evidence))
+
+    def _judged(self, judge: Callable[[Model, Evidence], np.ndarray]) -> np.ndarray:
+        somebody = self.records > 0
+        judged = (self.people < self.problem.k) & somebody
         for model in self.problem.models:
-            hopeless = hopeless | model.hopeless(self.evidence)
-        return hopeless
+            fails = judge(model, self.evidence)
+            judged = judged | (fails if isinstance(model, PopulationModel) else fails & somebody)
+        return judged
 
     def people_in(self, chosen: np.ndarray) -> int:
         """How many people have a record in one of the chosen classes."""

@@ -149,7 +149,7 @@ class _Search:
         self.consider(high)
         if lowest != highest:
             self.consider(low)
-        bound = self.loss.least(low, high, groups, doomed(high, self.problem))
+        bound = self.loss.least(low, high, groups, doomed(high))
         return _Box(lowest, highest, bound)
 
     def _split(self, box: _Box) -> list[_Box]:
@@ -204,7 +204,6 @@ def as_recoding(release: Release, *, bound: float | None, optimal: bool, run: Ru
         levels=np.tile(np.array(classes.levels, dtype=np.int8), (tuples.size, 1)),
         kept=kept,
         uniform=classes.levels,
-        nodes=run.work,
         **run.closing(),
     )
 

@@ -118,7 +118,7 @@ class Loss:
         if self.problem.measure == "class-size":
             parts = np.minimum(
                 np.bincount(groups[finer.records > 0], minlength=coarser.size),
-                coarser.people // self.problem.k,
+                coarser.records // self.problem.k,
             )
             return self.n / max(1, int(parts[~hopeless].sum()) + 1)
         rates = self.rates(finer)

@@ -6,6 +6,13 @@ METHODS = Registry(
     "recoding",
     [
         Method(
+            "auto",
+            "shoal.microdata.recoding.auto:solve",
+            "shoal.microdata.recoding.auto:AutoOptions",
+            "chooses: a light recoding of whole columns, then single values blanked; by total loss",
+            traits=frozenset({"deterministic"}),
+        ),
+        Method(
             "lattice",
             "shoal.microdata.recoding.lattice:solve",
             "shoal.search.options:NoOptions",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.microdata.models.histogram import merged
-from shoal.microdata.models.model import Evidence
+from shoal.microdata.models.model import Evidence, Presence
 from shoal.microdata.recoding.classes import Classes
 from shoal.microdata.recoding.loss import Loss
 from shoal.microdata.recoding.problem import Problem
@@ -37,17 +37,20 @@ def release_at(classes: Classes, loss: Loss) -> Release:
         people <= problem.limit
         and bool(kept.any())
         and not bool((left_out & nobody).any())
-        and _average_allowed(classes, kept)
+        and _average_allowed(classes, kept, left_out)
         and (not problem.keep_suppressed or _may_be_kept(classes, left_out, people))
     )
     return Release(classes, left_out, people, allowed, loss.of(classes, left_out) if allowed else np.inf)
 
 
-def _average_allowed(classes: Classes, kept: np.ndarray) -> bool:
+def _average_allowed(classes: Classes, kept: np.ndarray, left_out: np.ndarray) -> bool:
     risks = classes.problem.average_risks
     if not risks:
         return True
-    return all(risk.allows(int(kept.sum()), classes.people_in(kept)) for risk in risks)
+    number = int(kept.sum())
+    if classes.problem.keep_suppressed and left_out.any():
+        kept, number = kept | left_out, number + 1
+    return all(risk.allows(number, classes.people_in(kept)) for risk in risks)
 
 
 def _may_be_kept(classes: Classes, left_out: np.ndarray, people: int) -> bool:
@@ -63,16 +66,23 @@ def _may_be_kept(classes: Classes, left_out: np.ndarray, people: int) -> bool:
 
 
 def may_be_allowed(classes: Classes) -> bool:
-    """Whether these levels or finer ones could be allowed: what is hopeless here is left out there, too."""
-    problem = classes.problem
-    if problem.limit > 0:
-        return classes.people_in(classes.hopeless) <= problem.limit
-    # Where nobody is left out every model is monotone: classes that all hold make larger ones that hold.
-    if classes.failing.any():
+    """Whether these levels or finer ones could be allowed: what is doomed here is left out there, too."""
+    if classes.people_in(doomed(classes)) > classes.problem.limit:
         return False
-    return _average_allowed(classes, classes.records > 0)
+    nobody = np.zeros(classes.size, dtype=bool)
+    return not _is_monotone(classes.problem) or _average_allowed(classes, classes.records > 0, nobody)
 
 
-def doomed(classes: Classes, problem: Problem) -> np.ndarray:
-    """The classes that are left out at these and at all finer levels."""
-    return classes.hopeless if problem.limit > 0 else classes.failing
+def doomed(classes: Classes) -> np.ndarray:
+    """The classes of which something is left out at these and at all finer levels; all of it, if anybody may be left out."""
+    return classes.failing if _is_monotone(classes.problem) else classes.hopeless
+
+
+def _is_monotone(problem: Problem) -> bool:
+    """Whether classes that all hold make larger ones that hold.
+
+    Where nobody is left out that is so for every model; but people with several tuples do not add up, and so shares of the
+    population do not either.
+    """
+    shares = any(isinstance(model, Presence) for model in problem.models)
+    return problem.limit == 0 and not (shares and problem.spread is not None)

@@ -13,7 +13,8 @@ class Recoding(Solution):
 
     Piece i stands for ``records[i]`` records of tuple ``tuples[i]``, released at ``levels[i]`` (a level for each key; the
     highest blanks the value), or left out if not ``kept[i]``. ``value`` and ``bound`` are losses in the problem's measure.
-    ``uniform`` are the levels where all that is kept has the same ones.
+    ``uniform`` are the levels where all that is kept has the same ones. A method that chooses among others says which it has
+    ``chosen``, and the ``reason`` in a sentence.
     """
 
     tuples: np.ndarray
@@ -21,4 +22,5 @@ class Recoding(Solution):
     levels: np.ndarray
     kept: np.ndarray
     uniform: tuple[int, ...] | None = None
-    nodes: int = 0
+    chosen: str = ""
+    reason: str = ""

@@ -1,0 +1,268 @@
+"""``shoal.recode``: from a frame to one in which every combination of keys is shared by at least k people."""
+
+from collections.abc import Mapping, Sequence
+from math import floor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.microdata.columns.hierarchies.hierarchy import read_values
+from shoal.microdata.columns.inputs import as_names, check_choice, read_frame
+from shoal.microdata.columns.orders import Orders, read_orders
+from shoal.microdata.columns.roles import guess_roles, with_roles
+from shoal.microdata.recoding.assembly import Asked, assemble
+from shoal.microdata.recoding.demands import (
+    check_columns,
+    check_mapping,
+    importance,
+    level_bounds,
+    read_demands,
+    trees_asked_for,
+)
+from shoal.microdata.recoding.keys import Keys, read_confidential
+from shoal.microdata.recoding.mapping import AppliedMapping
+from shoal.microdata.recoding.methods import METHODS
+from shoal.microdata.recoding.problem import MEASURES, Measure, Problem
+from shoal.microdata.recoding.result import Part, Recoded
+from shoal.numbers import number, whole
+from shoal.search import Budget, Observer, Seeds, silent
+from shoal.search.observer import mapped
+from shoal.search.threads import usable_threads
+
+if TYPE_CHECKING:
+    import narwhals as nw
+    from narwhals.typing import IntoDataFrame
+
+Order = Literal["keep", "sorted"]
+
+
+def recode(
+    frame: "IntoDataFrame",
+    quasi: Sequence[str],
+    k: int = 5,
+    *,
+    hierarchies: Mapping[str, Any] | None = None,
+    ordinal: Sequence[str] | Orders = (),
+    suppress: float = 0.0,
+    keep_suppressed: bool = False,
+    method: str = "auto",
+    options: Mapping[str, Any] | None = None,
+    measure: Measure = "loss",
+    weights: Mapping[str, float] | None = None,
+    stay: Sequence[str] = (),
+    levels: Mapping[str, int] | None = None,
+    apply: Any = None,
+    models: Sequence[str] = (),
+    confidential: Sequence[str] = (),
+    population: Any = None,
+    unit: str | None = None,
+    by: Sequence[str] = (),
+    sample_weights: str | None = None,
+    drop: Sequence[str] = (),
+    order: Order = "keep",
+    roles: Mapping[str, str] | None = None,
+    explain: bool = False,
+    budget: Budget | None = None,
+    seed: int | None = 0,
+    threads: int | None = None,
+    observer: Observer = silent,
+) -> Recoded:
+    """Make keys coarser, or blank them, until every combination is shared by at least k people, and prove how little that costs.
+
+    Every key has a hierarchy: what each value becomes, level by level, up to one label that says nothing. Where none is given
+    one is built, and a note says which. The result was verified by an independent check.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The records: a frame of pandas, Polars, Arrow or any other that Narwhals knows.
+    quasi : sequence of str
+        The keys: columns somebody may know of a person.
+    k : int, default 5
+        The least number of people who share a combination of keys.
+    hierarchies : mapping of str to hierarchy, optional
+        What the values of a key become: a rule such as ``"intervals(5,10,20)"``, the path of a file as ARX writes it, rows,
+        a frame of rows, or a ``Hierarchy``. Columns that are not named get what ``propose_hierarchies`` proposes.
+    ordinal : sequence of str, or mapping of str to sequence, default ()
+        Keys whose values have an order; of texts each with its values from the lowest on.
+    suppress : float, default 0
+        The largest share of people who may be left out of the release.
+    keep_suppressed : bool, default False
+        Release those who are left out with all keys blank; together they must meet every demand.
+    method : str, default "auto"
+        How to recode; ``shoal recode --method list`` shows all.
+    options : mapping, optional
+        Options of the method by name.
+    measure : {"loss", "entropy", "discernibility", "class-size", "cells"}, default "loss"
+        What is to be as small as possible.
+    weights : mapping of str to float, optional
+        How important a key is; 1 by default.
+    stay : sequence of str, default ()
+        Keys that must stay as they are.
+    levels : mapping of str to int, optional
+        Recode by hand: keys named here are released at these levels, the others as they are. What is then still unsafe is
+        left out (``method="lattice"``) or blanked.
+    apply : AppliedMapping or path, optional
+        Apply the recoding of an earlier release: its ``mapping``, or the file it was written to.
+    models : sequence of str, default ()
+        Further demands on every class: ``distinct(3)``, ``entropy(3)``, ``recursive(3,3)``, ``closeness(0.2)``,
+        ``closeness(0.15,ordered)``, ``likeness(1)``, ``k-map(10)``, ``presence(0,0.5)``, ``average-risk(0.05)`` …
+    confidential : sequence of str, default ()
+        The columns that models of values are about, each on its own.
+    population : DataFrame, optional
+        Everybody, with the same keys: for ``k-map`` and ``presence``.
+    unit : str, optional
+        The column that says whose records these are; k counts distinct units.
+    by : sequence of str, default ()
+        Columns that form strata, each recoded on its own; k holds within each.
+    sample_weights : str, optional
+        The column that says how many people a record stands for: margins in the report are weighted by it.
+    drop : sequence of str, default ()
+        Columns that are not released.
+    order : {"keep", "sorted"}, default "keep"
+        Keep the order of the records, by which they can be linked, or sort by what is released.
+    roles : mapping of str to str, optional
+        Corrections of the roles that ``guess_roles`` guesses, by column.
+    explain : bool, default False
+        Look also at what one level finer or coarser would cost, and at the front of loss against people left out.
+    budget : Budget, optional
+        How long to search. By default the usual amount of work.
+    seed : int or None, default 0
+        Where randomness begins; ``None`` begins from the system's entropy.
+    threads : int, optional
+        How many cores to use; all of them by default. They do not change the result.
+    observer : callable, optional
+        Called with a ``Progress`` now and then while the search goes on.
+
+    Returns
+    -------
+    Recoded
+        ``frame`` (of the kind that came in), ``levels``, ``k_release``, ``loss`` and its proved lower ``bound``, ``optimal``,
+        ``suppressed_records``, ``suppressed_cells``, ``losses`` by all measures, ``mapping``, ``notes`` and ``warnings``;
+        ``report()`` is a page, ``verify(frame)`` checks what was written and read back.
+
+    Raises
+    ------
+    InputError
+        Before any work: a column is missing, a hierarchy does not cover the values, k is above the number of people, a model
+        lacks its column, an option is unknown.
+    Infeasible
+        No recoding meets the demands; the message says how near one can get.
+
+    See Also
+    --------
+    propose_hierarchies : the hierarchies that are used where none is given.
+    anonymity : measure K without changing anything.
+    microaggregate : protect numbers by averages.
+
+    References
+    ----------
+    - P. Samarati, Protecting respondents' identities in microdata release, IEEE TKDE 13(6), 2001.
+    - F. Kohlmayer and others, Flash: efficient, stable and optimal k-anonymity, PASSAT 2012.
+    - A. Machanavajjhala and others, l-diversity, ICDE 2006; N. Li and others, t-closeness, ICDE 2007.
+
+    Examples
+    --------
+    >>> import polars as pl, shoal
+    >>> people = pl.DataFrame({"age": [31, 38, 47, 44, 33], "sex": list("ffmmf")})
+    >>> safe = shoal.recode(people, ["age", "sex"], k=2, method="lattice", hierarchies={"age": "intervals(10,20)"})
+    >>> safe.frame.rows()[0], safe.k_release, safe.optimal
+    (('30-39', 'f'), 2, True)
+    """
+    check_choice("measure", measure, MEASURES)
+    check_choice("order", order, get_args(Order))
+    METHODS[method].configure(options)
+    k = whole(k, "k", least=1)
+    number(suppress, "suppress", least=0.0, most=1.0)
+    data = read_frame(frame)
+    names, confidential, orders = as_names(quasi), as_names(confidential), read_orders(ordinal)
+    others = {
+        "by": as_names(by),
+        "drop": as_names(drop),
+        "stay": as_names(stay),
+        "confidential": confidential,
+        "unit": [] if unit is None else [unit],
+        "sample_weights": [] if sample_weights is None else [sample_weights],
+    }
+    given = dict(hierarchies or {})
+    check_columns(data, names, others, given, orders)
+    if len(data) == 0:
+        raise InputError("there are no records")
+    demands, k = read_demands(as_names(models), confidential, k, population)
+    guesses = with_roles(guess_roles(data), roles or {})
+    if apply is not None:
+        applied = apply if isinstance(apply, AppliedMapping) else AppliedMapping.read(Path(apply))
+        check_mapping(applied, names, levels)
+        given, levels, method, options = (
+            {**applied.hierarchies(data), **given},
+            applied.levels,
+            "lattice",
+            None,
+        )
+    everybody = None if population is None else read_frame(population)
+    keys = Keys.read(data, names, guesses, given, orders, everybody)
+    secrets = read_confidential(
+        data, confidential, demands, trees_asked_for(data, demands, guesses, given, orders)
+    )
+    units = None if unit is None else read_values(data[unit]).codes
+    exactly = "uniform" in METHODS[method].traits
+    lowest, highest = level_bounds(keys, levels, others["stay"], exactly=exactly)
+    weighed = importance(names, weights)
+    strata = _strata(data, others["by"])
+    parts = []
+    for place, members in enumerate(strata):
+        problem = Problem.of(
+            [leaves[members] for leaves in keys.leaves],
+            keys.hierarchies,
+            k=k,
+            units=None if units is None else units[members],
+            confidential={name: (codes[members], column) for name, (codes, column) in secrets.items()},
+            population=None if everybody is None else keys.leaves_of(everybody),
+            models=tuple(demands),
+            measure=measure,
+            weights=weighed,
+            lowest=lowest,
+            highest=highest,
+            keep_suppressed=keep_suppressed,
+            limit=floor(suppress * _people(units, members) + 1e-9),
+        )
+        phase = f"stratum {place + 1} of {len(strata)}" if len(strata) > 1 else ""
+        solution = METHODS[method].solve(
+            problem,
+            options,
+            budget=budget or Budget(),
+            seeds=Seeds(seed),
+            threads=usable_threads(threads),
+            observer=mapped(observer, lambda value: value, phase),
+        )
+        parts.append(Part(members, problem, solution))
+    asked = Asked(
+        k=k,
+        method=method,
+        options=options,
+        suppress=suppress,
+        by=tuple(others["by"]),
+        drop=tuple(others["drop"]),
+        unit=unit,
+        sample_weights=sample_weights,
+        order=order,
+        explain=explain,
+        seed=seed,
+        budget=budget,
+    )
+    return assemble(asked, data, guesses, keys, secrets, units, everybody, parts)
+
+
+def _strata(data: "nw.DataFrame", by: Sequence[str]) -> list[np.ndarray]:
+    """The records of each stratum, by the values of the columns."""
+    if not by:
+        return [np.arange(len(data))]
+    codes = np.stack([read_values(data[name]).codes for name in by], axis=1)
+    _, numbers = np.unique(codes, axis=0, return_inverse=True)
+    return [np.flatnonzero(numbers.reshape(-1) == stratum) for stratum in range(int(numbers.max()) + 1)]
+
+
+def _people(units: np.ndarray | None, members: np.ndarray) -> int:
+    return members.size if units is None else int(np.unique(units[members]).size)

@@ -1,0 +1,384 @@
+"""From solved parts to a result: the released frame, what holds of it, and what to say about it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from shoal.anonymity.measure import anonymity
+from shoal.errors import messages, parameter
+from shoal.microdata.columns.hierarchies.hierarchy import read_values
+from shoal.microdata.columns.inputs import read_sample_weights
+from shoal.microdata.columns.record_links import RecordLinks, released_numbers
+from shoal.microdata.columns.roles import Guess
+from shoal.microdata.columns.sorting import sorted_by_release
+from shoal.microdata.models.histogram import counted
+from shoal.microdata.models.model import (
+    AverageRisk,
+    ConfidentialColumn,
+    Evidence,
+    Model,
+    PopulationModel,
+)
+from shoal.microdata.recoding.explanation import explain
+from shoal.microdata.recoding.keys import Keys
+from shoal.microdata.recoding.losses import measured_losses
+from shoal.microdata.recoding.mapping import AppliedMapping, RecodedColumn
+from shoal.microdata.recoding.margins import compare_margins
+from shoal.microdata.recoding.problem import MEASURES
+from shoal.microdata.recoding.release import piece_of_records, released_column
+from shoal.microdata.recoding.release_check import ReleaseCheck
+from shoal.microdata.recoding.result import ModelOutcome, Part, Recoded
+from shoal.microdata.recoding.warnings import homogeneous_classes, remarks_on_models, warnings_on_release
+from shoal.search import Budget, informative
+
+Secrets = Mapping[str, tuple[np.ndarray, ConfidentialColumn]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked for besides the keys."""
+
+    k: int
+    method: str
+    options: Mapping[str, Any] | None
+    suppress: float
+    by: tuple[str, ...]
+    drop: tuple[str, ...]
+    unit: str | None
+    sample_weights: str | None
+    order: str
+    explain: bool
+    seed: int | None
+    budget: Budget | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """For every record the level of each key, and whether it is released with its keys."""
+
+    levels: np.ndarray
+    kept: np.ndarray
+
+    @classmethod
+    def of(cls, parts: Sequence[Part], n: int, columns: int) -> "_Cells":
+        levels, kept = np.zeros((n, columns), dtype=np.int8), np.zeros(n, dtype=bool)
+        for part in parts:
+            pieces = piece_of_records(part.problem, part.solution)
+            levels[part.members] = part.solution.levels[pieces]
+            kept[part.members] = part.solution.kept[pieces]
+        return cls(levels, kept)
+
+    def uniform(self, column: int, height: int) -> int | None:
+        """The level of a key where all released records have the same, or are blank."""
+        own = self.levels[self.kept, column]
+        shown = own[own < height]
+        if not shown.size:
+            return height
+        return int(shown[0]) if (shown == shown[0]).all() else None
+
+
+def assemble(
+    asked: Asked,
+    data: nw.DataFrame,
+    guesses: Sequence[Guess],
+    keys: Keys,
+    secrets: Secrets,
+    units: np.ndarray | None,
+    everybody: nw.DataFrame | None,
+    parts: Sequence[Part],
+) -> Recoded:
+    """Release the records, and tell everything about it; the release is verified."""
+    n = len(data)
+    cells = _Cells.of(parts, n, len(keys.names))
+    starred = parts[0].problem.keep_suppressed
+    released = np.ones(n, dtype=bool) if starred else cells.kept
+    people = np.arange(n) if units is None else units
+    levels = {
+        name: cells.uniform(column, hierarchy.height)
+        for column, (name, hierarchy) in enumerate(zip(keys.names, keys.hierarchies, strict=True))
+    }
+    blanks = _blanks(keys, cells, levels)
+    frame = _released_frame(data, keys, cells, starred, released)
+    shown = [*keys.names, *asked.by]
+    if asked.drop:
+        frame = frame.drop(*asked.drop)
+    order = np.arange(len(frame))
+    notes = [f"{item.column}: {item.reason}" for item in keys.proposals]
+    if asked.order == "sorted":
+        frame, order = sorted_by_release(frame, keys.names)
+    else:
+        notes.append(
+            f"records are in their original order, by which they can be linked; {parameter('order', 'sorted')} removes that"
+        )
+    measured = anonymity(_with_units(frame, asked, units, released, order), shown, unit=_unit(asked))
+    models, homogeneous = _outcomes(parts[0].problem.models, frame, shown, secrets, people, released, order)
+    coarser = [name for name in keys.names if levels[name] != 0 or blanks[name]]
+    problem = parts[0].problem
+    value, bound, optimal = _overall(parts)
+    uniform = len(parts) == 1 and parts[0].solution.uniform is not None
+    out = ~cells.kept
+    result = Recoded(
+        frame=frame.to_native(),
+        quasi=keys.names,
+        k=asked.k,
+        k_release=measured.k,
+        anonymity=measured,
+        proposals=keys.proposals,
+        levels=levels,
+        method=asked.method,
+        chosen=_chosen(asked, parts),
+        measure=problem.measure,
+        loss=value,
+        bound=informative(bound, value),
+        optimal=optimal,
+        losses=_losses(parts),
+        parts=tuple(parts),
+        records=int(released.sum()),
+        suppressed_records=int(out.sum()),
+        suppressed_people=int(np.unique(people[out]).size),
+        limit=sum(part.problem.limit for part in parts),
+        suppressed_cells=blanks,
+        models=models,
+        homogeneous=homogeneous,
+        margins=_margins(asked, data, keys, cells, levels),
+        notes=messages([*notes, *_reasons(parts), *remarks_on_models(problem.models)]),
+        warnings=messages(
+            [
+                *warnings_on_release(data, guesses, keys.names, frame.columns, coarser, asked.unit),
+                *_warnings_on_homogeneous(homogeneous),
+            ]
+        ),
+        settings=_settings(asked, problem.measure, problem.models, keys, problem.weights, starred),
+        record_links=RecordLinks.of(
+            released.tolist(), order.tolist(), released_numbers(frame, frame.columns)
+        ),
+        mapping=AppliedMapping(
+            tuple(
+                RecodedColumn(name, hierarchy, level)
+                for name, hierarchy, level in zip(
+                    keys.names, keys.hierarchies, parts[0].solution.uniform or (), strict=True
+                )
+            ),
+            asked.k,
+        )
+        if uniform
+        else None,
+        explanation=explain(problem, parts[0].solution.uniform, keys.names)  # type: ignore[arg-type]
+        if asked.explain and uniform
+        else None,
+        _check=ReleaseCheck(
+            names=keys.names,
+            hierarchies=keys.hierarchies,
+            values=keys.values,
+            kept=cells.kept,
+            order=order,
+            units=units,
+            groups=_groups(parts, n) if asked.by else None,
+            confidential=secrets,
+            population=None if everybody is None else [read_values(everybody[name]) for name in keys.names],
+            models=problem.models,
+            weights=problem.weights,
+            keep_suppressed=starred,
+        ),
+    )
+    result.verify()
+    return result
+
+
+def _released_frame(
+    data: nw.DataFrame, keys: Keys, cells: _Cells, starred: bool, released: np.ndarray
+) -> nw.DataFrame:
+    """The released records; a key that stays as it is keeps its type, others become labels."""
+    backend = nw.get_native_namespace(data)
+    columns = []
+    for place, (name, hierarchy, leaves) in enumerate(
+        zip(keys.names, keys.hierarchies, keys.leaves, strict=True)
+    ):
+        levels = cells.levels[:, place]
+        if starred:
+            levels = np.where(cells.kept, levels, hierarchy.height)
+        if not levels[released].any():
+            continue
+        labels = released_column(name, hierarchy, leaves, levels)
+        columns.append(nw.new_series(name, labels.to_list(), nw.String, backend=backend))
+    # Some frames cannot match a new column with their own index: the labels are put in before records are left out.
+    frame = data.with_columns(*columns) if columns else data
+    return frame if released.all() else frame.filter(released.tolist())
+
+
+def _unit(asked: Asked) -> str | None:
+    return None if asked.unit is None else "unit of each record"
+
+
+def _with_units(
+    frame: nw.DataFrame, asked: Asked, units: np.ndarray | None, released: np.ndarray, order: np.ndarray
+) -> Any:
+    """The release as it is counted: with its units, which may be dropped from it."""
+    if units is None:
+        return frame.to_native()
+    named = str(_unit(asked))
+    own = nw.new_series(named, units[released][order], nw.Int64, backend=nw.get_native_namespace(frame))
+    return frame.with_columns(own).to_native()
+
+
+def _outcomes(
+    models: Sequence[Model],
+    frame: nw.DataFrame,
+    shown: Sequence[str],
+    secrets: Secrets,
+    people: np.ndarray,
+    released: np.ndarray,
+    order: np.ndarray,
+) -> "tuple[tuple[ModelOutcome, ...], Any]":
+    """The worst class by each model, and classes that share one value, on what is released."""
+    codes = np.stack([read_values(frame[name]).codes for name in shown], axis=1)
+    _, classes = np.unique(codes, axis=0, return_inverse=True)
+    classes = classes.reshape(-1)
+    own = {name: values[released][order] for name, (values, _) in secrets.items()}
+    units = people[released][order]
+    homogeneous = homogeneous_classes(classes, units, own)
+    size = int(classes.max()) + 1
+    pairs = np.unique(np.stack([classes, units], axis=1), axis=0)
+    one = np.ones(classes.size, dtype=np.int64)
+    evidence = Evidence(
+        np.bincount(pairs[:, 0], minlength=size),
+        None,
+        {name: counted(classes, own[name], one, size, column.kinds) for name, (_, column) in secrets.items()},
+        {name: column for name, (_, column) in secrets.items()},
+    )
+    outcomes = []
+    for model in models:
+        if isinstance(model, PopulationModel):
+            continue
+        values = model.measured(evidence)
+        worst = (
+            values.mean()
+            if isinstance(model, AverageRisk)
+            else values.min()
+            if _more_is_better(model)
+            else values.max()
+        )
+        outcomes.append(ModelOutcome(model.text, getattr(model, "column", None), float(worst)))
+    return tuple(outcomes), homogeneous
+
+
+def _more_is_better(model: Model) -> bool:
+    return hasattr(model, "l") and not hasattr(model, "c")
+
+
+def _overall(parts: Sequence[Part]) -> tuple[float, float | None, bool]:
+    """The loss of all strata together, its bound, and whether both are the same for a proof."""
+    measure = parts[0].problem.measure
+    n = sum(part.problem.size for part in parts)
+
+    def joined(values: Sequence[float]) -> float:
+        if measure == "loss":
+            return sum(part.problem.size * value for part, value in zip(parts, values, strict=True)) / n
+        if measure == "class-size":
+            return n / sum(part.problem.size / value for part, value in zip(parts, values, strict=True))
+        return float(sum(values))
+
+    bounds = [part.solution.bound for part in parts]
+    value = joined([part.solution.value for part in parts])
+    bound = None if any(own is None for own in bounds) else min(value, joined(bounds))
+    return value, bound, all(part.solution.optimal for part in parts)
+
+
+def _losses(parts: Sequence[Part]) -> dict[str, float]:
+    """All measures over all strata."""
+    n = sum(part.problem.size for part in parts)
+    each: list[dict[str, float]] = [{**measured_losses(part.problem, part.solution)} for part in parts]
+    found: dict[str, float] = {}
+    for measure in MEASURES:
+        own = [losses[measure] for losses in each]
+        if measure == "loss":
+            found[measure] = (
+                sum(part.problem.size * value for part, value in zip(parts, own, strict=True)) / n
+            )
+        elif measure == "class-size":
+            found[measure] = n / sum(
+                part.problem.size / value for part, value in zip(parts, own, strict=True)
+            )
+        else:
+            found[measure] = float(sum(own))
+    return found
+
+
+def _blanks(keys: Keys, cells: _Cells, levels: Mapping[str, int | None]) -> dict[str, int]:
+    """How many released values of each key are blank, where the key is not blank for all."""
+    return {
+        name: 0
+        if levels[name] == hierarchy.height
+        else int((cells.levels[cells.kept, place] == hierarchy.height).sum())
+        for place, (name, hierarchy) in enumerate(zip(keys.names, keys.hierarchies, strict=True))
+    }
+
+
+def _margins(
+    asked: Asked, data: nw.DataFrame, keys: Keys, cells: _Cells, levels: Mapping[str, int | None]
+) -> dict[str, Any]:
+    given = read_sample_weights(data, asked.sample_weights)
+    weights = np.ones(len(data)) if given is None else given
+    found = {}
+    for place, (name, hierarchy, leaves) in enumerate(
+        zip(keys.names, keys.hierarchies, keys.leaves, strict=True)
+    ):
+        own = cells.levels[:, place]
+        level = levels[name]
+        # Where records differ, the level that most of the released ones have.
+        base = int(np.bincount(own[cells.kept]).argmax()) if level is None else level
+        found[name] = compare_margins(hierarchy, leaves, own, cells.kept, weights, base)
+    return found
+
+
+def _groups(parts: Sequence[Part], n: int) -> np.ndarray:
+    groups = np.zeros(n, dtype=np.int64)
+    for number, part in enumerate(parts):
+        groups[part.members] = number
+    return groups
+
+
+def _chosen(asked: Asked, parts: Sequence[Part]) -> str:
+    return next((part.solution.chosen for part in parts if part.solution.chosen), asked.method)
+
+
+def _reasons(parts: Sequence[Part]) -> list[str]:
+    return list(dict.fromkeys(part.solution.reason for part in parts if part.solution.reason))
+
+
+def _warnings_on_homogeneous(homogeneous: Sequence[Any]) -> list[str]:
+    return [
+        f"{one.classes:,} classes with {one.people:,} people share one value of '{one.column}': who is known to be in one has no "
+        f"secret there; {parameter('models', 'distinct(2)')} asks for more"
+        for one in homogeneous
+        if one.classes
+    ]
+
+
+def _settings(
+    asked: Asked, measure: str, models: Sequence[Model], keys: Keys, weights: np.ndarray, starred: bool
+) -> tuple[tuple[str, Any], ...]:
+    return (
+        ("k", asked.k),
+        ("keys", ", ".join(keys.names)),
+        ("method", asked.method),
+        ("options of the method", ", ".join(f"{n} = {v}" for n, v in (asked.options or {}).items()) or None),
+        ("measure of loss", measure),
+        ("importance of keys", ", ".join(f"{n} = {w:g}" for n, w in zip(keys.names, weights, strict=True))),
+        ("models", ", ".join(dict.fromkeys(model.text for model in models)) or None),
+        ("share of people that may be left out", asked.suppress),
+        ("those left out", "are released without keys" if starred else "are not released"),
+        ("strata", ", ".join(asked.by) or None),
+        ("columns dropped", ", ".join(asked.drop) or None),
+        ("unit counted in K", asked.unit or "record"),
+        ("a missing value", "is a value of its own"),
+        ("a blank", "is a value of its own, not that of a missing one"),
+        ("sample weights", asked.sample_weights),
+        ("order", asked.order),
+        ("iterations allowed", asked.budget.iterations if asked.budget else None),
+        ("seconds allowed", asked.budget.seconds if asked.budget else None),
+        ("seed", asked.seed),
+    )

@@ -1,0 +1,149 @@
+"""The method that chooses: a light recoding of whole columns, and single values blanked where it does not suffice.
+
+How light is best depends on the data: the best levels for several shares of people left out are candidates, and for each of
+them the values that would have to be blanked are counted. The one with the least total loss is worked out in full.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from pydantic import Field
+
+from shoal.errors import Infeasible
+from shoal.microdata.models.model import PopulationModel
+from shoal.microdata.recoding.classes import Levels
+from shoal.microdata.recoding.lattice import solve as best_levels
+from shoal.microdata.recoding.local_recoding.bound import lower_bound
+from shoal.microdata.recoding.local_recoding.items import Items
+from shoal.microdata.recoding.local_suppression.solve import solve as blank_values
+from shoal.microdata.recoding.loss import Loss
+from shoal.microdata.recoding.problem import Problem
+from shoal.microdata.recoding.solution import Recoding
+from shoal.search import Budget, Observer, Run, Seeds, silent
+from shoal.search.options import Options
+
+# Shares of people who would be left out at the levels that are tried as a beginning.
+_SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+# Boxes of the lattice for each of them.
+_BOXES = 20_000
+_BLANKED = ("loss", "cells", "entropy")
+
+
+class AutoOptions(Options):
+    """Options of ``auto``."""
+
+    candidates: int = Field(default=8, ge=1, le=100, description="most recodings of columns that are tried as a beginning")
+
+
+def solve(
+    problem: Problem,
+    options: AutoOptions | None = None,
+    *,
+    budget: Budget | None = None,
+    seeds: Seeds | None = None,
+    threads: int = 1,
+    observer: Observer = silent,
+    start: Levels | None = None,
+) -> Recoding:
+    """Recode columns lightly, then blank what is still unsafe; whole columns alone where that loses less.
+
+    >>> from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
+    >>> ages = Hierarchy([(str(age), f"{age // 10}0-{age // 10}9") for age in range(30, 50)])
+    >>> found = solve(Problem.of([np.array([0, 0, 0, 1, 12, 12, 12])], [ages], k=2))
+    >>> found.chosen, found.levels.ravel().tolist()
+    ('local-suppression', [0, 2, 0])
+    """
+    options = options or AutoOptions()
+    seeds = seeds or Seeds()
+    run = (budget or Budget()).start(observer)
+    whole = _whole_columns(problem, run)
+    best = whole
+    if problem.measure in _BLANKED and not any(isinstance(model, PopulationModel) for model in problem.models):
+        blanked = _blanked(problem, options, run, seeds, threads)
+        if blanked is not None and (best is None or blanked.value < best.value):
+            best = blanked
+    if best is None:
+        # Neither way meets the demands; the search over whole columns says how near one can get.
+        best_levels(problem, budget=Budget(iterations=_BOXES))
+        raise Infeasible("no recoding was found that meets these demands")
+    return _told(problem, best, whole, run)
+
+
+def _whole_columns(problem: Problem, run: Run) -> Recoding | None:
+    try:
+        return best_levels(problem, budget=run.remaining(iterations=_BOXES), observer=run.nested("recoding columns"))
+    except Infeasible:
+        return None
+
+
+def _blanked(problem: Problem, options: AutoOptions, run: Run, seeds: Seeds, threads: int) -> Recoding | None:
+    """The best of several beginnings, worked out in full."""
+    tried: list[tuple[float, Levels]] = []
+    for levels in _beginnings(problem, run)[: options.candidates]:
+        # A few iterations are enough to compare beginnings.
+        found = _from(problem, levels, run.remaining(iterations=0), seeds, threads, run.nested("comparing beginnings"))
+        if found is not None:
+            tried.append((found.value, levels))
+        if run.stopped:
+            break
+    if not tried:
+        return None
+    return _from(problem, min(tried)[1], run.remaining(), seeds, threads, run.nested("blanking values"))
+
+
+def _beginnings(problem: Problem, run: Run) -> list[Levels]:
+    """The lowest levels, and those that are best when some people may be left out."""
+    found = [problem.lowest]
+    for share in reversed(_SHARES):
+        if run.stopped:
+            break
+        limit = max(problem.limit, int(share * problem.units))
+        try:
+            solved = best_levels(
+                replace(problem, limit=limit, keep_suppressed=False), budget=run.remaining(iterations=_BOXES)
+            )
+        except Infeasible:
+            continue
+        if solved.uniform is not None and solved.uniform not in found:
+            found.append(solved.uniform)
+    return found
+
+
+def _from(
+    problem: Problem, levels: Levels, budget: Budget, seeds: Seeds, threads: int, observer: Observer
+) -> Recoding | None:
+    begun = replace(problem, lowest=levels)
+    try:
+        return blank_values(begun, budget=budget, seeds=seeds, threads=threads, observer=observer)
+    except Infeasible:
+        return None
+
+
+def _told(problem: Problem, best: Recoding, whole: Recoding | None, run: Run) -> Recoding:
+    """The choice with its reason, and a bound that holds for every recoding of single records."""
+    items = Items.of(problem)
+    bound = lower_bound(items, np.full(items.size, Loss(problem).full)) if problem.measure in _BLANKED else best.bound
+    run.report(best.value, bound=bound)
+    if best is whole:
+        chosen = "lattice"
+        reason = "recoding whole columns loses least; single values need not be blanked"
+    else:
+        chosen = "local-suppression"
+        reason = f"columns are recoded lightly, and {_blanks(problem, best):,} single values blanked: {best.value:.6g} is lost"
+        reason += f", {whole.value:.6g} if whole columns were recoded alone" if whole is not None else ""
+    closing = run.closing()
+    return replace(
+        best,
+        bound=None if bound is None else min(bound, best.value),
+        optimal=bound is not None and bound >= best.value * (1.0 - 1e-9),
+        chosen=chosen,
+        reason=reason,
+        **closing,
+    )
+
+
+def _blanks(problem: Problem, found: Recoding) -> int:
+    heights = np.array(problem.heights)
+    everywhere = (found.levels[found.kept] == heights).all(axis=0)
+    blank = (found.levels == heights) & ~everywhere & found.kept[:, None]
+    return int((blank * found.records[:, None]).sum())

@@ -1,0 +1,149 @@
+"""What was asked for, checked before any work: columns, models, levels, importance, strata."""
+
+from collections.abc import Mapping, Sequence
+from math import ceil
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from shoal.errors import InputError, parameter, unknown
+from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
+from shoal.microdata.columns.hierarchies.proposal import propose_all
+from shoal.microdata.columns.inputs import check_names, check_quasi
+from shoal.microdata.columns.orders import Orders
+from shoal.microdata.columns.roles import Guess
+from shoal.microdata.models.model import (
+    Closeness,
+    DistinctDiversity,
+    EntropyDiversity,
+    LargestRisk,
+    Model,
+    PopulationModel,
+    RecursiveDiversity,
+    ValueModel,
+    read_model,
+)
+from shoal.microdata.recoding.classes import Levels
+from shoal.microdata.recoding.keys import Keys
+from shoal.microdata.recoding.mapping import AppliedMapping
+from shoal.numbers import number, whole
+
+
+def check_columns(
+    data: nw.DataFrame,
+    quasi: Sequence[str],
+    roles: Mapping[str, Sequence[str]],
+    given: Mapping[str, Any],
+    orders: Orders,
+) -> None:
+    """An ``InputError`` for columns that are not there, or that cannot be two things at once.
+
+    ``roles`` are the names of other parameters with the columns given for each.
+    """
+    if not quasi:
+        raise InputError(f"name at least one key with {parameter('quasi')}")
+    check_names(data, [*quasi, *[name for names in roles.values() for name in names], *given, *orders])
+    check_quasi(quasi, None, ())
+    for role in ("confidential", "unit", "by", "drop", "sample_weights"):
+        for name in roles.get(role, ()):
+            if name in quasi:
+                raise InputError(f"column '{name}' is a key, so it cannot be in {parameter(role)}")
+    for name in roles.get("stay", ()):
+        if name not in quasi:
+            raise unknown("column", name, quasi, where="among the keys")
+    for name in roles.get("drop", ()):
+        if name in roles.get("by", ()):
+            raise InputError(f"column '{name}' is to be dropped, so it cannot be in {parameter('by')}")
+    others = {*quasi, *roles.get("confidential", ())}
+    for name in (*given, *orders):
+        if name not in others:
+            raise unknown("column", name, sorted(others), where="among the keys")
+
+
+def read_demands(
+    texts: Sequence[str], confidential: Sequence[str], k: int, population: Any
+) -> tuple[list[Model], int]:
+    """The models, and k with what they ask of it: l different values need l people."""
+    found: list[Model] = []
+    for text in texts:
+        for model in read_model(text, confidential):
+            if isinstance(model, LargestRisk):
+                k = max(k, model.k)
+                continue
+            if isinstance(model, PopulationModel) and population is None:
+                raise InputError(
+                    f"the model {text} needs everybody, with the same keys: {parameter('population')}"
+                )
+            if isinstance(model, DistinctDiversity | EntropyDiversity | RecursiveDiversity):
+                k = max(k, ceil(model.l))
+            found.append(model)
+    if population is not None and not any(isinstance(model, PopulationModel) for model in found):
+        raise InputError(
+            f"no model looks at the population; name one with {parameter('models')}, like k-map(5)"
+        )
+    if confidential and not any(isinstance(model, ValueModel) for model in found):
+        # Nothing is demanded of these columns; classes that share one value are counted all the same.
+        return found, k
+    return found, k
+
+
+def trees_asked_for(
+    data: nw.DataFrame,
+    models: Sequence[Model],
+    guesses: Sequence[Guess],
+    given: Mapping[str, Any],
+    orders: Orders,
+) -> dict[str, Hierarchy]:
+    """The hierarchies of confidential columns that a distance needs."""
+    names = [m.column for m in models if isinstance(m, Closeness) and m.distance == "hierarchical"]
+    if not names:
+        return {}
+    for name in names:
+        if name not in given:
+            raise InputError(
+                f"closeness by hierarchy needs one of column '{name}'; give it with {parameter('hierarchies')}"
+            )
+    found = propose_all(data, names, guesses, {name: given[name] for name in names}, orders)
+    return {name: found[name].hierarchy for name in names}
+
+
+def level_bounds(
+    keys: Keys, levels: Mapping[str, int] | None, stay: Sequence[str], *, exactly: bool
+) -> tuple[Levels, Levels]:
+    """The lowest and highest level allowed for each key.
+
+    Levels by hand are the lowest ones, and the only ones where a method releases whole columns (``exactly``).
+    """
+    heights = {name: hierarchy.height for name, hierarchy in zip(keys.names, keys.hierarchies, strict=True)}
+    lowest = dict.fromkeys(keys.names, 0)
+    for name, level in (levels or {}).items():
+        if name not in heights:
+            raise unknown("column", name, keys.names, where="among the keys")
+        lowest[name] = whole(level, f"the level of column '{name}'", most=heights[name])
+    highest = dict(heights)
+    if levels is not None and exactly:
+        highest = dict(lowest)
+    for name in stay:
+        highest[name] = lowest[name]
+    return tuple(lowest.values()), tuple(highest.values())
+
+
+def importance(names: Sequence[str], given: Mapping[str, float] | None) -> np.ndarray:
+    """How important each key is."""
+    weights = dict.fromkeys(names, 1.0)
+    for name, weight in (given or {}).items():
+        if name not in weights:
+            raise unknown("column", name, names, where="among the keys")
+        weights[name] = number(weight, f"the weight of column '{name}'", least=0.0, most=1e9)
+    if not any(weights.values()):
+        raise InputError("the weights of the keys are all 0, so nothing would be lost by blanking them")
+    return np.array(list(weights.values()))
+
+
+def check_mapping(applied: AppliedMapping, names: Sequence[str], levels: Mapping[str, int] | None) -> None:
+    """An ``InputError`` unless an earlier recoding is one of the same keys."""
+    if levels is not None:
+        raise InputError(f"give levels by hand or an earlier {parameter('apply')}, not both")
+    if sorted(applied.names) != sorted(names):
+        raise InputError(f"the mapping is about other keys: {', '.join(applied.names)}")

@@ -1,0 +1,127 @@
+"""``recode`` as an operation: from data by its name to a checked release with the mapping that was applied."""
+
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import InputError, parameter
+from shoal.microdata.columns.hierarchies.operation import given_hierarchies, read_files
+from shoal.microdata.recoding.settings import RecodeSettings
+from shoal.operation import Operation, Place, Product, Records, Workplace, call
+
+if TYPE_CHECKING:
+    from shoal.microdata.recoding.result import Recoded
+
+
+def run(settings: RecodeSettings, place: Workplace) -> "Recoded":
+    """Recode the records."""
+    from shoal.microdata.columns.orders import read_orders, value_label_orders
+    from shoal.microdata.recoding.api import recode
+    from shoal.microdata.recoding.mapping import AppliedMapping
+    from shoal.search.overall import Overall
+
+    place.say("reading")
+    records = place.records(settings.data)
+    orders: Any = read_orders(settings.ordinal)
+    if records.labels is not None:
+        orders = value_label_orders(orders, records.labels.values, records.labels.measures)
+    population = None if settings.population is None else place.records(settings.population, like=records)
+    earlier = None if settings.apply is None else AppliedMapping.read(place.file(settings.apply))
+    place.say("searching")
+    return call(
+        recode,
+        settings,
+        place,
+        records.as_written,
+        hierarchies=given_hierarchies(settings.hierarchies, place),
+        ordinal=orders,
+        population=None if population is None else population.as_written,
+        apply=earlier,
+        drop=removed(settings, records),
+        roles=records.roles,
+        # The curves of several searches would not make one picture.
+        observer=Overall(place.observe) if settings.by else place.observe,
+    )
+
+
+def removed(settings: RecodeSettings, records: Records) -> list[str]:
+    """The columns to remove: those named, or else confirmed identifiers that nothing asks for."""
+    if settings.drop is not None:
+        return settings.drop
+    wanted = {*settings.quasi, *settings.confidential, *settings.by, settings.unit, settings.sample_weights}
+    roles = records.roles or {}
+    return [name for name, role in roles.items() if role == "identifier" and name not in wanted]
+
+
+def reads(settings: RecodeSettings) -> list[Place]:
+    """The data, and what belongs to it."""
+    beside = [settings.population, settings.apply]
+    return [settings.data, *read_files(settings.hierarchies), *[name for name in beside if name is not None]]
+
+
+def check(settings: RecodeSettings, written: frozenset[str]) -> None:
+    """Refuse what cannot be written with these settings, before anything is read."""
+    if "mapping" in written and settings.by:
+        raise InputError(
+            f"every stratum of {parameter('by')} has a recoding of its own; one mapping cannot hold them"
+        )
+
+
+def _mapping(result: "Recoded", settings: RecodeSettings) -> str | None:
+    """What every value became; where records of one value differ there is no such list."""
+    return None if result.mapping is None else result.mapping.text()
+
+
+OPERATION = Operation(
+    name="recode",
+    title="Recode keys",
+    summary="Make keys coarser or blank them, until k people share each combination.",
+    description="Finds the recoding that loses least, and says how far it is from the best possible. Works without a hierarchy "
+    "file: a rule is proposed for each key and printed.\n\n"
+    f"Ctrl-C or {parameter('time_limit')} end the search with the best found so far, checked like any other result.",
+    examples=(
+        "shoal recode survey.csv --quasi age,sex,municipality,education -k 5 -o safe.csv --report safe.html",
+        'shoal recode survey.csv --quasi age,sex -k 3 --hierarchy "age=intervals(5,10,20)" --suppress 0.05 --method lattice',
+    ),
+    doing="recoding",
+    settings=RecodeSettings,
+    run=run,
+    reads=reads,
+    check=check,
+    titled=lambda settings: f"{settings.data}: k = {settings.k} over {', '.join(settings.quasi)}",
+    products=(
+        Product(
+            "output",
+            "Where to write.",
+            lambda result, settings: result.frame,
+            short="-o",
+            metavar="DATA",
+            check=lambda result, settings: result.verify,
+            files=(
+                ("release.csv", "Released records (CSV)"),
+                ("release.parquet", "Released records (Parquet)"),
+                ("release.xlsx", "Released records (Excel)"),
+            ),
+            subject="the recoded records",
+        ),
+        Product(
+            "mapping",
+            f"Write what every value became, for {parameter('apply')} next time; internal.",
+            _mapping,
+            form="text",
+            metavar="MAPPING",
+            internal=True,
+            files=(("mapping.json", "The mapping that was applied, internal"),),
+        ),
+        Product(
+            "record_links",
+            "Write which released record is which, for 'shoal compare'; internal.",
+            lambda result, settings: result.record_links.csv(),
+            form="text",
+            internal=True,
+            files=(("record-links.csv", ""),),
+        ),
+    ),
+    methods="shoal.microdata.recoding.methods:METHODS",
+    telling="shoal.microdata.recoding.report",
+    function="shoal.microdata.recoding.api:recode",
+    apart=frozenset({"roles"}),
+)

@@ -1,0 +1,269 @@
+"""The report of a recoding: what a release officer must see to sign, and nothing confidential."""
+
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import parameter
+from shoal.microdata.recoding.margins import largest_change
+from shoal.operation import Rows
+from shoal.report import charts
+from shoal.report.page import Page
+
+if TYPE_CHECKING:
+    from shoal.microdata.recoding.explanation import Neighbour
+    from shoal.microdata.recoding.result import Recoded
+    from shoal.search import Progress
+
+_MEASURES = {
+    "loss": "share of values a label stands for",
+    "entropy": "bits to the original values",
+    "discernibility": "records that look alike, summed",
+    "class-size": "records for each class",
+    "cells": "values that changed",
+}
+# Labels that fewer people have are not listed.
+_LISTED = 30
+
+
+def glimpse(progress: "Progress") -> str:
+    """How far the search is."""
+    value = "" if progress.value is None else f"loss {progress.value:.6g}"
+    bound = "" if progress.bound is None else f", at least {progress.bound:.6g}"
+    return f"{value}{bound}  {progress.work:,} looked at"
+
+
+def figures(result: "Recoded", settings: object) -> dict[str, Any]:
+    """Everything that is known of a release in numbers."""
+    return {
+        "method": result.method,
+        "chosen": result.chosen,
+        "k": result.k,
+        "k_release": result.k_release,
+        "quasi": list(result.quasi),
+        "records": result.records,
+        "suppressed_records": result.suppressed_records,
+        "suppressed_people": result.suppressed_people,
+        "suppressed_cells": sum(result.suppressed_cells.values()),
+        "suppressed_by_column": dict(result.suppressed_cells),
+        "measure": result.measure,
+        "loss": result.loss,
+        "bound": result.bound,
+        "optimal": result.optimal,
+        "losses": dict(result.losses),
+        "levels": dict(result.levels),
+        "rules": {item.column: item.rule for item in result.proposals},
+        "classes": result.anonymity.classes,
+        "average_risk": result.anonymity.average_risk,
+        "models": [{"model": one.model, "column": one.column, "worst": one.worst} for one in result.models],
+        "homogeneous": [
+            {"column": one.column, "classes": one.classes, "people": one.people} for one in result.homogeneous
+        ],
+        "nodes": result.nodes,
+        "stopped_by": str(result.stopped_by),
+        "seconds": result.seconds,
+        "verified": True,
+        **_explained(result),
+        "notes": list(result.notes),
+        "warnings": list(result.warnings),
+    }
+
+
+def _explained(result: "Recoded") -> dict[str, Any]:
+    why = result.explanation
+    if why is None:
+        return {}
+    front = None if why.front is None else [_neighbour(one) for one in why.front]
+    return {"neighbours": [_neighbour(one) for one in why.neighbours], "front": front}
+
+
+def _neighbour(one: "Neighbour") -> dict[str, Any]:
+    return {
+        "levels": list(one.levels),
+        "column": one.column,
+        "step": one.step,
+        "loss": one.loss,
+        "people_left_out": one.people_left_out,
+        "records_left_out": one.records_left_out,
+    }
+
+
+def facts(result: "Recoded", settings: object) -> list[tuple[str, Any]]:
+    """What a person wants to know first."""
+    return [
+        ("records released", f"{result.records:,}"),
+        (
+            "left out",
+            f"{result.suppressed_people:,} people, {result.suppressed_records:,} records (at most {result.limit:,} people)",
+        ),
+        ("values blanked", f"{sum(result.suppressed_cells.values()):,}"),
+        ("K of the release", f"{result.k_release} over {', '.join(result.quasi)} (k asked for: {result.k})"),
+        (f"loss ({_MEASURES[result.measure]})", f"{result.loss:.6g}{_quality(result)}"),
+        *[
+            (
+                f"{one.model}{f' of {one.column}' if one.column else ''}",
+                f"holds; the worst class has {one.worst:.4g}",
+            )
+            for one in result.models
+        ],
+        *[
+            (f"classes that share one {one.column}", f"{one.classes:,} with {one.people:,} people")
+            for one in result.homogeneous
+        ],
+        ("method", f"{result.chosen}, {result.nodes:,} looked at, stopped by {result.stopped_by}"),
+    ]
+
+
+def _quality(result: "Recoded") -> str:
+    if result.optimal:
+        return f", proved optimal among {_among(result)}"
+    if result.bound is None:
+        return ""
+    return f"; {_among(result)} lose at least {result.bound:.6g}"
+
+
+def _among(result: "Recoded") -> str:
+    kinds = {
+        "lattice": "recodings of whole columns",
+        "local-suppression": "sets of blanked values",
+        "local": "recodings of groups",
+    }
+    return kinds.get(result.chosen, "recodings of this kind")
+
+
+def tables(result: "Recoded", settings: object) -> list[Rows]:
+    """The keys with their levels, and what neighbours would cost."""
+    rows = [
+        Rows(["key", "level", "of", "labels", "blanked", "largest change of a share", "rule"], _keys(result))
+    ]
+    if result.explanation is not None:
+        rows.append(Rows(_NEIGHBOURS, _neighbours(result), title="One level finer or coarser"))
+        if result.explanation.front is not None:
+            rows.append(
+                Rows(
+                    [*result.quasi, "loss", "people left out"],
+                    _front(result),
+                    title="Loss against people left out",
+                )
+            )
+    return rows
+
+
+_NEIGHBOURS = ["key", "step", "loss", "people left out", "records left out"]
+
+
+def _keys(result: "Recoded") -> list[tuple[Any, ...]]:
+    found = []
+    for item in result.proposals:
+        level = result.levels[item.column]
+        found.append(
+            (
+                item.column,
+                "mixed" if level is None else level,
+                item.hierarchy.height,
+                None if level is None else item.sizes[level],
+                result.suppressed_cells[item.column],
+                f"{largest_change(result.margins[item.column]):.4f}",
+                item.rule,
+            )
+        )
+    return found
+
+
+def _neighbours(result: "Recoded") -> list[tuple[Any, ...]]:
+    assert result.explanation is not None
+    return [
+        (
+            one.column,
+            "finer" if one.step < 0 else "coarser",
+            f"{one.loss:.6g}",
+            one.people_left_out,
+            one.records_left_out,
+        )
+        for one in result.explanation.neighbours
+    ]
+
+
+def _front(result: "Recoded") -> list[tuple[Any, ...]]:
+    assert result.explanation is not None and result.explanation.front is not None
+    return [(*one.levels, f"{one.loss:.6g}", one.people_left_out) for one in result.explanation.front]
+
+
+def page(result: "Recoded", settings: object = None) -> Page:
+    """The report of one release."""
+    out = Page("Recoded records", f"k = {result.k}, {len(result.quasi)} keys")
+    out.section("Result")
+    anonymity = result.anonymity
+    out.facts(
+        [
+            *facts(result, settings),
+            (
+                "units in classes below 3, 5, 10",
+                ", ".join(f"{anonymity.below(size):,}" for size in (3, 5, 10)),
+            ),
+            ("largest risk of a unit", f"{anonymity.maximum_risk:.3g}"),
+            ("average risk of a unit", f"{anonymity.average_risk:.3g}"),
+        ]
+    )
+    for warning in result.warnings:
+        out.warning(warning)
+    for note in result.notes:
+        out.note(note)
+    out.section("Keys")
+    out.table(["key", "level", "of", "labels", "blanked", "largest change of a share", "rule"], _keys(result))
+    out.note(
+        "Optimal means: for this measure of loss, these hierarchies, this limit, these models and this rule for missing values, "
+        f"among {_among(result)}."
+    )
+    out.note(
+        "A missing value is a value of its own; a blank is another one. k says nothing about what a class shares: classes that "
+        "share one confidential value are counted above where such columns are named."
+    )
+    out.section("What is lost")
+    out.table(["measure", "loss"], [(_MEASURES[name], value) for name, value in result.losses.items()])
+    _explanation(out, result)
+    _margins(out, result)
+    out.provenance(
+        result.settings,
+        "classes, models, limit and loss recomputed from the released frame by a check that shares no code with the search",
+    )
+    return out
+
+
+def _explanation(out: Page, result: "Recoded") -> None:
+    why = result.explanation
+    if why is None:
+        return
+    out.section("Why this recoding")
+    out.table(_NEIGHBOURS, _neighbours(result))
+    if why.front is None:
+        out.note(f"There are too many recodings to look at all; {parameter('levels')} looks at one.")
+        return
+    out.table([*result.quasi, "loss", "people left out"], _front(result))
+    if len(why.front) > 1:
+        curve = {"least loss": [(one.people_left_out, one.loss) for one in why.front]}
+        out.chart(
+            charts.lines(curve, x="people left out", y="loss"),
+            "The least loss for each number of people left out.",
+        )
+
+
+def _margins(out: Page, result: "Recoded") -> None:
+    """Shares of labels before and after; of rare labels, and of records, nothing is shown."""
+    out.section("What an analyst keeps")
+    least = max(result.k, 10)
+    for name, margins in result.margins.items():
+        listed = [margin for margin in margins if margin.records >= least]
+        if not listed or len(margins) == 1:
+            continue
+        out.text(f"{name}: labels with at least {least} records")
+        out.table(
+            ["label", "share before", "after", "blanked or left out, %"],
+            [
+                (
+                    "missing" if margin.label is None else margin.label,
+                    f"{margin.before:.4f}",
+                    f"{margin.after:.4f}",
+                    f"{100 * margin.hidden / margin.records:.1f}",
+                )
+                for margin in sorted(listed, key=lambda margin: -margin.records)[:_LISTED]
+            ],
+        )

@@ -1,0 +1,143 @@
+"""The result of ``shoal.recode``: a recoded frame with everything that is known of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.anonymity.measure import Anonymity
+from shoal.microdata.columns.hierarchies.proposal import Proposal
+from shoal.microdata.columns.record_links import RecordLinks
+from shoal.microdata.recoding.margins import Margin
+from shoal.microdata.recoding.problem import Measure, Problem
+from shoal.microdata.recoding.release_check import ReleaseCheck
+from shoal.microdata.recoding.solution import Recoding
+from shoal.report.glance import Glance
+from shoal.search import StopReason
+
+if TYPE_CHECKING:
+    from shoal.microdata.recoding.explanation import Explanation
+    from shoal.microdata.recoding.mapping import AppliedMapping
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The records that were recoded together: all, or those of one stratum."""
+
+    members: np.ndarray
+    problem: Problem
+    solution: Recoding
+
+
+@dataclass(frozen=True)
+class ModelOutcome:
+    """What a model asked for, and the worst that a class of the release has."""
+
+    model: str
+    column: str | None
+    worst: float
+
+
+@dataclass(frozen=True)
+class Homogeneous:
+    """Classes that share one value of a column: who is in such a class has no secret there, whatever k is."""
+
+    column: str
+    classes: int
+    people: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Recoded(Glance):
+    """A recoded frame with everything that is known of it.
+
+    ``frame`` is of the kind that came in. ``levels`` says at which level each key is released, ``None`` where records differ
+    by more than blanks, which ``suppressed_cells`` counts.
+    ``k_release`` is what the released frame has over the keys. ``loss`` and ``bound`` are in the ``measure`` that was
+    minimised, ``losses`` by all measures. ``method`` is the one asked for, ``chosen`` what it came to.
+    ``mapping`` (where one recoding holds for all) and ``record_links`` are internal.
+    """
+
+    frame: Any
+    quasi: tuple[str, ...]
+    k: int
+    k_release: int
+    anonymity: Anonymity
+    proposals: tuple[Proposal, ...]
+    levels: Mapping[str, int | None]
+    method: str
+    chosen: str
+    measure: Measure
+    loss: float
+    bound: float | None
+    optimal: bool
+    losses: Mapping[str, float]
+    parts: tuple[Part, ...]
+    records: int
+    suppressed_records: int
+    suppressed_people: int
+    limit: int
+    suppressed_cells: Mapping[str, int]
+    models: tuple[ModelOutcome, ...]
+    homogeneous: tuple[Homogeneous, ...]
+    margins: Mapping[str, tuple[Margin, ...]]
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+    settings: tuple[tuple[str, Any], ...]
+    record_links: RecordLinks
+    mapping: "AppliedMapping | None"
+    explanation: "Explanation | None"
+    _check: ReleaseCheck
+
+    def glance(self) -> dict[str, Any]:
+        """What was recoded, what holds and what it cost."""
+        return {
+            "records": self.records,
+            "quasi": self.quasi,
+            "k": self.k,
+            "k_release": self.k_release,
+            "loss": self.loss,
+            "bound": self.bound,
+            "optimal": self.optimal,
+            "suppressed_records": self.suppressed_records,
+            "suppressed_cells": sum(self.suppressed_cells.values()),
+            "method": self.chosen,
+        }
+
+    @property
+    def recoding(self) -> Mapping[str, int | None]:
+        """The same as ``levels``."""
+        return self.levels
+
+    @property
+    def stopped_by(self) -> StopReason:
+        """What ended the search: the most telling reason over all strata."""
+        order = [
+            StopReason.INTERRUPT,
+            StopReason.TIME,
+            StopReason.TARGET,
+            StopReason.ITERATIONS,
+            StopReason.OPTIMAL,
+        ]
+        return min((part.solution.stopped_by for part in self.parts), key=order.index)
+
+    @property
+    def seconds(self) -> float:
+        """How long the search took."""
+        return float(sum(part.solution.seconds for part in self.parts))
+
+    @property
+    def nodes(self) -> int:
+        """How much was looked at: boxes of levels, or iterations."""
+        return int(sum(part.solution.work for part in self.parts))
+
+    def verify(self, released: Any = None) -> None:
+        """Recompute classes, models, loss and limit from a frame (by default the one held here); raise if they differ."""
+        self._check(self, self.frame if released is None else released)
+
+    def report(self) -> Any:
+        """The report as a page; ``.write(path)`` writes it."""
+        from shoal.microdata.recoding.report import page
+
+        return page(self)

@@ -1,0 +1,161 @@
+"""The settings of ``recode``."""
+
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field
+
+from shoal.microdata.columns.settings import HierarchyTexts, Ordinal
+from shoal.search.settings import SearchSettings
+from shoal.settings import Column, Columns, Data, Options, Spelling, Weights, setting, split_weights, switch
+
+_DEMANDS = "What must hold"
+_KEYS = "Keys and loss"
+_RECORDS = "Records"
+
+
+def _split_levels(text: str) -> dict[str, int]:
+    levels = split_weights(text)
+    if any(not level.is_integer() for level in levels.values()):
+        raise ValueError("needs whole numbers, like age=2,sex=0")
+    return {name: int(level) for name, level in levels.items()}
+
+
+#: A level for each of some columns, and models like ``distinct(3)``.
+LevelsByName: TypeAlias = Annotated[
+    dict[str, Annotated[int, Field(ge=0, le=1000)]],
+    Spelling(
+        "weights",
+        "a=2,b=0",
+        _split_levels,
+        lambda levels: ",".join(f"{name}={level}" for name, level in levels.items()),
+    ),
+]
+Models: TypeAlias = Annotated[list[str], Spelling("rules", "MODEL", list, " ".join, repeated=True)]
+
+
+class RecodeSettings(SearchSettings):
+    """Which keys to recode, what must hold after, and what may be lost."""
+
+    data: Data = setting(
+        ..., "A file (or FILE.xlsx::SHEET), or URL::table of a database.", argument=True, label="Data"
+    )
+    quasi: Columns = setting(
+        ...,
+        "The keys: columns somebody may know of a person.",
+        metavar="a,b,c",
+        label="Keys",
+        min_length=1,
+    )
+    k: int = setting(
+        5,
+        "Least number of people who share a combination of keys.",
+        short="-k",
+        label="k, least number of people who share their keys",
+        ge=1,
+        le=10**9,
+        served={"le": 10**6},
+    )
+    hierarchies: HierarchyTexts = setting(
+        {},
+        "What the values of a key become: a file, or a rule like intervals(5,10,20,top=85); may be repeated.",
+        flag="--hierarchy",
+        label="Hierarchies",
+        metavar="a=FILE|RULE",
+        otherwise="built for each key; the rule is printed",
+    )
+    suppress: float = setting(
+        0.0,
+        "Largest share of people who may be left out.",
+        label="Share of people who may be left out",
+        metavar="SHARE",
+        ge=0,
+        le=1,
+    )
+    models: Models = setting(
+        [],
+        "A further demand: distinct(3), entropy(3), recursive(3,3), closeness(0.2), closeness(0.15,ordered), likeness(1), "
+        "k-map(10), presence(0,0.5), average-risk(0.05), largest-risk(0.1); may be repeated.",
+        section=_DEMANDS,
+        flag="--model",
+        label="Models",
+    )
+    confidential: Columns = setting(
+        [],
+        "Columns that models of values are about.",
+        section=_DEMANDS,
+        label="Confidential columns",
+    )
+    population: Data | None = setting(
+        None,
+        "Everybody, with the same keys, for k-map and presence.",
+        section=_DEMANDS,
+        flag="--population-file",
+        label="Population",
+    )
+    unit: Column | None = setting(
+        None, "Count distinct units in k.", section=_DEMANDS, label="Unit", otherwise="every record is one"
+    )
+    ordinal: Ordinal = setting(
+        [], "Keys whose values have an order; texts need it stated.", section=_KEYS, label="Orders of values"
+    )
+    measure: Literal["loss", "entropy", "discernibility", "class-size", "cells"] = setting(
+        "loss",
+        "What is to be as small as possible.",
+        section=_KEYS,
+        label="Loss",
+        words={
+            "loss": "share of values a label stands for",
+            "entropy": "bits to the original values",
+            "discernibility": "records that look alike",
+            "class-size": "records for each class",
+            "cells": "values that change",
+        },
+    )
+    weights: Weights | None = setting(
+        None, "Importance of keys.", section=_KEYS, flag="--importance", label="Importance of keys"
+    )
+    stay: Columns = setting([], "Keys that must stay as they are.", section=_KEYS, label="Keys that stay")
+    levels: LevelsByName | None = setting(
+        None,
+        "Recode by hand: these levels, 0 for keys not named.",
+        section=_KEYS,
+        label="Levels by hand",
+    )
+    apply: str | None = setting(
+        None,
+        "Apply the recoding of an earlier release.",
+        section=_KEYS,
+        metavar="MAPPING",
+        only="command",
+    )
+    by: Columns = setting([], "Strata that are recoded each on its own.", section=_RECORDS, label="Strata")
+    drop: Columns | None = setting(
+        None, "Identifiers to remove.", section=_RECORDS, label="Columns to remove"
+    )
+    keep_suppressed: bool = switch(
+        "Release those who are left out with all keys blank.",
+        section=_RECORDS,
+        label="Release those left out without keys",
+    )
+    sample_weights: Column | None = setting(
+        None,
+        "People a record stands for, in the margins of the report.",
+        section=_RECORDS,
+        label="Sample weights",
+    )
+    order: Literal["keep", "sorted"] = setting(
+        "keep",
+        "Order of the released records.",
+        section=_RECORDS,
+        label="Order of the released records",
+        words={"keep": "as it was", "sorted": "sorted"},
+    )
+    method: str = setting("auto", "How to recode; 'list' shows all methods.", section="Search", max_length=40)
+    options: Options = setting(
+        {}, "An option of the method; may be repeated.", section="Search", flag="--option"
+    )
+    explain: bool = switch(
+        "Show what one level finer would cost, and loss against people left out.",
+        section="Result",
+        label="Explain the choice",
+    )

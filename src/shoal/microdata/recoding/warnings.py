@@ -1,0 +1,109 @@
+"""What a careful colleague would point out of a recoding: shared secrets, keys given away by other columns, limits of models."""
+
+from collections.abc import Mapping, Sequence
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from shoal.errors import parameter
+from shoal.microdata.columns.roles import Guess, knowable
+from shoal.microdata.models.model import Model, ValueModel
+from shoal.microdata.recoding.result import Homogeneous
+
+# A column that takes more values than this share of the records tells records apart, not keys.
+_TELLS_APART = 0.5
+
+
+def homogeneous_classes(
+    classes: np.ndarray, units: np.ndarray, columns: Mapping[str, np.ndarray]
+) -> tuple[Homogeneous, ...]:
+    """Classes of released records in which all share one value, by column.
+
+    >>> homogeneous_classes(np.array([0, 0, 1, 1]), np.arange(4), {"c": np.array([5, 5, 5, 6])})
+    (Homogeneous(column='c', classes=1, people=2),)
+    """
+    found = []
+    for name, codes in columns.items():
+        table = pl.DataFrame({"class": classes, "unit": units, "value": codes})
+        alike = table.group_by("class").agg(
+            pl.col("value").n_unique().alias("values"), pl.col("unit").n_unique().alias("people")
+        )
+        shared = alike.filter(pl.col("values") == 1)
+        found.append(Homogeneous(name, shared.height, int(shared["people"].sum() or 0)))
+    return tuple(found)
+
+
+def warnings_on_release(
+    data: nw.DataFrame,
+    guesses: Sequence[Guess],
+    quasi: Sequence[str],
+    kept: Sequence[str],
+    coarser: Sequence[str],
+    unit: str | None,
+) -> list[str]:
+    """Columns that are released beside the keys: identifiers, what may be known too, and what gives a key away."""
+    found = []
+    beside = [guess for guess in guesses if guess.column in kept and guess.column not in quasi]
+    identifiers = [guess.column for guess in beside if guess.role == "identifier" or guess.column == unit]
+    if identifiers:
+        found.append(
+            f"{_named(identifiers)} say who somebody is and {_are(identifiers)} released; "
+            f"remove {_them(identifiers)} with {parameter('drop')}"
+        )
+    known = [name for name in knowable(beside) if name not in identifiers]
+    if known:
+        found.append(
+            f"{_named(known)} may be known of somebody, too, and {_are(known)} no key: K does not count {_them(known)}; "
+            f"add {_them(known)} to {parameter('quasi')}, or remove {_them(known)} with {parameter('drop')}"
+        )
+    given_away = [
+        (name, other)
+        for name in coarser
+        for other in kept
+        if other not in quasi and _determines(data, other, name)
+    ]
+    found += [
+        f"key '{name}' is made coarser, but column '{other}', released as it is, determines it; "
+        f"make '{other}' a key, or remove it with {parameter('drop')}"
+        for name, other in given_away
+    ]
+    return found
+
+
+def _determines(data: nw.DataFrame, other: str, key: str) -> bool:
+    """Whether who knows one column knows the other: an age band beside a birth year."""
+    try:
+        pairs = pl.DataFrame({"other": data[other].to_polars(), "key": data[key].to_polars()})
+    except Exception:
+        return False
+    if pairs["other"].dtype.is_nested() or pairs["other"].dtype == pl.Object:
+        return False
+    different = pairs["other"].n_unique()
+    if different > _TELLS_APART * pairs.height or pairs["key"].n_unique() <= 1:
+        return False
+    return pairs.unique().height == different
+
+
+def remarks_on_models(models: Sequence[Model]) -> list[str]:
+    """What models do not promise."""
+    if not any(isinstance(model, ValueModel) for model in models):
+        return []
+    return [
+        "diversity and closeness do not hold against somebody who knows how the recoding was chosen: the choice itself depends "
+        "on the confidential values"
+    ]
+
+
+def _named(names: Sequence[str]) -> str:
+    listed = ", ".join(f"'{name}'" for name in names[:8])
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return f"{'column' if len(names) == 1 else 'columns'} {listed}{more}"
+
+
+def _are(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def _them(names: Sequence[str]) -> str:
+    return "it" if len(names) == 1 else "them"
