@@ -116,10 +116,18 @@ def test_the_population_is_looked_at() -> None:
     everybody = survey(2000, 1)
     data = everybody.head(200)
     safe = shoal.recode(
-        data, ["age", "sex"], 1, population=everybody, models=["k-map(20)"], method="lattice", hierarchies=AGES
+        data,
+        ["age", "sex"],
+        1,
+        population=everybody,
+        models=["k-map(20)"],
+        method="lattice",
+        hierarchies=AGES,
     )
     levels = safe.levels
-    recoded = shoal.recode(everybody, ["age", "sex"], 1, levels=levels, method="lattice", hierarchies=AGES).frame
+    recoded = shoal.recode(
+        everybody, ["age", "sex"], 1, levels=levels, method="lattice", hierarchies=AGES
+    ).frame
     counts = {row[:2]: row[2] for row in recoded.group_by("age", "sex").len().iter_rows()}
     assert min(counts[row] for row in safe.frame.select("age", "sex").iter_rows()) >= 20
 
@@ -150,7 +158,9 @@ def test_a_mapping_is_applied_to_next_years_file(tmp_path: Path) -> None:
     path.write_text(safe.mapping.text(), encoding="utf-8")
     again = shoal.recode(following, ["age", "sex"], 5, apply=path, suppress=0.3)
     assert again.levels == safe.levels
-    assert set(again.frame["age"]) - {"*"} <= {label for level in again.proposals[0].hierarchy.labels for label in level}
+    assert set(again.frame["age"]) - {"*"} <= {
+        label for level in again.proposals[0].hierarchy.labels for label in level
+    }
     assert smallest(again.frame, ["age", "sex"]) >= 5
     same = shoal.recode(following, ["age", "sex"], 5, apply=AppliedMapping.read(path), suppress=0.3)
     assert same.frame.equals(again.frame)
@@ -224,21 +234,27 @@ def test_a_release_that_was_changed_is_noticed() -> None:
 
 
 REFUSED = {
-    "no such column": (dict(quasi=["agee"]), "did you mean 'age'"),
-    "k above the data": (dict(k=1000), "only 400 people"),
-    "a limit out of range": (dict(suppress=1.5), "suppress must be .* at most 1, not 1.5"),
-    "confidential among the keys": (dict(confidential=["age"]), "is a key"),
-    "a model without its column": (dict(models=["distinct(2)"]), "no confidential column"),
-    "a model that is none": (dict(models=["distinkt(2)"], confidential=["diagnosis"]), "did you mean 'distinct'"),
-    "a model without its number": (dict(models=["distinct()"], confidential=["diagnosis"]), "distinct\\(l\\)"),
-    "no population": (dict(models=["k-map(3)"]), "population="),
-    "a level too high": (dict(levels={"age": 99}), "level of column 'age'"),
-    "a hierarchy of no key": (dict(hierarchies={"income": "star"}), "among the keys"),
-    "two parents": (dict(hierarchies={"sex": [["f", "x", "*"], ["m", "x", "+"]]}), "two parents"),
-    "lines of different length": (dict(hierarchies={"sex": [["f", "*"], ["m"]]}), "row 2"),
-    "values that are not covered": (dict(hierarchies={"sex": [["f", "*"]]}), "not in the hierarchy"),
-    "twice the same key": (dict(quasi=["age", "age"]), "named twice"),
-    "weights of nothing": (dict(weights={"age": 0, "sex": 0}), "all 0"),
+    "no such column": ({"quasi": ["agee"]}, "did you mean 'age'"),
+    "k above the data": ({"k": 1000}, "only 400 people"),
+    "a limit out of range": ({"suppress": 1.5}, "suppress must be .* at most 1, not 1.5"),
+    "confidential among the keys": ({"confidential": ["age"]}, "is a key"),
+    "a model without its column": ({"models": ["distinct(2)"]}, "no confidential column"),
+    "a model that is none": (
+        {"models": ["distinkt(2)"], "confidential": ["diagnosis"]},
+        "did you mean 'distinct'",
+    ),
+    "a model without its number": (
+        {"models": ["distinct()"], "confidential": ["diagnosis"]},
+        "distinct\\(l\\)",
+    ),
+    "no population": ({"models": ["k-map(3)"]}, "population="),
+    "a level too high": ({"levels": {"age": 99}}, "level of column 'age'"),
+    "a hierarchy of no key": ({"hierarchies": {"income": "star"}}, "among the keys"),
+    "two parents": ({"hierarchies": {"sex": [["f", "x", "*"], ["m", "x", "+"]]}}, "two parents"),
+    "lines of different length": ({"hierarchies": {"sex": [["f", "*"], ["m"]]}}, "row 2"),
+    "values that are not covered": ({"hierarchies": {"sex": [["f", "*"]]}}, "not in the hierarchy"),
+    "twice the same key": ({"quasi": ["age", "age"]}, "named twice"),
+    "weights of nothing": ({"weights": {"age": 0, "sex": 0}}, "all 0"),
 }
 
 
@@ -259,7 +275,9 @@ def test_a_column_that_gives_a_key_away_is_named() -> None:
 
 def test_explain_shows_neighbours_and_the_front() -> None:
     data = survey()
-    safe = shoal.recode(data, ["age", "sex"], 5, method="lattice", hierarchies=AGES, suppress=0.05, explain=True)
+    safe = shoal.recode(
+        data, ["age", "sex"], 5, method="lattice", hierarchies=AGES, suppress=0.05, explain=True
+    )
     why = safe.explanation
     assert why.chosen.loss == pytest.approx(safe.loss)
     for one in why.neighbours:

@@ -290,7 +290,7 @@ def _overall(parts: Sequence[Part]) -> tuple[float, float | None, bool]:
 def _losses(parts: Sequence[Part]) -> dict[str, float]:
     """All measures over all strata."""
     n = sum(part.problem.size for part in parts)
-    each: list[dict[str, float]] = [{**measured_losses(part.problem, part.solution)} for part in parts]
+    each = [measured_losses(part.problem, part.solution) for part in parts]
     found: dict[str, float] = {}
     for measure in MEASURES:
         own = [losses[measure] for losses in each]

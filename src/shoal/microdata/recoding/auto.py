@@ -32,7 +32,9 @@ _BLANKED = ("loss", "cells", "entropy")
 class AutoOptions(Options):
     """Options of ``auto``."""
 
-    candidates: int = Field(default=8, ge=1, le=100, description="most recodings of columns that are tried as a beginning")
+    candidates: int = Field(
+        default=8, ge=1, le=100, description="most recodings of columns that are tried as a beginning"
+    )
 
 
 def solve(
@@ -58,7 +60,9 @@ def solve(
     run = (budget or Budget()).start(observer)
     whole = _whole_columns(problem, run)
     best = whole
-    if problem.measure in _BLANKED and not any(isinstance(model, PopulationModel) for model in problem.models):
+    if problem.measure in _BLANKED and not any(
+        isinstance(model, PopulationModel) for model in problem.models
+    ):
         blanked = _blanked(problem, options, run, seeds, threads)
         if blanked is not None and (best is None or blanked.value < best.value):
             best = blanked
@@ -71,7 +75,9 @@ def solve(
 
 def _whole_columns(problem: Problem, run: Run) -> Recoding | None:
     try:
-        return best_levels(problem, budget=run.remaining(iterations=_BOXES), observer=run.nested("recoding columns"))
+        return best_levels(
+            problem, budget=run.remaining(iterations=_BOXES), observer=run.nested("recoding columns")
+        )
     except Infeasible:
         return None
 
@@ -81,7 +87,9 @@ def _blanked(problem: Problem, options: AutoOptions, run: Run, seeds: Seeds, thr
     tried: list[tuple[float, Levels]] = []
     for levels in _beginnings(problem, run)[: options.candidates]:
         # A few iterations are enough to compare beginnings.
-        found = _from(problem, levels, run.remaining(iterations=0), seeds, threads, run.nested("comparing beginnings"))
+        found = _from(
+            problem, levels, run.remaining(iterations=0), seeds, threads, run.nested("comparing beginnings")
+        )
         if found is not None:
             tried.append((found.value, levels))
         if run.stopped:
@@ -122,7 +130,11 @@ def _from(
 def _told(problem: Problem, best: Recoding, whole: Recoding | None, run: Run) -> Recoding:
     """The choice with its reason, and a bound that holds for every recoding of single records."""
     items = Items.of(problem)
-    bound = lower_bound(items, np.full(items.size, Loss(problem).full)) if problem.measure in _BLANKED else best.bound
+    bound = (
+        lower_bound(items, np.full(items.size, Loss(problem).full))
+        if problem.measure in _BLANKED
+        else best.bound
+    )
     run.report(best.value, bound=bound)
     if best is whole:
         chosen = "lattice"

@@ -93,6 +93,7 @@ class _Search:
         first = self._box(self.problem.lowest, self.problem.highest, self.finest)
         if first is not None:
             self._push(first)
+        self._report()
         while self._heap and not self.run.stopped:
             self.run.spend()
             box = heappop(self._heap)[-1]
@@ -101,10 +102,13 @@ class _Search:
                 break
             for part in self._split(box):
                 self._push(part)
-            self.run.report(None if self.best is None else self.best.value, bound=self.bound)
+            self._report()
         if not self._heap:
             self.optimal = self.best is not None
             self.run.finish(StopReason.OPTIMAL)
+
+    def _report(self) -> None:
+        self.run.report(None if self.best is None else self.best.value, bound=self.bound)
 
     @property
     def bound(self) -> float | None:

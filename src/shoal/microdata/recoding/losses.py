@@ -3,12 +3,12 @@
 import numpy as np
 
 from shoal.microdata.recoding.class_kernels import added, numbered_rows
-from shoal.microdata.recoding.problem import Measure, Problem
+from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.release import piece_keys
 from shoal.microdata.recoding.solution import Recoding
 
 
-def measured_losses(problem: Problem, solution: Recoding) -> dict[Measure, float]:
+def measured_losses(problem: Problem, solution: Recoding) -> dict[str, float]:
     """What is lost by each measure (see ``shoal.microdata.recoding.loss``)."""
     n, kept, records = problem.size, solution.kept, solution.records
     sizes = _class_sizes(problem, solution)

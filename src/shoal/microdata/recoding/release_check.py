@@ -157,9 +157,7 @@ class ReleaseCheck:
     def _expect_loss(self, result: "Recoded", table: pl.DataFrame, labels: Sequence["_Labels"]) -> None:
         stated = result.losses["loss"]
         n, total = self.kept.size, 0.0
-        for place, (own, hierarchy) in enumerate(
-            zip(labels, self.hierarchies, strict=True)
-        ):
+        for place, (own, hierarchy) in enumerate(zip(labels, self.hierarchies, strict=True)):
             level = result.levels[self.names[place]]
             rates = _rates(hierarchy, level)
             if rates is None:

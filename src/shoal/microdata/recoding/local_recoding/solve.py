@@ -213,7 +213,6 @@ def _as_recoding(found: Grouping, bound: float | None, run: Run) -> Recoding:
         records=records,
         levels=found.levels()[groups],
         kept=groups >= 0,
-        nodes=run.work,
         **run.closing(),
     )
 
