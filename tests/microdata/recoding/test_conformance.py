@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.microdata.recoding.instances import sample
 
 from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
 from shoal.microdata.models.model import DistinctDiversity, KMap, PopulationModel
@@ -11,7 +12,6 @@ from shoal.microdata.recoding.methods import METHODS
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.verify import verify
 from shoal.search import Method, conformance
-from tests.microdata.recoding.instances import sample
 
 RNG = np.random.default_rng(4)
 AGES = Hierarchy([(str(age), f"{age // 10}0s", f"{age // 20}+") for age in range(20, 60)])
@@ -45,7 +45,9 @@ EDGES = [*(lambda seed=seed: _feasible(seed) for seed in range(25))]
 def _feasible(seed: int) -> Problem:
     """Any small problem that whole columns can solve: nothing is restricted, so that all may be blanked."""
     problem = plain(seed)
-    return replace(problem, lowest=(0,) * len(problem.hierarchies), highest=problem.heights, keep_suppressed=False)
+    return replace(
+        problem, lowest=(0,) * len(problem.hierarchies), highest=problem.heights, keep_suppressed=False
+    )
 
 
 def diverse() -> Problem:

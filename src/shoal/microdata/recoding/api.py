@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from shoal.arguments import checked
 from shoal.errors import InputError
 from shoal.microdata.columns.hierarchies.hierarchy import read_values
 from shoal.microdata.columns.inputs import as_names, check_choice, read_frame
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 Order = Literal["keep", "sorted"]
 
 
+@checked
 def recode(
     frame: "IntoDataFrame",
     quasi: Sequence[str],

@@ -19,8 +19,8 @@ from shoal.microdata.recoding.local_suppression.solve import solve as blank_valu
 from shoal.microdata.recoding.loss import Loss
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.solution import Recoding
-from shoal.search import Budget, Observer, Run, Seeds, silent
-from shoal.search.options import Options
+from shoal.search import Budget, Observer, Run
+from shoal.search.solver import Given, Options, solver
 
 # Shares of people who would be left out at the levels that are tried as a beginning.
 _SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -37,33 +37,23 @@ class AutoOptions(Options):
     )
 
 
-def solve(
-    problem: Problem,
-    options: AutoOptions | None = None,
-    *,
-    budget: Budget | None = None,
-    seeds: Seeds | None = None,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: Levels | None = None,
-) -> Recoding:
+@solver(AutoOptions)
+def solve(problem: Problem, options: AutoOptions, given: Given) -> Recoding:
     """Recode columns lightly, then blank what is still unsafe; whole columns alone where that loses less.
 
     >>> from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
     >>> ages = Hierarchy([(str(age), f"{age // 10}0-{age // 10}9") for age in range(30, 50)])
     >>> found = solve(Problem.of([np.array([0, 0, 0, 1, 12, 12, 12])], [ages], k=2))
     >>> found.chosen, found.levels.ravel().tolist()
-    ('local-suppression', [0, 2, 0])
+    ('local-suppression', [0, 2, 2, 0])
     """
-    options = options or AutoOptions()
-    seeds = seeds or Seeds()
-    run = (budget or Budget()).start(observer)
+    run = given.run()
     whole = _whole_columns(problem, run)
     best = whole
     if problem.measure in _BLANKED and not any(
         isinstance(model, PopulationModel) for model in problem.models
     ):
-        blanked = _blanked(problem, options, run, seeds, threads)
+        blanked = _blanked(problem, options, run, given)
         if blanked is not None and (best is None or blanked.value < best.value):
             best = blanked
     if best is None:
@@ -82,21 +72,19 @@ def _whole_columns(problem: Problem, run: Run) -> Recoding | None:
         return None
 
 
-def _blanked(problem: Problem, options: AutoOptions, run: Run, seeds: Seeds, threads: int) -> Recoding | None:
+def _blanked(problem: Problem, options: AutoOptions, run: Run, given: Given) -> Recoding | None:
     """The best of several beginnings, worked out in full."""
     tried: list[tuple[float, Levels]] = []
     for levels in _beginnings(problem, run)[: options.candidates]:
         # A few iterations are enough to compare beginnings.
-        found = _from(
-            problem, levels, run.remaining(iterations=0), seeds, threads, run.nested("comparing beginnings")
-        )
+        found = _from(problem, levels, run.remaining(iterations=0), given, run.nested("comparing beginnings"))
         if found is not None:
             tried.append((found.value, levels))
         if run.stopped:
             break
     if not tried:
         return None
-    return _from(problem, min(tried)[1], run.remaining(), seeds, threads, run.nested("blanking values"))
+    return _from(problem, min(tried)[1], run.remaining(), given, run.nested("blanking values"))
 
 
 def _beginnings(problem: Problem, run: Run) -> list[Levels]:
@@ -118,11 +106,11 @@ def _beginnings(problem: Problem, run: Run) -> list[Levels]:
 
 
 def _from(
-    problem: Problem, levels: Levels, budget: Budget, seeds: Seeds, threads: int, observer: Observer
+    problem: Problem, levels: Levels, budget: Budget, given: Given, observer: Observer
 ) -> Recoding | None:
     begun = replace(problem, lowest=levels)
     try:
-        return blank_values(begun, budget=budget, seeds=seeds, threads=threads, observer=observer)
+        return blank_values(begun, budget=budget, seeds=given.seeds, threads=given.threads, observer=observer)
     except Infeasible:
         return None
 

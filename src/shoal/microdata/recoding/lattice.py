@@ -22,8 +22,8 @@ from shoal.microdata.recoding.loss import Loss, spans
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.release_of_levels import Release, doomed, may_be_allowed, release_at
 from shoal.microdata.recoding.solution import Recoding
-from shoal.search import Budget, Observer, Run, Seeds, StopReason, silent
-from shoal.search.options import NoOptions
+from shoal.search import Run, StopReason
+from shoal.search.solver import Given, NoOptions, solver
 
 # Boxes split before the search gives up the proof.
 _BOXES = 1_000_000
@@ -33,16 +33,8 @@ _MEMORY = 400_000_000
 _EQUAL = 1e-12
 
 
-def solve(
-    problem: Problem,
-    options: NoOptions | None = None,
-    *,
-    budget: Budget | None = None,
-    seeds: Seeds | None = None,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: Levels | None = None,
-) -> Recoding:
+@solver(NoOptions)
+def solve(problem: Problem, options: NoOptions, given: Given) -> Recoding:
     """Find the levels with the least loss; iterations are boxes.
 
     >>> from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
@@ -51,10 +43,10 @@ def solve(
     >>> found.uniform, round(found.value, 4), found.optimal
     ((1,), 0.3333, True)
     """
-    run = (budget or Budget()).or_iterations(_BOXES).start(observer)
+    run = given.run(_BOXES)
     search = _Search(problem, run)
-    if start is not None:
-        search.consider(search.classes(start))
+    if given.start is not None:
+        search.consider(search.counted_at(given.start))
     search()
     if search.best is None:
         raise _infeasible(problem, search)
@@ -166,14 +158,14 @@ class _Search:
         cut = box.lowest[column]
         while cut + 1 < box.highest[column] and own[cut + 1] <= middle:
             cut += 1
-        finer = self.classes(box.lowest)
+        finer = self.counted_at(box.lowest)
         parts = [
             self._box(box.lowest, _with(box.highest, column, cut), finer),
             self._box(_with(box.lowest, column, cut + 1), box.highest, finer),
         ]
         return [part for part in parts if part is not None]
 
-    def classes(self, levels: Levels) -> Classes:
+    def counted_at(self, levels: Levels) -> Classes:
         """The classes at some levels, as they were counted before or anew."""
         if levels in self._kept:
             self._kept.move_to_end(levels)
