@@ -118,7 +118,7 @@ def growth() -> list[dict[str, Any]]:
     rng = np.random.default_rng(1)
     hierarchy = Hierarchy([(str(v), f"{v // 2}", f"{v // 4}a", f"{v // 8}b") for v in range(16)])
     for records in (10_000, 100_000, 1_000_000):
-        columns = [np.minimum(rng.geometric(0.4, records), 16).astype(np.int32) - 1 for _ in range(8)]
+        columns = [np.minimum(rng.geometric(0.6, records), 16).astype(np.int32) - 1 for _ in range(8)]
         began = time.process_time()
         problem = Problem.of(columns, [hierarchy] * 8, k=5, limit=records // 20)
         found = lattice.solve(problem)

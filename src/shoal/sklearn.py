@@ -1,4 +1,4 @@
-"""Microaggregation as a scikit-learn transformer; needs the extra ``shoal[sklearn]``."""
+"""Microaggregation and recoding as scikit-learn transformers; needs the extra ``shoal[sklearn]``."""
 
 from hashlib import sha256
 from typing import Any
@@ -115,3 +115,109 @@ def _fingerprint(table: np.ndarray) -> str:
     """By what the data of ``fit`` are known again: a transformer that is saved must not carry confidential records."""
     plain = np.ascontiguousarray(table) + 0.0  # one zero for both signs
     return sha256(repr(plain.shape).encode() + plain.tobytes()).hexdigest()
+
+
+class Recoder(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Makes columns coarser until every combination of their values is shared by at least k records.
+
+    ``fit_transform`` is the protected release, of as many records as came in. ``transform`` of other records gives each value
+    its label at the levels that were found, which is no k-anonymous release by itself; only ``method="lattice"`` has such levels.
+    ``hierarchies`` are those of ``shoal.recode``, by name or number of the column. A fitted transformer holds hierarchies, which
+    may hold values of the data: it is internal.
+
+    >>> from shoal.sklearn import Recoder
+    >>> Recoder(k=2, hierarchies={0: "intervals(10)"}).fit_transform([[31], [38], [44], [47]]).ravel().tolist()
+    ['30-39', '30-39', '40-49', '40-49']
+    """
+
+    def __init__(
+        self,
+        k: int = 5,
+        *,
+        method: str = "lattice",
+        method_options: dict[str, Any] | None = None,
+        hierarchies: dict[Any, Any] | None = None,
+        measure: str = "loss",
+        iterations: int | None = None,
+        seconds: float | None = None,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.k = k
+        self.method = method
+        self.method_options = method_options
+        self.hierarchies = hierarchies
+        self.measure = measure
+        self.iterations = iterations
+        self.seconds = seconds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> "Recoder":
+        """Find the recoding."""
+        self._learn(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **ignored: Any) -> np.ndarray:
+        """Find the recoding and release the records."""
+        return self._learn(X)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Every value at the level that was found."""
+        check_is_fitted(self)
+        frame = _named(validate_data(self, X, reset=False, dtype=None, ensure_all_finite=False))
+        if self._mapping is None:
+            raise InputError(
+                f"records recoded by method='{self.method}' have no levels in common; "
+                "method='lattice' can be applied to other records"
+            )
+        from shoal.microdata.recoding.api import recode
+
+        applied = recode(frame, frame.columns, 1, apply=self._mapping)
+        return _labels(applied.frame)
+
+    def _learn(self, X: Any) -> np.ndarray:
+        from shoal.microdata.recoding.api import recode
+
+        frame = _named(validate_data(self, X, dtype=None, ensure_all_finite=False, ensure_min_samples=2))
+        known = [str(name) for name in getattr(self, "feature_names_in_", range(frame.width))]
+        given = {}
+        for name, hierarchy in (self.hierarchies or {}).items():
+            if str(name) not in known:
+                raise InputError(f"there is a hierarchy of column '{name}', but no such column")
+            given[str(known.index(str(name)))] = hierarchy
+        found = recode(
+            frame,
+            frame.columns,
+            self.k,
+            hierarchies=given,
+            method=self.method,
+            options=self.method_options,
+            measure=self.measure,  # type: ignore[arg-type]
+            budget=Budget(iterations=self.iterations, seconds=self.seconds),
+            seed=self.random_state,
+            threads=effective_n_jobs(self.n_jobs),
+        )
+        self._mapping = found.mapping
+        self.levels_ = tuple(found.levels.values())
+        self.loss_ = found.loss
+        self.bound_ = found.bound
+        return _labels(found.frame)
+
+
+def _named(table: np.ndarray) -> Any:
+    """The table as a frame whose columns are named by their numbers."""
+    import polars as pl
+
+    columns = {}
+    for place in range(table.shape[1]):
+        values = table[:, place]
+        columns[str(place)] = pl.Series(values.tolist() if values.dtype == object else values)
+    return pl.DataFrame(columns)
+
+
+def _labels(frame: Any) -> np.ndarray:
+    released = np.empty((frame.height, frame.width), dtype=object)
+    for place, column in enumerate(frame.iter_columns()):
+        released[:, place] = column.to_list()
+    return released

@@ -131,14 +131,16 @@ def _told(problem: Problem, best: Recoding, whole: Recoding | None, run: Run) ->
         chosen = "local-suppression"
         reason = f"columns are recoded lightly, and {_blanks(problem, best):,} single values blanked: {best.value:.6g} is lost"
         reason += f", {whole.value:.6g} if whole columns were recoded alone" if whole is not None else ""
-    closing = run.closing()
+    if not run.stopped:
+        run.finish(best.stopped_by)
+    run.spend(best.work)
     return replace(
         best,
         bound=None if bound is None else min(bound, best.value),
         optimal=bound is not None and bound >= best.value * (1.0 - 1e-9),
         chosen=chosen,
         reason=reason,
-        **closing,
+        **run.closing(),
     )
 
 

@@ -126,7 +126,7 @@ def _among(result: "Recoded") -> str:
         "local-suppression": "sets of blanked values",
         "local": "recodings of groups",
     }
-    return kinds.get(result.chosen, "recodings of this kind")
+    return "all recodings, record by record" if result.method == "auto" else kinds[result.method]
 
 
 def tables(result: "Recoded", settings: object) -> list[Rows]:
