@@ -282,7 +282,7 @@ def test_an_empty_frame_has_k_zero(kind):
         ((["age"], {"confidential": "age"}), "at once"),
         ((["age"], {"unit": "zip", "confidential": "zip"}), "at once"),
         ((["age"], {"null": "any"}), "meaning of missing values 'any' is unknown"),
-        ((7,), "list of column names"),
+        ((7,), "list of names"),
         (([["age"]],), "is not in the data"),
     ],
 )

@@ -287,3 +287,55 @@ def test_explain_shows_neighbours_and_the_front() -> None:
     allowed = [one for one in why.front if one.people_left_out <= safe.limit]
     assert allowed[-1].loss == pytest.approx(safe.loss)
     assert "people left out" in safe.report().html()
+
+
+def families(n: int = 120) -> pl.DataFrame:
+    rng = np.random.default_rng(5)
+    sizes = rng.integers(1, 5, n)
+    household = np.repeat(np.arange(n), sizes)
+    total = household.size
+    return pl.DataFrame(
+        {
+            "household": household,
+            "region": np.repeat(rng.choice(["n", "s", "w"], n), sizes),
+            "age": rng.integers(0, 90, total),
+            "sex": rng.choice(["f", "m"], total),
+            "cost": rng.gamma(2.0, 100.0, total),
+        }
+    )
+
+
+@pytest.mark.parametrize("method", ["auto", "lattice", "local"])
+def test_members_of_a_household_show_what_they_share_alike(method: str) -> None:
+    data = families()
+    safe = shoal.recode(
+        data, ["region", "age", "sex"], 4, household="household", method=method, hierarchies=AGES
+    )
+    shown = safe.frame.group_by("household").agg(pl.col("region").n_unique())["region"]
+    assert int(shown.max()) == 1
+    assert safe.k_households >= 1
+    assert safe.levels["region"] is not None and safe.suppressed_cells["region"] == 0
+
+
+def test_whole_households_are_counted() -> None:
+    data = pl.DataFrame({"h": [1, 1, 2, 2, 3, 3], "sex": ["f", "m", "m", "f", "f", "f"]})
+    assert shoal.recode(data, ["sex"], 1, household="h", method="lattice").k_households == 1
+    assert shoal.recode(data.head(4), ["sex"], 1, household="h", method="lattice").k_households == 2
+
+
+def test_numbers_are_averaged_within_the_classes() -> None:
+    data = families()
+    safe = shoal.recode(data, ["age", "sex"], 4, average=["cost"], method="lattice", hierarchies=AGES)
+    together = safe.frame.group_by("age", "sex", "cost").len()["len"]
+    assert int(together.min()) == safe.averages.k >= 4
+    assert safe.frame["cost"].sum() == pytest.approx(data["cost"].sum())
+    means = safe.frame.group_by("age", "sex").agg(pl.col("cost").mean()).sort("age", "sex")
+    labels = safe.frame.select("age", "sex")
+    before = (
+        pl.concat([labels, data.select("cost")], how="horizontal")
+        .group_by("age", "sex")
+        .agg(pl.col("cost").mean())
+    )
+    assert np.allclose(means["cost"], before.sort("age", "sex")["cost"])
+    with pytest.raises(AssertionError, match="averaged"):
+        safe.verify(safe.frame.with_columns(cost=data["cost"]))

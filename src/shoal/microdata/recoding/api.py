@@ -1,6 +1,7 @@
 """``shoal.recode``: from a frame to one in which every combination of keys is shared by at least k people."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -22,6 +23,7 @@ from shoal.microdata.recoding.demands import (
     read_demands,
     trees_asked_for,
 )
+from shoal.microdata.recoding.households import shared_keys
 from shoal.microdata.recoding.keys import Keys, read_confidential
 from shoal.microdata.recoding.mapping import AppliedMapping
 from shoal.microdata.recoding.methods import METHODS
@@ -60,8 +62,10 @@ def recode(
     confidential: Sequence[str] = (),
     population: Any = None,
     unit: str | None = None,
+    household: str | None = None,
     by: Sequence[str] = (),
     sample_weights: str | None = None,
+    average: Sequence[str] = (),
     drop: Sequence[str] = (),
     order: Order = "keep",
     roles: Mapping[str, str] | None = None,
@@ -117,10 +121,15 @@ def recode(
         Everybody, with the same keys: for ``k-map`` and ``presence``.
     unit : str, optional
         The column that says whose records these are; k counts distinct units.
+    household : str, optional
+        The column that says which records are of one household: what its members share is told of all alike and blanked for
+        nobody alone, and whole households of the same composition are counted beside people.
     by : sequence of str, default ()
         Columns that form strata, each recoded on its own; k holds within each.
     sample_weights : str, optional
         The column that says how many people a record stands for: margins in the report are weighted by it.
+    average : sequence of str, default ()
+        Numeric columns that are microaggregated within the classes, in groups of at least k records.
     drop : sequence of str, default ()
         Columns that are not released.
     order : {"keep", "sorted"}, default "keep"
@@ -185,7 +194,9 @@ def recode(
         "drop": as_names(drop),
         "stay": as_names(stay),
         "confidential": confidential,
+        "average": as_names(average),
         "unit": [] if unit is None else [unit],
+        "household": [] if household is None else [household],
         "sample_weights": [] if sample_weights is None else [sample_weights],
     }
     given = dict(hierarchies or {})
@@ -209,8 +220,12 @@ def recode(
         data, confidential, demands, trees_asked_for(data, demands, guesses, given, orders)
     )
     units = None if unit is None else read_values(data[unit]).codes
+    households = None if household is None else read_values(data[household]).codes
+    alike = () if households is None else shared_keys(keys.leaves, households)
     exactly = "uniform" in METHODS[method].traits
-    lowest, highest = level_bounds(keys, levels, others["stay"], exactly=exactly)
+    # A method that chooses among recodings of columns keeps what is shared alike by itself.
+    fixed = alike if not exactly and method != "auto" else ()
+    lowest, highest = level_bounds(keys, levels, others["stay"], exactly=exactly, alike=fixed)
     weighed = importance(names, weights)
     strata = _strata(data, others["by"])
     parts = []
@@ -228,8 +243,11 @@ def recode(
             lowest=lowest,
             highest=highest,
             keep_suppressed=keep_suppressed,
+            alike=alike,
             limit=floor(suppress * _people(units, members) + 1e-9),
         )
+        if alike and "mixed" in METHODS[method].traits and levels is None:
+            problem = _with_shared_levels(problem, alike)
         phase = f"stratum {place + 1} of {len(strata)}" if len(strata) > 1 else ""
         solution = METHODS[method].solve(
             problem,
@@ -247,14 +265,26 @@ def recode(
         suppress=suppress,
         by=tuple(others["by"]),
         drop=tuple(others["drop"]),
+        average=tuple(others["average"]),
         unit=unit,
+        household=household,
         sample_weights=sample_weights,
         order=order,
         explain=explain,
         seed=seed,
         budget=budget,
     )
-    return assemble(asked, data, guesses, keys, secrets, units, everybody, parts)
+    return assemble(asked, data, guesses, keys, secrets, units, households, everybody, parts)
+
+
+def _with_shared_levels(problem: Problem, alike: Sequence[int]) -> Problem:
+    """The keys that households share at the levels that are best where all keys have one level."""
+    free = replace(problem, lowest=(0,) * len(problem.heights), highest=problem.heights)
+    best = METHODS["lattice"].solve(free)
+    fixed = {place: best.uniform[place] for place in alike}
+    lowest = tuple(fixed.get(place, level) for place, level in enumerate(problem.lowest))
+    highest = tuple(fixed.get(place, level) for place, level in enumerate(problem.highest))
+    return replace(problem, lowest=lowest, highest=highest)
 
 
 def _strata(data: "nw.DataFrame", by: Sequence[str]) -> list[np.ndarray]:

@@ -22,7 +22,9 @@ from shoal.microdata.models.model import (
     Model,
     PopulationModel,
 )
+from shoal.microdata.recoding.averages import averaged
 from shoal.microdata.recoding.explanation import explain
+from shoal.microdata.recoding.households import smallest_composition
 from shoal.microdata.recoding.keys import Keys
 from shoal.microdata.recoding.losses import measured_losses
 from shoal.microdata.recoding.mapping import AppliedMapping, RecodedColumn
@@ -47,7 +49,9 @@ class Asked:
     suppress: float
     by: tuple[str, ...]
     drop: tuple[str, ...]
+    average: tuple[str, ...]
     unit: str | None
+    household: str | None
     sample_weights: str | None
     order: str
     explain: bool
@@ -87,6 +91,7 @@ def assemble(
     keys: Keys,
     secrets: Secrets,
     units: np.ndarray | None,
+    households: np.ndarray | None,
     everybody: nw.DataFrame | None,
     parts: Sequence[Part],
 ) -> Recoded:
@@ -103,6 +108,8 @@ def assemble(
     blanks = _blanks(keys, cells, levels)
     frame = _released_frame(data, keys, cells, starred, released)
     shown = [*keys.names, *asked.by]
+    averages = averaged(frame, max(2, asked.k), asked.average, shown, asked.unit) if asked.average else None
+    frame = frame if averages is None else averages.frame
     if asked.drop:
         frame = frame.drop(*asked.drop)
     order = np.arange(len(frame))
@@ -114,7 +121,10 @@ def assemble(
             f"records are in their original order, by which they can be linked; {parameter('order', 'sorted')} removes that"
         )
     measured = anonymity(_with_units(frame, asked, units, released, order), shown, unit=_unit(asked))
-    models, homogeneous = _outcomes(parts[0].problem.models, frame, shown, secrets, people, released, order)
+    classes = _classes(frame, shown)
+    models = _outcomes(parts[0].problem.models, classes, secrets, people[released][order], released, order)
+    own = {name: values[released][order] for name, (values, _) in secrets.items()}
+    homogeneous = homogeneous_classes(classes, people[released][order], own)
     coarser = [name for name in keys.names if levels[name] != 0 or blanks[name]]
     problem = parts[0].problem
     value, bound, optimal = _overall(parts)
@@ -143,6 +153,10 @@ def assemble(
         suppressed_cells=blanks,
         models=models,
         homogeneous=homogeneous,
+        k_households=None
+        if households is None
+        else smallest_composition(classes, households[released][order]),
+        averages=averages,
         margins=_margins(asked, data, keys, cells, levels),
         notes=messages([*notes, *_reasons(parts), *remarks_on_models(problem.models)]),
         warnings=messages(
@@ -182,6 +196,7 @@ def assemble(
             models=problem.models,
             weights=problem.weights,
             keep_suppressed=starred,
+            averaged=asked.average,
         ),
     )
     result.verify()
@@ -224,29 +239,31 @@ def _with_units(
     return frame.with_columns(own).to_native()
 
 
+def _classes(frame: nw.DataFrame, shown: Sequence[str]) -> np.ndarray:
+    """The class of each released record."""
+    codes = np.stack([read_values(frame[name]).codes for name in shown], axis=1)
+    return np.unique(codes, axis=0, return_inverse=True)[1].reshape(-1)
+
+
 def _outcomes(
     models: Sequence[Model],
-    frame: nw.DataFrame,
-    shown: Sequence[str],
+    classes: np.ndarray,
     secrets: Secrets,
-    people: np.ndarray,
+    units: np.ndarray,
     released: np.ndarray,
     order: np.ndarray,
-) -> "tuple[tuple[ModelOutcome, ...], Any]":
-    """The worst class by each model, and classes that share one value, on what is released."""
-    codes = np.stack([read_values(frame[name]).codes for name in shown], axis=1)
-    _, classes = np.unique(codes, axis=0, return_inverse=True)
-    classes = classes.reshape(-1)
-    own = {name: values[released][order] for name, (values, _) in secrets.items()}
-    units = people[released][order]
-    homogeneous = homogeneous_classes(classes, units, own)
+) -> tuple[ModelOutcome, ...]:
+    """The worst class by each model, on what is released."""
     size = int(classes.max()) + 1
     pairs = np.unique(np.stack([classes, units], axis=1), axis=0)
     one = np.ones(classes.size, dtype=np.int64)
     evidence = Evidence(
         np.bincount(pairs[:, 0], minlength=size),
         None,
-        {name: counted(classes, own[name], one, size, column.kinds) for name, (_, column) in secrets.items()},
+        {
+            name: counted(classes, values[released][order], one, size, column.kinds)
+            for name, (values, column) in secrets.items()
+        },
         {name: column for name, (_, column) in secrets.items()},
     )
     outcomes = []
@@ -262,7 +279,7 @@ def _outcomes(
             else values.max()
         )
         outcomes.append(ModelOutcome(model.text, getattr(model, "column", None), float(worst)))
-    return tuple(outcomes), homogeneous
+    return tuple(outcomes)
 
 
 def _more_is_better(model: Model) -> bool:
@@ -373,7 +390,9 @@ def _settings(
         ("those left out", "are released without keys" if starred else "are not released"),
         ("strata", ", ".join(asked.by) or None),
         ("columns dropped", ", ".join(asked.drop) or None),
+        ("columns averaged within classes", ", ".join(asked.average) or None),
         ("unit counted in K", asked.unit or "record"),
+        ("household", asked.household),
         ("a missing value", "is a value of its own"),
         ("a blank", "is a value of its own, not that of a missing one"),
         ("sample weights", asked.sample_weights),

@@ -19,7 +19,7 @@ from shoal.microdata.recoding.local_suppression.solve import solve as blank_valu
 from shoal.microdata.recoding.loss import Loss
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.solution import Recoding
-from shoal.search import Budget, Observer, Run
+from shoal.search import Budget, Observer, Run, StopReason
 from shoal.search.solver import Given, Options, solver
 
 # Shares of people who would be left out at the levels that are tried as a beginning.
@@ -108,7 +108,11 @@ def _beginnings(problem: Problem, run: Run) -> list[Levels]:
 def _from(
     problem: Problem, levels: Levels, budget: Budget, given: Given, observer: Observer
 ) -> Recoding | None:
-    begun = replace(problem, lowest=levels)
+    highest = tuple(
+        low if column in problem.alike else high
+        for column, (low, high) in enumerate(zip(levels, problem.highest, strict=True))
+    )
+    begun = replace(problem, lowest=levels, highest=highest)
     try:
         return blank_values(begun, budget=budget, seeds=given.seeds, threads=given.threads, observer=observer)
     except Infeasible:
@@ -131,13 +135,16 @@ def _told(problem: Problem, best: Recoding, whole: Recoding | None, run: Run) ->
         chosen = "local-suppression"
         reason = f"columns are recoded lightly, and {_blanks(problem, best):,} single values blanked: {best.value:.6g} is lost"
         reason += f", {whole.value:.6g} if whole columns were recoded alone" if whole is not None else ""
+    optimal = bound is not None and bound >= best.value * (1.0 - 1e-9)
     if not run.stopped:
-        run.finish(best.stopped_by)
+        # What was chosen may be the best of its kind; that of all kinds is proved by the bound alone.
+        proved = best.stopped_by is StopReason.OPTIMAL and not optimal
+        run.finish(StopReason.ITERATIONS if proved else best.stopped_by)
     run.spend(best.work)
     return replace(
         best,
         bound=None if bound is None else min(bound, best.value),
-        optimal=bound is not None and bound >= best.value * (1.0 - 1e-9),
+        optimal=optimal,
         chosen=chosen,
         reason=reason,
         **run.closing(),

@@ -45,7 +45,7 @@ def check_columns(
         raise InputError(f"name at least one key with {parameter('quasi')}")
     check_names(data, [*quasi, *[name for names in roles.values() for name in names], *given, *orders])
     check_quasi(quasi, None, ())
-    for role in ("confidential", "unit", "by", "drop", "sample_weights"):
+    for role in ("confidential", "unit", "household", "by", "drop", "sample_weights", "average"):
         for name in roles.get(role, ()):
             if name in quasi:
                 raise InputError(f"column '{name}' is a key, so it cannot be in {parameter(role)}")
@@ -109,11 +109,17 @@ def trees_asked_for(
 
 
 def level_bounds(
-    keys: Keys, levels: Mapping[str, int] | None, stay: Sequence[str], *, exactly: bool
+    keys: Keys,
+    levels: Mapping[str, int] | None,
+    stay: Sequence[str],
+    *,
+    exactly: bool,
+    alike: Sequence[int] = (),
 ) -> tuple[Levels, Levels]:
     """The lowest and highest level allowed for each key.
 
-    Levels by hand are the lowest ones, and the only ones where a method releases whole columns (``exactly``).
+    Levels by hand are the lowest ones, and the only ones where a method releases whole columns (``exactly``), and for keys
+    that all records are to show ``alike``.
     """
     heights = {name: hierarchy.height for name, hierarchy in zip(keys.names, keys.hierarchies, strict=True)}
     lowest = dict.fromkeys(keys.names, 0)
@@ -124,7 +130,7 @@ def level_bounds(
     highest = dict(heights)
     if levels is not None and exactly:
         highest = dict(lowest)
-    for name in stay:
+    for name in (*stay, *[keys.names[place] for place in alike]):
         highest[name] = lowest[name]
     return tuple(lowest.values()), tuple(highest.values())
 

@@ -46,7 +46,8 @@ def removed(settings: RecodeSettings, records: Records) -> list[str]:
     """The columns to remove: those named, or else confirmed identifiers that nothing asks for."""
     if settings.drop is not None:
         return settings.drop
-    wanted = {*settings.quasi, *settings.confidential, *settings.by, settings.unit, settings.sample_weights}
+    named = (settings.unit, settings.household, settings.sample_weights)
+    wanted = {*settings.quasi, *settings.confidential, *settings.by, *settings.average, *named}
     roles = records.roles or {}
     return [name for name, role in roles.items() if role == "identifier" and name not in wanted]
 

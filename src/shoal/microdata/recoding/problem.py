@@ -55,6 +55,8 @@ class Problem:
     lowest: tuple[int, ...] = ()
     highest: tuple[int, ...] = ()
     keep_suppressed: bool = False
+    #: Keys that all records are to show at one level, such as those a household shares.
+    alike: tuple[int, ...] = ()
     #: The tuple of every record, if the problem was counted from records.
     tuple_of: np.ndarray | None = None
 

@@ -42,6 +42,7 @@ class ReleaseCheck:
     models: tuple[Model, ...]
     weights: np.ndarray
     keep_suppressed: bool
+    averaged: tuple[str, ...] = ()
 
     def __call__(self, result: "Recoded", frame: Any) -> None:
         """Raise an ``AssertionError`` unless the frame is what the result says."""
@@ -64,7 +65,27 @@ class ReleaseCheck:
         self._expect_classes(result, table)
         left_out = table.filter(~pl.Series(self.kept))["unit"].n_unique()
         assert left_out == result.suppressed_people, "the number of people left out is not the one stated"
-        self._expect_loss(result, table, labels)
+        self._expect_loss(result, labels)
+        if self.averaged and result.averages is not None:
+            self._expect_averages(result.averages.k, data)
+
+    def _expect_averages(self, stated: int, data: Any) -> None:
+        """Keys and averaged numbers together are shared by as many as stated; a file may lose the last digits."""
+        columns = {name: data[name].to_polars().cast(pl.Float64).round_sig_figs(12) for name in self.averaged}
+        keys = {
+            f"key {place}": data[name].to_polars().cast(pl.String) for place, name in enumerate(self.names)
+        }
+        units = np.arange(self.kept.size) if self.units is None else self.units
+        released = np.ones(self.kept.size, dtype=bool) if self.keep_suppressed else self.kept
+        table = pl.DataFrame({**columns, **keys}).with_columns(pl.Series("unit", units[released][self.order]))
+        counted = (
+            table.group_by([*columns, *keys])
+            .agg(pl.col("unit").n_unique())["unit"]
+            .cast(pl.Int64)
+            .to_numpy()
+            .min()
+        )
+        assert counted >= stated, f"K over keys and averaged columns is {counted}, not {stated}"
 
     def _labels(self, column: Any, released: np.ndarray) -> "_Labels":
         """The released texts in the order of the original records; records that are not there have none."""
@@ -154,7 +175,7 @@ class ReleaseCheck:
             )
         return set(zip(*columns, strict=True))
 
-    def _expect_loss(self, result: "Recoded", table: pl.DataFrame, labels: Sequence["_Labels"]) -> None:
+    def _expect_loss(self, result: "Recoded", labels: Sequence["_Labels"]) -> None:
         stated = result.losses["loss"]
         n, total = self.kept.size, 0.0
         for place, (own, hierarchy) in enumerate(zip(labels, self.hierarchies, strict=True)):

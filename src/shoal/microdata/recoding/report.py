@@ -57,6 +57,14 @@ def figures(result: "Recoded", settings: object) -> dict[str, Any]:
         "homogeneous": [
             {"column": one.column, "classes": one.classes, "people": one.people} for one in result.homogeneous
         ],
+        "k_households": result.k_households,
+        "averaged": None
+        if result.averages is None
+        else {
+            "columns": list(result.averages.columns),
+            "k": result.averages.k,
+            "loss_percent": result.averages.loss,
+        },
         "nodes": result.nodes,
         "stopped_by": str(result.stopped_by),
         "seconds": result.seconds,
@@ -108,8 +116,25 @@ def facts(result: "Recoded", settings: object) -> list[tuple[str, Any]]:
             (f"classes that share one {one.column}", f"{one.classes:,} with {one.people:,} people")
             for one in result.homogeneous
         ],
+        *_beside(result),
         ("method", f"{result.chosen}, {result.nodes:,} looked at, stopped by {result.stopped_by}"),
     ]
+
+
+def _beside(result: "Recoded") -> list[tuple[str, Any]]:
+    """Whole households, and numbers beside the keys, where there are any."""
+    found: list[tuple[str, Any]] = []
+    if result.k_households is not None:
+        found.append(("households of the same composition", f"at least {result.k_households}"))
+    if result.averages is not None:
+        own = result.averages
+        found.append(
+            (
+                f"averaged: {', '.join(own.columns)}",
+                f"K with the keys {own.k}, information loss {own.loss:.4f} %",
+            )
+        )
+    return found
 
 
 def _quality(result: "Recoded") -> str:

@@ -17,6 +17,7 @@ from shoal.report.glance import Glance
 from shoal.search import StopReason
 
 if TYPE_CHECKING:
+    from shoal.microdata.recoding.averages import Averages
     from shoal.microdata.recoding.explanation import Explanation
     from shoal.microdata.recoding.mapping import AppliedMapping
 
@@ -53,10 +54,10 @@ class Recoded(Glance):
     """A recoded frame with everything that is known of it.
 
     ``frame`` is of the kind that came in. ``levels`` says at which level each key is released, ``None`` where records differ
-    by more than blanks, which ``suppressed_cells`` counts.
-    ``k_release`` is what the released frame has over the keys. ``loss`` and ``bound`` are in the ``measure`` that was
-    minimised, ``losses`` by all measures. ``method`` is the one asked for, ``chosen`` what it came to.
-    ``mapping`` (where one recoding holds for all) and ``record_links`` are internal.
+    by more than blanks, which ``suppressed_cells`` counts. ``k_release`` is what the released frame has over the keys,
+    ``k_households`` how many households there are at least of the same composition. ``loss`` and ``bound`` are in the
+    ``measure`` that was minimised, ``losses`` by all measures; ``averages`` tells what became of numbers. ``method`` is the one
+    asked for, ``chosen`` what it came to. ``mapping`` (where one recoding holds for all) and ``record_links`` are internal.
     """
 
     frame: Any
@@ -81,6 +82,8 @@ class Recoded(Glance):
     suppressed_cells: Mapping[str, int]
     models: tuple[ModelOutcome, ...]
     homogeneous: tuple[Homogeneous, ...]
+    k_households: int | None
+    averages: "Averages | None"
     margins: Mapping[str, tuple[Margin, ...]]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]

@@ -95,6 +95,12 @@ class RecodeSettings(SearchSettings):
     unit: Column | None = setting(
         None, "Count distinct units in k.", section=_DEMANDS, label="Unit", otherwise="every record is one"
     )
+    household: Column | None = setting(
+        None,
+        "Records of one household: what members share is told of all alike.",
+        section=_DEMANDS,
+        label="Household",
+    )
     ordinal: Ordinal = setting(
         [], "Keys whose values have an order; texts need it stated.", section=_KEYS, label="Orders of values"
     )
@@ -129,6 +135,12 @@ class RecodeSettings(SearchSettings):
         only="command",
     )
     by: Columns = setting([], "Strata that are recoded each on its own.", section=_RECORDS, label="Strata")
+    average: Columns = setting(
+        [],
+        "Numeric columns to average within the classes.",
+        section=_RECORDS,
+        label="Columns to average within classes",
+    )
     drop: Columns | None = setting(
         None, "Identifiers to remove.", section=_RECORDS, label="Columns to remove"
     )
