@@ -29,6 +29,7 @@ from shoal.microdata.columns.inputs import (
 from shoal.microdata.columns.orders import Orders, read_orders, remarks_on_orders
 from shoal.microdata.columns.record_links import RecordLinks, released_numbers
 from shoal.microdata.columns.roles import Guess, guess_roles, knowable, with_roles
+from shoal.microdata.columns.sorting import sorted_by_release
 from shoal.microdata.grouping.automatic import choose_groups, release_fitness
 from shoal.microdata.measures.before_after import measure_changes
 from shoal.microdata.microaggregation.aggregate import Aggregate
@@ -345,7 +346,7 @@ def microaggregate(
         )
     permutation = np.arange(n)
     if order == "sorted":
-        protected, permutation = _sorted(protected, names)
+        protected, permutation = sorted_by_release(protected, names)
     else:
         notes.append(
             f"records are in their original order, by which they can be linked; {parameter('order', 'sorted')} removes that"
@@ -451,17 +452,3 @@ def _columns(
     names = [*choice.columns, *(name for name in ordinal if name not in choice.columns)]
     ours = columns is None or list(columns) == ["*"]
     return names, [names], [replace(choice, columns=tuple(names)).sentence()] if ours else []
-
-
-def _sorted(frame: nw.DataFrame, names: Sequence[str]) -> tuple[nw.DataFrame, np.ndarray]:
-    """The frame sorted by what is released, all columns of it, and without an index that tells the old order."""
-    place = "place before sorting"
-    while place in frame.columns:
-        place += "'"
-    others = [name for name in frame.columns if name not in names]
-    ordered = frame.with_row_index(place).sort(*names, *others, nulls_last=True)
-    permutation = np.asarray(ordered[place].to_numpy(), dtype=np.int64)
-    ordered = ordered.drop(place)
-    if frame.implementation.is_pandas_like():
-        ordered = nw.from_native(ordered.to_native().reset_index(drop=True), eager_only=True)
-    return ordered, permutation

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, parameter
+from shoal.microdata.columns.products import record_links, released_records
 from shoal.microdata.microaggregation.settings import MicroaggregateSettings
 from shoal.operation import Operation, Place, Product, Records, Workplace, call
 
@@ -108,20 +109,7 @@ OPERATION = Operation(
     gate=gate,
     titled=lambda settings: f"{settings.data}: k = {settings.k}, {settings.method}",
     products=(
-        Product(
-            "output",
-            "Where to write.",
-            lambda result, settings: result.frame,
-            short="-o",
-            metavar="DATA",
-            check=lambda result, settings: result.verify,
-            files=(
-                ("release.csv", "Released records (CSV)"),
-                ("release.parquet", "Released records (Parquet)"),
-                ("release.xlsx", "Released records (Excel)"),
-            ),
-            subject="the protected records",
-        ),
+        released_records("the protected records"),
         Product(
             "labels",
             "Write the groups here.",
@@ -131,15 +119,7 @@ OPERATION = Operation(
             internal=True,
             files=(("labels.csv", "Groups of the records, internal"),),
         ),
-        Product(
-            "record_links",
-            "Write which released record is which, for 'shoal compare'; internal.",
-            lambda result, settings: result.record_links.csv(),
-            form="text",
-            internal=True,
-            # Beside the release of a run, for comparing it; nobody downloads it.
-            files=(("record-links.csv", ""),),
-        ),
+        record_links(),
     ),
     methods="shoal.microdata.microaggregation.methods:METHODS",
     telling="shoal.microdata.microaggregation.report",

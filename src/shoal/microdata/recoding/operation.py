@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, parameter
 from shoal.microdata.columns.hierarchies.operation import given_hierarchies, read_files
+from shoal.microdata.columns.products import record_links, released_records
 from shoal.microdata.recoding.settings import RecodeSettings
 from shoal.operation import Operation, Place, Product, Records, Workplace, call
 
@@ -89,20 +90,7 @@ OPERATION = Operation(
     check=check,
     titled=lambda settings: f"{settings.data}: k = {settings.k} over {', '.join(settings.quasi)}",
     products=(
-        Product(
-            "output",
-            "Where to write.",
-            lambda result, settings: result.frame,
-            short="-o",
-            metavar="DATA",
-            check=lambda result, settings: result.verify,
-            files=(
-                ("release.csv", "Released records (CSV)"),
-                ("release.parquet", "Released records (Parquet)"),
-                ("release.xlsx", "Released records (Excel)"),
-            ),
-            subject="the recoded records",
-        ),
+        released_records("the recoded records"),
         Product(
             "mapping",
             f"Write what every value became, for {parameter('apply')} next time; internal.",
@@ -112,14 +100,7 @@ OPERATION = Operation(
             internal=True,
             files=(("mapping.json", "The mapping that was applied, internal"),),
         ),
-        Product(
-            "record_links",
-            "Write which released record is which, for 'shoal compare'; internal.",
-            lambda result, settings: result.record_links.csv(),
-            form="text",
-            internal=True,
-            files=(("record-links.csv", ""),),
-        ),
+        record_links(),
     ),
     methods="shoal.microdata.recoding.methods:METHODS",
     telling="shoal.microdata.recoding.report",

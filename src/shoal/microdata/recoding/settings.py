@@ -5,8 +5,19 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from shoal.microdata.columns.settings import HierarchyTexts, Ordinal
-from shoal.search.settings import SearchSettings
-from shoal.settings import Column, Columns, Data, Options, Spelling, Weights, setting, split_weights, switch
+from shoal.search.settings import SearchSettings, method, method_options
+from shoal.settings import (
+    Column,
+    Columns,
+    Data,
+    Options,
+    Spelling,
+    Weights,
+    data_argument,
+    setting,
+    split_weights,
+    switch,
+)
 
 _DEMANDS = "What must hold"
 _KEYS = "Keys and loss"
@@ -36,9 +47,7 @@ Models: TypeAlias = Annotated[list[str], Spelling("rules", "MODEL", list, " ".jo
 class RecodeSettings(SearchSettings):
     """Which keys to recode, what must hold after, and what may be lost."""
 
-    data: Data = setting(
-        ..., "A file (or FILE.xlsx::SHEET), or URL::table of a database.", argument=True, label="Data"
-    )
+    data: Data = data_argument()
     quasi: Columns = setting(
         ...,
         "The keys: columns somebody may know of a person.",
@@ -162,10 +171,8 @@ class RecodeSettings(SearchSettings):
         label="Order of the released records",
         words={"keep": "as it was", "sorted": "sorted"},
     )
-    method: str = setting("auto", "How to recode; 'list' shows all methods.", section="Search", max_length=40)
-    options: Options = setting(
-        {}, "An option of the method; may be repeated.", section="Search", flag="--option"
-    )
+    method: str = method("auto", "How to recode")
+    options: Options = method_options()
     explain: bool = switch(
         "Show what one level finer would cost, and loss against people left out.",
         section="Result",
