@@ -70,7 +70,7 @@ def expect_sound(problem: Problem, found: Recoding) -> None:
 
 
 def test_lies_between_the_best_of_all_groupings_and_its_own_bound_on_either_side():
-    proved = solved = 0
+    proved, missed, cases = 0, 0, 0
     for seed in range(400):
         problem = plain.problem(seed)
         best = plain.least_loss(problem)
@@ -83,10 +83,13 @@ def test_lies_between_the_best_of_all_groupings_and_its_own_bound_on_either_side
         assert found.bound is not None
         assert found.bound <= best + 1e-9
         assert found.value >= best - 1e-9
+        cases += 1
         proved += found.optimal
-        solved += abs(found.value - best) < 1e-9
-    assert proved > 100, proved
-    assert solved > 250, solved
+        missed += found.value > best + 1e-9
+        if problem.spread is None and problem.limit == 0:
+            assert found.value <= best + 1e-9
+    assert proved > cases / 4
+    assert missed < cases / 20
 
 
 def test_larger_problems_are_sound_too():
@@ -150,6 +153,15 @@ def test_classes_hold_under_models(model):
                 assert -(there * np.log(there)).sum() >= np.log(2.2) - 1e-9
             else:
                 assert np.abs(part - shares).sum() / 2 <= 0.3 + 1e-9
+
+
+def test_the_search_gains_where_models_are_asked_for_too():
+    gained = 0
+    for seed in range(6):
+        problem = with_values(seed, models=(DistinctDiversity("ill", 2),))
+        first = solve(problem, budget=Budget(iterations=1))
+        gained += solve(problem).value < first.value - 1e-9
+    assert gained >= 2
 
 
 def test_more_values_than_there_are_is_infeasible():

@@ -14,6 +14,7 @@ import numpy as np
 
 from shoal.errors import Infeasible, InputError, parameter
 from shoal.microdata.models.model import PopulationModel, ValueModel
+from shoal.microdata.recoding import lattice
 from shoal.microdata.recoding.classes import Classes, Levels
 from shoal.microdata.recoding.local_recoding.bound import lower_bound
 from shoal.microdata.recoding.local_recoding.demands import failing, joined_until_allowed
@@ -29,7 +30,10 @@ from shoal.search.options import NoOptions
 
 # Pools of groups that are tried by default: so many for each group there could be, and at most.
 _POOLS = 100
+_POOLS_WITH_MODELS = 20
 _MOST_POOLS = 2_000_000
+# Boxes of the lattice that are looked at for a recoding of whole columns to begin with.
+_BOXES = 100
 _EQUAL = 1e-9
 
 
@@ -52,19 +56,21 @@ def solve(
     ([0, 0, 1, 1], 0.0952)
     """
     _refuse(problem)
-    default = min(_MOST_POOLS, _POOLS * max(10, problem.units // problem.k))
+    pools = _POOLS_WITH_MODELS if any(isinstance(model, ValueModel) for model in problem.models) else _POOLS
+    default = min(_MOST_POOLS, pools * max(10, problem.units // problem.k))
     run = (budget or Budget()).or_iterations(default).start(observer)
     items = Items.of(problem)
     best = _constructed(items)
     if start is not None:
         best = _better(best, _started(items, start))
+    if problem.models or problem.spread is not None:
+        best = _better(best, _from_whole_columns(items, run))
     if best is None:
         raise _infeasible(items)
     bound = lower_bound(items, best.rates())
     run.report(best.value, bound=bound)
-    if not any(isinstance(model, ValueModel) for model in problem.models):
-        found = improved(best, run, (seeds or Seeds()).child("local"), threads, bound=bound)
-        best = found if found.value < best.value else best
+    found = improved(best, run, (seeds or Seeds()).child("local"), threads, bound=bound)
+    best = found if found.value < best.value else best
     return _as_recoding(best, bound, run)
 
 
@@ -188,6 +194,19 @@ def _started(items: Items, start: "Recoding | Levels") -> Grouping | None:
         found = Grouping(items, Pieces.of(items), whole)
         fails = bool(failing(items, whole, max(1, found.size)).any())
     return None if fails or not _allowed(found) else found
+
+
+def _from_whole_columns(items: Items, run: Run) -> Grouping | None:
+    """The groups of a good recoding of whole columns.
+
+    Layers count people who have several tuples at one of them only, and join groups that fail without a look at the whole;
+    on small data one recoding for all may be better.
+    """
+    try:
+        found = lattice.solve(items.problem, budget=run.remaining(iterations=_BOXES))
+    except Infeasible:
+        return None
+    return _started(items, found)
 
 
 def _better(one: Grouping | None, other: Grouping | None) -> Grouping | None:
