@@ -39,12 +39,19 @@ def pairs_within(relaxation: Relaxation, most: float, capacity: int) -> Pairs:
 
 def cheapest_pairs(relaxation: Relaxation, most: float, count: int) -> Pairs:
     """About so many pairs, those that are the least above the bound; none that is above it by more than ``most``."""
+    nothing = np.empty(0, dtype=np.int64)
+
+    def found(above: float) -> int:
+        return int(
+            near_pairs(relaxation.pricing, relaxation.prizes, relaxation.worth, above, nothing, nothing)
+        )
+
     low, high = 0.0, most
-    for _ in range(12):
+    while found(high / 4.0) > count and high > 1e-6 * most:
+        high /= 4.0
+    for _ in range(6):
         middle = (low + high) / 2.0
-        nothing = np.empty(0, dtype=np.int64)
-        found = near_pairs(relaxation.pricing, relaxation.prizes, relaxation.worth, middle, nothing, nothing)
-        low, high = (middle, high) if found <= count else (low, middle)
+        low, high = (middle, high) if found(middle) <= count else (low, middle)
     return replace(pairs_within(relaxation, low, 2 * count), all=False)
 
 

@@ -43,8 +43,8 @@ _ROUND = 5
 _ROUNDS = 500
 # Pairs of combinations and patterns that the relaxation may look at in all.
 _LOOKS = 2_000_000_000
-# Pairs that an integer programme takes to find something better, and to prove that there is nothing.
-_FEW, _MANY = 15_000, 60_000
+# Pairs that the first integer programme takes; the next ones take more.
+_FEW = 15_000
 _NODES = 2_000
 # Costs that are no whole numbers are equal if they differ by less of themselves.
 _EQUAL = 1e-7
@@ -145,10 +145,10 @@ class _Release:
             self._improve(improvement, 1.0)
             return
         relaxation, rounds = self._bounded(patterns)
-        few = self._programme(relaxation, patterns, improvement, proof=False)
-        if few:
+        count = _FEW
+        while self._programme(relaxation, patterns, improvement, count):
             self._relax(relaxation, rounds // 2)
-        self._programme(relaxation, patterns, improvement, proof=True)
+            count *= 4
         self._improve(improvement, 1.0)
 
     def _bounded(self, patterns: Patterns) -> tuple[Relaxation, int]:
@@ -218,19 +218,21 @@ class _Release:
         return not self.run.stopped and (iterations is None or self.run.work + work <= iterations)
 
     def _programme(
-        self, relaxation: Relaxation, patterns: Patterns, improvement: Improvement, *, proof: bool
+        self, relaxation: Relaxation, patterns: Patterns, improvement: Improvement, count: int
     ) -> bool:
-        """Solve over the pairs that are least above the bound, or for a proof over all that may be better."""
+        """Solve over about so many pairs that are least above the bound; whether more of them could bring more.
+
+        Where these are all that a better release can use, the programme proves the best.
+        """
         if self.optimal or not np.isfinite(relaxation.bound):
             return False
         unit = 1.0 if self.instance.whole else 0.0
         gap = max(0.0, self.cost - unit - relaxation.bound) + _EQUAL * max(1.0, self.cost)
-        pairs = pairs_within(relaxation, gap, _MANY if proof else _FEW)
+        pairs = pairs_within(relaxation, gap, count)
         if not pairs.all:
-            if proof:
-                return False
-            pairs = cheapest_pairs(relaxation, gap, _FEW)
-        work = 20 + pairs.rows.size // 20
+            pairs = cheapest_pairs(relaxation, gap, count)
+        pairs = with_release(patterns, pairs, self.best)
+        work = 20 + pairs.rows.size // 2
         if not self._affordable(work):
             return False
         left = self.run.remaining().seconds
@@ -238,11 +240,11 @@ class _Release:
         found, bound = best_of_pairs(
             self.masks,
             patterns,
-            with_release(patterns, pairs, self.best),
+            pairs,
             self.best,
             self.run,
             nodes=_NODES,
-            seconds=None if left is None else (left if proof else 0.6 * left),
+            seconds=None if left is None else (left if pairs.all else 0.6 * left),
         )
         self.run.spend(work)
         if pairs.all:
