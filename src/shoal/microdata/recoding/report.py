@@ -193,6 +193,25 @@ def _keys(result: "Recoded") -> list[tuple[Any, ...]]:
     return found
 
 
+def _strata(result: "Recoded") -> list[tuple[Any, ...]]:
+    """What was left out and blanked in each stratum; strata are numbered, since their names are values."""
+    rows = []
+    for number, part in enumerate(result.parts, start=1):
+        solution, heights = part.solution, part.problem.heights
+        blank = (solution.levels == heights) & solution.kept[:, None]
+        shown = ~(solution.levels[solution.kept] == heights).all(axis=0)
+        rows.append(
+            (
+                number,
+                part.problem.size,
+                int(solution.records[~solution.kept].sum()),
+                int((blank * solution.records[:, None])[:, shown].sum()),
+                f"{solution.value:.6g}",
+            )
+        )
+    return rows
+
+
 def _neighbours(result: "Recoded") -> list[tuple[Any, ...]]:
     assert result.explanation is not None
     return [
@@ -242,6 +261,9 @@ def page(result: "Recoded", settings: object = None) -> Page:
         "A missing value is a value of its own; a blank is another one. k says nothing about what a class shares: classes that "
         "share one confidential value are counted above where such columns are named."
     )
+    if len(result.parts) > 1:
+        out.section("Strata")
+        out.table(["stratum", "records", "left out", "blanked", "loss"], _strata(result))
     out.section("What is lost")
     out.table(["measure", "loss"], [(_MEASURES[name], value) for name, value in result.losses.items()])
     _explanation(out, result)

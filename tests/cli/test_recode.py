@@ -1,0 +1,113 @@
+"""``shoal recode`` on the command line: fields, exit codes, files."""
+
+import stat
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.cli.running import shoal
+
+FIELDS = {
+    *(
+        "method",
+        "k",
+        "k_release",
+        "records",
+        "suppressed_records",
+        "suppressed_cells",
+        "loss",
+        "bound",
+        "optimal",
+    ),
+    *("levels", "nodes", "stopped_by", "seconds"),
+}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {
+            "age": rng.integers(20, 80, 200),
+            "sex": rng.choice(["f", "m"], 200),
+            "town": rng.choice(["aa", "ab", "ba"], 200),
+            "illness": rng.choice(["x", "y", "z"], 200),
+        }
+    )
+    frame.write_csv(tmp_path / "d.csv")
+    return tmp_path / "d.csv"
+
+
+def test_the_fields_of_the_contract_are_there(data: Path) -> None:
+    out = data.with_name("safe.csv")
+    found = shoal(
+        "recode", data, "--quasi", "age,sex,town", "-k", 4, "--suppress", "0.05", "--json", "-o", out
+    )
+    assert found.code == 0 and set(found.json) >= FIELDS
+    released = pl.read_csv(out)
+    assert released.group_by("age", "sex", "town").len()["len"].min() == found.json["k_release"] >= 4
+    assert released.height == found.json["records"]
+
+
+def test_mapping_links_and_report_are_written(data: Path) -> None:
+    names = {option: data.with_name(option) for option in ("mapping", "record-links", "report")}
+    options = [part for option, place in names.items() for part in (f"--{option}", place)]
+    wanted = ["--method", "lattice", "--explain", "-o", data.with_name("safe.csv")]
+    assert shoal("recode", data, "--quasi", "age,sex", "-k", 4, *wanted, *options).code == 0
+    for option in ("mapping", "record-links"):
+        assert stat.S_IMODE(names[option].stat().st_mode) == 0o600
+    assert "Why this recoding" in names["report"].read_text(encoding="utf-8")
+    again = shoal(
+        "recode",
+        data,
+        "--quasi",
+        "age,sex",
+        "-k",
+        4,
+        "--apply",
+        names["mapping"],
+        "--json",
+        "-o",
+        data.with_name("2.csv"),
+    )
+    assert again.code == 0
+    assert data.with_name("2.csv").read_text() == data.with_name("safe.csv").read_text()
+
+
+def test_a_gate_that_is_not_met_leaves_nothing(data: Path) -> None:
+    out = data.with_name("safe.csv")
+    found = shoal(
+        "recode", data, "--quasi", "age,sex", "-k", 4, "--method", "lattice", "--levels", "age=0", "-o", out
+    )
+    assert found.code == 3 and "%" in found.err and not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--model", "distinct(3)"], "no confidential column"),
+        (["--hierarchy", "age=nowhere.csv"], "nowhere.csv"),
+        (["--quasi", "agee"], "did you mean 'age'"),
+        (["--levels", "age=1.5"], "--levels"),
+        (["-k", "201"], "only 200 people"),
+        (["--suppress", "2"], "--suppress"),
+        (["--method", "latice"], "did you mean 'lattice'"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(data: Path, options: list[str], words: str) -> None:
+    found = shoal("recode", data, "--quasi", "age,sex", "-k", 4, *options)
+    assert found.code == 2 and words in found.err
+
+
+def test_models_and_hierarchy_files(data: Path) -> None:
+    towns = data.with_name("towns.csv")
+    towns.write_text("aa;a;*\nab;a;*\nba;b;*\n")
+    wanted = ["--hierarchy", f"town={towns}", "--confidential", "illness", "--model", "distinct(2)", "--json"]
+    found = shoal("recode", data, "--quasi", "age,sex,town", "-k", 3, "--suppress", "0.1", *wanted)
+    assert found.code == 0
+    assert found.json["models"] == [
+        {"model": "distinct(2)", "column": "illness", "worst": found.json["models"][0]["worst"]}
+    ]
+    assert found.json["models"][0]["worst"] >= 2
+    assert found.json["rules"]["town"] == "file towns.csv"
