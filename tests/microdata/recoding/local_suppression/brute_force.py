@@ -180,3 +180,17 @@ def check(problem: Problem, found: Recoding) -> None:
     assert all(records > 0 for records in found.records)
     assert min(classes.values(), default=problem.k) >= problem.k
     assert found.records[~found.kept].sum() <= problem.limit
+    assert np.isclose(found.value, loss_of(problem, found))
+
+
+def loss_of(problem: Problem, found: Recoding) -> float:
+    """The loss of the pieces, by hand."""
+    kept, blank = rates(problem)
+    total = 0.0
+    for t, records, levels, is_kept in zip(
+        found.tuples, found.records, found.levels, found.kept, strict=True
+    ):
+        own = kept[np.flatnonzero(problem.tuple_of == t)[0]]
+        lost = np.where(levels == np.array(problem.lowest), own, blank) if is_kept else blank
+        total += float(lost.sum()) * int(records)
+    return total / problem.size if problem.measure == "loss" else total

@@ -6,7 +6,6 @@ import numpy as np
 
 from shoal.microdata.recoding.local_suppression.assignment import LEFT_OUT, Assignment
 from shoal.microdata.recoding.local_suppression.masks import Masks
-from shoal.microdata.recoding.loss import Loss
 
 
 def pieces(masks: Masks, assignment: Assignment) -> dict[str, Any]:
@@ -38,18 +37,3 @@ def pieces(masks: Masks, assignment: Assignment) -> dict[str, Any]:
         "levels": levels[order],
         "kept": kept[order],
     }
-
-
-def value_of(masks: Masks, made: dict[str, Any]) -> float:
-    """The loss of the pieces, from the problem's own tables."""
-    problem = masks.instance.problem
-    loss = Loss(problem)
-    rates = np.zeros(made["tuples"].size)
-    for column, hierarchy in enumerate(problem.hierarchies):
-        levels, leaves = made["levels"][:, column], problem.keys[made["tuples"], column]
-        for level in np.unique(levels):
-            here = levels == level
-            rates[here] += loss.tables[column][level][hierarchy.nodes[level][leaves[here]]]
-    rates[~made["kept"]] = loss.full
-    total = float((rates * made["records"]).sum()) - loss.nothing
-    return total / problem.size if problem.measure == "loss" else total

@@ -28,7 +28,7 @@ from shoal.microdata.recoding.local_suppression.greedy import greedy
 from shoal.microdata.recoding.local_suppression.instance import Instance
 from shoal.microdata.recoding.local_suppression.masks import Masks
 from shoal.microdata.recoding.local_suppression.patterns import MOST_PAIRS, Patterns, patterns_of
-from shoal.microdata.recoding.local_suppression.pieces import pieces, value_of
+from shoal.microdata.recoding.local_suppression.pieces import pieces
 from shoal.microdata.recoding.local_suppression.relaxation import Relaxation
 from shoal.microdata.recoding.local_suppression.search import Improvement
 from shoal.microdata.recoding.problem import Problem
@@ -80,7 +80,7 @@ def solve(
     else:
         release.take(greedy(masks))
     made = pieces(masks, release.best)
-    value = value_of(masks, made)
+    value = masks.instance.value(release.cost)
     bound = None if release.bound is None else min(value, masks.instance.value(release.bound))
     if release.optimal:
         run.finish(StopReason.OPTIMAL)
