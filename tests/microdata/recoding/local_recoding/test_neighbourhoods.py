@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.microdata.recoding.local_recoding import plain
 
+from shoal.microdata.recoding.local_recoding import spans
 from shoal.microdata.recoding.local_recoding.groups import Groups
 from shoal.microdata.recoding.local_recoding.items import Items, Pieces
 from shoal.microdata.recoding.local_recoding.layers import layers
@@ -145,3 +146,12 @@ def test_a_longer_search_goes_the_way_of_the_shorter_one():
     long = solve(problem, budget=Budget(iterations=3200))
     at = [point.value for point in long.history.points if point.work <= 1600]
     assert short.value == pytest.approx(at[-1])
+
+
+def test_trees_too_large_for_a_table_give_the_same_groups(monkeypatch):
+    problem = plain.problem(77, records=(200, 201), units=False)
+    quick = solve(problem, budget=Budget(iterations=1600))
+    monkeypatch.setattr(spans, "_LOOKED_UP", 0)
+    walked = solve(problem, budget=Budget(iterations=1600))
+    assert walked.value == pytest.approx(quick.value)
+    assert walked.levels.tolist() == quick.levels.tolist()

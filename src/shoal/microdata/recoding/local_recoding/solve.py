@@ -218,6 +218,9 @@ def _better(one: Grouping | None, other: Grouping | None) -> Grouping | None:
 def _as_recoding(found: Grouping, bound: float | None, run: Run) -> Recoding:
     tuples, records, groups = found.in_tuples()
     value = found.value
+    if run.value is not None and abs(run.value - value) <= _EQUAL * max(1.0, abs(value)):
+        # The search adds up the same losses in another order.
+        value = run.value
     if bound is not None:
         bound = min(bound, value)
     optimal = bound is not None and value <= bound + _EQUAL * max(1.0, abs(value))
