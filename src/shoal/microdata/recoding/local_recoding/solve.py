@@ -98,13 +98,11 @@ def _refuse(problem: Problem) -> None:
 def _unreadable(problem: Problem, column: int) -> bool:
     """Whether one label means different values at two of the levels that may be released."""
     hierarchy = problem.hierarchies[column]
-    meant: dict[str | None, tuple[int, int]] = {}
+    meant: dict[str | None, tuple[int, ...]] = {}
     for level in range(problem.lowest[column], problem.highest[column] + 1):
-        nodes = hierarchy.nodes[level]
-        for node, label in enumerate(hierarchy.labels[level]):
-            leaves = np.flatnonzero(nodes == node)
-            run = (int(leaves[0]), int(leaves[-1]))
-            if meant.setdefault(label, run) != run:
+        starts = np.flatnonzero(np.diff(hierarchy.nodes[level], prepend=-1)).tolist()
+        for label, *run in zip(hierarchy.labels[level], starts, hierarchy.sizes[level].tolist(), strict=True):
+            if meant.setdefault(label, tuple(run)) != tuple(run):
                 return True
     return False
 
