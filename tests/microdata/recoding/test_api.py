@@ -339,3 +339,30 @@ def test_numbers_are_averaged_within_the_classes() -> None:
     assert np.allclose(means["cost"], before.sort("age", "sex")["cost"])
     with pytest.raises(AssertionError, match="averaged"):
         safe.verify(safe.frame.with_columns(cost=data["cost"]))
+
+
+def test_blanks_that_match_anything_are_fewer_and_told_both_ways() -> None:
+    data = survey(200)
+    strict = shoal.recode(
+        data, ["sex", "zip", "education", "age"], 3, method="local-suppression", measure="cells"
+    )
+    loose = shoal.recode(
+        data,
+        ["sex", "zip", "education", "age"],
+        3,
+        method="local-suppression",
+        measure="cells",
+        null="wildcard",
+    )
+    assert sum(loose.suppressed_cells.values()) < sum(strict.suppressed_cells.values())
+    keys = ["sex", "zip", "education", "age"]
+    rows = loose.frame.select(pl.col(keys).cast(pl.String)).rows()
+    matches = [
+        sum(all(a == b or "*" in (a, b) for a, b in zip(one, other, strict=True)) for other in rows)
+        for one in rows
+    ]
+    assert min(matches) == loose.k_release >= 3
+    assert smallest(loose.frame, keys) == loose.k_strict < 3
+    assert any("matched anything" in warning for warning in loose.warnings)
+    with pytest.raises(InputError, match="matches, not classes"):
+        shoal.recode(data, ["sex"], 2, null="wildcard", models=["distinct(2)"], confidential=["diagnosis"])

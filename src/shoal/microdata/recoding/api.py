@@ -29,6 +29,7 @@ from shoal.microdata.recoding.mapping import AppliedMapping
 from shoal.microdata.recoding.methods import METHODS
 from shoal.microdata.recoding.problem import MEASURES, Measure, Problem
 from shoal.microdata.recoding.result import Part, Recoded
+from shoal.microdata.recoding.wildcard import check_wildcard, with_wildcards
 from shoal.numbers import number, whole
 from shoal.search import Budget, Observer, Seeds, silent
 from shoal.search.observer import mapped
@@ -63,6 +64,7 @@ def recode(
     population: Any = None,
     unit: str | None = None,
     household: str | None = None,
+    null: Literal["own", "wildcard"] = "own",
     by: Sequence[str] = (),
     sample_weights: str | None = None,
     average: Sequence[str] = (),
@@ -124,6 +126,9 @@ def recode(
     household : str, optional
         The column that says which records are of one household: what its members share is told of all alike and blanked for
         nobody alone, and whole households of the same composition are counted beside people.
+    null : {"own", "wildcard"}, default "own"
+        A blank is a value of its own, or matches anything when k is counted, as in sdcMicro: fewer values are blanked, and
+        people are protected less. A missing value of the data is a value of its own in any case.
     by : sequence of str, default ()
         Columns that form strata, each recoded on its own; k holds within each.
     sample_weights : str, optional
@@ -184,6 +189,7 @@ def recode(
     """
     check_choice("measure", measure, MEASURES)
     check_choice("order", order, get_args(Order))
+    check_choice("null", null, ("own", "wildcard"))
     METHODS[method].configure(options)
     k = whole(k, "k", least=1)
     number(suppress, "suppress", least=0.0, most=1.0)
@@ -249,6 +255,8 @@ def recode(
         if alike and "mixed" in METHODS[method].traits and levels is None:
             problem = _with_shared_levels(problem, alike)
         phase = f"stratum {place + 1} of {len(strata)}" if len(strata) > 1 else ""
+        if null == "wildcard":
+            check_wildcard(problem, METHODS[method].traits)
         solution = METHODS[method].solve(
             problem,
             options,
@@ -257,6 +265,8 @@ def recode(
             threads=usable_threads(threads),
             observer=mapped(observer, lambda value: value, phase),
         )
+        if null == "wildcard":
+            solution = with_wildcards(problem, solution)
         parts.append(Part(members, problem, solution))
     asked = Asked(
         k=k,
@@ -268,6 +278,7 @@ def recode(
         average=tuple(others["average"]),
         unit=unit,
         household=household,
+        null=null,
         sample_weights=sample_weights,
         order=order,
         explain=explain,

@@ -6,6 +6,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import polars as pl
 
 from shoal.anonymity.measure import anonymity
 from shoal.errors import messages, parameter
@@ -33,7 +34,12 @@ from shoal.microdata.recoding.problem import MEASURES
 from shoal.microdata.recoding.release import piece_of_records, released_column
 from shoal.microdata.recoding.release_check import ReleaseCheck
 from shoal.microdata.recoding.result import ModelOutcome, Part, Recoded
-from shoal.microdata.recoding.warnings import homogeneous_classes, remarks_on_models, warnings_on_release
+from shoal.microdata.recoding.warnings import (
+    homogeneous_classes,
+    remarks_on_models,
+    warnings_on_release,
+    warnings_on_wildcards,
+)
 from shoal.search import Budget, informative
 
 Secrets = Mapping[str, tuple[np.ndarray, ConfidentialColumn]]
@@ -52,6 +58,7 @@ class Asked:
     average: tuple[str, ...]
     unit: str | None
     household: str | None
+    null: str
     sample_weights: str | None
     order: str
     explain: bool
@@ -121,6 +128,9 @@ def assemble(
             f"records are in their original order, by which they can be linked; {parameter('order', 'sorted')} removes that"
         )
     measured = anonymity(_with_units(frame, asked, units, released, order), shown, unit=_unit(asked))
+    strictly = measured.k
+    if asked.null == "wildcard":
+        measured = anonymity(_with_nulls(frame, keys, shown), shown, null="wildcard")
     classes = _classes(frame, shown)
     models = _outcomes(parts[0].problem.models, classes, secrets, people[released][order], released, order)
     own = {name: values[released][order] for name, (values, _) in secrets.items()}
@@ -135,6 +145,8 @@ def assemble(
         quasi=keys.names,
         k=asked.k,
         k_release=measured.k,
+        k_strict=strictly,
+        null=asked.null,
         anonymity=measured,
         proposals=keys.proposals,
         levels=levels,
@@ -163,6 +175,7 @@ def assemble(
             [
                 *warnings_on_release(data, guesses, keys.names, frame.columns, coarser, asked.unit),
                 *_warnings_on_homogeneous(homogeneous),
+                *warnings_on_wildcards(asked.null, strictly, measured.k),
             ]
         ),
         settings=_settings(asked, problem.measure, problem.models, keys, problem.weights, starred),
@@ -237,6 +250,20 @@ def _with_units(
     named = str(_unit(asked))
     own = nw.new_series(named, units[released][order], nw.Int64, backend=nw.get_native_namespace(frame))
     return frame.with_columns(own).to_native()
+
+
+def _with_nulls(frame: nw.DataFrame, keys: Keys, shown: Sequence[str]) -> pl.DataFrame:
+    """The keys with nothing where they are blank, so that a blank matches anything; a missing value is one of its own."""
+    columns = {}
+    roots = {name: hierarchy.root for name, hierarchy in zip(keys.names, keys.hierarchies, strict=True)}
+    for name in shown:
+        texts = frame[name].to_polars().cast(pl.String).fill_null("\0 missing")
+        columns[name] = (
+            pl.DataFrame({"t": texts})
+            .select(pl.when(pl.col("t") != roots.get(name, "\0")).then("t"))
+            .to_series()
+        )
+    return pl.DataFrame(columns)
 
 
 def _classes(frame: nw.DataFrame, shown: Sequence[str]) -> np.ndarray:
@@ -394,7 +421,10 @@ def _settings(
         ("unit counted in K", asked.unit or "record"),
         ("household", asked.household),
         ("a missing value", "is a value of its own"),
-        ("a blank", "is a value of its own, not that of a missing one"),
+        (
+            "a blank",
+            "is a value of its own, not that of a missing one" if asked.null == "own" else "matches anything",
+        ),
         ("sample weights", asked.sample_weights),
         ("order", asked.order),
         ("iterations allowed", asked.budget.iterations if asked.budget else None),

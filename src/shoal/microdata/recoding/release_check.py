@@ -118,6 +118,9 @@ class ReleaseCheck:
         )
         assert classes.height > 0, "nothing is released"
         smallest = int(classes["people"].cast(pl.Int64).to_numpy().min())
+        assert smallest == result.k_strict, f"K is {smallest}, not {result.k_strict}"
+        if result.null == "wildcard":
+            smallest = self._fewest_matches(classes.select(keys).rows(), classes["people"].to_list())
         assert smallest == result.k_release, f"K is {smallest}, not {result.k_release}"
         assert smallest >= result.k, f"K is {smallest}, below k = {result.k}"
         assert result.suppressed_people <= result.limit, "more people are left out than may be"
@@ -142,6 +145,19 @@ class ReleaseCheck:
         if self.population is not None:
             seen = self._with_population(result, classes.select(keys), seen)
         expect_demands(result.k, self.models, columns, seen, 0, 0)
+
+    def _fewest_matches(self, classes: Sequence[tuple[Any, ...]], people: Sequence[int]) -> int:
+        """The fewest people that anybody is compatible with, where what is blank matches anything."""
+        roots = [hierarchy.root for hierarchy in self.hierarchies]
+        columns = list(zip(*classes, strict=True))
+        matching = np.ones((len(classes), len(classes)), dtype=bool)
+        for place, own in enumerate(columns):
+            codes = np.unique(
+                [str(label) + ("" if label is not None else "\0") for label in own], return_inverse=True
+            )[1]
+            open_ = np.array([place < len(roots) and label == roots[place] for label in own])
+            matching &= (codes[:, None] == codes[None, :]) | open_[:, None] | open_[None, :]
+        return int((matching * np.array(people)[None, :]).sum(axis=1).min())
 
     def _with_population(
         self, result: "Recoded", classes: pl.DataFrame, seen: list[SeenClass]

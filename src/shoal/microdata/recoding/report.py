@@ -38,6 +38,8 @@ def figures(result: "Recoded", settings: object) -> dict[str, Any]:
         "chosen": result.chosen,
         "k": result.k,
         "k_release": result.k_release,
+        "k_strict": result.k_strict,
+        "null": result.null,
         "quasi": list(result.quasi),
         "records": result.records,
         "suppressed_records": result.suppressed_records,
@@ -103,7 +105,10 @@ def facts(result: "Recoded", settings: object) -> list[tuple[str, Any]]:
             f"{result.suppressed_people:,} people, {result.suppressed_records:,} records (at most {result.limit:,} people)",
         ),
         ("values blanked", f"{sum(result.suppressed_cells.values()):,}"),
-        ("K of the release", f"{result.k_release} over {', '.join(result.quasi)} (k asked for: {result.k})"),
+        (
+            "K of the release",
+            f"{result.k_release} over {', '.join(result.quasi)} (k asked for: {result.k}){_strictly(result)}",
+        ),
         (f"loss ({_MEASURES[result.measure]})", f"{result.loss:.6g}{_quality(result)}"),
         *[
             (
@@ -119,6 +124,12 @@ def facts(result: "Recoded", settings: object) -> list[tuple[str, Any]]:
         *_beside(result),
         ("method", f"{result.chosen}, {result.nodes:,} looked at, stopped by {result.stopped_by}"),
     ]
+
+
+def _strictly(result: "Recoded") -> str:
+    return (
+        "" if result.null == "own" else f", blanks match anything; {result.k_strict} where a blank is a value"
+    )
 
 
 def _beside(result: "Recoded") -> list[tuple[str, Any]]:

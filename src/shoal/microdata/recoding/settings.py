@@ -110,6 +110,13 @@ class RecodeSettings(SearchSettings):
         section=_DEMANDS,
         label="Household",
     )
+    null: Literal["own", "wildcard"] = setting(
+        "own",
+        "A blank is a value of its own, or matches any (as in sdcMicro; protects less).",
+        section=_DEMANDS,
+        label="A blank",
+        words={"own": "is a value of its own", "wildcard": "matches any value (protects less)"},
+    )
     ordinal: Ordinal = setting(
         [], "Keys whose values have an order; texts need it stated.", section=_KEYS, label="Orders of values"
     )

@@ -85,6 +85,17 @@ def _determines(data: nw.DataFrame, other: str, key: str) -> bool:
     return pairs.unique().height == different
 
 
+def warnings_on_wildcards(null: str, strictly: int, matching: int) -> list[str]:
+    """What it means that blanks match anything."""
+    if null == "own":
+        return []
+    return [
+        f"blanks are counted as if they matched anything: K is {matching} that way, and {strictly} where a blank is a value. "
+        "A few wholly blank records would satisfy that count for any data, and people whose values are shown may have fewer "
+        "records like theirs"
+    ]
+
+
 def remarks_on_models(models: Sequence[Model]) -> list[str]:
     """What models do not promise."""
     if not any(isinstance(model, ValueModel) for model in models):
