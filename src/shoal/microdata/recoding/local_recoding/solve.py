@@ -4,8 +4,8 @@ First *layers*: levels in the order of their loss, and at each the classes of wh
 is all that is asked for, a search that takes a few groups near each other apart and puts them together anew. The loss is far
 below that of one recoding for all, at the price that the values of a column stand at different levels.
 
-Local recoding: J. Xu and others, Utility-based anonymization using local recoding, KDD 2006; layers: F. Prasser and others,
-A scalable and pragmatic method for the safe sharing of high-quality health data, IEEE JBHI 22(2), 2018.
+Local recoding: J. Xu and others, Utility-based anonymization using local recoding, KDD 2006. To recode again and again what
+remains is also how ARX recodes locally.
 """
 
 from functools import partial
