@@ -1,8 +1,8 @@
 """Local recoding: groups of near records, each released at the lowest levels its own members share.
 
-First *layers*: levels in the order of their loss, and at each the classes of what remains that have k people. Then, where k
-is all that is asked for, a search that takes a few groups near each other apart and puts them together anew. The loss is far
-below that of one recoding for all, at the price that the values of a column stand at different levels.
+First *layers*: levels in the order of their loss, and at each the classes of what remains that have k people and
+hold under the models. Then a search takes a few groups near each other apart and puts them together anew. The loss is far below
+that of one recoding for all, at the price that the values of a column stand at different levels.
 
 Local recoding: J. Xu and others, Utility-based anonymization using local recoding, KDD 2006. To recode again and again what
 remains is also how ARX recodes locally.
