@@ -37,7 +37,7 @@ from shoal.search import Budget, Observer, Run, Seeds, StopReason, silent
 from shoal.search.options import NoOptions
 
 # Work where nothing is said of it; a change that the search tries is one unit.
-_WORK = 60_000
+_WORK = 90_000
 # What a round of the relaxation counts for, and how many there are at most.
 _ROUND = 5
 _ROUNDS = 500
@@ -232,7 +232,7 @@ class _Release:
         if not pairs.all:
             pairs = cheapest_pairs(relaxation, gap, count)
         pairs = with_release(patterns, pairs, self.best)
-        work = 20 + pairs.rows.size // 2
+        work = 20 + pairs.rows.size
         if not self._affordable(work):
             return False
         left = self.run.remaining().seconds
