@@ -94,9 +94,24 @@ def _prepared(api: httpx.Client, folder: Path) -> dict[str, str]:
     people = load(f"{ESCAPES[2]}.csv", _people())
     slots = load(f"{ESCAPES[0].replace('/', '')}.csv", _slots())
     matrix = load(f"{ESCAPES[9]}.csv", _matrix())
+    labels = load(
+        "labels.csv", _csv(["value", "level 1", "level 2"], [[name, TOGETHER, "*"] for name in NAMES])
+    )
     table = {"data": people, "source": "records", "dimensions": TEXTS[:2], "value": NUMBERS[0]}
     asked: dict[str, tuple[str, dict[str, Any]]] = {
         "anonymity": ("anonymity", {"data": [people], "quasi": TEXTS[:3], "confidential": TEXTS[3]}),
+        "recode": (
+            "recode",
+            {
+                "data": people,
+                "quasi": TEXTS[:3],
+                "k": 3,
+                "method": "lattice",
+                "explain": True,
+                "confidential": [TEXTS[3]],
+                "hierarchies": {TEXTS[0]: labels},
+            },
+        ),
         "microaggregate": (
             "microaggregate",
             {"data": people, "columns": NUMBERS[:3], "k": 3, "method": "mdav", "quasi": TEXTS[:2]},
@@ -160,6 +175,7 @@ def _pages(hostile: dict[str, str]) -> list[str]:
         "/data?tab=generate",
         f"/risk?run={hostile['anonymity']}",
         f"/risk?run={hostile['failed']}",
+        f"/recode?run={hostile['recode']}",
         f"/records?run={hostile['microaggregate']}",
         f"/grouping?run={hostile['group']}",
         f"/records?data={people}&grouping={hostile['group']}",
@@ -242,7 +258,19 @@ if (!window.__told) {
 }
 """
 _BEGIN = (
-    *("Protect", "Group", "Assign", "Suppress", "Audit", "Generate", "Compare", "Show"),
+    *(
+        "Recode",
+        "Labels",
+        "Run this",
+        "Protect",
+        "Group",
+        "Assign",
+        "Suppress",
+        "Audit",
+        "Generate",
+        "Compare",
+        "Show",
+    ),
     *("Connect", "Write to database", "Load tables"),
 )
 _LEAVE = "Measure risk"  # on the page of data it leads to another page

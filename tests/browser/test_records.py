@@ -19,6 +19,7 @@ PAGES = (
     "/",
     "/data",
     "/risk",
+    "/recode",
     "/records",
     "/grouping",
     "/compare",

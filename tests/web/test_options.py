@@ -8,6 +8,7 @@ from shoal.appointments.methods import METHODS as APPOINTMENTS
 from shoal.errors import InputError
 from shoal.microdata.grouping.methods import METHODS as GROUPING
 from shoal.microdata.microaggregation.methods import METHODS as RECORDS
+from shoal.microdata.recoding.methods import METHODS as RECODING
 from shoal.search import Method
 from shoal.settings import changed, fields, split_options
 from shoal.tables.methods import METHODS as TABLES
@@ -16,7 +17,7 @@ from shoal.web.pages.method_picker import as_command
 
 EVERY = [
     pytest.param(method, id=f"{registry.domain} {name}")
-    for registry in (RECORDS, GROUPING, TABLES, APPOINTMENTS)
+    for registry in (RECORDS, RECODING, GROUPING, TABLES, APPOINTMENTS)
     for name, method in registry.items()
 ]
 

@@ -22,7 +22,10 @@ from shoal.web.workbench import Workbench
 
 _CHUNK = 2**20
 # The settings of operations that name data of the workspace.
-_DATA = ("data", "people", "slots", "apriori", "sensitive_data", "contributions", "previous", "pattern")
+_DATA = (
+    *("data", "population", "people", "slots", "apriori", "sensitive_data", "contributions", "previous"),
+    "pattern",
+)
 _VERBS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 Run = Annotated[str, InPath(pattern=r"^[0-9a-f]{12}$", description="the run, as given when it was submitted")]
 Name = Annotated[str, InPath(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]

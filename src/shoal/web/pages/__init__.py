@@ -10,6 +10,7 @@ from shoal.web.pages import (
     grouping,
     home,
     interface,
+    recode,
     records,
     reports,
     risk,
@@ -20,6 +21,6 @@ from shoal.web.workbench import Workbench
 
 def register(workbench: Workbench, schema: Callable[[], dict[str, Any]]) -> None:
     """Make every page known; ``schema`` is the API's, for its page."""
-    for page in (home, data, risk, records, grouping, compare, tables, appointments, reports):
+    for page in (home, data, risk, recode, records, grouping, compare, tables, appointments, reports):
         page.register(workbench)
     interface.register(workbench, schema)

@@ -13,6 +13,12 @@ _WAYS = (
         "How many people share the same age, postcode and sex? The smallest crowd is K.",
     ),
     (
+        "/recode",
+        "layers",
+        "Recode",
+        "Ages become bands, postcodes districts, until k people share each combination, losing as little as possible.",
+    ),
+    (
         "/records",
         "blur_on",
         "Protect records",

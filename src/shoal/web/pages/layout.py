@@ -17,6 +17,7 @@ _STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
 PAGES = (
     ("/data", "Data", "folder_open"),
     ("/risk", "Risk", "groups"),
+    ("/recode", "Recode", "layers"),
     ("/records", "Protect records", "blur_on"),
     ("/grouping", "Group attributes", "workspaces"),
     ("/compare", "Compare releases", "scatter_plot"),

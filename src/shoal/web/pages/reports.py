@@ -78,6 +78,7 @@ def page_of(kind: str) -> str:
     """The page that shows runs of a kind."""
     pages = {
         "anonymity": "/risk",
+        "recode": "/recode",
         "microaggregate": "/records",
         "group": "/grouping",
         "compare": "/compare",

@@ -9,9 +9,9 @@ from shoal.errors import InputError
 from shoal.operations import OPERATIONS
 from shoal.settings import SettingField
 from shoal.web.pages import parts
+from shoal.web.pages.data_field import DataField, DataFields
 from shoal.web.pages.fields import NumberField
 from shoal.web.pages.settings_form import SettingsForm
-from shoal.web.pages.tables.data_field import DataField, DataFields
 from shoal.web.pages.tables.linked import LinkedTables
 from shoal.web.pages.tables.marking import Marking
 from shoal.web.pages.tables.rules import RuleList

@@ -11,12 +11,12 @@ from shoal.tables.methods import METHODS
 from shoal.web.activities.drawing import FILE
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
+from shoal.web.pages.data_field import DataField
 from shoal.web.pages.desk import Desk
 from shoal.web.pages.method_picker import MethodPicker
 from shoal.web.pages.settings_form import SettingsForm
 from shoal.web.pages.tables.by_hand import ByHand
 from shoal.web.pages.tables.comparison import comparison
-from shoal.web.pages.tables.data_field import DataField
 from shoal.web.pages.tables.drawn import Drawn
 from shoal.web.pages.tables.form import TableForm
 from shoal.web.pages.tables.marking import Marking

@@ -1,4 +1,4 @@
-"""Files a table needs besides its data: chosen among those of the workspace, or uploaded in place."""
+"""Files that are needed besides the data: chosen among those of the workspace, or uploaded in place."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -27,7 +27,7 @@ class DataFields:
 
 
 class DataField:
-    """A choice of data with an upload beside it; without ``needed`` it may stay empty."""
+    """A choice of data with an upload beside it; without ``needed`` it may stay empty, which ``nothing`` puts into words."""
 
     def __init__(
         self,
@@ -37,11 +37,13 @@ class DataField:
         *,
         hint: str = "",
         needed: bool = False,
+        nothing: str = "none",
         among: Callable[[], Sequence[str]] | None = None,
         on_change: Callable[[], Any] | None = None,
     ) -> None:
         self._fields = fields
         self._needed = needed
+        self._nothing = nothing
         self._among = among or fields.workbench.datasets.names
         names = self._names()
         start = chosen if chosen in names else next(iter(names), None) if needed else ""
@@ -68,6 +70,11 @@ class DataField:
         """The name of the chosen data, if there is any."""
         return self._select.value or None
 
+    def choose(self, name: str | None) -> None:
+        """Choose data that may have come since, or nothing."""
+        self._fields.refresh()
+        self._select.set_value(name or "")
+
     @property
     def gone(self) -> bool:
         """Whether the field is on the page no longer."""
@@ -80,7 +87,7 @@ class DataField:
 
     def _names(self) -> dict[str, str]:
         names = {name: name for name in self._among()}
-        return names if self._needed else {"": "none", **names}
+        return names if self._needed else {"": self._nothing, **names}
 
     async def _received(self, event: events.UploadEventArguments) -> None:
         workbench = self._fields.workbench

@@ -1,0 +1,229 @@
+"""Recode: keys, their hierarchies and what must hold on one side, the release and what else could be had on the other."""
+
+from collections.abc import Callable
+from typing import Any
+
+from nicegui import ui
+
+from shoal.errors import InputError
+from shoal.operations import OPERATIONS
+from shoal.settings import SettingField
+from shoal.web.jobs.job import Job
+from shoal.web.pages import layout, parts
+from shoal.web.pages.attributes import attributes
+from shoal.web.pages.data_field import DataField, DataFields
+from shoal.web.pages.desk import Desk
+from shoal.web.pages.recode.choices import Choice, choices, request_of
+from shoal.web.pages.recode.hierarchies import KeyHierarchies
+from shoal.web.pages.release import write_back
+from shoal.web.pages.settings_form import SettingsForm
+from shoal.web.workbench import Workbench
+
+_LOSSES = {
+    "loss": "share of values a label stands for",
+    "entropy": "bits to the original values",
+    "discernibility": "records that look alike, summed",
+    "class-size": "records for each class",
+    "cells": "values that changed",
+}
+
+
+def register(workbench: Workbench) -> None:
+    """Make the page known."""
+
+    @ui.page("/recode")
+    def recode(data: str = "", run: str = "") -> None:
+        with layout.page(
+            workbench,
+            "Recode",
+            "Keys become coarser, or are blanked, until at least k people share each combination.",
+        ):
+            if parts.has_data(workbench, "layers"):
+                RecodePage(workbench, data, run)
+
+
+class RecodePage:
+    """One visit to the page."""
+
+    def __init__(self, workbench: Workbench, data: str, run: str) -> None:
+        self._workbench = workbench
+        self._desk = Desk(
+            workbench,
+            "/recode",
+            "recode",
+            run=run,
+            present=self._present,
+            icon="layers",
+            hint="Choose the keys and k, look at what their values become, and recode.",
+            measure="loss",
+        )
+        self._asked = self._desk.asked
+        with self._desk.form("Recode"):
+            self._data = parts.data_picker(
+                workbench, "Data", self._asked.get("data", data), lambda: self._fields.refresh()
+            )
+            self._fields()
+            parts.main_button("Recode", icon="play_arrow", on_click=self._submit)
+
+    @ui.refreshable_method
+    def _fields(self) -> None:
+        if self._data.value not in self._workbench.datasets:
+            return
+        dataset = self._workbench.datasets[self._data.value]
+        self._files = DataFields(self._workbench)
+        self._suggested = {
+            "quasi": dataset.quasi,
+            "confidential": dataset.with_role("confidential"),
+            "drop": dataset.with_role("identifier"),
+        }
+        asked = self._asked if self._asked.get("data") == dataset.name else {}
+        self._orders: Callable[[], Any] = lambda: asked.get("ordinal") or {}
+        self._form = SettingsForm(
+            OPERATIONS["recode"],
+            dataset.columns,
+            asked,
+            suggested=self._suggested,
+            without=("data",),
+            own={"quasi": self._keys, "hierarchies": self._hierarchies, "ordinal": self._ordinal},
+            data_field=self._further,
+        )
+
+    def _keys(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        columns = self._workbench.datasets[self._data.value].columns
+        self._chosen = parts.column_picker(columns, item.label, value or (), hint=item.sentence)
+        attributes(self._chosen, data_setting=item.name)
+        return lambda: self._chosen.value
+
+    def _hierarchies(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        self._trees = KeyHierarchies(
+            self._files,
+            self._data.value,
+            value or {},
+            lambda: self._chosen.value,
+            lambda: _by_column(self._orders()),
+        )
+        self._chosen.on_value_change(self._trees.refresh)
+        return lambda: self._trees.value
+
+    def _ordinal(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        """Orders decide which hierarchies are proposed."""
+        spelling = item.spelling
+        assert spelling is not None
+        box = ui.input(item.label, value=spelling.write(value or []))
+        box.props('outlined dense stack-label placeholder="education=none<primary<higher"')
+        attributes(box.classes("full-width"), hint=item.sentence, data_setting=item.name)
+
+        def read() -> Any:
+            try:
+                return spelling.read(box.value.strip()) if (box.value or "").strip() else []
+            except ValueError as problem:
+                raise InputError(f"{item.label}: {problem}") from None
+
+        self._orders = read
+        box.on("blur", self._trees.look)
+        return read
+
+    def _further(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        field = DataField(self._files, item.label, value, hint=item.sentence)
+        return lambda: field.value
+
+    def _submit(self) -> None:
+        with parts.telling():
+            request: dict[str, Any] = {"data": self._data.value, **self._form.values}
+            if not request["quasi"]:
+                raise InputError("choose the keys")
+            # Without a change the roles decide; an empty choice is one, too.
+            chosen = request["drop"] or []
+            request["drop"] = None if chosen == self._suggested["drop"] else chosen
+            self._desk.submit("recode", request)
+
+    def _take(self, job: Job, one: Choice) -> None:
+        """Run another recoding, and show in the form what runs."""
+        with parts.telling():
+            request = request_of(job.request, job.summary, one)
+            self._asked = request
+            self._data.set_value(request["data"])
+            self._fields.refresh()
+            self._desk.submit("recode", request)
+
+    # --- the result -----------------------------------------------------------------------------------------------
+
+    def _present(self, job: Job) -> None:
+        found = job.summary
+        for text in found["warnings"]:
+            parts.warning(text)
+        parts.facts(_facts(found))
+        parts.strong("Keys")
+        parts.table(
+            ["key", "level", "of", "labels", "blanked", "largest change of a share", "rule"],
+            [
+                (
+                    key["column"],
+                    "mixed" if key["level"] is None else key["level"],
+                    key["height"],
+                    None if key["level"] is None else key["labels"][key["level"]],
+                    key["blanked"],
+                    f"{key['largest_change']:.4f}",
+                    key["rule"],
+                )
+                for key in found["keys"]
+            ],
+        )
+        choices(found, lambda one: self._take(job, one))
+        if job.request["explain"] and "neighbours" not in found:
+            parts.note(
+                "Only a recoding of whole columns has neighbours, and this one is none; the method 'lattice' finds the best "
+                "of them."
+            )
+        with parts.folded("Loss by every measure"):
+            parts.table(
+                ["measure", "loss"],
+                [(_LOSSES.get(name, name), value) for name, value in found["losses"].items()],
+            )
+        for text in found["notes"]:
+            parts.note(text)
+        if found["dropped"]:
+            parts.note(f"Removed: {', '.join(found['dropped'])}.")
+        write_back(self._workbench, job)
+
+
+def _by_column(ordinal: Any) -> dict[str, Any]:
+    from shoal.microdata.columns.orders import read_orders
+
+    return dict(read_orders(ordinal))
+
+
+def _facts(found: dict[str, Any]) -> list[tuple[Any, ...]]:
+    bound = found["bound"]
+    return [
+        (
+            f"K of the release over {', '.join(found['quasi'])}",
+            found["k_release"],
+            "good" if found["k_release"] >= max(2, found["k"]) else "bad",
+        ),
+        ("k asked for", found["k"]),
+        ("loss", f"{found['loss']:.6g}"),
+        ("no recoding of this kind loses less than", "not known" if bound is None else f"{bound:.6g}"),
+        ("proved optimal", "yes" if found["optimal"] else "no"),
+        ("records released", found["records"]),
+        (f"people left out, of {found['people']:,}", found["suppressed_people"]),
+        ("values blanked", found["suppressed_cells"]),
+        ("average risk", f"{100 * found['average_risk']:.3g} %"),
+        *[
+            (
+                " of ".join(filter(None, (one["model"], one["column"]))) + ": the worst class",
+                f"{one['worst']:.4g}",
+            )
+            for one in found["models"]
+        ],
+        *[
+            (
+                f"people in classes that share one {one['column']}",
+                one["people"],
+                "bad" if one["people"] else "",
+            )
+            for one in found["homogeneous"]
+        ],
+        ("method", found["chosen"]),
+        ("stopped by", found["stopped_by"]),
+    ]
