@@ -108,6 +108,8 @@ def test_recode_explain_and_take_a_point_of_the_front(api: httpx.Client, town: s
     assert list(taken["levels"].values()) == point["levels"]
     assert taken["suppressed_people"] == point["people_left_out"]
     assert taken["loss"] == pytest.approx(point["loss"])
+    # One can go on from there.
+    assert taken["neighbours"] and taken["front"] == found["front"]
 
 
 @pytest.mark.xdist_group("web")

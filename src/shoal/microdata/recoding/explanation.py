@@ -35,6 +35,9 @@ class Explanation:
 def explain(problem: Problem, levels: Levels, names: tuple[str, ...]) -> Explanation:
     """Look at the neighbours of a recoding, and at all recodings where that is possible."""
     free = replace(problem, limit=problem.units, keep_suppressed=False)
+    if free.lowest == free.highest:
+        # Levels given by hand leave nothing to search; what lies beside them is looked at all the same.
+        free = replace(free, lowest=(0,) * len(names), highest=free.heights)
     loss = Loss(free)
     tuples = Classes.of_tuples(free)
 
@@ -47,7 +50,7 @@ def explain(problem: Problem, levels: Levels, names: tuple[str, ...]) -> Explana
             level = levels[place] + step
             if free.lowest[place] <= level <= free.highest[place]:
                 neighbours.append(at((*levels[:place], level, *levels[place + 1 :]), name, step))
-    front = _front(free, loss) if problem.nodes * problem.records.size <= _WALKED else None
+    front = _front(free, loss) if free.nodes * free.records.size <= _WALKED else None
     return Explanation(at(levels), tuple(neighbours), front)
 
 

@@ -1,5 +1,6 @@
 """Recode: keys, their hierarchies and what must hold on one side, the release and what else could be had on the other."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -84,7 +85,12 @@ class RecodePage:
             asked,
             suggested=self._suggested,
             without=("data",),
-            own={"quasi": self._keys, "hierarchies": self._hierarchies, "ordinal": self._ordinal},
+            own={
+                "quasi": self._keys,
+                "hierarchies": self._hierarchies,
+                "ordinal": self._ordinal,
+                "models": self._models,
+            },
             data_field=self._further,
         )
 
@@ -122,6 +128,13 @@ class RecodePage:
         self._orders = read
         box.on("blur", self._trees.look)
         return read
+
+    def _models(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        """Models in a line, apart by spaces or commas outside of their brackets."""
+        box = ui.input(item.label, value=" ".join(value or ()))
+        box.props('outlined dense stack-label placeholder="distinct(3) closeness(0.2)"').classes("full-width")
+        attributes(box, hint=item.sentence.replace("; may be repeated", ""), data_setting=item.name)
+        return lambda: split_models(box.value or "")
 
     def _further(self, item: SettingField, value: Any) -> Callable[[], Any]:
         field = DataField(self._files, item.label, value, hint=item.sentence)
@@ -187,6 +200,15 @@ class RecodePage:
         write_back(self._workbench, job)
 
 
+def split_models(text: str) -> list[str]:
+    """The models of a line.
+
+    >>> split_models("distinct(3), recursive(3, 3)  k-map(10)")
+    ['distinct(3)', 'recursive(3, 3)', 'k-map(10)']
+    """
+    return [part for part in re.split(r"[\s,;]+(?![^()]*\))", text.strip()) if part]
+
+
 def _by_column(ordinal: Any) -> dict[str, Any]:
     from shoal.microdata.columns.orders import read_orders
 
@@ -224,6 +246,30 @@ def _facts(found: dict[str, Any]) -> list[tuple[Any, ...]]:
             )
             for one in found["homogeneous"]
         ],
+        *(
+            []
+            if found["null"] == "own"
+            else [
+                (
+                    "K where a blank is a value",
+                    found["k_strict"],
+                    "bad" if found["k_strict"] < found["k"] else "",
+                )
+            ]
+        ),
+        *(
+            []
+            if found["k_households"] is None
+            else [("households of the same composition, at least", found["k_households"])]
+        ),
+        *(
+            []
+            if found["averaged"] is None
+            else [
+                (f"K with {', '.join(found['averaged']['columns'])}", found["averaged"]["k"]),
+                ("information loss of the averages", f"{found['averaged']['loss_percent']:.4g} %"),
+            ]
+        ),
         ("method", found["chosen"]),
         ("stopped by", found["stopped_by"]),
     ]
