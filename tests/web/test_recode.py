@@ -224,6 +224,8 @@ def test_no_edit_makes_a_table_that_is_no_hierarchy(
 
 
 def test_a_label_must_be_something() -> None:
+    with pytest.raises(InputError, match="no values"):
+        Labels.of(Hierarchy([(None, "*")]))
     labels = Labels((("31", "30-39", "*"),))
     with pytest.raises(InputError, match="row 1 needs a label at level 1"):
         labels.renamed(0, 1, "  ")

@@ -7,6 +7,7 @@ from nicegui import ui
 
 from shoal.errors import InputError, as_words, spelled
 from shoal.microdata.columns.hierarchies.files import parse_hierarchy
+from shoal.numbers import counted
 from shoal.web.pages import parts
 from shoal.web.pages.attributes import attributes
 from shoal.web.pages.recode.labels import Labels
@@ -39,7 +40,7 @@ class Editor:
         )
         with ui.row().classes("items-center gap-3 full-width"):
             self._apart = ui.switch("Move one value or label at a time", on_change=self._table.refresh)
-            self._as_text = ui.switch("As text", on_change=self._body.refresh)
+            self._as_text = ui.switch("As text", on_change=self._show)
         self._sizes = parts.quiet().props('data-test="sizes"')
         self._wrong = ui.label().classes("shoal-error full-width").props('role="alert" data-test="wrong"')
         self._body()
@@ -66,13 +67,15 @@ class Editor:
     def _read(self, text: str) -> None:
         """What is written as text, or what is wrong with it."""
         try:
-            self._labels = Labels.of(parse_hierarchy(text, "this text"))
-            values, known = ({row[0] for row in labels.rows} for labels in (self._labels, self._first))
+            found = Labels.of(parse_hierarchy(text, "this text"))
+            values, known = ({row[0] for row in labels.rows} for labels in (found, self._first))
             if lost := len(known - values):
-                raise InputError(f"{lost} of the values {'has' if lost == 1 else 'have'} no line any more")
-            self._tell()
+                raise InputError(f"{counted(lost, 'value has', 'values have')} no line any more")
         except InputError as problem:
             self._tell(spelled(problem, as_words))
+            return
+        self._labels = found
+        self._tell()
 
     @ui.refreshable_method
     def _table(self) -> None:
@@ -147,7 +150,7 @@ class Editor:
             if (box.value or "").strip() == self._labels.rows[row][level]:
                 return
             edit = self._labels.moved if self._apart.value else self._labels.renamed
-            self._change(lambda: edit(row, level, box.value or ""))
+            self._change(lambda: edit(row, level, box.value or ""), cell=True)
 
         box.on("blur", written).on("keydown.enter", written)
 
@@ -155,12 +158,20 @@ class Editor:
         self._page = max(0, self._page + pages)
         self._table.refresh()
 
-    def _change(self, make: Callable[[], Labels]) -> None:
+    def _change(self, make: Callable[[], Labels], *, cell: bool = False) -> None:
+        before = self._labels
         try:
             self._labels = make()
         except InputError as problem:
             self._tell(spelled(problem, as_words))
             return
+        self._tell()
+        # A label that only has another name leaves the cells where they are, and whoever writes in the one they are in.
+        if not cell or _shape(before) != _shape(self._labels):
+            self._body.refresh()
+
+    def _show(self) -> None:
+        """The other way to write labels, with what is right so far."""
         self._tell()
         self._body.refresh()
 
@@ -175,3 +186,9 @@ class Editor:
             with parts.telling():
                 self._keep(self._labels)
         self._dialog.close()
+
+
+def _shape(labels: Labels) -> list[Any]:
+    """Which rows there are and which cells go over several of them."""
+    runs = [labels.runs(level) for level in range(labels.height + 1)]
+    return [[row[0] for row in labels.rows], *runs]

@@ -111,7 +111,7 @@ class KeyField:
                 hierarchy_of, self._fields.workbench.datasets, self._data, self._column, self.value, orders
             )
         except ShoalError as problem:
-            if mine == self._looks:
+            if mine == self._looks and not self._box.is_deleted:
                 self._found = None
                 self._tell(wrong=spelled(problem, field_names("recode")))
             return
@@ -128,7 +128,9 @@ class KeyField:
         self._labels.set_enabled(not wrong)
 
     def _edit(self) -> None:
-        if self._found is not None:
+        if self._found is None:
+            return
+        with parts.telling():
             edit_labels(self._column, Labels.of(self._found.hierarchy), self._keep)
 
     def _keep(self, labels: Labels) -> None:
@@ -172,6 +174,8 @@ class KeyHierarchies:
 
     def refresh(self) -> None:
         """Show the keys that are chosen now; what was said of the others is kept."""
+        for name in self._shown:
+            self._given.pop(name, None)
         self._given.update(self.value)
         self._box.clear()
         with self._box:

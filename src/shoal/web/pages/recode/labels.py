@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shoal.errors import InputError
-from shoal.microdata.columns.hierarchies.hierarchy import BLANK, Hierarchy
+from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,11 +31,11 @@ class Labels:
 
     @classmethod
     def of(cls, hierarchy: Hierarchy) -> "Labels":
-        """The rows of a hierarchy."""
-        return cls(
-            tuple(tuple(str(label) for label in row) for row in hierarchy.rows if row[0] is not None)
-            or ((BLANK, BLANK),)
-        )
+        """The rows of a hierarchy; an ``InputError`` if it has no value at all."""
+        rows = tuple(tuple(label or "" for label in row) for row in hierarchy.rows if row[0] is not None)
+        if not rows:
+            raise InputError("there are no values that labels could stand for")
+        return cls(rows)
 
     @property
     def height(self) -> int:

@@ -63,7 +63,8 @@ class RecodePage:
             self._data = parts.data_picker(
                 workbench, "Data", self._asked.get("data", data), lambda: self._fields.refresh()
             )
-            self._fields()
+            with ui.column().classes("full-width gap-3 shoal-hinted"):
+                self._fields()
             parts.main_button("Recode", icon="play_arrow", on_click=self._submit)
 
     @ui.refreshable_method
@@ -155,8 +156,10 @@ class RecodePage:
         with parts.telling():
             request = request_of(job.request, job.summary, one)
             self._asked = request
-            self._data.set_value(request["data"])
-            self._fields.refresh()
+            if self._data.value == request["data"]:
+                self._fields.refresh()
+            elif request["data"] in self._workbench.datasets:
+                self._data.set_value(request["data"])
             self._desk.submit("recode", request)
 
     # --- the result -----------------------------------------------------------------------------------------------
