@@ -101,6 +101,7 @@ def test_the_front_is_a_map_to_click_through(visitor: Visitor) -> None:
     visitor.open(f"/recode?run={run}")
     visitor.state("done")
     visitor.see("One level finer or coarser", "Loss against people left out")
+    visitor.whole("recode-front")
     front = visitor.all("table[aria-label='Loss against people left out'] tbody tr")
     assert len(front) > 1
     *levels, loss, left_out, _ = [cell.text for cell in front[-1].find_elements(By.TAG_NAME, "td")]

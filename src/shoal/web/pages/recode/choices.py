@@ -84,8 +84,9 @@ def _table(
     with ui.element("div").classes("shoal-table"), ui.element("table") as table:
         attributes(table, aria_label=name)
         with ui.element("thead"), ui.element("tr"):
-            for word in (*header, ""):
-                with ui.element("th"):
+            for place, word in enumerate((*header, "")):
+                right = place < len(header) and isinstance(rows[0][place], int)
+                with ui.element("th").classes("number" if right else ""):
                     ui.label(word)
         with ui.element("tbody"):
             for place, (row, one) in enumerate(zip(rows, meant, strict=True)):

@@ -94,6 +94,8 @@ class Editor:
             ui.element("table").props('data-test="labels"'),
         ):
             with ui.element("thead"), ui.element("tr"):
+                with ui.element("th").classes("number"):
+                    ui.label("row")
                 self._heading(0, "value")
                 for level in range(1, labels.height):
                     self._heading(level, f"level {level}")
@@ -102,6 +104,8 @@ class Editor:
             with ui.element("tbody"):
                 for row in range(first, last):
                     with ui.element("tr"):
+                        with ui.element("td").classes("number"):
+                            parts.quiet(f"{row + 1:,}")
                         with ui.element("td"):
                             ui.label(labels.rows[row][0])
                         for level, spans in enumerate(starts, start=1):
