@@ -50,9 +50,16 @@ class KeyField:
     """The hierarchy of one key: its levels, its labels on request, and fields for another one."""
 
     def __init__(
-        self, fields: DataFields, data: str, column: str, given: str | None, orders: Callable[[], Orders]
+        self,
+        fields: DataFields,
+        data: str,
+        column: str,
+        given: str | None,
+        orders: Callable[[], Orders],
+        seen: "dict[str, Proposal]",
     ) -> None:
         self._fields = fields
+        self._seen = seen
         self._data = data
         self._column = column
         self._orders = orders
@@ -107,7 +114,9 @@ class KeyField:
         mine = self._looks
         try:
             orders = self._orders()
-            found = await background.io_bound(
+            # What was built on this visit is not built again whenever a key comes or goes.
+            what = repr((self._column, self.value, orders.get(self._column, ())))
+            found = self._seen.get(what) or await background.io_bound(
                 hierarchy_of, self._fields.workbench.datasets, self._data, self._column, self.value, orders
             )
         except ShoalError as problem:
@@ -116,7 +125,7 @@ class KeyField:
                 self._tell(wrong=spelled(problem, field_names("recode")))
             return
         if mine == self._looks and found is not None and not self._box.is_deleted:
-            self._found = found
+            self._found = self._seen[what] = found
             self._tell(f"{in_words(found.sizes)} labels · {found.reason}")
             attributes(self._rule, placeholder="" if self.value else found.rule)
 
@@ -163,6 +172,7 @@ class KeyHierarchies:
         self._keys = keys
         self._orders = orders
         self._shown: dict[str, KeyField] = {}
+        self._seen: dict[str, Proposal] = {}
         parts.quiet("What the values of each key become, from the finest level to the coarsest:")
         self._box = ui.column().classes("full-width gap-3")
         self.refresh()
@@ -180,7 +190,9 @@ class KeyHierarchies:
         self._box.clear()
         with self._box:
             self._shown = {
-                name: KeyField(self._fields, self._data, name, self._given.get(name), self._orders)
+                name: KeyField(
+                    self._fields, self._data, name, self._given.get(name), self._orders, self._seen
+                )
                 for name in self._keys()
             }
             if not self._shown:
