@@ -15,6 +15,7 @@ from shoal.microdata.recoding.classes import Levels
 from shoal.microdata.recoding.lattice import solve as best_levels
 from shoal.microdata.recoding.local_recoding.bound import lower_bound
 from shoal.microdata.recoding.local_recoding.items import Items
+from shoal.microdata.recoding.local_suppression.solve import LocalSuppressionOptions
 from shoal.microdata.recoding.local_suppression.solve import solve as blank_values
 from shoal.microdata.recoding.loss import Loss
 from shoal.microdata.recoding.problem import Problem
@@ -27,6 +28,10 @@ _SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 # Boxes of the lattice for each of them.
 _BOXES = 20_000
 _BLANKED = ("loss", "cells", "entropy")
+# Changes that the search for blanks tries where nothing is said of it.
+_CHANGES = 20_000
+# The bound of all recodings is another one; that of the blanks alone would not be shown.
+_UNPROVED = LocalSuppressionOptions(rounds=0)
 
 
 class AutoOptions(Options):
@@ -84,7 +89,8 @@ def _blanked(problem: Problem, options: AutoOptions, run: Run, given: Given) -> 
             break
     if not tried:
         return None
-    return _from(problem, min(tried)[1], run.remaining(), given, run.nested("blanking values"))
+    left = run.remaining().or_iterations(_CHANGES)
+    return _from(problem, min(tried)[1], left, given, run.nested("blanking values"))
 
 
 def _beginnings(problem: Problem, run: Run) -> list[Levels]:
@@ -114,7 +120,9 @@ def _from(
     )
     begun = replace(problem, lowest=levels, highest=highest)
     try:
-        return blank_values(begun, budget=budget, seeds=given.seeds, threads=given.threads, observer=observer)
+        return blank_values(
+            begun, _UNPROVED, budget=budget, seeds=given.seeds, threads=given.threads, observer=observer
+        )
     except Infeasible:
         return None
 

@@ -30,7 +30,7 @@ METHODS = Registry(
         Method(
             "local-suppression",
             "shoal.microdata.recoding.local_suppression.solve:solve",
-            "shoal.search.options:NoOptions",
+            "shoal.microdata.recoding.local_suppression.solve:LocalSuppressionOptions",
             "blanks single values, the fewest or cheapest, with proof or a bound; a blank counts as a value of its own",
             traits=frozenset({"pieces", "models"}),
             exact=True,

@@ -9,6 +9,7 @@ over the few patterns that are left finds the best, or proves it.
 from math import ceil
 
 import numpy as np
+from pydantic import Field
 
 from shoal.microdata.recoding.local_suppression.assignment import Assignment
 from shoal.microdata.recoding.local_suppression.bound import least_costs
@@ -33,8 +34,8 @@ from shoal.microdata.recoding.local_suppression.relaxation import Relaxation
 from shoal.microdata.recoding.local_suppression.search import Improvement
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.solution import Recoding
-from shoal.search import Budget, Observer, Run, Seeds, StopReason, silent
-from shoal.search.options import NoOptions
+from shoal.search import Run, Seeds, StopReason
+from shoal.search.solver import Given, Options, solver
 
 # Work where nothing is said of it; a change that the search tries is one unit.
 _WORK = 90_000
@@ -46,20 +47,25 @@ _LOOKS = 2_000_000_000
 # Pairs that the first integer programme takes; the next ones take more.
 _FEW = 15_000
 _NODES = 2_000
+# Combinations beyond which a single relaxation inside the programme takes minutes.
+_MOST_COMBINATIONS = 20_000
 # Costs that are no whole numbers are equal if they differ by less of themselves.
 _EQUAL = 1e-7
 
 
-def solve(
-    problem: Problem,
-    options: NoOptions | None = None,
-    *,
-    budget: Budget | None = None,
-    seeds: Seeds | None = None,
-    threads: int = 1,
-    observer: Observer = silent,
-    start: Recoding | None = None,
-) -> Recoding:
+class LocalSuppressionOptions(Options):
+    """Options of ``local-suppression``."""
+
+    rounds: int = Field(
+        default=_ROUNDS,
+        ge=0,
+        le=100_000,
+        description="most rounds of the relaxation that bounds the cost; 0 leaves the proof out",
+    )
+
+
+@solver(LocalSuppressionOptions)
+def solve(problem: Problem, options: LocalSuppressionOptions, given: Given) -> Recoding:
     """Blank values until everybody is one of k people; keys that are not blanked stay at the lowest levels.
 
     >>> from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
@@ -69,14 +75,13 @@ def solve(
     >>> found.value, found.bound, found.optimal
     (2.0, 2.0, True)
     """
-    run = (budget or Budget()).or_iterations(_WORK).start(observer)
+    run = given.run(_WORK)
     masks = Masks.of(Instance.of(problem))
-    release = _Release(masks, run)
-    seeds = seeds or Seeds(0)
+    release = _Release(masks, run, options.rounds)
     if problem.models:
-        release.meet_models(seeds)
+        release.meet_models(given.seeds)
     elif masks.instance.size * masks.size <= MOST_PAIRS:
-        release.search(patterns_of(masks), seeds)
+        release.search(patterns_of(masks), given.seeds)
     else:
         release.take(greedy(masks))
     made = pieces(masks, release.best)
@@ -96,7 +101,8 @@ def solve(
 class _Release:
     """The best release so far, with the bound on all."""
 
-    def __init__(self, masks: Masks, run: Run) -> None:
+    def __init__(self, masks: Masks, run: Run, rounds: int) -> None:
+        self.rounds = rounds
         self.masks = masks
         self.instance = masks.instance
         self.run = run
@@ -141,7 +147,7 @@ class _Release:
         improvement.begin()
         self.take(improvement.assignment)
         self._improve(improvement, 0.25)
-        if not self.instance.plain:
+        if not self.instance.plain or self.rounds == 0:
             self._improve(improvement, 1.0)
             return
         relaxation, rounds = self._bounded(patterns)
@@ -153,7 +159,7 @@ class _Release:
 
     def _bounded(self, patterns: Patterns) -> tuple[Relaxation, int]:
         relaxation = Relaxation(self.masks, patterns, self.least)
-        rounds = min(_ROUNDS, _LOOKS // max(1, patterns.members.size))
+        rounds = min(self.rounds, _LOOKS // max(1, patterns.members.size))
         self._relax(relaxation, rounds)
         return relaxation, rounds
 
@@ -224,7 +230,7 @@ class _Release:
 
         Where these are all that a better release can use, the programme proves the best.
         """
-        if self.optimal or not np.isfinite(relaxation.bound):
+        if self.optimal or not np.isfinite(relaxation.bound) or self.instance.size > _MOST_COMBINATIONS:
             return False
         unit = 1.0 if self.instance.whole else 0.0
         gap = max(0.0, self.cost - unit - relaxation.bound) + _EQUAL * max(1.0, self.cost)
