@@ -18,12 +18,13 @@ from shoal.microdata.recoding.assembly import Asked, assemble
 from shoal.microdata.recoding.demands import (
     check_columns,
     check_mapping,
+    check_together,
     importance,
     level_bounds,
     read_demands,
     trees_asked_for,
 )
-from shoal.microdata.recoding.households import shared_keys
+from shoal.microdata.recoding.households import read_households, shared_keys
 from shoal.microdata.recoding.keys import Keys, read_confidential
 from shoal.microdata.recoding.mapping import AppliedMapping
 from shoal.microdata.recoding.methods import METHODS
@@ -111,7 +112,7 @@ def recode(
         Keys that must stay as they are.
     levels : mapping of str to int, optional
         Recode by hand: keys named here are released at these levels, the others as they are. What is then still unsafe is
-        left out (``method="lattice"``) or blanked.
+        left out (``method="lattice"``), blanked, or made coarser in groups (``method="local"``).
     apply : AppliedMapping or path, optional
         Apply the recoding of an earlier release: its ``mapping``, or the file it was written to.
     models : sequence of str, default ()
@@ -210,6 +211,7 @@ def recode(
     if len(data) == 0:
         raise InputError("there are no records")
     demands, k = read_demands(as_names(models), confidential, k, population)
+    check_together(demands, by=others["by"], household=household, keep_suppressed=keep_suppressed)
     guesses = with_roles(guess_roles(data), roles or {})
     if apply is not None:
         applied = apply if isinstance(apply, AppliedMapping) else AppliedMapping.read(Path(apply))
@@ -222,11 +224,10 @@ def recode(
         )
     everybody = None if population is None else read_frame(population)
     keys = Keys.read(data, names, guesses, given, orders, everybody)
-    secrets = read_confidential(
-        data, confidential, demands, trees_asked_for(data, demands, guesses, given, orders)
-    )
+    trees = trees_asked_for(data, demands, guesses, given, orders)
+    secrets = read_confidential(data, confidential, demands, trees, orders)
     units = None if unit is None else read_values(data[unit]).codes
-    households = None if household is None else read_values(data[household]).codes
+    households = None if household is None else read_households(read_values(data[household]))
     alike = () if households is None else shared_keys(keys.leaves, households)
     exactly = "uniform" in METHODS[method].traits
     # A method that chooses among recodings of columns keeps what is shared alike by itself.
@@ -253,7 +254,7 @@ def recode(
             limit=floor(suppress * _people(units, members) + 1e-9),
         )
         if alike and "mixed" in METHODS[method].traits and levels is None:
-            problem = _with_shared_levels(problem, alike)
+            problem = _with_shared_levels(problem, alike, [names.index(name) for name in others["stay"]])
         phase = f"stratum {place + 1} of {len(strata)}" if len(strata) > 1 else ""
         if null == "wildcard":
             check_wildcard(problem, METHODS[method].traits)
@@ -263,6 +264,8 @@ def recode(
             budget=budget or Budget(),
             seeds=Seeds(seed),
             threads=usable_threads(threads),
+            # Levels by hand are where a method that chooses has to begin.
+            start=lowest if levels is not None and method == "auto" else None,
             observer=mapped(observer, lambda value: value, phase),
         )
         if null == "wildcard":
@@ -288,9 +291,10 @@ def recode(
     return assemble(asked, data, guesses, keys, secrets, units, households, everybody, parts)
 
 
-def _with_shared_levels(problem: Problem, alike: Sequence[int]) -> Problem:
+def _with_shared_levels(problem: Problem, alike: Sequence[int], stay: Sequence[int]) -> Problem:
     """The keys that households share at the levels that are best where all keys have one level."""
-    free = replace(problem, lowest=(0,) * len(problem.heights), highest=problem.heights)
+    highest = tuple(0 if place in stay else height for place, height in enumerate(problem.heights))
+    free = replace(problem, lowest=(0,) * len(problem.heights), highest=highest)
     best = METHODS["lattice"].solve(free)
     fixed = {place: best.uniform[place] for place in alike}
     lowest = tuple(fixed.get(place, level) for place, level in enumerate(problem.lowest))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import floor
 from typing import Any
 
 import narwhals as nw
@@ -9,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal.anonymity.measure import anonymity
-from shoal.errors import messages, parameter
+from shoal.errors import Infeasible, messages, parameter
 from shoal.microdata.columns.hierarchies.hierarchy import read_values
 from shoal.microdata.columns.inputs import read_sample_weights
 from shoal.microdata.columns.record_links import RecordLinks, released_numbers
@@ -75,7 +76,7 @@ class _Cells:
 
     @classmethod
     def of(cls, parts: Sequence[Part], n: int, columns: int) -> "_Cells":
-        levels, kept = np.zeros((n, columns), dtype=np.int8), np.zeros(n, dtype=bool)
+        levels, kept = np.zeros((n, columns), dtype=np.int16), np.zeros(n, dtype=bool)
         for part in parts:
             pieces = piece_of_records(part.problem, part.solution)
             levels[part.members] = part.solution.levels[pieces]
@@ -106,6 +107,10 @@ def assemble(
     n = len(data)
     cells = _Cells.of(parts, n, len(keys.names))
     starred = parts[0].problem.keep_suppressed
+    if not cells.kept.any():
+        raise Infeasible(
+            f"nothing would be released: everybody is left out, as {parameter('suppress')} allows; ask for less"
+        )
     released = np.ones(n, dtype=bool) if starred else cells.kept
     people = np.arange(n) if units is None else units
     levels = {
@@ -127,7 +132,7 @@ def assemble(
         notes.append(
             f"records are in their original order, by which they can be linked; {parameter('order', 'sorted')} removes that"
         )
-    measured = anonymity(_with_units(frame, asked, units, released, order), shown, unit=_unit(asked))
+    measured = anonymity(_with_units(frame, asked, units, released, order), shown, unit=_unit(asked, frame))
     strictly = measured.k
     if asked.null == "wildcard":
         measured = anonymity(_with_nulls(frame, keys, shown), shown, null="wildcard")
@@ -140,6 +145,19 @@ def assemble(
     value, bound, optimal = _overall(parts)
     uniform = len(parts) == 1 and parts[0].solution.uniform is not None
     out = ~cells.kept
+    left_out, limit = int(np.unique(people[out]).size), floor(asked.suppress * np.unique(people).size + 1e-9)
+    if left_out > limit:
+        raise Infeasible(
+            f"{left_out:,} people would lose a record in one of the strata, and {limit:,} may be left out; raise "
+            f"{parameter('suppress')}, or recode all together"
+        )
+    for model in problem.models:
+        if isinstance(model, AverageRisk) and not model.allows(measured.classes, measured.units):
+            raise Infeasible(f"{model.text} holds in every stratum, but not in all of them together")
+    if averages is not None and averages.k < asked.k:
+        raise Infeasible(
+            f"keys and averages together are shared by {averages.k} only; leave out {parameter('average')}"
+        )
     result = Recoded(
         frame=frame.to_native(),
         quasi=keys.names,
@@ -160,8 +178,8 @@ def assemble(
         parts=tuple(parts),
         records=int(released.sum()),
         suppressed_records=int(out.sum()),
-        suppressed_people=int(np.unique(people[out]).size),
-        limit=sum(part.problem.limit for part in parts),
+        suppressed_people=left_out,
+        limit=limit,
         suppressed_cells=blanks,
         models=models,
         homogeneous=homogeneous,
@@ -169,7 +187,7 @@ def assemble(
         if households is None
         else smallest_composition(classes, households[released][order]),
         averages=averages,
-        margins=_margins(asked, data, keys, cells, levels),
+        margins=_margins(asked, data, keys, cells, levels, people),
         notes=messages([*notes, *_reasons(parts), *remarks_on_models(problem.models)]),
         warnings=messages(
             [
@@ -221,24 +239,45 @@ def _released_frame(
 ) -> nw.DataFrame:
     """The released records; a key that stays as it is keeps its type, others become labels."""
     backend = nw.get_native_namespace(data)
-    columns = []
+    columns: list[nw.Series | nw.Expr] = []
     for place, (name, hierarchy, leaves) in enumerate(
         zip(keys.names, keys.hierarchies, keys.leaves, strict=True)
     ):
         levels = cells.levels[:, place]
         if starred:
             levels = np.where(cells.kept, levels, hierarchy.height)
-        if not levels[released].any():
+        if not levels[released].any() and data[name].dtype != nw.Object:
+            columns += _as_counted(data[name])
             continue
         labels = released_column(name, hierarchy, leaves, levels)
         columns.append(nw.new_series(name, labels.to_list(), nw.String, backend=backend))
     # Some frames cannot match a new column with their own index: the labels are put in before records are left out.
     frame = data.with_columns(*columns) if columns else data
-    return frame if released.all() else frame.filter(released.tolist())
+    if released.all():
+        return frame
+    # The type of a column may list values that only those had who are left out.
+    listing = [name for name in frame.columns if frame[name].dtype in (nw.Categorical, nw.Enum)]
+    frame = frame.filter(released.tolist())
+    return frame.with_columns(*[nw.col(name).cast(nw.String) for name in listing]) if listing else frame
 
 
-def _unit(asked: Asked) -> str | None:
-    return None if asked.unit is None else "unit of each record"
+def _as_counted(column: nw.Series) -> list[nw.Expr]:
+    """A key that stays: what counts as one value is released as one. NaN is missing, and there is one zero."""
+    if not column.dtype.is_float():
+        return []
+    own = nw.col(column.name)
+    plain = own if column.implementation.is_pandas_like() else own.fill_nan(None)
+    return [nw.when(own == 0.0).then(nw.lit(0.0)).otherwise(plain).cast(column.dtype).alias(column.name)]
+
+
+def _unit(asked: Asked, frame: nw.DataFrame) -> str | None:
+    """A name for the units that no column has."""
+    if asked.unit is None:
+        return None
+    name = "unit of each record"
+    while name in frame.columns:
+        name += "'"
+    return name
 
 
 def _with_units(
@@ -247,7 +286,7 @@ def _with_units(
     """The release as it is counted: with its units, which may be dropped from it."""
     if units is None:
         return frame.to_native()
-    named = str(_unit(asked))
+    named = str(_unit(asked, frame))
     own = nw.new_series(named, units[released][order], nw.Int64, backend=nw.get_native_namespace(frame))
     return frame.with_columns(own).to_native()
 
@@ -362,7 +401,12 @@ def _blanks(keys: Keys, cells: _Cells, levels: Mapping[str, int | None]) -> dict
 
 
 def _margins(
-    asked: Asked, data: nw.DataFrame, keys: Keys, cells: _Cells, levels: Mapping[str, int | None]
+    asked: Asked,
+    data: nw.DataFrame,
+    keys: Keys,
+    cells: _Cells,
+    levels: Mapping[str, int | None],
+    people: np.ndarray,
 ) -> dict[str, Any]:
     given = read_sample_weights(data, asked.sample_weights)
     weights = np.ones(len(data)) if given is None else given
@@ -374,7 +418,7 @@ def _margins(
         level = levels[name]
         # Where records differ, the level that most of the released ones have.
         base = int(np.bincount(own[cells.kept]).argmax()) if level is None else level
-        found[name] = compare_margins(hierarchy, leaves, own, cells.kept, weights, base)
+        found[name] = compare_margins(hierarchy, leaves, own, cells.kept, weights, base, people)
     return found
 
 

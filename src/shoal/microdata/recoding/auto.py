@@ -53,7 +53,9 @@ def solve(problem: Problem, options: AutoOptions, given: Given) -> Recoding:
     ('local-suppression', [0, 2, 2, 0])
     """
     run = given.run()
-    whole = _whole_columns(problem, run)
+    if given.start is not None:
+        problem = replace(problem, lowest=given.start)
+    whole = _whole_columns(problem, run, given.start)
     best = whole
     if problem.measure in _BLANKED and not any(
         isinstance(model, PopulationModel) for model in problem.models
@@ -68,10 +70,12 @@ def solve(problem: Problem, options: AutoOptions, given: Given) -> Recoding:
     return _told(problem, best, whole, run)
 
 
-def _whole_columns(problem: Problem, run: Run) -> Recoding | None:
+def _whole_columns(problem: Problem, run: Run, levels: Levels | None) -> Recoding | None:
+    """The best levels for whole columns, or the ones that were said."""
+    asked = problem if levels is None else replace(problem, lowest=levels, highest=levels)
     try:
         return best_levels(
-            problem, budget=run.remaining(iterations=_BOXES), observer=run.nested("recoding columns")
+            asked, budget=run.remaining(iterations=_BOXES), observer=run.nested("recoding columns")
         )
     except Infeasible:
         return None
@@ -80,7 +84,8 @@ def _whole_columns(problem: Problem, run: Run) -> Recoding | None:
 def _blanked(problem: Problem, options: AutoOptions, run: Run, given: Given) -> Recoding | None:
     """The best of several beginnings, worked out in full."""
     tried: list[tuple[float, Levels]] = []
-    for levels in _beginnings(problem, run)[: options.candidates]:
+    begin = [given.start] if given.start is not None else _beginnings(problem, run)[: options.candidates]
+    for levels in begin:
         # A few iterations are enough to compare beginnings.
         found = _from(problem, levels, run.remaining(iterations=0), given, run.nested("comparing beginnings"))
         if found is not None:
@@ -120,11 +125,12 @@ def _from(
     )
     begun = replace(problem, lowest=levels, highest=highest)
     try:
-        return blank_values(
+        found = blank_values(
             begun, _UNPROVED, budget=budget, seeds=given.seeds, threads=given.threads, observer=observer
         )
     except Infeasible:
         return None
+    return found if found.kept.any() else None
 
 
 def _told(problem: Problem, best: Recoding, whole: Recoding | None, run: Run) -> Recoding:
@@ -136,7 +142,9 @@ def _told(problem: Problem, best: Recoding, whole: Recoding | None, run: Run) ->
         else best.bound
     )
     run.report(best.value, bound=bound)
-    if best is whole:
+    if problem.measure not in _BLANKED:
+        chosen, reason = "lattice", "by this measure whole columns are recoded; single values were not tried"
+    elif best is whole:
         chosen = "lattice"
         reason = "recoding whole columns loses least; single values need not be blanked"
     else:

@@ -53,8 +53,14 @@ def check_columns(
         if name not in quasi:
             raise unknown("column", name, quasi, where="among the keys")
     for name in roles.get("drop", ()):
-        if name in roles.get("by", ()):
-            raise InputError(f"column '{name}' is to be dropped, so it cannot be in {parameter('by')}")
+        for role in ("by", "average"):
+            if name in roles.get(role, ()):
+                raise InputError(f"column '{name}' is to be dropped, so it cannot be in {parameter(role)}")
+    if roles.get("average") and roles.get("unit"):
+        raise InputError(
+            f"averages are made of records, of which one person may have several; {parameter('average')} and {parameter('unit')} "
+            "do not go together"
+        )
     others = {*quasi, *roles.get("confidential", ())}
     for name in (*given, *orders):
         if name not in others:
@@ -153,3 +159,21 @@ def check_mapping(applied: AppliedMapping, names: Sequence[str], levels: Mapping
         raise InputError(f"give levels by hand or an earlier {parameter('apply')}, not both")
     if sorted(applied.names) != sorted(names):
         raise InputError(f"the mapping is about other keys: {', '.join(applied.names)}")
+
+
+def check_together(
+    models: Sequence[Model], *, by: Sequence[str], household: str | None, keep_suppressed: bool
+) -> None:
+    """An ``InputError`` for demands that cannot be judged together."""
+    about_all = any(isinstance(model, PopulationModel) for model in models)
+    if about_all and by:
+        raise InputError(f"models of the population count all strata; they do not go with {parameter('by')}")
+    if about_all and keep_suppressed:
+        raise InputError(
+            f"records without keys are no class of the population; leave out {parameter('keep_suppressed')} with these models"
+        )
+    if household is not None and keep_suppressed:
+        raise InputError(
+            f"what a record without keys hides its household may show; {parameter('household')} and "
+            f"{parameter('keep_suppressed')} do not go together"
+        )

@@ -4,9 +4,24 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from shoal.microdata.columns.hierarchies.hierarchy import Values
+
+# A key that so many of the households with several members agree in is one of the household; an error in one changes nothing.
+_SHARED = 0.8
+
+
+def read_households(values: Values) -> np.ndarray:
+    """The household of each record; one that is not known is a household of its own."""
+    households: np.ndarray = values.codes.astype(np.int64)
+    if values.has_missing:
+        alone = np.flatnonzero(households == values.texts.index(None))
+        households = households.copy()
+        households[alone] = len(values.texts) + np.arange(alone.size)
+    return households
+
 
 def shared_keys(leaves: Sequence[np.ndarray], households: np.ndarray) -> tuple[int, ...]:
-    """The keys in which the members of every household agree; none if every household has one member.
+    """The keys in which the members of households agree; none if every household has one member.
 
     >>> shared_keys([np.array([3, 3, 1]), np.array([0, 1, 1])], np.array([7, 7, 8]))
     (0,)
@@ -15,11 +30,17 @@ def shared_keys(leaves: Sequence[np.ndarray], households: np.ndarray) -> tuple[i
     same = np.diff(households[order]) == 0
     if not same.any():
         return ()
+    several = np.unique(households[order][1:][same])
     return tuple(
         place
         for place, own in enumerate(leaves)
-        if not (np.diff(own[order].astype(np.int64)) != 0)[same].any()
+        if _differing(own[order].astype(np.int64), households[order], same) <= (1 - _SHARED) * several.size
     )
+
+
+def _differing(own: np.ndarray, households: np.ndarray, same: np.ndarray) -> int:
+    """How many households have members who differ in a key."""
+    return int(np.unique(households[1:][same & (np.diff(own) != 0)]).size)
 
 
 def smallest_composition(classes: np.ndarray, households: np.ndarray) -> int:

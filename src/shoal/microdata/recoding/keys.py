@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.errors import InputError, parameter
 from shoal.microdata.columns.hierarchies.builders import builder
-from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy, Values, coded, read_values
+from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy, Values, coded, read_values, text_of
 from shoal.microdata.columns.hierarchies.proposal import Proposal, propose_all
 from shoal.microdata.columns.hierarchies.rule import values_of
 from shoal.microdata.columns.inputs import check_names
@@ -54,6 +54,8 @@ class Keys:
                 _covering(item, own, read_values(population[item.column]))
                 for item, own in zip(proposals, values, strict=True)
             ]
+        # A value written like a blank could not be told from one; labels below the root may be repeated on the way up.
+        proposals = [replace(item, hierarchy=item.hierarchy.with_own_root()) for item in proposals]
         leaves = [
             coded(own, item.hierarchy, item.column) for own, item in zip(values, proposals, strict=True)
         ]
@@ -85,17 +87,28 @@ def _covering(proposal: Proposal, own: Values, others: Values) -> Proposal:
 
 
 def read_confidential(
-    data: nw.DataFrame, names: Sequence[str], models: Sequence[Model], trees: Mapping[str, Hierarchy]
+    data: nw.DataFrame,
+    names: Sequence[str],
+    models: Sequence[Model],
+    trees: Mapping[str, Hierarchy],
+    orders: Orders,
 ) -> dict[str, tuple[np.ndarray, ConfidentialColumn]]:
-    """The confidential columns as codes, with their shares in all data; ``trees`` are the hierarchies models ask for."""
+    """The confidential columns as codes, with their shares in all data; ``trees`` are the hierarchies models ask for.
+
+    Codes are in the order of the values: the one stated, that of the type, or that of numbers and dates.
+    """
     found = {}
     for name in names:
         values = read_values(data[name])
         texts = values.texts
         if all(text is None for text in texts):
             raise InputError(f"the confidential column '{name}' has no values")
+        ordered = any(
+            isinstance(m, Closeness) and m.distance == "ordered" and m.column == name for m in models
+        )
+        place = _places(data[name], values, orders, needed=ordered)
         # A missing value goes last, so that the others keep their order.
-        order = sorted(range(len(texts)), key=lambda number: texts[number] is None)
+        order = sorted(range(len(texts)), key=lambda number: (texts[number] is None, place[number]))
         rank = np.empty(len(texts), dtype=np.int32)
         rank[order] = np.arange(len(texts))
         codes = rank[values.codes]
@@ -107,6 +120,25 @@ def read_confidential(
         missing = len(texts) - 1 if values.has_missing else -1
         found[name] = (codes, ConfidentialColumn(name, shares, missing, tree))
     return found
+
+
+def _places(column: nw.Series, values: Values, orders: Orders, *, needed: bool) -> list[int]:
+    """The place of each value in the order of the column; texts have one only if somebody states it."""
+    name, texts = column.name, values.texts
+    stated = orders.get(name)
+    order = [str(text_of(value)) for value in stated] if stated else values.order
+    if order is not None:
+        unknown = [text for text in texts if text is not None and text not in order]
+        if unknown:
+            raise InputError(
+                f"{len(unknown)} values of column '{name}' are not in its order; {parameter('ordinal')} states it"
+            )
+        return [-1 if text is None else order.index(text) for text in texts]
+    if needed and (column.dtype == nw.String or column.dtype == nw.Object or column.dtype == nw.Categorical):
+        raise InputError(
+            f"closeness by order needs the order of the values of column '{name}'; state it with {parameter('ordinal')}"
+        )
+    return list(range(len(texts)))
 
 
 def _tree(hierarchy: Hierarchy, texts: Sequence[str | None]) -> np.ndarray:

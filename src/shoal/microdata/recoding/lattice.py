@@ -17,6 +17,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from shoal.errors import Infeasible, parameter
+from shoal.microdata.models.model import ValueModel
 from shoal.microdata.recoding.classes import Classes, Levels
 from shoal.microdata.recoding.loss import Loss, spans
 from shoal.microdata.recoding.problem import Problem
@@ -197,7 +198,7 @@ def as_recoding(release: Release, *, bound: float | None, optimal: bool, run: Ru
         optimal=optimal,
         tuples=tuples,
         records=problem.records[tuples],
-        levels=np.tile(np.array(classes.levels, dtype=np.int8), (tuples.size, 1)),
+        levels=np.tile(np.array(classes.levels, dtype=np.int16), (tuples.size, 1)),
         kept=kept,
         uniform=classes.levels,
         **run.closing(),
@@ -206,6 +207,12 @@ def as_recoding(release: Release, *, bound: float | None, optimal: bool, run: Ru
 
 def _infeasible(problem: Problem, search: _Search) -> Infeasible:
     share = 100.0 * search.fewest_left_out / problem.units
+    if search.fewest_left_out <= problem.limit:
+        further = [model.text for model in problem.models if not isinstance(model, ValueModel)]
+        further += ["that those left out are a class of their own"] if problem.keep_suppressed else []
+        return Infeasible(
+            f"no recoding meets all demands; few enough are left out, but not {' and '.join(further) or 'all others hold'}"
+        )
     return Infeasible(
         f"no recoding meets these demands: even the coarsest levels leave out {search.fewest_left_out:,} of {problem.units:,} "
         f"people ({share:.1f} %), and {problem.limit:,} may be; raise {parameter('suppress')}, or ask for less"

@@ -67,11 +67,14 @@ class ReleaseCheck:
         assert left_out == result.suppressed_people, "the number of people left out is not the one stated"
         self._expect_loss(result, labels)
         if self.averaged and result.averages is not None:
-            self._expect_averages(result.averages.k, data)
+            self._expect_averages(result.k, data)
 
     def _expect_averages(self, stated: int, data: Any) -> None:
         """Keys and averaged numbers together are shared by as many as stated; a file may lose the last digits."""
-        columns = {name: data[name].to_polars().cast(pl.Float64).round_sig_figs(12) for name in self.averaged}
+        columns = {
+            f"number {place}": data[name].to_polars().cast(pl.Float64).round_sig_figs(12)
+            for place, name in enumerate(self.averaged)
+        }
         keys = {
             f"key {place}": data[name].to_polars().cast(pl.String) for place, name in enumerate(self.names)
         }

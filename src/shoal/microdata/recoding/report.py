@@ -162,7 +162,9 @@ def _among(result: "Recoded") -> str:
         "local-suppression": "sets of blanked values",
         "local": "recodings of groups",
     }
-    return "all recodings, record by record" if result.method == "auto" else kinds[result.method]
+    if result.method == "auto" and result.measure in ("loss", "entropy", "cells"):
+        return "all recodings, record by record"
+    return kinds[result.chosen]
 
 
 def tables(result: "Recoded", settings: object) -> list[Rows]:
@@ -309,10 +311,11 @@ def _margins(out: Page, result: "Recoded") -> None:
     out.section("What an analyst keeps")
     least = max(result.k, 10)
     for name, margins in result.margins.items():
-        listed = [margin for margin in margins if margin.records >= least]
+        # Nothing is told of labels that few people have, or that are not released at all.
+        listed = [margin for margin in margins if margin.people >= least and margin.after > 0]
         if not listed or len(margins) == 1:
             continue
-        out.text(f"{name}: labels with at least {least} records")
+        out.text(f"{name}: labels with at least {least} people")
         out.table(
             ["label", "share before", "after", "blanked or left out, %"],
             [
@@ -322,6 +325,6 @@ def _margins(out: Page, result: "Recoded") -> None:
                     f"{margin.after:.4f}",
                     f"{100 * margin.hidden / margin.records:.1f}",
                 )
-                for margin in sorted(listed, key=lambda margin: -margin.records)[:_LISTED]
+                for margin in sorted(listed, key=lambda margin: -margin.people)[:_LISTED]
             ],
         )

@@ -31,7 +31,7 @@ def check_wildcard(problem: Problem, traits: frozenset[str]) -> None:
         raise InputError(
             f"{parameter('null', 'wildcard')} is about blanks, which this method does not write alone"
         )
-    if problem.spread is not None or problem.keep_suppressed:
+    if problem.spread is not None or problem.keep_suppressed or (problem.people != problem.records).any():
         raise InputError(
             f"{parameter('null', 'wildcard')} counts records of one person each that are released with their keys"
         )

@@ -44,10 +44,8 @@ class Hierarchy:
     def __post_init__(self) -> None:
         rows = [tuple(row) for row in self.rows]
         _check_shape(rows)
-        if len({row[-1] for row in rows}) > 1:
+        if len({row[-1] for row in rows}) > 1 or len(rows[0]) == 1 or rows[0][-1] is None:
             rows = [(*row, BLANK) for row in rows]
-        elif len(rows[0]) == 1:
-            rows = [(row[0], BLANK) for row in rows]
         _check_parents(rows)
         order = _walk(rows)
         rows = [rows[number] for number in order]
@@ -115,6 +113,20 @@ class Hierarchy:
         rows: list[Row] = [*self.rows, (*([None] * self.height), self.root)]
         return Hierarchy(rows, self.origin, self.rule)
 
+    def with_own_root(self) -> "Hierarchy":
+        """The same with a root that no value and no other label is written like, so that a blank can be told from them.
+
+        >>> Hierarchy([("*", "*"), ("x", "*")]).with_own_root().root
+        '**'
+        """
+        below = {label for labels in self.labels[:-1] for label in labels}
+        root = self.root
+        while root in below:
+            root += BLANK
+        if root == self.root:
+            return self
+        return Hierarchy([(*row[:-1], root) for row in self.rows], self.origin, self.rule)
+
     @cached_property
     def ambiguous(self) -> bool:
         """Whether one label stands for different sets of values at different levels, so that mixed levels cannot be read."""
@@ -170,7 +182,8 @@ def text_of(value: Any) -> str | None:
     >>> text_of(39), text_of(2.0), text_of(2.5), text_of(True), text_of(None)
     ('39', '2', '2.5', 'true', None)
     """
-    if value is None or value != value:
+    # Neither the missing value of pandas nor what only claims to be a number can be compared with itself.
+    if value is None or type(value).__name__ in ("NAType", "NaTType") or value != value:
         return None
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
@@ -236,6 +249,9 @@ def read_values(column: nw.Series) -> Values:
         different, np.arange(different.len(), dtype=np.int32), return_dtype=pl.Int32
     )
     texts = [text_of(value) for value in different]
+    if len(set(texts)) < len(texts):
+        # Moments finer than Python knows them: Polars writes every digit.
+        texts = different.cast(pl.String).to_list()
     return Values(texts, codes.to_numpy().astype(np.int32), different.to_list(), order)
 
 

@@ -46,7 +46,11 @@ def unreachable(masks: Masks) -> np.ndarray:
         left = int(instance.touched[lost].sum())
         if left > instance.limit:
             raise infeasible(masks, int(people[failing].sum()))
-    return np.flatnonzero(safe[groups])
+    short = np.flatnonzero(safe[groups])
+    if int(instance.touched[short].sum()) > instance.limit:
+        # People with several combinations are counted at one of them here, which is safe but may be too few.
+        raise infeasible(masks, int(instance.touched[short].sum()))
+    return short
 
 
 def infeasible(masks: Masks, people: int) -> Infeasible:
