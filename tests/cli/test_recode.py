@@ -111,3 +111,27 @@ def test_models_and_hierarchy_files(data: Path) -> None:
     ]
     assert found.json["models"][0]["worst"] >= 2
     assert found.json["rules"]["town"] == "file towns.csv"
+
+
+def test_the_methods_are_listed_without_data_or_keys(data: Path) -> None:
+    found = shoal("recode", "--method", "list")
+    assert found.code == 0 and "local-suppression" in found.out
+    missing = shoal("recode", data)
+    assert missing.code == 2 and "--quasi must be given" in missing.err
+
+
+def test_models_beside_the_population_and_of_the_average_are_told(data: Path) -> None:
+    wanted = ["--model", "k-map(3)", "--model", "average-risk(0.2)", "--population-file", data, "--json"]
+    found = shoal(
+        "recode", data, "--quasi", "age,sex", "-k", 2, "--method", "lattice", "--suppress", "0.2", *wanted
+    )
+    told = {one["model"]: one["worst"] for one in found.json["models"]}
+    assert told["k-map(3)"] >= 3
+    assert told["average-risk(0.2)"] == pytest.approx(found.json["average_risk"])
+
+
+def test_levels_by_hand_are_not_called_the_best(data: Path) -> None:
+    found = shoal(
+        "recode", data, "--quasi", "age,sex", "-k", 2, "--method", "lattice", "--levels", "age=5", "--json"
+    )
+    assert found.json["optimal"] is False and found.json["bound"] is None

@@ -84,10 +84,14 @@ def _parameter(item: SettingField, operation: Operation) -> inspect.Parameter:
         kind = kind | None if missing else kind
         return _keyword(item.name, Annotated[kind, typer.Argument(**about)], default)
     names = ([item.short] if item.short else []) + [item.option]
+    # A list of methods can do without it; that it is missing otherwise is said when the settings are read.
+    listed = item.required and operation.methods is not None
+    if listed:
+        about["show_default"] = "required"
     annotation = typer.Option(*names, rich_help_panel=item.section or None, **about)
     if item.kind == "switch":
         return _keyword(item.name, Annotated[bool, annotation], False)
-    if item.required:
+    if item.required and not listed:
         return _keyword(item.name, Annotated[kind, annotation], inspect.Parameter.empty)
     default = item.default
     if item.spelling is not None:

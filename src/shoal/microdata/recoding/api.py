@@ -270,6 +270,9 @@ def recode(
         )
         if null == "wildcard":
             solution = with_wildcards(problem, solution)
+        if levels is not None and (exactly or method == "auto"):
+            # Levels that somebody said are not the best ones, and no bound on others.
+            solution = replace(solution, bound=None, optimal=False)
         parts.append(Part(members, problem, solution))
     asked = Asked(
         k=k,

@@ -21,10 +21,12 @@ from shoal.microdata.models.model import (
     AverageRisk,
     ConfidentialColumn,
     Evidence,
+    KMap,
     Model,
     PopulationModel,
 )
 from shoal.microdata.recoding.averages import averaged
+from shoal.microdata.recoding.classes import Classes
 from shoal.microdata.recoding.explanation import explain
 from shoal.microdata.recoding.households import smallest_composition
 from shoal.microdata.recoding.keys import Keys
@@ -138,12 +140,19 @@ def assemble(
         measured = anonymity(_with_nulls(frame, keys, shown), shown, null="wildcard")
     classes = _classes(frame, shown)
     models = _outcomes(parts[0].problem.models, classes, secrets, people[released][order], released, order)
+    models += _population_outcomes(parts[0])
     own = {name: values[released][order] for name, (values, _) in secrets.items()}
     homogeneous = homogeneous_classes(classes, people[released][order], own)
     coarser = [name for name in keys.names if levels[name] != 0 or blanks[name]]
     problem = parts[0].problem
     value, bound, optimal = _overall(parts)
-    uniform = len(parts) == 1 and parts[0].solution.uniform is not None
+    # A release in which every key has one level and nothing is blanked can be repeated, however it was found.
+    common = tuple(level for level in levels.values() if level is not None)
+    uniform = len(parts) == 1 and len(common) == len(levels) and not any(blanks.values())
+    if asked.explain and not uniform:
+        notes.append(
+            "there is nothing to explain where records of one value differ: neighbours are those of whole columns"
+        )
     out = ~cells.kept
     left_out, limit = int(np.unique(people[out]).size), floor(asked.suppress * np.unique(people).size + 1e-9)
     if left_out > limit:
@@ -191,7 +200,15 @@ def assemble(
         notes=messages([*notes, *_reasons(parts), *remarks_on_models(problem.models)]),
         warnings=messages(
             [
-                *warnings_on_release(data, guesses, keys.names, frame.columns, coarser, asked.unit),
+                *warnings_on_release(
+                    data,
+                    guesses,
+                    keys.names,
+                    frame.columns,
+                    coarser,
+                    (asked.unit, asked.household),
+                    (*asked.by, *asked.average, *secrets, asked.sample_weights),
+                ),
                 *_warnings_on_homogeneous(homogeneous),
                 *warnings_on_wildcards(asked.null, strictly, measured.k),
             ]
@@ -203,17 +220,13 @@ def assemble(
         mapping=AppliedMapping(
             tuple(
                 RecodedColumn(name, hierarchy, level)
-                for name, hierarchy, level in zip(
-                    keys.names, keys.hierarchies, parts[0].solution.uniform or (), strict=True
-                )
+                for name, hierarchy, level in zip(keys.names, keys.hierarchies, common, strict=True)
             ),
             asked.k,
         )
         if uniform
         else None,
-        explanation=explain(problem, parts[0].solution.uniform, keys.names)  # type: ignore[arg-type]
-        if asked.explain and uniform
-        else None,
+        explanation=explain(problem, common, keys.names) if asked.explain and uniform else None,
         _check=ReleaseCheck(
             names=keys.names,
             hierarchies=keys.hierarchies,
@@ -338,13 +351,29 @@ def _outcomes(
             continue
         values = model.measured(evidence)
         worst = (
-            values.mean()
+            size / evidence.people.sum()
             if isinstance(model, AverageRisk)
             else values.min()
             if _more_is_better(model)
             else values.max()
         )
         outcomes.append(ModelOutcome(model.text, getattr(model, "column", None), float(worst)))
+    return tuple(outcomes)
+
+
+def _population_outcomes(part: Part) -> tuple[ModelOutcome, ...]:
+    """The worst class beside the population."""
+    asked = [model for model in part.problem.models if isinstance(model, PopulationModel)]
+    if not asked or part.solution.uniform is None:
+        return ()
+    classes = Classes.of_tuples(part.problem).at(part.solution.uniform)
+    kept = ~classes.failing & (classes.records > 0)
+    outcomes = []
+    for model in asked:
+        values = model.measured(classes.evidence)[kept]
+        outcomes.append(
+            ModelOutcome(model.text, None, float(values.min() if isinstance(model, KMap) else values.max()))
+        )
     return tuple(outcomes)
 
 

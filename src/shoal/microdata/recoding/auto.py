@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from pydantic import Field
 
-from shoal.errors import Infeasible
+from shoal.errors import Infeasible, parameter
 from shoal.microdata.models.model import PopulationModel
 from shoal.microdata.recoding.classes import Levels
 from shoal.microdata.recoding.lattice import solve as best_levels
@@ -146,7 +146,7 @@ def _told(problem: Problem, best: Recoding, whole: Recoding | None, run: Run) ->
         chosen, reason = "lattice", "by this measure whole columns are recoded; single values were not tried"
     elif best is whole:
         chosen = "lattice"
-        reason = "recoding whole columns loses least; single values need not be blanked"
+        reason = "of recoding whole columns and blanking single values, the first loses least"
     else:
         chosen = "local-suppression"
         reason = f"columns are recoded lightly, and {_blanks(problem, best):,} single values blanked: {best.value:.6g} is lost"
@@ -157,6 +157,7 @@ def _told(problem: Problem, best: Recoding, whole: Recoding | None, run: Run) ->
         proved = best.stopped_by is StopReason.OPTIMAL and not optimal
         run.finish(StopReason.ITERATIONS if proved else best.stopped_by)
     run.spend(best.work)
+    reason += f"; {parameter('method', 'local')} may lose far less, with values at mixed levels"
     return replace(
         best,
         bound=None if bound is None else min(bound, best.value),

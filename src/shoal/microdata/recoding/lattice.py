@@ -214,6 +214,7 @@ def _infeasible(problem: Problem, search: _Search) -> Infeasible:
             f"no recoding meets all demands; few enough are left out, but not {' and '.join(further) or 'all others hold'}"
         )
     return Infeasible(
-        f"no recoding meets these demands: even the coarsest levels leave out {search.fewest_left_out:,} of {problem.units:,} "
-        f"people ({share:.1f} %), and {problem.limit:,} may be; raise {parameter('suppress')}, or ask for less"
+        f"no recoding meets these demands: even the coarsest levels allowed leave out {search.fewest_left_out:,} of "
+        f"{problem.units:,} people ({share:.1f} %), and {problem.limit:,} may be; raise {parameter('suppress')}, allow coarser "
+        "levels, or ask for less"
     )

@@ -28,7 +28,7 @@ def glimpse(progress: "Progress") -> str:
     """How far the search is."""
     value = "" if progress.value is None else f"loss {progress.value:.6g}"
     bound = "" if progress.bound is None else f", at least {progress.bound:.6g}"
-    return f"{value}{bound}  {progress.work:,} looked at"
+    return f"{value}{bound}  {progress.work:,} steps"
 
 
 def figures(result: "Recoded", settings: object) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def facts(result: "Recoded", settings: object) -> list[tuple[str, Any]]:
         *[
             (
                 f"{one.model}{f' of {one.column}' if one.column else ''}",
-                f"holds; the worst class has {one.worst:.4g}",
+                f"holds; {_worst(one.model)} {one.worst:.4g}",
             )
             for one in result.models
         ],
@@ -122,8 +122,16 @@ def facts(result: "Recoded", settings: object) -> list[tuple[str, Any]]:
             for one in result.homogeneous
         ],
         *_beside(result),
-        ("method", f"{result.chosen}, {result.nodes:,} looked at, stopped by {result.stopped_by}"),
+        ("method", f"{_method(result)}, {result.nodes:,} steps, stopped by {result.stopped_by}"),
     ]
+
+
+def _method(result: "Recoded") -> str:
+    return result.method if result.chosen == result.method else f"{result.chosen}, chosen by {result.method}"
+
+
+def _worst(model: str) -> str:
+    return "it is" if model.startswith("average-risk") else "the worst class has"
 
 
 def _strictly(result: "Recoded") -> str:

@@ -40,18 +40,23 @@ def warnings_on_release(
     quasi: Sequence[str],
     kept: Sequence[str],
     coarser: Sequence[str],
-    unit: str | None,
+    joining: Sequence[str | None],
+    counted: Sequence[str | None],
 ) -> list[str]:
-    """Columns that are released beside the keys: identifiers, what may be known too, and what gives a key away."""
+    """Columns that are released beside the keys: identifiers, what may be known too, and what gives a key away.
+
+    ``joining`` are units and households, ``counted`` columns that are minded in another way.
+    """
     found = []
     beside = [guess for guess in guesses if guess.column in kept and guess.column not in quasi]
-    identifiers = [guess.column for guess in beside if guess.role == "identifier" or guess.column == unit]
+    identifiers = [guess.column for guess in beside if guess.role == "identifier" or guess.column in joining]
     if identifiers:
         found.append(
-            f"{_named(identifiers)} say who somebody is and {_are(identifiers)} released; "
+            f"{_named(identifiers)} {'says' if len(identifiers) == 1 else 'say'} who or whose somebody is and "
+            f"{_are(identifiers)} released; "
             f"remove {_them(identifiers)} with {parameter('drop')}"
         )
-    known = [name for name in knowable(beside) if name not in identifiers]
+    known = [name for name in knowable(beside) if name not in identifiers and name not in counted]
     if known:
         found.append(
             f"{_named(known)} may be known of somebody, too, and {_are(known)} no key: K does not count {_them(known)}; "

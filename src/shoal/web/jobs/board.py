@@ -222,7 +222,9 @@ class Board:
             self._close(job)
             if not self._closed:
                 self._start_waiting()
-        self.prepare()
+        # A worker that stays is the one kept ready, even where somebody has taken it already.
+        if not stays:
+            self.prepare()
 
     def _conclude(self, job: Job, message: dict[str, Any], worker: tuple[Any, Connection]) -> bool:
         """Take in how a run ended; whether its worker is kept for the next one."""
