@@ -75,7 +75,7 @@ def test_other_records_get_the_levels_that_were_found():
     assert model.transform([[59], [31]]).ravel().tolist() == ["50-59", "30-39"]
     assert pickle.loads(pickle.dumps(model)).transform([[59]]).ravel().tolist() == ["50-59"]
     with pytest.raises(InputError, match="lattice"):
-        Recoder(k=2, method="local").fit([[1], [1], [5], [5], [9], [9]]).transform([[1]])
+        Recoder(k=2, method="local").fit([[1], [2], [5], [5], [9], [9]]).transform([[1]])
 
 
 def test_a_recoder_knows_columns_by_name():

@@ -97,6 +97,7 @@ def test_hierarchies_are_proposed_edited_and_used(
 
 @pytest.mark.usefixtures("patients")
 def test_the_front_is_a_map_to_click_through(visitor: Visitor) -> None:
+    visitor.complaints()  # what pages before this one said
     run = visitor.run("recode", data="patients", quasi=KEYS, k=4, method="lattice", explain=True)
     visitor.open(f"/recode?run={run}")
     visitor.state("done")
