@@ -381,42 +381,28 @@ def _more_is_better(model: Model) -> bool:
     return hasattr(model, "l") and not hasattr(model, "c")
 
 
+def _joined(parts: Sequence[Part], measure: str, values: Sequence[float]) -> float:
+    """The losses of strata as one: means are weighted by records, classes add up, and so do all other losses."""
+    sizes = [part.problem.size for part in parts]
+    if measure == "loss":
+        return sum(size * value for size, value in zip(sizes, values, strict=True)) / sum(sizes)
+    if measure == "class-size":
+        return sum(sizes) / sum(size / value for size, value in zip(sizes, values, strict=True))
+    return float(sum(values))
+
+
 def _overall(parts: Sequence[Part]) -> tuple[float, float | None, bool]:
     """The loss of all strata together, its bound, and whether both are the same for a proof."""
-    measure = parts[0].problem.measure
-    n = sum(part.problem.size for part in parts)
-
-    def joined(values: Sequence[float]) -> float:
-        if measure == "loss":
-            return sum(part.problem.size * value for part, value in zip(parts, values, strict=True)) / n
-        if measure == "class-size":
-            return n / sum(part.problem.size / value for part, value in zip(parts, values, strict=True))
-        return float(sum(values))
-
-    bounds = [part.solution.bound for part in parts]
-    value = joined([part.solution.value for part in parts])
-    bound = None if any(own is None for own in bounds) else min(value, joined(bounds))
+    measure, bounds = parts[0].problem.measure, [part.solution.bound for part in parts]
+    value = _joined(parts, measure, [part.solution.value for part in parts])
+    bound = None if any(own is None for own in bounds) else min(value, _joined(parts, measure, bounds))
     return value, bound, all(part.solution.optimal for part in parts)
 
 
 def _losses(parts: Sequence[Part]) -> dict[str, float]:
     """All measures over all strata."""
-    n = sum(part.problem.size for part in parts)
     each = [measured_losses(part.problem, part.solution) for part in parts]
-    found: dict[str, float] = {}
-    for measure in MEASURES:
-        own = [losses[measure] for losses in each]
-        if measure == "loss":
-            found[measure] = (
-                sum(part.problem.size * value for part, value in zip(parts, own, strict=True)) / n
-            )
-        elif measure == "class-size":
-            found[measure] = n / sum(
-                part.problem.size / value for part, value in zip(parts, own, strict=True)
-            )
-        else:
-            found[measure] = float(sum(own))
-    return found
+    return {measure: _joined(parts, measure, [losses[measure] for losses in each]) for measure in MEASURES}
 
 
 def _blanks(keys: Keys, cells: _Cells, levels: Mapping[str, int | None]) -> dict[str, int]:

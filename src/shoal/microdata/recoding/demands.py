@@ -21,7 +21,6 @@ from shoal.microdata.models.model import (
     Model,
     PopulationModel,
     RecursiveDiversity,
-    ValueModel,
     read_model,
 )
 from shoal.microdata.recoding.classes import Levels
@@ -88,9 +87,6 @@ def read_demands(
         raise InputError(
             f"no model looks at the population; name one with {parameter('models')}, like k-map(5)"
         )
-    if confidential and not any(isinstance(model, ValueModel) for model in found):
-        # Nothing is demanded of these columns; classes that share one value are counted all the same.
-        return found, k
     return found, k
 
 

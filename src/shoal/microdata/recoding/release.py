@@ -1,7 +1,5 @@
 """From a solution to released columns: what every record shows of its keys."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import polars as pl
 
@@ -58,13 +56,3 @@ def piece_keys(problem: Problem, solution: Recoding) -> tuple[np.ndarray, np.nda
         columns.append(numbers[solution.levels[:, column], problem.keys[solution.tuples, column]])
         cards.append(card)
     return np.ascontiguousarray(np.stack(columns, axis=1)), np.array(cards, dtype=np.int64)
-
-
-def blanked_cells(problem: Problem, solution: Recoding, base: Sequence[int] | None = None) -> np.ndarray:
-    """How many values of each column are blank in released records, above what ``base`` levels blank for all."""
-    heights = np.array(problem.heights)
-    blank = (solution.levels == heights) & solution.kept[:, None]
-    if base is not None:
-        blank &= np.array(base) < heights
-    cells: np.ndarray = (blank * solution.records[:, None]).sum(axis=0)
-    return cells
