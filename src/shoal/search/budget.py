@@ -1,7 +1,7 @@
 """How long a search may go on, counted in work rather than in seconds wherever possible."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, TypedDict
@@ -25,6 +25,12 @@ class StopReason(StrEnum):
     TIME = "time"
     TARGET = "target"
     INTERRUPT = "interrupt"
+
+
+def most_telling(reasons: Iterable[StopReason]) -> StopReason:
+    """Of several reasons to stop, the one a reader must know."""
+    order = ("interrupt", "time", "target", "iterations", "optimal")
+    return min(reasons, key=order.index)
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ from shoal.microdata.microaggregation.contributors import Contributions, check_c
 from shoal.microdata.microaggregation.methods import METHODS
 from shoal.microdata.microaggregation.partitioning import Bounded, Partitioning, Shares
 from shoal.microdata.microaggregation.release import comparable, loss, released_values, scaled_points
-from shoal.microdata.microaggregation.result import Microaggregation, Part, most_telling
+from shoal.microdata.microaggregation.result import Microaggregation, Part
 from shoal.microdata.microaggregation.verify import ReleaseCheck
 from shoal.microdata.microaggregation.warnings import (
     remarks_on_constants,
@@ -48,6 +48,7 @@ from shoal.microdata.microaggregation.warnings import (
 )
 from shoal.numbers import counted, whole
 from shoal.search import Budget, Observer, Seeds, silent
+from shoal.search.budget import most_telling
 from shoal.search.threads import usable_threads
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The result of ``shoal.microaggregate``: a protected frame with everything that is known of it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +16,7 @@ from shoal.microdata.measures.fitness import Fitness
 from shoal.microdata.microaggregation.verify import ReleaseCheck
 from shoal.report.glance import Glance
 from shoal.search import StopReason, informative
-
-
-def most_telling(reasons: Iterable[StopReason]) -> StopReason:
-    """Of several reasons to stop, the one a reader must know."""
-    order = ("interrupt", "time", "target", "iterations", "optimal")
-    return min(reasons, key=order.index)
+from shoal.search.budget import most_telling
 
 
 @dataclass(frozen=True, eq=False)

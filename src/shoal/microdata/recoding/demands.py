@@ -55,6 +55,9 @@ def check_columns(
         for role in ("by", "average"):
             if name in roles.get(role, ()):
                 raise InputError(f"column '{name}' is to be dropped, so it cannot be in {parameter(role)}")
+    for name in roles.get("average", ()):
+        if not data[name].dtype.is_numeric():
+            raise InputError(f"column '{name}' is not numeric, so it cannot be in {parameter('average')}")
     if roles.get("average") and roles.get("unit"):
         raise InputError(
             f"averages are made of records, of which one person may have several; {parameter('average')} and {parameter('unit')} "

@@ -15,6 +15,7 @@ from shoal.microdata.recoding.release_check import ReleaseCheck
 from shoal.microdata.recoding.solution import Recoding
 from shoal.report.glance import Glance
 from shoal.search import StopReason
+from shoal.search.budget import most_telling
 
 if TYPE_CHECKING:
     from shoal.microdata.recoding.averages import Averages
@@ -119,14 +120,7 @@ class Recoded(Glance):
     @property
     def stopped_by(self) -> StopReason:
         """What ended the search: the most telling reason over all strata."""
-        order = [
-            StopReason.INTERRUPT,
-            StopReason.TIME,
-            StopReason.TARGET,
-            StopReason.ITERATIONS,
-            StopReason.OPTIMAL,
-        ]
-        return min((part.solution.stopped_by for part in self.parts), key=order.index)
+        return most_telling(part.solution.stopped_by for part in self.parts)
 
     @property
     def seconds(self) -> float:
