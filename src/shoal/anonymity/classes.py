@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.anonymity.columns import CONFIDENTIAL, UNIT, Columns
+from shoal.anonymity.columns import CONFIDENTIAL, COUNT, UNIT, Columns
 from shoal.anonymity.wildcard import compatible_members, compatible_records, has_nulls
 
 
@@ -62,7 +62,8 @@ def find_classes(columns: Columns, null: str) -> Classes:
     """Group the records; ``null`` is ``"own"`` (missing is a value of its own) or ``"wildcard"`` (it matches any)."""
     keys = columns.keys
     details = [name for name in (UNIT, CONFIDENTIAL) if columns.has(name)]
-    table = columns.collect(columns.frame.group_by(keys).agg(pl.len().alias("records"), *details))
+    records = pl.col(COUNT).sum() if columns.has(COUNT) else pl.len()
+    table = columns.collect(columns.frame.group_by(keys).agg(records.alias("records"), *details))
     overlap = null == "wildcard" and has_nulls(table, keys)
     if not details and not overlap:
         table = table.with_columns(pl.col("records").alias("size"))

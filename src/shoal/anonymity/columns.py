@@ -12,11 +12,12 @@ from shoal.errors import InputError, unknown
 
 UNIT = "unit"
 CONFIDENTIAL = "confidential"
+COUNT = "count"
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Quasi-identifiers (``keys``), and perhaps the unit and the confidential value, of every record.
+    """Quasi-identifiers (``keys``), and perhaps the unit and the confidential value, of every record, or of many at once.
 
     Missing is missing whatever the frame calls it: null, None, NaN, NaT. ``values`` translates the codes that stand for the
     values of a pandas column, whose values can be of mixed types.
@@ -30,10 +31,10 @@ class Columns:
     @property
     def keys(self) -> list[str]:
         """The quasi-identifiers."""
-        return [name for name in self.names if name not in (UNIT, CONFIDENTIAL)]
+        return [name for name in self.names if name not in (UNIT, CONFIDENTIAL, COUNT)]
 
     def has(self, name: str) -> bool:
-        """Whether there is a unit, or a confidential column."""
+        """Whether there is a unit, a confidential column, or a count of the records that a row stands for."""
         return name in self.names
 
     def collect(self, plan: pl.LazyFrame) -> pl.DataFrame:
@@ -50,13 +51,18 @@ class Columns:
             raise InputError(f"these columns cannot be grouped by value: {kinds}") from None
 
 
-def read_columns(frame: Any, quasi: Sequence[Any], unit: Any, confidential: Any) -> Columns:
-    """Check the names and take the columns out of a pandas, Polars, Arrow or any other frame Narwhals knows."""
+def read_columns(
+    frame: Any, quasi: Sequence[Any], unit: Any, confidential: Any, count: Any = None
+) -> Columns:
+    """Check the names and take the columns out of a pandas, Polars, Arrow or any other frame Narwhals knows.
+
+    ``count`` is the column that says how many records each row stands for; by default it is one.
+    """
     wrapped = _wrap(frame)
     available = list(wrapped.collect_schema().names())
     names = {f"key {place}": name for place, name in enumerate(quasi)}
     _check_quasi(quasi, available)
-    for role, name in ((UNIT, unit), (CONFIDENTIAL, confidential)):
+    for role, name in ((UNIT, unit), (CONFIDENTIAL, confidential), (COUNT, count)):
         if name is None:
             continue
         if name not in available:

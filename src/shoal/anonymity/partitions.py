@@ -16,6 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from shoal.errors import InputError
+from shoal.search.kernels import in_plain_python
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 LARGEST_POPULATION = 6_000_000
 # One entry of the tables by number of parts costs about this many steps of the forward recurrence (measured).
 _TABLE_COST = 2.5
+# Up to this population the interpreter is done before the compiled kernels would be loaded (measured).
+_PLAIN_POPULATION = 2_000
 # How many numbers a table by number of parts may hold when a rank is turned back into a vector (64 MB).
 _TABLE_ENTRIES = 8_000_000
 
@@ -39,7 +42,8 @@ def partition_count(population: int) -> int:
     """
     _check_population(population)
     system = _system_for(population)
-    return system.join(_partition_numbers(modulus, population)[-1] for modulus in system.moduli)
+    with in_plain_python(where=population <= _PLAIN_POPULATION):
+        return system.join(_partition_numbers(modulus, population)[-1] for modulus in system.moduli)
 
 
 def hardy_ramanujan(population: int) -> Decimal:
@@ -78,18 +82,27 @@ def ranks(population: int, vectors: Sequence[Pairs]) -> list[int]:
 
     system = _system_for(population)
     residues = []
-    for modulus in system.moduli:
-        if small:
-            counts = _partition_numbers(modulus, int(reach[0]))
-            partition_kernels.many_small_parts(
-                modulus, counts, np.empty_like(counts), parts[:small], totals[:small], reach, terms[:small]
-            )
-        if small < len(parts):
-            counts = np.empty(int(totals[small:].max()) + 1, dtype=np.int64)
-            partition_kernels.few_large_parts(modulus, counts, parts[small:], totals[small:], terms[small:])
-        sums[:] = 0
-        partition_kernels.signed_sums(modulus, terms, signs, owners, sums)
-        residues.append(sums.tolist())
+    with in_plain_python(where=population <= _PLAIN_POPULATION):
+        for modulus in system.moduli:
+            if small:
+                counts = _partition_numbers(modulus, int(reach[0]))
+                partition_kernels.many_small_parts(
+                    modulus,
+                    counts,
+                    np.empty_like(counts),
+                    parts[:small],
+                    totals[:small],
+                    reach,
+                    terms[:small],
+                )
+            if small < len(parts):
+                counts = np.empty(int(totals[small:].max()) + 1, dtype=np.int64)
+                partition_kernels.few_large_parts(
+                    modulus, counts, parts[small:], totals[small:], terms[small:]
+                )
+            sums[:] = 0
+            partition_kernels.signed_sums(modulus, terms, signs, owners, sums)
+            residues.append(sums.tolist())
     return [system.join(column) for column in zip(*residues)]
 
 

@@ -18,22 +18,29 @@ def has_nulls(table: pl.DataFrame, keys: Sequence[str]) -> bool:
     return any(table[key].null_count() for key in keys)
 
 
-def compatible_records(table: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """For each combination (``class``) how many ``records`` are compatible with it."""
+def compatible_records(
+    table: pl.DataFrame, keys: Sequence[str], sums: Sequence[str] = ("records",)
+) -> pl.DataFrame:
+    """For each combination (``class``) how many ``records`` are compatible with it; ``sums`` adds up other columns, too."""
     parts = []
     patterns = _by_pattern(table, keys)
     for missing, own in patterns.items():
         counts = []
         for shared, others in _by_shared(patterns, missing, keys).items():
+            found = pl.concat(
+                [other.select(*shared, *(_summed(name, other) for name in sums)) for other in others]
+            )
             if not shared:
-                whole = sum(int(other["records"].sum()) for other in others)
-                counts.append(own.select("class", pl.lit(whole, dtype=pl.Int64).alias("records")))
+                counts.append(own.select("class").join(found.sum(), how="cross"))
                 continue
-            found = pl.concat([other.select(*shared, "records") for other in others])
-            found = found.group_by(shared).agg(pl.col("records").cast(pl.Int64).sum())
-            counts.append(own.select("class", *shared).join(found, on=shared).select("class", "records"))
-        parts.append(pl.concat(counts).group_by("class").agg(pl.col("records").sum()))
+            found = found.group_by(shared, maintain_order=True).agg(pl.col(name).sum() for name in sums)
+            counts.append(own.select("class", *shared).join(found, on=shared).select("class", *sums))
+        parts.append(pl.concat(counts).group_by("class", maintain_order=True).agg(pl.col(sums).sum()))
     return pl.concat(parts).sort("class")
+
+
+def _summed(name: str, table: pl.DataFrame) -> pl.Expr:
+    return pl.col(name) if table.schema[name].is_float() else pl.col(name).cast(pl.Int64)
 
 
 def compatible_members(

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from shoal import InputError
 from shoal.microdata.models.histogram import counted, merged
 from shoal.microdata.models.model import (
-    FORMS,
     Closeness,
     ConfidentialColumn,
     DistinctDiversity,
@@ -22,8 +21,8 @@ from shoal.microdata.models.model import (
     Likeness,
     Presence,
     RecursiveDiversity,
-    read_model,
 )
+from shoal.microdata.models.reading import FORMS, read_model
 
 counts = st.lists(st.integers(0, 4), min_size=3, max_size=3).filter(any)
 MODELS = [

@@ -5,18 +5,15 @@ a class that is hopeless has only parts that fail, so nothing finer can save it.
 column each.
 """
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, get_args
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from shoal.errors import InputError, unknown
 from shoal.microdata.models import model_kernels as kernels
 from shoal.microdata.models.histogram import Histogram
-from shoal.numbers import number, whole
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 
@@ -55,6 +52,9 @@ class Evidence:
 class Model(ABC):
     """One demand on every class."""
 
+    #: Whether the worst class is the one of which least is measured.
+    more_is_better: ClassVar[bool] = False
+
     @abstractmethod
     def measured(self, evidence: Evidence) -> np.ndarray:
         """What the model looks at, of each class."""
@@ -69,8 +69,18 @@ class Model(ABC):
 
     @property
     @abstractmethod
+    def limit(self) -> float | tuple[float, float]:
+        """What is measured is held against this, or must lie between two."""
+
+    @property
+    @abstractmethod
     def text(self) -> str:
         """As a person writes it: ``distinct(3)``."""
+
+    def worst(self, evidence: Evidence) -> float:
+        """What is measured of the worst class."""
+        values = self.measured(evidence)
+        return float(values.min() if self.more_is_better else values.max())
 
 
 @dataclass(frozen=True)
@@ -92,7 +102,14 @@ class ValueModel(Model):
 class DistinctDiversity(ValueModel):
     """At least l different values (A. Machanavajjhala and others, l-diversity, ICDE 2006). Missing ones say nothing."""
 
+    more_is_better: ClassVar[bool] = True
+
     l: int = 2
+
+    @property
+    def limit(self) -> float:
+        """What the worst class is held against."""
+        return self.l
 
     @property
     def text(self) -> str:
@@ -116,7 +133,14 @@ class DistinctDiversity(ValueModel):
 class EntropyDiversity(ValueModel):
     """An entropy of at least ln l (the same paper)."""
 
+    more_is_better: ClassVar[bool] = True
+
     l: float = 2.0
+
+    @property
+    def limit(self) -> float:
+        """What the worst class is held against."""
+        return self.l
 
     @property
     def text(self) -> str:
@@ -146,6 +170,11 @@ class RecursiveDiversity(ValueModel):
     l: int = 2
 
     @property
+    def limit(self) -> float:
+        """What the worst class is held against."""
+        return self.c
+
+    @property
     def text(self) -> str:
         """As a person writes it."""
         return f"recursive({self.c:g},{self.l})"
@@ -171,6 +200,11 @@ class Closeness(ValueModel):
 
     t: float = 0.2
     distance: Distance = "equal"
+
+    @property
+    def limit(self) -> float:
+        """What the worst class is held against."""
+        return self.t
 
     @property
     def text(self) -> str:
@@ -219,6 +253,11 @@ class Likeness(ValueModel):
     enhanced: bool = False
 
     @property
+    def limit(self) -> float:
+        """What the worst class is held against."""
+        return self.beta
+
+    @property
     def text(self) -> str:
         """As a person writes it."""
         return f"{'enhanced-' if self.enhanced else ''}likeness({self.beta:g})"
@@ -254,7 +293,14 @@ class PopulationModel(Model):
 class KMap(PopulationModel):
     """At least k people of the population share the keys (L. Sweeney 2002)."""
 
+    more_is_better: ClassVar[bool] = True
+
     k: int = 5
+
+    @property
+    def limit(self) -> float:
+        """What the worst class is held against."""
+        return self.k
 
     @property
     def text(self) -> str:
@@ -286,6 +332,18 @@ class Presence(PopulationModel):
     most: float = 1.0
 
     @property
+    def limit(self) -> tuple[float, float]:
+        """Between which shares the worst class should lie."""
+        return self.least, self.most
+
+    def worst(self, evidence: Evidence) -> float:
+        """The share that is farthest out of the limits, or nearest to one of them; 0 and 1 are none."""
+        shares = self.measured(evidence)
+        below = self.least - shares if self.least > 0.0 else np.full(shares.size, -np.inf)
+        above = shares - self.most if self.most < 1.0 or self.least == 0.0 else np.full(shares.size, -np.inf)
+        return float(shares[np.maximum(below, above).argmax()])
+
+    @property
     def text(self) -> str:
         """As a person writes it."""
         return f"presence({self.least:g},{self.most:g})"
@@ -311,16 +369,25 @@ class Presence(PopulationModel):
 class AverageRisk(Model):
     """The mean chance to be singled out, classes by people, over the whole release."""
 
-    limit: float = 0.05
+    share: float = 0.05
+
+    @property
+    def limit(self) -> float:
+        """What the mean is held against."""
+        return self.share
 
     @property
     def text(self) -> str:
         """As a person writes it."""
-        return f"average-risk({self.limit:g})"
+        return f"average-risk({self.share:g})"
 
     def measured(self, evidence: Evidence) -> np.ndarray:
         """The chance in each class."""
         return 1.0 / np.maximum(1, evidence.people)
+
+    def worst(self, evidence: Evidence) -> float:
+        """The mean: as many classes as there are, by people."""
+        return evidence.people.size / max(1, int(evidence.people.sum()))
 
     def fails(self, evidence: Evidence) -> np.ndarray:
         """No class alone does."""
@@ -330,105 +397,44 @@ class AverageRisk(Model):
         """No class alone is."""
         return np.zeros(evidence.people.size, dtype=bool)
 
+    def holds_for(self, mean: float) -> bool:
+        """Whether a mean chance is within the limit."""
+        return mean <= self.share * (1.0 + _SLACK)
+
     def allows(self, classes: int, people: int) -> bool:
         """Whether a release of so many classes and people is within the limit."""
-        return people == 0 or classes <= self.limit * people * (1.0 + _SLACK)
-
-
-#: What a person may write, with the parameters in order.
-_FORMS: dict[str, str] = {
-    "distinct": "distinct(l)",
-    "entropy": "entropy(l)",
-    "recursive": "recursive(c,l)",
-    "closeness": "closeness(t[,equal|ordered|hierarchical])",
-    "likeness": "likeness(beta)",
-    "enhanced-likeness": "enhanced-likeness(beta)",
-    "k-map": "k-map(k)",
-    "presence": "presence(least,most)",
-    "average-risk": "average-risk(share)",
-    "largest-risk": "largest-risk(share)",
-}
-FORMS: tuple[str, ...] = tuple(_FORMS.values())
-
-_CALL = re.compile(r"\s*([a-z-]+)\s*\(([^()]*)\)\s*")
+        return people == 0 or classes <= self.share * people * (1.0 + _SLACK)
 
 
 @dataclass(frozen=True)
-class LargestRisk:
-    """The largest chance to be singled out: at least 1/limit people in every class."""
+class LargestRisk(Model):
+    """The largest chance to be singled out: at least 1/share people in every class."""
 
-    limit: float
+    share: float
 
     @property
     def k(self) -> int:
         """The k that says the same."""
-        return int(np.ceil(1.0 / self.limit - _SLACK))
+        return int(np.ceil(1.0 / self.share - _SLACK))
 
+    @property
+    def limit(self) -> float:
+        """What the chance in the smallest class is held against."""
+        return self.share
 
-def read_model(text: str, columns: Sequence[str] = ()) -> "list[Model | LargestRisk]":
-    """The models a text stands for: one for each confidential column where it is about values.
+    @property
+    def text(self) -> str:
+        """As a person writes it."""
+        return f"largest-risk({self.share:g})"
 
-    >>> read_model("distinct(3)", ["diagnosis"])
-    [DistinctDiversity(column='diagnosis', l=3)]
-    >>> read_model("k-map(5)")
-    [KMap(k=5)]
-    """
-    match = _CALL.fullmatch(text)
-    if match is None:
-        raise InputError(f"a model is written like distinct(3), not '{text}'; there are: {', '.join(FORMS)}")
-    name, words = match[1], [word.strip() for word in match[2].split(",") if word.strip()]
-    if name not in _FORMS:
-        raise unknown("model", name, _FORMS)
-    if name == "largest-risk":
-        return [LargestRisk(_share(name, words, 0))]
-    if name == "average-risk":
-        return [AverageRisk(_share(name, words, 0))]
-    if name == "k-map":
-        return [KMap(whole(_number(name, words, 0), "k of k-map", least=2))]
-    if name == "presence":
-        least, most = _number(name, words, 0), _number(name, words, 1)
-        if not 0.0 <= least <= most <= 1.0 or most == 0.0:
-            raise InputError("presence(least,most) takes shares from 0 to 1, the lower one first")
-        return [Presence(least, most)]
-    if not columns:
-        raise InputError(
-            f"the model {text} is about confidential values, but no confidential column is named"
-        )
-    return [_of_values(name, words, column) for column in columns]
+    def measured(self, evidence: Evidence) -> np.ndarray:
+        """The chance in each class."""
+        return 1.0 / np.maximum(1, evidence.people)
 
+    def fails(self, evidence: Evidence) -> np.ndarray:
+        """Fewer than k people."""
+        return evidence.people < self.k
 
-def _of_values(name: str, words: list[str], column: str) -> Model:
-    if name == "distinct":
-        return DistinctDiversity(column, whole(_number(name, words, 0), "l of distinct", least=2))
-    if name == "entropy":
-        return EntropyDiversity(column, number(_number(name, words, 0), "l of entropy", above=1.0))
-    if name == "recursive":
-        c = number(_number(name, words, 0), "c of recursive", above=0.0)
-        return RecursiveDiversity(column, c, whole(_number(name, words, 1), "l of recursive", least=2))
-    if name == "closeness":
-        distance: Any = words[1] if len(words) > 1 else "equal"
-        if distance not in get_args(Distance):
-            raise unknown("distance", distance, get_args(Distance))
-        t = number(_number(name, words[:1], 0), "t of closeness", least=0.0, most=1.0)
-        return Closeness(column, t, distance)
-    return Likeness(
-        column, number(_number(name, words, 0), "beta of likeness", above=0.0), name.startswith("enhanced")
-    )
-
-
-def _number(name: str, words: list[str], place: int) -> Any:
-    try:
-        value = float(words[place])
-        expected = _FORMS[name].count(",") + 1
-        if len(words) > expected:
-            raise IndexError
-    except (IndexError, ValueError):
-        raise InputError(f"the model {name} is written {_FORMS[name]}") from None
-    return int(value) if value.is_integer() else value
-
-
-def _share(name: str, words: list[str], place: int) -> float:
-    return number(_number(name, words, place), f"the share of {name}", above=0.0, most=1.0)
-
-
-AnyModel: TypeAlias = Model | LargestRisk
+    def hopeless(self, evidence: Evidence) -> np.ndarray:
+        """The same: a part has no more people."""
+        return self.fails(evidence)

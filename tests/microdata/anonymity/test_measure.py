@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import InputError
-from shoal.anonymity import AnonymityVector, anonymity
+from shoal.anonymity import AnonymityVector
+from shoal.microdata.anonymity.api import anonymity
 
 PEOPLE = {
     "zip": [1, 1, 2, 2, 2, None, None],
@@ -357,12 +358,22 @@ def test_it_is_the_public_function():
     ],
 )
 def test_the_function_stands_before_the_package_whatever_is_imported_first(first):
-    code = f"import shoal; {first}; from shoal.anonymity.measure import anonymity as own"
+    code = f"import shoal; {first}; from shoal.microdata.anonymity.api import anonymity as own"
     check = "assert shoal.anonymity is own; from shoal import anonymity; assert anonymity is own"
     subprocess.run([sys.executable, "-c", f"{code}; {check}"], check=True)
 
 
 def test_importing_it_loads_nothing_heavy():
-    code = "import sys, shoal.anonymity; print([m for m in ('numpy', 'polars', 'numba', 'narwhals') if m in sys.modules])"
+    heavy = ("numpy", "polars", "numba", "narwhals")
+    code = f"import sys, shoal.microdata.anonymity.api; print([m for m in {heavy} if m in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "[]"
+
+
+def test_the_command_tells_the_mean_class_of_a_person(tmp_path):
+    from tests.cli.running import shoal as command
+
+    pl.DataFrame({"zip": ["a", "a", "a", "b", "b", "c"]}).write_csv(tmp_path / "people.csv")
+    arguments = ("anonymity", tmp_path / "people.csv", "--quasi", "zip")
+    assert command(*arguments, "--json").json["mean_class"] == pytest.approx((9 + 4 + 1) / 6)
+    assert "mean class of a person" in command(*arguments).out

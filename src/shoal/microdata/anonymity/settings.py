@@ -2,10 +2,13 @@
 
 from typing import Literal
 
+from shoal.engines import EngineSettings
+from shoal.microdata.columns.settings import HierarchyTexts, Ordinal
+from shoal.microdata.models.settings import MODELS_IN_WORDS, Models
 from shoal.settings import (
     Column,
     Columns,
-    Settings,
+    Data,
     SeveralData,
     choice,
     counted_unit,
@@ -19,10 +22,11 @@ from shoal.settings import (
 RANKED_BY_DEFAULT = 20_000
 
 _COUNTING = "What is counted"
+_MODELS = "Confidential values and models"
 _RESULT = "Result"
 
 
-class AnonymitySettings(Settings):
+class AnonymitySettings(EngineSettings):
     """Which tables, and which columns somebody may know of a person."""
 
     data: SeveralData = data_argument(
@@ -49,12 +53,42 @@ class AnonymitySettings(Settings):
         section=_COUNTING,
         label="A missing value",
     )
-    confidential: Column | None = setting(
+    confidential: Columns = setting(
+        [],
+        "Columns whose diversity is measured, and that models of values are about.",
+        section=_MODELS,
+        label="Confidential columns",
+    )
+    models: Models = setting(
+        [],
+        f"Measure a model in every class: {MODELS_IN_WORDS}; may be repeated.",
+        section=_MODELS,
+        flag="--model",
+        label="Models",
+    )
+    require_models: bool = switch(
+        "Exit with 3 if a class fails a model.", section=_MODELS, label="Models must hold"
+    )
+    hierarchies: HierarchyTexts = setting(
+        {},
+        "For closeness(t,hierarchical): what confidential values become, a file or a rule; may be repeated.",
+        section=_MODELS,
+        flag="--hierarchy",
+        label="Hierarchies of confidential columns",
+        metavar="c=FILE|RULE",
+    )
+    ordinal: Ordinal = setting(
+        [],
+        "For closeness(t,ordered): confidential columns with an order; texts need it stated.",
+        section=_MODELS,
+        label="Orders of confidential values",
+    )
+    population: Data | None = setting(
         None,
-        "Also measure the diversity of this column.",
-        section=_COUNTING,
-        label="Diversity of a confidential column",
-        otherwise="none",
+        "Everybody, with the same columns, for k-map and presence.",
+        section=_MODELS,
+        flag="--population-file",
+        label="Population",
     )
     rank: bool = switch(
         f"Compute the exact rank above {RANKED_BY_DEFAULT:,} records too.",

@@ -13,8 +13,9 @@ from tests.anonymity.published import (
     VOTER,
 )
 
-from shoal.anonymity import AnonymityVector, anonymity
+from shoal.anonymity import AnonymityVector
 from shoal.anonymity.partitions import hardy_ramanujan, partition_count
+from shoal.microdata.anonymity.api import anonymity
 
 BASE = ["Zip", "Gender", "Age"]
 

@@ -1,20 +1,31 @@
 """How anonymity is told: figures, facts, tables and the report."""
 
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from shoal.anonymity.settings import RANKED_BY_DEFAULT, AnonymitySettings
+from shoal.microdata.anonymity.assurances import assurances as assurances
+from shoal.microdata.anonymity.definitions import DEFINITIONS
+from shoal.microdata.anonymity.settings import RANKED_BY_DEFAULT, AnonymitySettings
+from shoal.numbers import counted
 from shoal.operation import Rows
 from shoal.report import charts
 from shoal.report.bins import Bin, merge_small
+from shoal.report.definitions import told
 from shoal.report.page import Page
 
 if TYPE_CHECKING:
-    from shoal.anonymity.measure import Anonymity
-    from shoal.anonymity.operation import Measured
+    from shoal.microdata.anonymity.operation import Measured
+    from shoal.microdata.anonymity.result import Anonymity
+    from shoal.microdata.models.outcome import ModelOutcome
 
 # Longer numbers are told by their length.
 _DIGITS_READ = 18
 _SIZES_SHOWN = 10
+_MODEL_HEADER = ["model", "outcome", "limit", "worst class", "classes that fail", "people in them"]
+_WHAT_MODELS_SAY = (
+    "A model is judged in every class of people with the same keys; a missing key is a value of its own. Missing confidential "
+    "values say nothing for diversity, and are a value of their own for closeness and likeness."
+)
 
 
 def figures(measured: "Measured", settings: AnonymitySettings) -> dict[str, Any]:
@@ -43,14 +54,34 @@ def _figures(result: "Anonymity", settings: AnonymitySettings) -> dict[str, Any]
         "vectors": str(result.vectors) if ranked else None,
         "people": {str(size): count for size, count in result.people.items()},
         "below": {str(limit): result.below(limit) for limit in (3, 5, 10)},
+        "mean_class": result.vector.weighted_mean_size,
         "maximum_risk": result.maximum_risk,
         "average_risk": result.average_risk,
         "null": result.null,
     }
-    if result.diversity is not None:
-        found["distinct_l"] = result.diversity.distinct
-        found["entropy_l"] = result.diversity.entropy
+    if result.diversities:
+        found["distinct_l"] = min(one.distinct for one in result.diversities)
+        found["entropy_l"] = min(one.entropy for one in result.diversities)
+        found["diversity"] = [
+            {"column": one.column, "distinct_l": one.distinct, "entropy_l": one.entropy}
+            for one in result.diversities
+        ]
+    if result.models:
+        found["models"] = [_outcome(one) for one in result.models]
     return found
+
+
+def _outcome(one: "ModelOutcome") -> dict[str, Any]:
+    return {
+        "model": one.model,
+        "column": one.column,
+        # The ratio of a class with too few values has no end, for which JSON has no number.
+        "worst": one.worst if isfinite(one.worst) else None,
+        "limit": one.limit,
+        "failing_classes": one.failing_classes,
+        "failing_people": one.failing_people,
+        "holds": one.holds,
+    }
 
 
 def _ranked(result: "Anonymity", settings: AnonymitySettings) -> bool:
@@ -63,25 +94,49 @@ def facts(measured: "Measured", settings: AnonymitySettings) -> list[tuple[str, 
 
 
 def _facts(result: "Anonymity", settings: AnonymitySettings) -> list[tuple[str, Any]]:
-    pairs: list[tuple[str, Any]] = [("records", f"{result.records:,}")]
+    found = _figures(result, settings)
+    pairs: list[tuple[str, Any]] = told(DEFINITIONS, found, ("records",))
     if result.units != result.records:
-        pairs.append(("distinct units", f"{result.units:,}"))
-    pairs += [
-        ("classes", f"{result.classes:,}"),
-        ("K", result.k),
-        ("anonymity vector", str(result.vector)),
-    ]
+        pairs += told(DEFINITIONS, found, ("units",))
+    pairs += told(DEFINITIONS, found, ("classes", "k"))
+    pairs.append(("anonymity vector", str(result.vector)))
     if _ranked(result, settings):
         pairs.append(("rank", _rank_in_words(result)))
+    pairs += told(DEFINITIONS, found, ("below", "mean_class", "maximum_risk", "average_risk"))
+    pairs.append(
+        ("a missing value", "is a value of its own" if result.null == "own" else "matches any value")
+    )
     pairs += [
-        ("people in classes below 3, 5, 10", ", ".join(f"{result.below(limit):,}" for limit in (3, 5, 10))),
-        ("risk of a person", f"at most {result.maximum_risk:.3g}, on average {result.average_risk:.3g}"),
-        ("a missing value", "is a value of its own" if result.null == "own" else "matches any value"),
+        (
+            f"diversity of {one.column}",
+            f"at least {one.distinct} distinct values, entropy {one.entropy:.3g}",
+        )
+        for one in result.diversities
     ]
-    if result.diversity is not None:
-        distinct, entropy = result.diversity.distinct, result.diversity.entropy
-        pairs.append(("diversity", f"at least {distinct} distinct values, entropy {entropy:.3g}"))
+    pairs += [(one.named, _in_words(one)) for one in result.models]
     return pairs
+
+
+def _row(one: "ModelOutcome") -> list[str]:
+    limit = " to ".join(f"{end:g}" for end in one.limit) if isinstance(one.limit, tuple) else f"{one.limit:g}"
+    failing = (f"{one.failing_classes:,}", f"{one.failing_people:,}")
+    return [one.named, "holds" if one.holds else "fails", limit, _number(one.worst), *failing]
+
+
+def _in_words(one: "ModelOutcome") -> str:
+    worst = (
+        f"{'it is' if one.model.startswith('average-risk') else 'the worst class has'} {_number(one.worst)}"
+    )
+    if one.holds:
+        return f"holds; {worst}"
+    if not one.failing_classes:
+        return f"does not hold; {worst}"
+    where = f"{counted(one.failing_classes, 'class', 'classes')} with {counted(one.failing_people, 'person', 'people')}"
+    return f"fails in {where}; {worst}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}" if isfinite(value) else "too few values for a ratio"
 
 
 def _rank_in_words(result: "Anonymity") -> str:
@@ -101,7 +156,11 @@ def tables(measured: "Measured", settings: AnonymitySettings) -> list[Rows]:
     if len(measured) > 1:
         every = figures(measured, settings)
         header = ["table", "records", "classes", "K", "people below 3", "below 5", "below 10"]
-        body = [(name, r.records, r.classes, r.k, *map(r.below, (3, 5, 10))) for name, r in measured]
+        body = [[name, r.records, r.classes, r.k, *map(r.below, (3, 5, 10))] for name, r in measured]
+        if settings.models:
+            header.append("models that fail")
+            for row, (_, result) in zip(body, measured, strict=True):
+                row.append(", ".join(one.named for one in result.models if not one.holds) or "none")
         overall = f"K: mean {every['k_mean']:g}, smallest {every['k_min']}, largest {every['k_max']}"
         return [Rows(header, body, rest=overall)]
     result = measured[0][1]
@@ -136,6 +195,9 @@ def page(measured: "Measured", settings: AnonymitySettings) -> Page:
     for name, result in measured:
         sheet.section(name)
         sheet.facts(_facts(result, settings))
+        if result.models:
+            sheet.table(_MODEL_HEADER, [_row(one) for one in result.models])
+            sheet.note(_WHAT_MODELS_SAY)
         bins = merge_small(_binned(result.people))
         if bins:
             names, counts = [b.name for b in bins], [b.count for b in bins]

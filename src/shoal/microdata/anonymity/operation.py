@@ -1,0 +1,146 @@
+"""``anonymity`` as an operation: one or several tables measured over the same columns."""
+
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import InputError, parameter
+from shoal.microdata.anonymity.settings import AnonymitySettings
+from shoal.microdata.columns.hierarchies.operation import given_hierarchies, read_files
+from shoal.operation import Engine, Operation, Workplace, call
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from shoal.microdata.anonymity.result import Anonymity
+    from shoal.operation import Place
+
+    #: Each table by its name.
+    Measured = list[tuple[str, Anonymity]]
+
+
+def run(settings: AnonymitySettings, place: Workplace) -> "Measured":
+    """Measure each table."""
+    from shoal.microdata.anonymity.api import anonymity
+    from shoal.microdata.columns.orders import read_orders, value_label_orders
+
+    measured = []
+    hierarchies = given_hierarchies(settings.hierarchies, place)
+    for name in tables(settings):
+        place.say(f"reading {name}")
+        if (counted := _counted(settings, place, name)) is not None:
+            measured.append(counted)
+            continue
+        wanted = [*settings.quasi, settings.unit, *settings.confidential]
+        records = place.records(name, columns=[column for column in dict.fromkeys(wanted) if column])
+        if records.frame.is_empty():
+            raise InputError(f"there are no records in '{records.name}'")
+        orders: Any = read_orders(settings.ordinal)
+        if records.labels is not None:
+            orders = value_label_orders(orders, records.labels.values, records.labels.measures)
+        population = None
+        if settings.population is not None:
+            population = place.records(settings.population, columns=settings.quasi, like=records).as_written
+        place.say(f"measuring {name}")
+        result = call(
+            anonymity,
+            settings,
+            place,
+            records.as_written,
+            hierarchies=hierarchies,
+            ordinal=orders,
+            population=population,
+        )
+        measured.append((records.name, result))
+    return measured
+
+
+def _counted(settings: AnonymitySettings, place: Workplace, name: "Place") -> "tuple[str, Anonymity] | None":
+    """What a database can count by itself: classes, without units or confidential values."""
+    if settings.unit or settings.confidential or settings.models or settings.population is not None:
+        return None
+    from shoal.microdata.anonymity.api import anonymity_of_counts
+
+    if (classes := place.counted(name, list(settings.quasi))) is None:
+        return None
+    if classes.frame.is_empty():
+        raise InputError(f"there are no records in '{classes.name}'")
+    return classes.name, anonymity_of_counts(
+        classes.frame, settings.quasi, classes.frame.columns[-1], settings.null
+    )
+
+
+def reads(settings: AnonymitySettings) -> "Sequence[Place]":
+    """The tables to measure, and what belongs to them."""
+    beside = [] if settings.population is None else [settings.population]
+    return [*tables(settings), *read_files(settings.hierarchies), *beside]
+
+
+def tables(settings: AnonymitySettings) -> "Sequence[Place]":
+    """The tables to measure."""
+    if settings.tables == 1:
+        return settings.data
+    if len(settings.data) > 1:
+        raise InputError(f"give several tables, or one with {parameter('tables')}, not both")
+    from shoal.sources import numbered
+
+    return numbered(settings.data[0], settings.tables)
+
+
+def check(settings: AnonymitySettings, written: frozenset[str]) -> None:
+    """Refuse a gate that nothing could pass or fail."""
+    if settings.require_models and not settings.models:
+        raise InputError(f"{parameter('require_models')} needs a model to hold: {parameter('models')}")
+
+
+def gate(measured: "Measured", settings: AnonymitySettings) -> str | None:
+    """The smallest K of all tables has to be what is required, and so every model in each of them."""
+    worst = min(result.k for _, result in measured)
+    refusals = []
+    if settings.require_k is not None and worst < settings.require_k:
+        refusals.append(f"K is {worst}, below the required {settings.require_k}")
+    if settings.require_models:
+        every = [outcome for _, result in measured for outcome in result.models if not outcome.holds]
+        refusals += [f"{name} does not hold" for name in dict.fromkeys(outcome.named for outcome in every)]
+    return "; ".join(refusals) or None
+
+
+def titled(settings: AnonymitySettings) -> str:
+    """A line by which a person recognises the run."""
+    which = settings.data[0] if len(settings.data) == 1 else f"{len(settings.data)} tables"
+    return f"Risk of {which} by {', '.join(settings.quasi)}"
+
+
+OPERATION = Operation(
+    name="anonymity",
+    title="Measure risk",
+    summary="Measure how well people are hidden: K and the vector.",
+    description="Prints classes, K, the anonymity vector and its exact rank, and how many people are in crowds of which size. "
+    f"With {parameter('models')} it measures models of privacy; with {parameter('require_models')} these are gates.",
+    examples=(
+        "shoal anonymity people.csv --quasi zip,age,sex",
+        'shoal anonymity release.csv --quasi zip,age,sex --confidential illness --model "distinct(3)" --require-models',
+        "shoal anonymity sqlite:///clinic.db::tabla --tables 5 --quasi AGE,CP,SEX",
+    ),
+    settings=AnonymitySettings,
+    run=run,
+    reads=reads,
+    check=check,
+    gate=gate,
+    titled=titled,
+    telling="shoal.microdata.anonymity.report",
+    function="shoal.microdata.anonymity.api:anonymity",
+    apart=frozenset({"tables", "rank", "show_values", "require_k", "require_models"}),
+    engines={
+        "stream": Engine(
+            "shoal.stream.operations:run_anonymity",
+            telling="shoal.microdata.anonymity.report",
+            takes=frozenset({"quasi", "unit", "rank", "require_k", "engine", "memory"}),
+        ),
+        "spark": Engine(
+            "shoal.spark.operations:run_anonymity",
+            telling="shoal.microdata.anonymity.report",
+            takes=frozenset(
+                {"quasi", "unit", "confidential", "rank", "require_k", "engine", "master", "spark_conf"}
+            ),
+        ),
+    },
+)

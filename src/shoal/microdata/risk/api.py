@@ -1,0 +1,281 @@
+"""``shoal.risk``: who is at risk in a sample, for an intruder who knows who responded and for one who does not."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from shoal.arguments import checked
+from shoal.errors import InputError, first_record, messages, parameter
+from shoal.microdata.columns.inputs import as_names, check_choice, read_frame
+from shoal.microdata.risk.counts import Classes, count_classes
+from shoal.microdata.risk.estimates import Estimates, estimate
+from shoal.microdata.risk.inputs import Keys, check_columns, read_households, read_keys, read_weights
+from shoal.microdata.risk.keys import Groups
+from shoal.microdata.risk.per_variable import contributions
+from shoal.microdata.risk.result import QUANTILES, RecordRisks, Respondents, Risk
+from shoal.microdata.risk.riskiest import riskiest_records
+from shoal.microdata.risk.scenarios import Basis, risk_when_known, risk_when_unknown, scenario
+from shoal.microdata.risk.special_uniques.search import special_uniques as find_special_uniques
+from shoal.microdata.risk.verify import recount
+from shoal.microdata.risk.warnings import (
+    differing_totals,
+    notes_on_basis,
+    notes_on_weights,
+    warnings_on_weights,
+)
+from shoal.numbers import counted, whole
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+
+@checked
+def risk(
+    frame: "IntoDataFrame",
+    quasi: Sequence[str],
+    *,
+    sample_weights: str | None = None,
+    household: str | None = None,
+    population: int | None = None,
+    population_file: Any = None,
+    null: Literal["own", "wildcard"] = "own",
+    respondents: Respondents = "known",
+    special_uniques: bool = False,
+    max_size: int | None = None,
+    riskiest: int = 10,
+) -> Risk:
+    """Measure who is at risk in a sample of people: alone, in the population, and through their households.
+
+    Two intruders are told apart. One may know who is in the sample, and finds a person among the f records with the same keys:
+    the risk is 1/f. The other does not, and has to reckon with everybody in the population: the risk is the expected 1/F.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The records: a frame of pandas, Polars, Arrow or any other that Narwhals knows.
+    quasi : sequence of str
+        The keys: columns somebody may know of a person.
+    sample_weights : str, optional
+        The column that says how many people of the population a record stands for.
+    household : str, optional
+        The column that says which records are of one household: who finds one member finds all.
+    population : int, optional
+        How many people the population has. Without weights every record stands for equally many of them.
+    population_file : DataFrame, optional
+        Everybody, with the same keys: then F is counted, and nothing is estimated.
+    null : {"own", "wildcard"}, default "own"
+        A missing value is a value of its own, or matches anything; then classes overlap, and a record with no value at all
+        counts for everybody.
+    respondents : {"known", "unknown"}, default "known"
+        Whether an intruder may know who responded. ``estimates`` and ``worst_risk`` then count with 1/f, too.
+    special_uniques : bool, default False
+        Look for special uniques as well: for every record the sets of keys that single it out while no part of them does.
+        A missing value matches nothing there.
+    max_size : int, optional
+        The largest number of keys in such a set; all by default.
+    riskiest : int, default 10
+        How many of the riskiest records are listed by their position.
+
+    Returns
+    -------
+    Risk
+        ``uniques``, ``pairs``, ``unknown`` and ``known`` (expected re-identifications, persons and households, largest and mean
+        risk of each scenario), ``population_uniques`` and ``loglinear`` by estimator, ``contributions`` of the keys,
+        ``riskiest`` records, ``records_at_risk`` (every record's own), ``special_uniques`` if asked for, ``notes`` and
+        ``warnings``; ``report()`` is a page.
+
+    Raises
+    ------
+    InputError
+        Before any work: a column is missing, constant or empty, weights are missing, 0 or negative, the population is smaller
+        than the sample or lacks records of it, a household is not known.
+
+    See Also
+    --------
+    anonymity : K and the anonymity vector of any table.
+    recode : make keys coarser until nobody stands out.
+
+    References
+    ----------
+    - R. Benedetti and L. Franconi, Statistical and technological solutions for controlled data dissemination, NTTS 1998.
+    - C. Skinner and N. Shlomo, Assessing identification risk in survey microdata using log-linear models, JASA 103(483), 2008.
+    - L. V. Zayatz, Estimation of the percent of unique population elements on a microdata file using the sample, 1991.
+    - M. J. Elliot, A. M. Manning and R. W. Ford, A computational algorithm for handling the special uniques problem, 2002.
+    - N. Hoshino, Applying Pitman's sampling formula to microdata disclosure risk assessment, J. Official Statistics 17, 2001.
+
+    Examples
+    --------
+    >>> import polars as pl, shoal
+    >>> people = pl.DataFrame({"age": [31, 31, 47, 52], "sex": list("ffmf"), "w": [50, 50, 80, 20]})
+    >>> found = shoal.risk(people, ["age", "sex"], sample_weights="w")
+    >>> found.uniques, found.pairs, round(found.expected_persons, 4), round(found.known.largest_risk, 2)
+    (2, 2, 0.2507, 1.0)
+    """
+    check_choice("null", null, ("own", "wildcard"))
+    check_choice("respondents", respondents, ("known", "unknown"))
+    riskiest = whole(riskiest, "riskiest", least=0)
+    if population is not None:
+        population = whole(population, "population", least=1)
+    if max_size is not None and not special_uniques:
+        raise InputError(f"{parameter('max_size')} is about {parameter('special_uniques')}; name both")
+    data, names = read_frame(frame), as_names(quasi)
+    check_columns(data, names, sample_weights, household)
+    if len(data) == 0:
+        raise InputError("there are no records")
+    people = None if population_file is None else read_frame(population_file)
+    weights, basis = read_weights(data, sample_weights, population, people=people is not None)
+    households = read_households(data, household)
+    keys = read_keys(data, names, people)
+    special = find_special_uniques(keys.with_gaps(), max_size) if special_uniques else None
+    groups, classes = _count(keys, weights, null)
+    class_of = groups.of_record[: len(data)]
+    if basis == "population":
+        _check_included(classes, class_of, keys, null)
+
+    unknown_by_class = risk_when_unknown(classes, basis)
+    unknown, joint = scenario(unknown_by_class, classes, class_of, households)
+    known, _ = scenario(risk_when_known(classes), classes, class_of, households)
+    own = RecordRisks(
+        classes, unknown_by_class, class_of, joint, None if households is None else households.of_record
+    )
+    k, alone, pairs = classes.tally()
+    size = _population_size(basis, weights, population, classes)
+    estimates = Estimates()
+    if basis in ("weights", "fraction") and size is not None:
+        estimates = estimate(classes, size)
+    uniques, in_sample = _population_uniques(classes, basis, estimates, len(data), size)
+    equal = bool(weights.min() == weights.max())
+    risky = riskiest_records(classes, unknown_by_class, class_of, riskiest)
+    return Risk(
+        quasi=tuple(names),
+        null=null,
+        basis=basis,
+        respondents=respondents,
+        records=len(data),
+        population=size,
+        k=k,
+        uniques=alone,
+        pairs=pairs,
+        classes=int((classes.records > 0).sum()),
+        households=None if households is None else households.number,
+        unknown=unknown,
+        known=known,
+        quantiles=_quantiles(own.individual),
+        population_uniques=uniques,
+        uniques_in_sample=in_sample,
+        loglinear=estimates.loglinear,
+        equal_weights=equal,
+        contributions=contributions(classes, names, basis),
+        riskiest=risky,
+        notes=messages(
+            [
+                *notes_on_basis(
+                    basis,
+                    equal_weights=equal,
+                    null=null if any(gone >= 0 for gone in keys.missing) else "own",
+                    estimated=bool(estimates.population_uniques),
+                ),
+                *notes_on_weights(weights, basis, sample_weights),
+                *estimates.notes,
+            ]
+        ),
+        warnings=messages(
+            [
+                *warnings_on_weights(weights, basis, sample_weights),
+                *differing_totals(population, weights, basis),
+            ]
+        ),
+        settings=_settings(
+            quasi=", ".join(names),
+            sample_weights=sample_weights,
+            household=household,
+            population=population,
+            null=null,
+            respondents=respondents,
+            special_uniques=None if special is None else f"of up to {counted(special.max_size, 'key')}",
+        ),
+        records_at_risk=own,
+        special_uniques=special,
+        _values=_values(data, names, [one.record - 1 for one in risky]),
+    )
+
+
+def _count(keys: Keys, weights: np.ndarray, null: str) -> tuple[Groups, Classes]:
+    """The classes of the sample; people of a population stand behind it, each for one person and no record."""
+    records = np.ones(weights.size, dtype=np.int64)
+    columns = keys.sample
+    if keys.people is not None:
+        columns = [np.concatenate(both) for both in zip(keys.sample, keys.people, strict=True)]
+        others = keys.people[0].size
+        records = np.concatenate([records, np.zeros(others, dtype=np.int64)])
+        weights = np.concatenate([weights, np.ones(others)])
+    wildcard = null == "wildcard"
+    groups, classes = count_classes(columns, keys.sizes, keys.missing, records, weights, wildcard=wildcard)
+    recount(
+        columns,
+        keys.missing,
+        records,
+        weights,
+        claimed=classes,
+        class_of=groups.of_record,
+        wildcard=wildcard,
+    )
+    return groups, classes
+
+
+def _check_included(classes: Classes, class_of: np.ndarray, keys: Keys, null: str) -> None:
+    """Refuse a population that the sample cannot come from."""
+    # Records that lack a value may be of others than those they are compatible with, so they count for nobody else here.
+    fewer = np.flatnonzero((classes.populations < classes.records)[class_of])
+    if fewer.size:
+        gaps = [own[fewer] == gone for own, gone in zip(keys.sample, keys.missing, strict=True)]
+        lacking = int(np.logical_or.reduce(gaps).sum()) if null == "own" else 0
+        blanked = (
+            f" ({lacking:,} lack a key: {parameter('null', 'wildcard')} lets a missing value match anything)"
+        )
+        raise InputError(
+            f"the population has fewer people with the same keys than the sample: {first_record(fewer)}"
+            f"{blanked if lacking else ''}; it must hold everybody who is in the sample"
+        )
+
+
+def _population_size(
+    basis: Basis, weights: np.ndarray, population: int | None, classes: Classes
+) -> float | None:
+    if basis == "sample":
+        return None
+    if basis == "population":
+        return float(classes.weights.sum())
+    return float(weights.sum()) if population is None else float(population)
+
+
+def _population_uniques(
+    classes: Classes, basis: str, estimates: Estimates, records: int, size: float | None
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Uniques of the population by estimator, and how many of them are in the sample."""
+    if basis == "population":
+        alone = classes.populations == 1
+        return {"counted": float(classes.weights[alone].sum())}, {
+            "counted": float(classes.records[alone].sum())
+        }
+    found = dict(estimates.population_uniques)
+    return found, {name: value * records / size for name, value in found.items() if size}
+
+
+def _quantiles(individual: np.ndarray) -> dict[float, float]:
+    """The smallest risk that at least this share of the records does not exceed."""
+    places = [max(0, int(np.ceil(share * individual.size)) - 1) for share in QUANTILES]
+    parted = np.partition(individual, places)
+    return {share: float(parted[place]) for share, place in zip(QUANTILES, places, strict=True)}
+
+
+def _values(data: Any, names: Sequence[str], places: Sequence[int]) -> tuple[tuple[Any, ...], ...]:
+    if not places:
+        return ()
+    columns = [data[name][list(places)].to_list() for name in names]
+    return tuple(zip(*columns, strict=True))
+
+
+def _settings(**given: Any) -> tuple[tuple[str, Any], ...]:
+    return tuple((name.replace("_", " "), value) for name, value in given.items() if value is not None)

@@ -1,0 +1,30 @@
+"""What the risk of a sample says of singling out, linking and inference."""
+
+from typing import TYPE_CHECKING
+
+from shoal.report.making import Assurances
+
+if TYPE_CHECKING:
+    from shoal.microdata.risk.result import Risk
+
+
+def assurances(result: "Risk", settings: object = None) -> Assurances:
+    """By the counts in the sample, and by the estimates for the population."""
+    over = ", ".join(result.quasi)
+    missing = "is a value of its own" if result.null == "own" else "matches any value"
+    reckoned = (
+        "both are reckoned with"
+        if result.respondents == "known"
+        else "only the one who does not is reckoned with"
+    )
+    name, expected = max(result.estimates.items(), key=lambda item: item[1])
+    return Assurances(
+        f"somebody who knows {over} of people exactly, one who knows who responded and one who does not ({reckoned}). A missing "
+        f"value {missing}.",
+        f"{result.uniques:,} of {result.records:,} records are alone in the sample with their values of {over}, "
+        f"{result.pairs:,} are in pairs. Whether they are alone in the population is estimated above, where there is something "
+        "to estimate it from.",
+        f"By the largest estimate reckoned with ({name}) {expected:.6g} re-identifications are expected; the largest "
+        f"risk of a person is {result.worst_risk:.4g}. Not measured: near matches, and columns beyond these keys.",
+        "Not measured: what people with the same keys share (shoal anonymity, with confidential columns).",
+    )

@@ -1,0 +1,54 @@
+"""Individual risk in its exact form, as plain functions on numbers and arrays."""
+
+import math
+
+import numpy as np
+
+from shoal.search.kernels import kernel
+
+# Up to this count the recurrence keeps fifteen digits; beyond it the series needs few terms.
+_MOST_BY_RECURRENCE = 40
+
+
+@kernel
+def risk_of(count: int, population: float) -> float:
+    """The risk r = p ∫₀¹ u^(f−1) / (p + q·u) du with p = f/F, q = 1 − p: E(1/F) of Benedetti and Franconi (1998).
+
+    r₁ = (p/q)·ln(1/p) and r_(f+1) = (p/q)(1/f − r_f) where p < ½; else, and for large f, the series of positive terms
+    (p/f)·Σ j!·q^j / ((f+1)…(f+j)).
+    """
+    if population <= count:
+        return 1.0 / count
+    p = count / population
+    # The difference first: 1 − p would lose the digits of a q that is small.
+    q = (population - count) / population
+    if p < 0.5 and count <= _MOST_BY_RECURRENCE:
+        odds = p / q
+        risk = -odds * math.log(p)
+        for f in range(1, count):
+            risk = odds * (1.0 / f - risk)
+        return risk
+    term = 1.0
+    total = 1.0
+    j = 1.0
+    while term > 1e-17 * total:
+        term *= q * j / (count + j)
+        total += term
+        j += 1.0
+    return p / count * total
+
+
+@kernel
+def risks(counts: np.ndarray, populations: np.ndarray, out: np.ndarray) -> None:
+    """The risk of each class."""
+    for c in range(counts.shape[0]):
+        out[c] = risk_of(counts[c], populations[c])
+
+
+@kernel
+def expected(counts: np.ndarray, populations: np.ndarray, records: np.ndarray) -> float:
+    """The sum of the risk over all records: classes with a count, what it stands for, and the records that are in it."""
+    total = 0.0
+    for c in range(counts.shape[0]):
+        total += records[c] * risk_of(counts[c], populations[c])
+    return total

@@ -1,0 +1,132 @@
+"""``risk`` as an operation: from data by its name to who is at risk in it."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import InputError, parameter
+from shoal.microdata.risk.settings import RiskSettings
+from shoal.operation import Operation, Place, Product, Workplace, call
+
+if TYPE_CHECKING:
+    from shoal.microdata.risk.result import Risk
+
+# Sums of many small numbers may miss a limit they meet by their last digits.
+_ROUNDING = 1e-9
+
+
+def run(settings: RiskSettings, place: Workplace) -> "Risk":
+    """Measure the records."""
+    from shoal.microdata.risk.api import risk
+
+    place.say("reading")
+    wanted = [*settings.quasi, settings.sample_weights, settings.household]
+    records = place.records(settings.data, columns=[name for name in dict.fromkeys(wanted) if name])
+    everybody: Any = None
+    if settings.population_file is not None:
+        people = place.records(settings.population_file, columns=list(settings.quasi), like=records)
+        everybody = people.as_written
+    place.say("measuring")
+    return call(risk, settings, place, records.as_written, population_file=everybody)
+
+
+def reads(settings: RiskSettings) -> list[Place]:
+    """The records, and the population if there is a file of it."""
+    return [name for name in (settings.data, settings.population_file) if name is not None]
+
+
+def check(settings: RiskSettings, written: frozenset[str]) -> None:
+    """Refuse what does not go together, before anything is read."""
+    if settings.max_size is not None and not settings.special_uniques:
+        raise InputError(f"{parameter('max_size')} is about {parameter('special_uniques')}; name both")
+    if "uniques" in written and not settings.special_uniques:
+        raise InputError(f"{parameter('uniques')} needs special uniques: {parameter('special_uniques')}")
+    if settings.show_values and settings.riskiest == 0:
+        raise InputError(
+            f"{parameter('show_values')} shows the records of {parameter('riskiest')}, which is 0"
+        )
+
+
+def gate(result: "Risk", settings: RiskSettings) -> str | None:
+    """What is required must hold by the largest of all estimates, and for 1/f where it may be known who responded."""
+    refused = _refusals(result, settings)
+    if not refused:
+        return None
+    if result.respondents == "known" and not _refusals(replace(result, respondents="unknown"), settings):
+        refused.append(
+            f"if nobody can know who responded, say {parameter('respondents', 'unknown')}, and 1/f is left out"
+        )
+    return "; ".join(refused)
+
+
+def _refusals(result: "Risk", settings: RiskSettings) -> list[str]:
+    """Why the result is refused, if it is."""
+    refused = []
+    limit = settings.require_reidentifications
+    if limit is not None:
+        name, value = max(result.estimates.items(), key=lambda item: item[1])
+        if value > limit * (1 + _ROUNDING):
+            refused.append(
+                f"{value:.6g} re-identifications are expected ({name}), above the {limit:g} allowed"
+            )
+    most = settings.require_risk
+    if most is not None and result.worst_risk > most * (1 + _ROUNDING):
+        refused.append(f"the largest risk is {result.worst_risk:.6g}, above the {most:g} allowed")
+    return refused
+
+
+def _risks(result: "Risk", settings: RiskSettings) -> Any:
+    """The risk of every record, in a file that says that it is internal."""
+    from shoal.sources.internal import marked
+
+    return marked(result.records_at_risk.frame())
+
+
+def _uniques(result: "Risk", settings: RiskSettings) -> Any:
+    """The special uniques of every record, if they were asked for."""
+    if result.special_uniques is None:
+        return None
+    from shoal.microdata.risk.special_uniques.telling import frame
+    from shoal.sources.internal import marked
+
+    return marked(frame(result.special_uniques, result.quasi))
+
+
+OPERATION = Operation(
+    name="risk",
+    title="Measure risk of a sample",
+    summary="Measure who is at risk in a sample: weights, households, population.",
+    description="Prints uniques, individual and household risk, expected re-identifications for an intruder who knows who "
+    "responded and for one who does not, estimates of population uniques, and what each key adds.",
+    examples=(
+        "shoal risk survey.csv --quasi age,sex,region --sample-weights weight --household hid --report risk.html",
+        "shoal risk survey.csv --quasi age,sex,region --population 5500000 --require-reidentifications 5",
+        "shoal risk survey.csv --quasi age,sex,region,education --special-uniques --max-size 3 --uniques uniques.csv",
+    ),
+    doing="measuring",
+    settings=RiskSettings,
+    run=run,
+    reads=reads,
+    check=check,
+    gate=gate,
+    titled=lambda settings: f"Risk of the sample {settings.data} by {', '.join(settings.quasi)}",
+    products=(
+        Product(
+            "risks",
+            "Write the count, the population and the risk of every record; internal.",
+            _risks,
+            internal=True,
+            files=(("risks.csv", "Risk of every record, internal"),),
+        ),
+        Product(
+            "uniques",
+            "Write the special uniques of every record: how many, scores, and the part of each key; internal.",
+            _uniques,
+            internal=True,
+            files=(("special-uniques.csv", "Special uniques of every record, internal"),),
+            lacking="",
+        ),
+    ),
+    telling="shoal.microdata.risk.report",
+    function="shoal.microdata.risk.api:risk",
+    apart=frozenset({"show_values", "require_reidentifications", "require_risk"}),
+)

@@ -1,0 +1,298 @@
+"""How the risk of a sample is told: figures, facts, tables and the report."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.microdata.risk.assurances import assurances as assurances
+from shoal.microdata.risk.definitions import DEFINITIONS
+from shoal.microdata.risk.special_uniques import telling as special_uniques
+from shoal.microdata.risk.warnings import WORTH
+from shoal.operation import Rows
+from shoal.report import charts
+from shoal.report.bins import Bin, merge_small
+from shoal.report.definitions import share, told
+from shoal.report.page import Page
+
+if TYPE_CHECKING:
+    from shoal.microdata.risk.result import Risk
+    from shoal.microdata.risk.scenarios import Scenario
+
+_ESTIMATORS = {"zayatz": "Zayatz", "pitman": "Pitman", "counted": "counted"}
+_MODELS = {"main": "main effects", "two_way": "two-way effects"}
+_EDGES = (0.0, 1e-5, 1e-4, 1e-3, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+
+
+def figures(result: "Risk", settings: Any) -> dict[str, Any]:
+    """Everything that is known of the risk in numbers."""
+    return {
+        "records": result.records,
+        "quasi": list(result.quasi),
+        "null": result.null,
+        "basis": result.basis,
+        "respondents": result.respondents,
+        "population": result.population,
+        "classes": result.classes,
+        "k": result.k,
+        "uniques": result.uniques,
+        "pairs": result.pairs,
+        "households": result.households,
+        **_scenario(result.unknown),
+        "quantiles": {f"{share:g}": value for share, value in result.quantiles.items()},
+        "respondents_known": _scenario(result.known),
+        "population_uniques": dict(result.population_uniques),
+        "population_uniques_in_sample": dict(result.uniques_in_sample),
+        "loglinear": {
+            name: {"tau1": one.tau1, "tau2": one.tau2, "reidentifications": one.reidentifications}
+            for name, one in result.loglinear.items()
+        },
+        "equal_weights": result.equal_weights,
+        "estimates": result.estimates,
+        "worst_risk": result.worst_risk,
+        "contributions": [
+            {
+                "column": one.key,
+                "k": one.k,
+                "uniques": one.uniques,
+                "expected_reidentifications": one.expected,
+                "expected_reidentifications_known": one.expected_known,
+            }
+            for one in result.contributions
+        ],
+        "riskiest": [
+            {
+                "record": one.record,
+                "sample_count": one.count,
+                "population_count": one.population,
+                "risk": one.risk,
+            }
+            for one in result.riskiest
+        ],
+        "special_uniques": None
+        if result.special_uniques is None
+        else special_uniques.figures(result.special_uniques, result.quasi),
+        "worth": {name: WORTH[name] for name in _shown(result)},
+        "notes": list(result.notes),
+        "warnings": list(result.warnings),
+    }
+
+
+def _scenario(one: "Scenario") -> dict[str, Any]:
+    return {
+        "expected_reidentifications": one.expected_reidentifications,
+        "expected_persons": one.expected_persons,
+        "expected_households": one.expected_households,
+        "largest_risk": one.largest_risk,
+        "largest_household_risk": one.largest_household_risk,
+        "mean_risk": one.mean_risk,
+    }
+
+
+def _shown(result: "Risk") -> list[str]:
+    """The names of the estimates that there are."""
+    own = {"population": "population", "sample": "sample"}.get(result.basis, "individual")
+    names = [own, "sample", *result.population_uniques, *result.loglinear]
+    return [name for name in dict.fromkeys(names) if name in WORTH]
+
+
+def facts(result: "Risk", settings: Any) -> list[tuple[str, Any]]:
+    """What a person wants to know first."""
+    found = figures(result, settings)
+    pairs: list[tuple[str, Any]] = told(DEFINITIONS, found, ("records",))
+    if result.population is not None:
+        part = result.records / result.population
+        pairs.append(("population", f"{result.population:,.0f} (the sample is {share(part)} of it)"))
+    if result.households is not None:
+        pairs.append(("households", f"{result.households:,}"))
+    pairs += [
+        *told(DEFINITIONS, found, ("k", "uniques", "pairs", "worst_risk")),
+        *told(DEFINITIONS, found, ("expected_reidentifications", "largest_risk", "mean_risk")),
+        *_households("if it is not known who responded", result.unknown),
+        (
+            "risk of a record, if it is not known",
+            ", ".join(f"{100 * part:g} % at most {share(value)}" for part, value in result.quantiles.items()),
+        ),
+        (
+            "re-identifications expected if it is known who responded",
+            f"{result.known.expected_reidentifications:.6g}",
+        ),
+        ("largest risk of a record if it is known who responded", share(result.known.largest_risk)),
+        *_households("if it is known who responded", result.known),
+        ("a missing value", "is a value of its own" if result.null == "own" else "matches any value"),
+    ]
+    if "counted" in result.population_uniques:
+        alone, inside = result.population_uniques["counted"], result.uniques_in_sample["counted"]
+        pairs.append(("unique in the population", f"{alone:,.0f}, of them {inside:,.0f} in the sample"))
+    if result.special_uniques is not None:
+        pairs += special_uniques.facts(result.special_uniques)
+    return pairs
+
+
+def _households(when: str, one: "Scenario") -> list[tuple[str, Any]]:
+    """What is found of households, where there are any."""
+    if one.expected_households is None or one.largest_household_risk is None:
+        return []
+    text = f"{one.expected_persons:.6g} persons in {one.expected_households:.6g} households"
+    return [
+        (f"with their households, {when}", text),
+        (f"largest risk through the household, {when}", share(one.largest_household_risk)),
+    ]
+
+
+def tables(result: "Risk", settings: Any) -> list[Rows]:
+    """Estimates with what they are worth, what each key adds, and the riskiest records."""
+    found = []
+    if _estimates(result):
+        found.append(Rows(_ESTIMATES, _estimates(result), title="Estimates of the population"))
+    found.append(Rows(_KEYS, _keys(result), title="Without one of the keys"))
+    if result.riskiest:
+        found.append(_riskiest(result, values=getattr(settings, "show_values", False)))
+    if result.special_uniques is not None:
+        found += special_uniques.tables(result.special_uniques, result.quasi, len(result.riskiest))
+    return found
+
+
+_ESTIMATES = [
+    "estimate",
+    "unique in the population",
+    "of them in the sample",
+    "re-identifications",
+    "what it is worth",
+]
+_KEYS = [
+    "without",
+    "K",
+    "records alone",
+    "re-identifications, responded not known",
+    "responded known",
+]
+
+
+def _estimates(result: "Risk") -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = []
+    for name, value in result.population_uniques.items():
+        if name in WORTH:
+            inside = result.uniques_in_sample[name]
+            rows.append((_ESTIMATORS[name], f"{value:.6g}", f"{inside:.6g}", None, WORTH[name]))
+    for name, one in result.loglinear.items():
+        text = f"{one.reidentifications:.6g} ({one.tau2:.6g} among uniques)"
+        rows.append((f"log-linear, {_MODELS[name]}", None, f"{one.tau1:.6g}", text, WORTH[name]))
+    return rows
+
+
+def _keys(result: "Risk") -> list[tuple[Any, ...]]:
+    every = (
+        "no key",
+        result.k,
+        result.uniques,
+        f"{result.unknown.expected_reidentifications:.6g}",
+        f"{result.known.expected_reidentifications:.6g}",
+    )
+    return [
+        every,
+        *(
+            (one.key, one.k, one.uniques, f"{one.expected:.6g}", f"{one.expected_known:.6g}")
+            for one in result.contributions
+        ),
+    ]
+
+
+def _riskiest(result: "Risk", *, values: bool) -> Rows:
+    header = ["record", "records like it (f)", "people like it (F)", "risk"]
+    body: list[list[Any]] = [
+        [f"{one.record}", one.count, f"{one.population:.6g}", f"{one.risk:.4g}"] for one in result.riskiest
+    ]
+    if values:
+        header += result.quasi
+        shown = result.values_of_riskiest()
+        body = [
+            [*row, *("" if value is None else str(value) for value in own)]
+            for row, own in zip(body, shown, strict=True)
+        ]
+    return Rows(header, body, title="The riskiest records")
+
+
+def page(result: "Risk", settings: Any = None) -> Page:
+    """The report: nobody's values are shown, and no bar stands for fewer than 10 people."""
+    out = Page("Risk of a sample", "keys: " + ", ".join(result.quasi))
+    out.section("Result")
+    out.facts(facts(result, settings))
+    for warning in result.warnings:
+        out.warning(warning)
+    for note in result.notes:
+        out.note(note)
+    _scenarios(out, result)
+    if _estimates(result):
+        out.section("Estimates of the population")
+        out.table(_ESTIMATES, _estimates(result))
+    _distribution(out, result)
+    _contributions(out, result)
+    if result.riskiest:
+        rows = _riskiest(result, values=False)
+        out.section("The riskiest records")
+        out.table(rows.header, rows.body)
+        out.note("Records are named by their position in the data.")
+    if result.special_uniques is not None:
+        special_uniques.section(out, result.special_uniques, result.quasi, len(result.riskiest))
+    out.provenance(
+        result.settings,
+        "a few records, the least hidden one among them, counted again by comparing them with all others",
+    )
+    return out
+
+
+def _scenarios(out: Page, result: "Risk") -> None:
+    out.section("For whom")
+    if result.basis == "sample":
+        out.text(
+            "Nothing is known of the population, so the sample stands for it, and both intruders are one."
+        )
+    else:
+        own = "population" if result.basis == "population" else "individual"
+        out.text(
+            "Somebody who does not know who responded has to reckon with all F people of the population with the same keys. "
+            f"That figure is {WORTH[own]}."
+        )
+    out.text(
+        "Somebody who knows that a person responded finds that person among the f records with the same keys: the risk is 1/f."
+    )
+    out.text(
+        "What is required is judged by the largest of: "
+        + ", ".join(f"{name} {value:.6g}" for name, value in result.estimates.items())
+        + " re-identifications."
+    )
+
+
+def _distribution(out: Page, result: "Risk") -> None:
+    out.section("How the risk is spread")
+    bins = risk_bins(result)
+    if not bins:
+        out.note("There are too few records for a chart.")
+        return
+    out.chart(
+        charts.bars([one.name for one in bins], [one.count for one in bins], x="risk", y="records"),
+        "How many records have which risk, if it is not known who responded. Bars stand for at least 10 records.",
+    )
+
+
+def risk_bins(result: "Risk") -> list[Bin]:
+    """How many records have which risk, if it is not known who responded; every bin holds at least 10 records."""
+    counts, _ = np.histogram(result.records_at_risk.individual, bins=np.array(_EDGES))
+    return merge_small(
+        [Bin(low, high, int(count)) for low, high, count in zip(_EDGES, _EDGES[1:], counts) if count]
+    )
+
+
+def _contributions(out: Page, result: "Risk") -> None:
+    out.section("What each key adds")
+    out.table(_KEYS, _keys(result))
+    whole = result.unknown.expected_reidentifications
+    out.chart(
+        charts.bars(
+            list(result.quasi),
+            [whole - one.expected for one in result.contributions],
+            x="key",
+            y="fewer re-identifications",
+        ),
+        "How many fewer re-identifications are expected if nobody knows a key, and nobody knows who responded.",
+    )

@@ -1,0 +1,105 @@
+"""The settings of ``risk``."""
+
+from typing import Literal
+
+from shoal.settings import Column, Columns, Data, Settings, choice, data_argument, setting, switch
+
+_POPULATION = "The population"
+_COUNTING = "What is counted"
+_SPECIAL = "Special uniques"
+_RESULT = "Result"
+
+
+class RiskSettings(Settings):
+    """Which records, which keys, and what is known of the population behind them."""
+
+    data: Data = data_argument()
+    quasi: Columns = setting(
+        ...,
+        "The keys: columns somebody may know of a person.",
+        metavar="a,b,c",
+        label="Keys",
+        min_length=1,
+    )
+    sample_weights: Column | None = setting(
+        None,
+        "How many people of the population a record stands for.",
+        section=_POPULATION,
+        label="Sample weights",
+        otherwise="every record stands for equally many",
+    )
+    population: int | None = setting(
+        None,
+        "How many people the population has.",
+        section=_POPULATION,
+        label="Size of the population",
+        otherwise="the sum of the weights",
+        ge=1,
+        le=10**12,
+    )
+    population_file: Data | None = setting(
+        None,
+        "Everybody, with the same keys: counted, nothing is estimated.",
+        section=_POPULATION,
+        label="Population",
+    )
+    household: Column | None = setting(
+        None,
+        "Records of one household: who finds one member finds all.",
+        section=_COUNTING,
+        label="Household",
+        otherwise="every record stands alone",
+    )
+    null: Literal["own", "wildcard"] = choice(
+        "A missing value is a value of its own, or matches any.",
+        {"own": "is a value of its own", "wildcard": "matches any value"},
+        section=_COUNTING,
+        label="A missing value",
+    )
+    respondents: Literal["known", "unknown"] = choice(
+        "Whether an intruder may know who responded: then what is required must hold for 1/f, too.",
+        {"known": "may be known to an intruder", "unknown": "are known to nobody"},
+        section=_COUNTING,
+        label="Those who responded",
+    )
+    special_uniques: bool = switch(
+        "Look for special uniques: records that few keys single out.",
+        section=_SPECIAL,
+        label="Special uniques",
+    )
+    max_size: int | None = setting(
+        None,
+        "Largest number of keys that special uniques are looked for in.",
+        section=_SPECIAL,
+        label="Most keys of a special unique",
+        otherwise="all keys",
+        ge=1,
+        le=62,
+    )
+    riskiest: int = setting(
+        10,
+        "How many of the riskiest records to list, by their position.",
+        section=_RESULT,
+        label="Riskiest records listed",
+        ge=0,
+        le=1000,
+    )
+    show_values: bool = switch(
+        "Show the keys of the riskiest records (confidential!).", section=_RESULT, only="command"
+    )
+    require_reidentifications: float | None = setting(
+        None,
+        "Exit with 3 if more re-identifications are expected, by the largest of all estimates.",
+        section=_RESULT,
+        label="Most expected re-identifications",
+        ge=0,
+        le=10**12,
+    )
+    require_risk: float | None = setting(
+        None,
+        "Exit with 3 if somebody's risk is above this.",
+        section=_RESULT,
+        label="Largest risk allowed",
+        ge=0,
+        le=1,
+    )

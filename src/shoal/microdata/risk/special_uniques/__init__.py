@@ -1,0 +1,1 @@
+"""Special uniques: records that few keys are enough to single out."""

@@ -1,0 +1,358 @@
+"""The search for minimal uniques: all sets of keys in the order of binary counting, so that every subset of a set precedes it.
+
+Different combinations of keys are called rows, and only rows of a single record can be unique. The rows are split into
+classes that are equal on a set of keys; with one more key a class falls into smaller ones, and a row that is alone in its class
+is unique. Classes in which nobody can become a minimal unique any more are dropped, and so whole branches of the search end.
+
+The lowest keys have few values. All combinations of these values, the endings of rows, are bits of a few words: which endings a
+class has says at once who is unique on any set of the lowest keys besides, and no class is split by them.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.search.kernels import kernel
+
+_ONE = np.uint64(1)
+
+
+class Sets(NamedTuple):
+    """Sets of at most ``largest`` of the keys, numbered by their size and then in the order of counting.
+
+    ``binomials[n, k]`` is how many sets of k there are among n keys, ``first[k]`` the number of the first set of k.
+    """
+
+    binomials: np.ndarray
+    first: np.ndarray
+    largest: int
+
+
+class Endings(NamedTuple):
+    """The values of the lowest ``keys`` of every row as one number, ``of_row``, below ``number``.
+
+    ``alike[set, ending]`` has the bits of all endings with the same values on a set of these keys, none if one is missing.
+    """
+
+    keys: int
+    number: int
+    of_row: np.ndarray
+    alike: np.ndarray
+
+
+class Classes(NamedTuple):
+    """Classes of rows: the ``members`` from a start to an end."""
+
+    members: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+
+
+class Scratch(NamedTuple):
+    """Room for splitting a class: rows by value, where they go, the value of each, and those that turned out to be alone."""
+
+    rows_with: np.ndarray
+    place: np.ndarray
+    value: np.ndarray
+    alone: np.ndarray
+
+
+class Candidates(NamedTuple):
+    """Rows that no other of their class ends like, and the endings that their class has."""
+
+    row: np.ndarray
+    of_class: np.ndarray
+    present: np.ndarray
+
+
+class Found(NamedTuple):
+    """Minimal uniques of each row by size, the sum of their weights, also by key, and who is unique on which set."""
+
+    by_size: np.ndarray
+    score: np.ndarray
+    by_key: np.ndarray
+    unique: np.ndarray
+
+
+@kernel
+def find_minimal_uniques(
+    columns: np.ndarray,
+    several: np.ndarray,
+    kinds: np.ndarray,
+    endings: Endings,
+    sets: Sets,
+    weights: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each row its minimal uniques by size, the sum of their weights, and that sum by the key they contain.
+
+    ``columns[key, row]`` is the value of a row, −1 if it is missing, and below ``kinds[key]``; ``several`` says which rows more
+    than one record has.
+    """
+    keys, rows = columns.shape
+    words = (rows + 63) >> 6
+    # Those of several records are out of question from the start.
+    never = np.zeros(words, dtype=np.uint64)
+    for row in range(rows):
+        if several[row]:
+            never[row >> 6] |= _ONE << np.uint64(row & 63)
+    found = Found(
+        np.zeros((rows, sets.largest + 1), dtype=np.int32),
+        np.zeros(rows),
+        np.zeros((rows, keys)),
+        # The largest sets are in no other.
+        np.empty((sets.first[sets.largest], words), dtype=np.uint64),
+    )
+    out = np.empty(words, dtype=np.uint64)
+    members = np.empty((keys + 1, rows), dtype=np.int32)
+    starts = np.zeros((keys + 1, rows // 2 + 1), dtype=np.int32)
+    ends = np.zeros((keys + 1, rows // 2 + 1), dtype=np.int32)
+    classes = np.zeros(keys + 1, dtype=np.int64)
+    scratch = Scratch(
+        np.zeros(kinds.max(), dtype=np.int32),
+        np.zeros(kinds.max(), dtype=np.int32),
+        np.empty(rows, dtype=np.int32),
+        np.empty(rows, dtype=np.int32),
+    )
+    candidates = Candidates(
+        np.empty(rows, dtype=np.int32),
+        np.empty(rows, dtype=np.int32),
+        np.empty((rows // 2 + 1, endings.alike.shape[2]), dtype=np.uint64),
+    )
+    for row in range(rows):
+        members[keys, row] = row
+    ends[keys, 0] = rows
+    classes[keys] = 1
+    out[:] = never
+    chosen = np.empty(keys, dtype=np.int64)
+    mask, step = np.int64(0), np.int64(1) << endings.keys
+    while mask < np.int64(1) << keys:
+        size = _elements(mask, chosen)
+        key = keys
+        if size > 0:
+            key = chosen[0]
+            # Classes of a set are kept under its lowest key: those of the set without that key, kept under the next, are not
+            # overwritten before all sets between the two in the order of counting are done.
+            before = chosen[1] if size > 1 else keys
+            _unite(chosen, size, sets, found.unique, never, out)
+            classes[key], alone = _split(
+                Classes(members[before], starts[before], ends[before]),
+                classes[before],
+                columns[key],
+                kinds[key],
+                out,
+                size < sets.largest,
+                Classes(members[key], starts[key], ends[key]),
+                scratch,
+            )
+            _note(scratch.alone[:alone], chosen, size, sets, weights, out, found)
+        if size < sets.largest and endings.keys > 0:
+            number = _list_candidates(
+                Classes(members[key], starts[key], ends[key]), classes[key], out, endings, candidates
+            )
+            for lowest in range(1, step):
+                size = _elements(mask | lowest, chosen)
+                if size <= sets.largest:
+                    _unite(chosen, size, sets, found.unique, never, out)
+                    alone = _alone_by_endings(
+                        candidates, number, endings.alike[lowest], endings.of_row, out, scratch.alone
+                    )
+                    _note(scratch.alone[:alone], chosen, size, sets, weights, out, found)
+        mask += step
+        while _elements(mask, chosen) > sets.largest:
+            mask += mask & -mask
+    return found.by_size, found.score, found.by_key
+
+
+@kernel
+def _elements(mask: int, chosen: np.ndarray) -> int:
+    """The keys of a set, the lowest first, and how many there are."""
+    size, key = 0, 0
+    while mask and key < chosen.size:
+        if mask & 1:
+            chosen[size] = key
+            size += 1
+        mask >>= 1
+        key += 1
+    return size
+
+
+@kernel
+def _number(chosen: np.ndarray, size: int, left_out: int, sets: Sets) -> int:
+    """The number of a set without one of its keys, or of the whole set if that is −1."""
+    number, rank = 0, 0
+    for place in range(size):
+        if place != left_out:
+            rank += 1
+            number += sets.binomials[chosen[place], rank]
+    return sets.first[rank] + number
+
+
+@kernel
+def _unite(
+    chosen: np.ndarray, size: int, sets: Sets, unique: np.ndarray, never: np.ndarray, out: np.ndarray
+) -> None:
+    """Who is out of question on a set: those of several records, and those that it singles out without one of its keys."""
+    out[:] = never
+    if size > 1:
+        for left_out in range(size):
+            own = unique[_number(chosen, size, left_out, sets)]
+            for word in range(out.size):
+                out[word] |= own[word]
+
+
+@kernel
+def _note(
+    alone: np.ndarray,
+    chosen: np.ndarray,
+    size: int,
+    sets: Sets,
+    weights: np.ndarray,
+    out: np.ndarray,
+    found: Found,
+) -> None:
+    """Write down for whom a set is a minimal unique, and who is unique on it."""
+    for row in alone:
+        out[row >> 6] |= _ONE << np.uint64(row & 63)
+        found.by_size[row, size] += 1
+        found.score[row] += weights[size]
+        for place in range(size):
+            found.by_key[row, chosen[place]] += weights[size]
+    if size < sets.largest:
+        found.unique[_number(chosen, size, -1, sets)] = out
+
+
+@kernel
+def _split(
+    parents: Classes,
+    classes: int,
+    values: np.ndarray,
+    kinds: int,
+    out: np.ndarray,
+    keep: bool,
+    children: Classes,
+    scratch: Scratch,
+) -> tuple[int, int]:
+    """Split classes by a key: how many are left in which somebody may still become unique, and how many rows just did.
+
+    Rows that are ``out`` of question are only those that others are like.
+    """
+    written, kept, alone = 0, 0, 0
+    for number in range(classes):
+        start, end = parents.starts[number], parents.ends[number]
+        if _all_out(parents.members, start, end, out):
+            continue
+        for item in range(start, end):
+            value = values[parents.members[item]]
+            scratch.value[item] = value
+            if value >= 0:
+                scratch.rows_with[value] += 1
+        first = kept
+        for item in range(start, end):
+            value = scratch.value[item]
+            if value < 0:
+                continue
+            row = parents.members[item]
+            if scratch.rows_with[value] == 1:
+                if not _is_out(row, out):
+                    scratch.alone[alone] = row
+                    alone += 1
+            elif keep:
+                # The first row of its value makes room for all of them.
+                if scratch.place[value] == 0:
+                    children.starts[kept] = written
+                    scratch.place[value] = written + 1
+                    written += scratch.rows_with[value]
+                    children.ends[kept] = written
+                    kept += 1
+                children.members[scratch.place[value] - 1] = row
+                scratch.place[value] += 1
+        made, kept = kept, first
+        for child in range(first, made):
+            own_start, own_end = children.starts[child], children.ends[child]
+            if not _all_out(children.members, own_start, own_end, out):
+                children.starts[kept], children.ends[kept] = own_start, own_end
+                kept += 1
+        if kinds < end - start:
+            scratch.rows_with[:kinds] = 0
+            scratch.place[:kinds] = 0
+        else:
+            for item in range(start, end):
+                value = scratch.value[item]
+                if value >= 0:
+                    scratch.rows_with[value] = 0
+                    scratch.place[value] = 0
+    return kept, alone
+
+
+@kernel
+def _list_candidates(
+    own: Classes, classes: int, out: np.ndarray, endings: Endings, candidates: Candidates
+) -> int:
+    """List the rows that could become unique by the lowest keys; how many there are."""
+    listed, noted = 0, 0
+    twice = np.empty(candidates.present.shape[1], dtype=np.uint64)
+    for number in range(classes):
+        start, end = own.starts[number], own.ends[number]
+        once = candidates.present[noted]
+        once[:] = np.uint64(0)
+        twice[:] = np.uint64(0)
+        for item in range(start, end):
+            ending = endings.of_row[own.members[item]]
+            bit = _ONE << np.uint64(ending & 63)
+            twice[ending >> 6] |= once[ending >> 6] & bit
+            once[ending >> 6] |= bit
+        before = listed
+        for item in range(start, end):
+            row = own.members[item]
+            ending = endings.of_row[row]
+            if not (twice[ending >> 6] >> np.uint64(ending & 63)) & _ONE and not _is_out(row, out):
+                candidates.row[listed] = row
+                candidates.of_class[listed] = noted
+                listed += 1
+        if listed > before:
+            noted += 1
+    return listed
+
+
+@kernel
+def _alone_by_endings(
+    candidates: Candidates,
+    number: int,
+    alike: np.ndarray,
+    of_row: np.ndarray,
+    out: np.ndarray,
+    alone: np.ndarray,
+) -> int:
+    """The candidates whose class has no other ending with the same values; how many there are."""
+    written = 0
+    for place in range(number):
+        row = candidates.row[place]
+        if _is_out(row, out):
+            continue
+        ending = of_row[row]
+        present = candidates.present[candidates.of_class[place]]
+        only = True
+        for word in range(present.size):
+            same = present[word] & alike[ending, word]
+            own = _ONE << np.uint64(ending & 63) if word == ending >> 6 else np.uint64(0)
+            if same != own:
+                only = False
+                break
+        if only:
+            alone[written] = row
+            written += 1
+    return written
+
+
+@kernel
+def _all_out(members: np.ndarray, start: int, end: int, out: np.ndarray) -> bool:
+    """Whether nobody of a class can become a minimal unique."""
+    item = start
+    while item < end and _is_out(members[item], out):
+        item += 1
+    return item == end
+
+
+@kernel
+def _is_out(row: int, out: np.ndarray) -> bool:
+    return (out[row >> 6] >> np.uint64(row & 63)) & _ONE != np.uint64(0)

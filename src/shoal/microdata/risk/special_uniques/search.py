@@ -1,0 +1,148 @@
+"""``special_uniques``: the minimal uniques of every record, and what they say of it (SUDA2).
+
+A minimal unique of a record is a set of keys whose values no other record has, while on every smaller set somebody else has
+them. The fewer keys are needed, and the more such sets there are, the more special a record is.
+
+M. J. Elliot, A. M. Manning and R. W. Ford, A computational algorithm for handling the special uniques problem, International
+Journal of Uncertainty, Fuzziness and Knowledge-Based Systems 10(5), 2002; A. M. Manning, D. J. Haglin and J. A. Keane, A
+recursive search algorithm for statistical disclosure assessment, Data Mining and Knowledge Discovery 16(2), 2008.
+"""
+
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+
+from shoal.errors import InputError, parameter
+from shoal.microdata.risk.keys import group
+from shoal.microdata.risk.special_uniques.endings import endings_of
+from shoal.microdata.risk.special_uniques.minimal_uniques_kernels import Sets, find_minimal_uniques
+from shoal.microdata.risk.special_uniques.scores import chances_of_a_match, weights_by_size
+from shoal.numbers import whole
+
+# Sets of keys are told apart by the bits of a number, and the search remembers who is unique on each.
+_MOST_KEYS = 62
+_MOST_BYTES = 2 * 2**30
+_MOST_SETS = 2**26
+
+
+@dataclass(frozen=True, eq=False)
+class SpecialUniques:
+    """The minimal uniques of every record.
+
+    ``minimal_uniques[record, size]`` counts them by the number of their keys, up to ``max_size``. ``scores`` are larger the
+    fewer keys are needed, ``dis_scores`` are chances that a match with the record is right, ``shares[record, key]`` is the part
+    of the score that comes from minimal uniques with that key, and ``contributions`` the same in percent over all records.
+    """
+
+    max_size: int
+    minimal_uniques: np.ndarray
+    scores: np.ndarray
+    dis_scores: np.ndarray
+    shares: np.ndarray
+    contributions: np.ndarray
+
+    @property
+    def records(self) -> int:
+        """How many records have a minimal unique."""
+        return int((self.scores > 0).sum())
+
+    @property
+    def by_size(self) -> dict[int, int]:
+        """How many minimal uniques there are of each size."""
+        sums = self.minimal_uniques.sum(axis=0)
+        return {size: int(sums[size]) for size in range(1, self.max_size + 1)}
+
+    @property
+    def smallest(self) -> np.ndarray:
+        """How few keys are enough to single out each record; 0 where none are."""
+        return np.where(self.scores > 0, (self.minimal_uniques > 0).argmax(axis=1), 0)
+
+
+def special_uniques(codes: np.ndarray, max_size: int | None = None) -> SpecialUniques:
+    """Find the minimal uniques of up to ``max_size`` keys (by default all) in a table of numbers.
+
+    ``codes[record, key]`` are numbers from 0 on, −1 for a missing value: it matches nothing, and is in no minimal unique.
+
+    >>> found = special_uniques(np.array([[0, 0], [0, 1], [0, 1], [1, 0]]))
+    >>> found.by_size, found.scores.tolist(), found.contributions.tolist()
+    ({1: 1, 2: 1}, [1.0, 0.0, 0.0, 1.0], [100.0, 50.0])
+    """
+    records, keys = codes.shape
+    if records == 0 or keys == 0:
+        raise InputError("there are no records, or no keys, to look for special uniques in")
+    largest = keys if max_size is None else min(keys, whole(max_size, parameter("max_size"), least=1))
+    columns, kinds = _dense(codes)
+    groups = group([column + 1 for column in columns], [size + 1 for size in kinds])
+    numbers = np.bincount(groups.of_record, minlength=groups.number)
+    several = numbers > 1
+    _check_size(keys, largest, groups.number)
+    # Keys with many values last, so that classes become small early.
+    order = np.argsort(kinds, kind="stable")
+    # Narrow numbers, of which more fit beside the processor.
+    narrow = np.int16 if max(kinds) < 2**15 else np.int32
+    ordered = np.stack([columns[key][groups.first].astype(narrow) for key in order])
+    weights = weights_by_size(keys, largest)
+    own_kinds = np.array(kinds, dtype=np.int64)[order]
+    by_size, score, by_key = find_minimal_uniques(
+        ordered, several, own_kinds, endings_of(ordered, own_kinds), _sets(keys, largest), weights
+    )
+
+    minimal = np.zeros((records, largest + 1), dtype=np.int32)
+    minimal[groups.first] = by_size
+    scores = np.zeros(records)
+    scores[groups.first] = score
+    shares = np.zeros((records, keys))
+    shares[groups.first] = (by_key / np.where(score > 0, score, 1.0)[:, None])[:, np.argsort(order)]
+    total = scores.sum()
+    complete = np.logical_and.reduce([column[groups.first] >= 0 for column in columns])
+    pairs = 2 * int((complete & (numbers == 2)).sum())
+    return SpecialUniques(
+        max_size=largest,
+        minimal_uniques=minimal,
+        scores=scores,
+        dis_scores=chances_of_a_match(scores, pairs, keys),
+        shares=shares,
+        contributions=100.0 * by_key.sum(axis=0)[np.argsort(order)] / total if total else np.zeros(keys),
+    )
+
+
+def _dense(codes: np.ndarray) -> tuple[list[np.ndarray], list[int]]:
+    """Every key with numbers from 0 to below how many values it has; −1 stays."""
+    columns, kinds = [], []
+    for key in range(codes.shape[1]):
+        column = np.ascontiguousarray(codes[:, key], dtype=np.int64)
+        low, high = int(column.min()), int(column.max())
+        if low < -1:
+            raise InputError("codes of keys are numbers from 0 on, or -1 for a missing value")
+        if high >= 4 * column.size:
+            values, numbers = np.unique(column, return_inverse=True)
+            column, high = numbers.reshape(-1) - int(values[0] < 0), values.size - 1 - int(values[0] < 0)
+        columns.append(column)
+        kinds.append(high + 1)
+    return columns, kinds
+
+
+def _check_size(keys: int, largest: int, rows: int) -> None:
+    """An ``InputError`` if there are more sets of keys than can be gone through."""
+    every = sum(comb(keys, size) for size in range(1, largest + 1))
+    remembered = sum(comb(keys, size) for size in range(1, largest))
+    if keys <= _MOST_KEYS and every <= _MOST_SETS and remembered * ((rows + 63) // 64) * 8 <= _MOST_BYTES:
+        return
+    raise InputError(
+        f"{keys} keys have {every:,} sets of up to {largest}, too many to look for special uniques in all of them; give fewer "
+        f"keys, or a smaller {parameter('max_size')}"
+    )
+
+
+def _sets(keys: int, largest: int) -> Sets:
+    binomials = [[comb(n, k) for k in range(largest + 1)] for n in range(keys + 1)]
+    first = np.concatenate(
+        [[0, 0], np.cumsum([comb(keys, size) for size in range(1, largest)], dtype=np.int64)]
+    )
+    return Sets(np.array(binomials, dtype=np.int64), first.astype(np.int64), largest)
+
+
+def warm_up() -> None:
+    """Compile the kernels."""
+    special_uniques(np.array([[0, 0], [0, 1], [1, -1]]))

@@ -1,0 +1,73 @@
+"""What a careful colleague would say of these figures: what each estimate is worth, and what to mind."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from shoal.errors import parameter
+from shoal.microdata.risk.scenarios import Basis
+from shoal.numbers import counted
+
+#: What each estimate is worth, by its name among the figures.
+WORTH: Mapping[str, str] = {
+    "individual": "usually too low: the estimate of Benedetti and Franconi reckons each class from its own records alone",
+    "population": "exact: the population is known",
+    "sample": "for somebody who knows that a person responded; exact",
+    "zayatz": "too high where the sample is a small part of the population",
+    "pitman": "an estimate of a model; as good as its assumption of how combinations of keys come about",
+    "main": "an estimate of a model, not a bound; independent keys usually put it too high",
+    "two_way": "an estimate of a model, not a bound; usually too low",
+}
+
+
+def warnings_on_weights(weights: np.ndarray, basis: Basis, name: str | None) -> list[str]:
+    """Weights that stand for less than a person."""
+    if basis != "weights":
+        return []
+    small = int((weights < 1.0).sum())
+    if not small:
+        return []
+    have = counted(small, "record has", "records have")
+    return [
+        f"{have} a sample weight below 1 in '{name}'; a record stands for at least itself, so a risk is never above 1/f"
+    ]
+
+
+def notes_on_weights(weights: np.ndarray, basis: Basis, name: str | None) -> list[str]:
+    """What holds of the weights themselves."""
+    if basis != "weights" or weights.min() == weights.max():
+        return []
+    return [f"the weights in '{name}' differ: released beside the keys they may tell people apart, too"]
+
+
+def notes_on_basis(basis: Basis, *, equal_weights: bool, null: str, estimated: bool) -> list[str]:
+    """What the figures rest on."""
+    found = []
+    if basis == "sample":
+        found.append(
+            "nothing is known of the population, so every record counts as if the sample were the population: give "
+            f"{parameter('sample_weights')}, {parameter('population')} or {parameter('population_file')}"
+        )
+    if estimated and not equal_weights:
+        found.append(
+            "Zayatz, Pitman and the log-linear models are for a sample drawn with one fraction; the weights differ, so read them "
+            "with care"
+        )
+    if estimated and null == "wildcard":
+        found.append(
+            "Zayatz, Pitman and the log-linear models take a missing value as a value of its own: their classes may not overlap"
+        )
+    return found
+
+
+def differing_totals(population: int | None, weights: np.ndarray, basis: Basis) -> list[str]:
+    """A stated size of the population beside weights that say another."""
+    if population is None or basis != "weights":
+        return []
+    total = float(weights.sum())
+    if abs(total / population - 1.0) <= 0.01:
+        return []
+    return [
+        f"the weights sum to {total:,.0f}, but {parameter('population')} says {population:,}: individual risk rests on the "
+        "weights, estimates of the population on the stated size"
+    ]
