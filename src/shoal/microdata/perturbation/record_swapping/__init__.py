@@ -1,0 +1,1 @@
+"""Targeted record swapping: households at risk exchange their place of living with others."""
