@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -12,6 +13,9 @@ from shoal.cli.main import main
 from shoal.errors import InputError
 from shoal.microdata.measures.api import compare as compare_tables
 from shoal.microdata.measures.measured import Definitions, measure
+from shoal.microdata.measures.report import facts
+from shoal.microdata.measures.utility.all_utility import Utility
+from shoal.microdata.measures.utility.classification import Classification, Prediction
 
 compare = partial(compare_tables, paired_by_position=True)
 
@@ -38,7 +42,12 @@ def test_figures_are_those_of_the_arrays(tables):
     assert figures["il"] == pytest.approx(20 * sum(figures[f"il{i}"] for i in range(1, 6)))
     assert figures["dr"] == pytest.approx(0.5 * figures["id"] + 0.25 * (figures["dld"] + figures["pld"]))
     assert figures["score"] == pytest.approx((figures["il"] + figures["dr"]) / 2)
-    assert figures["worst_risk"]["percent"] == max(figures[n] for n in ("id", "id_sd", "dld", "pld"))
+    by_attack = {attack["name"]: attack["percent"] for attack in figures["attacks"]}
+    assert {name: by_attack[name] for name in ("id", "id_sd", "pld")} == {
+        name: figures[name] for name in ("id", "id_sd", "pld")
+    }
+    assert figures["worst_risk"]["percent"] == max(by_attack.values()) == figures["attacks"][0]["percent"]
+    assert {"dld", "rank-windows", "mahalanobis", "attribute-inference", "membership"} <= set(by_attack)
     assert json.loads(json.dumps(figures, allow_nan=False)) == figures
 
 
@@ -95,7 +104,25 @@ def test_constant_columns_and_a_single_record_make_no_nan():
             lambda b, a: compare(b, a, columns=["incom"]),
             "'incom' is not in the original data; did you mean 'income'",
         ),
-        (lambda b, a: compare(b, a, columns=["name"]), "'name' of the original data is not numeric"),
+        (
+            lambda b, a: compare(b.with_columns(name=pl.lit([1])), a, columns=["name"]),
+            "'name' of the original data holds lists",
+        ),
+        (
+            lambda b, a: compare(b, a, columns=["rent"], categories=["age"]),
+            "'age' of categories= is not among",
+        ),
+        (lambda b, a: compare(b, a, attacks=["membershp"]), "did you mean 'membership'"),
+        (lambda b, a: compare(b, a, utility=["none", "pmse"]), "'none' stands alone"),
+        (lambda b, a: compare(b, a, ways=9), "columns tabulated together"),
+        (lambda b, a: compare(b, a, columns=["rent"], ways=3), "too few for tables of 3"),
+        (
+            lambda b, a: compare(b, a, columns=["rent"], attacks=["mixed-linkage"]),
+            "needs a column of categories",
+        ),
+        (lambda b, a: compare(b, a, columns=["name"], attacks=["mahalanobis"]), "needs a column of numbers"),
+        (lambda b, a: compare(b, a, columns=["rent"], utility=["eigenvalues"]), "2 columns of numbers"),
+        (lambda b, a: compare(b, a, columns=["rent"], attacks=["attribute-inference"]), "needs 2 columns"),
         (lambda b, a: compare(b, a, known=[["rents"]]), "did you mean 'rent'"),
         (lambda b, a: compare(b, a, quasi=["zip"]), "'zip' is not in the protected data"),
         (
@@ -163,7 +190,7 @@ def test_several_releases_make_a_map(files, capsys):
     )
     page = report.read_text()
     assert code == 0 and "worst risk" in printed.out
-    assert page.count("<svg") == 4 and "MDAV k=5" in page and "unprotected" in page
+    assert page.count("<svg") == 8 and "MDAV k=5" in page and "unprotected" in page
     assert "://" not in re.sub(r"http://www\.w3\.org/\S+", "", page)
 
 
@@ -202,3 +229,87 @@ def test_k_is_counted_over_all_that_could_be_known():
     )
     assert corrected.quasi == ("income",)
     assert {"k_compared": found.k_compared, "quasi_guessed": True}.items() <= found.to_dict().items()
+
+
+@pytest.fixture
+def survey():
+    draw = np.random.default_rng(3)
+    return pl.DataFrame(
+        {
+            "income": draw.lognormal(8, 0.5, 300).round(0),
+            "age": draw.integers(18, 90, 300),
+            "job": draw.choice(["clerk", "nurse", "smith", "cook"], 300),
+        }
+    )
+
+
+def test_a_table_without_records_is_named(survey, tmp_path, capsys):
+    with pytest.raises(InputError, match=r"^there are no records in 'release'$"):
+        compare(survey, survey.clear())
+    with pytest.raises(InputError, match="no records in the original data"):
+        compare(survey.clear(), survey)
+    survey.write_csv(tmp_path / "all.csv")
+    survey.clear().write_csv(tmp_path / "hdr.csv")
+    code, printed = run(["compare", tmp_path / "all.csv", tmp_path / "hdr.csv", POSITION], capsys)
+    assert code == 2
+    assert printed.err.strip() == f"shoal: there are no records in '{tmp_path / 'hdr.csv'}'"
+
+
+def test_the_worst_risk_by_its_name(survey):
+    found = compare(survey, survey.with_columns(pl.col("income") * 1.1), columns=["income"])
+    assert (
+        found.worst_risk
+        == found.to_dict()["worst_risk"]
+        == dict(zip(("measure", "percent"), found.worst, strict=True))
+    )
+
+
+def test_a_risk_of_columns_that_nobody_changed_is_called_so(survey):
+    swapped = survey.with_columns(pl.col("job").shuffle(seed=1))
+    found = compare(survey, swapped, columns=["income", "age", "job"])
+    assert found.worst[1] > 99
+    (note,) = [text for text in found.notes if "released as they are" in text]
+    assert note.endswith(
+        f"{found.worst[1]:.2f} %, comes from columns that were released as they are: 'income' and 'age'"
+    )
+    # Where all were changed nothing of the kind is said, and where nothing was, all are named.
+    noisy = survey.with_columns(pl.col("income", "age") * 1.001 + 0.1, pl.col("job").shuffle(seed=1))
+    assert not any(
+        "released as they are" in text for text in compare(survey, noisy, columns=survey.columns).notes
+    )
+    same = compare(survey, survey, columns=["income", "job"])
+    assert any(text.endswith("released as they are: 'income' and 'job'") for text in same.notes)
+
+
+def test_randomised_categories_hide_nobody_whose_numbers_are_known(survey):
+    before = survey.select("income", "job")
+    noise = np.random.default_rng(4).normal(size=300)
+    after = before.with_columns(income=before["income"] + 8 * noise, job=before["job"].shuffle(seed=1))
+    found = compare(before, after, columns=["income", "job"])
+    mixed = next(attack for attack in found.tried if attack.name == "mixed-linkage")
+    alone = compare(before.select("income"), after.select("income"))
+    assert mixed.percent == found.dld == alone.dld > 0
+    assert dict(mixed.details)["by_numbers_alone"] is True
+    # Categories that are true help, and then nothing is left out.
+    true = compare(before, after.with_columns(before["job"]), columns=["income", "job"])
+    better = next(attack for attack in true.tried if attack.name == "mixed-linkage")
+    assert better.percent > mixed.percent
+    assert dict(better.details)["by_numbers_alone"] is False
+
+
+def test_a_gain_is_no_negative_loss(survey):
+    useful = Utility(
+        classification=Classification(300, (Prediction("job", 0.5, 0.6), Prediction("age", 0.7, 0.75)))
+    )
+    for classification, told in (
+        (useful, "0.0750 gained on average"),
+        (_turned(useful), "0.0750 lost on average"),
+    ):
+        found = replace(compare(survey, survey, columns=["income"]), utility=classification)
+        assert dict(facts([found], None))["classification"].endswith(told)
+        assert "-0.0" not in dict(facts([found], None))["classification"]
+
+
+def _turned(useful):
+    turned = [Prediction(one.column, one.release, one.original) for one in useful.classification.predictions]
+    return Utility(classification=Classification(300, tuple(turned)))

@@ -1,25 +1,36 @@
 """``shoal.compare``: every loss and risk measure of a protected table."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
 
-from shoal.anonymity.measure import anonymity
 from shoal.arguments import checked
-from shoal.errors import InputError, messages, unknown
+from shoal.errors import InputError, messages, parameter, unknown
+from shoal.microdata.anonymity.api import anonymity
 from shoal.microdata.columns.attributes import read_attribute
-from shoal.microdata.columns.column_choice import choose_columns
 from shoal.microdata.columns.inputs import read_frame
-from shoal.microdata.columns.roles import guess_roles, knowable, with_roles
+from shoal.microdata.columns.released_as_is import listed
+from shoal.microdata.columns.roles import guess_roles, with_roles
+from shoal.microdata.measures.attacks.all_attacks import ATTACKS, UNCHANGED, attacked, chosen
+from shoal.microdata.measures.attacks.attack import Attack
+from shoal.microdata.measures.categories import CategoryPair, pair_categories
+from shoal.microdata.measures.compared_columns import compared_columns, with_exchanged
+from shoal.microdata.measures.counted_in_k import counted_in_k, warnings_on_key
 from shoal.microdata.measures.measured import Definitions, Measured, measure
-from shoal.microdata.measures.pairing import Pairing, key_values
+from shoal.microdata.measures.mixed import MixedTables
+from shoal.microdata.measures.needs import refuse_too_wide_tables, refuse_what_cannot_be
+from shoal.microdata.measures.pairing import Pairing, texts
 from shoal.microdata.measures.probabilistic import LARGEST
-from shoal.microdata.measures.result import AttributeComparison, Comparison
+from shoal.microdata.measures.result import AttributeComparison, CategoryComparison, Comparison
+from shoal.microdata.measures.utility.all_utility import UTILITY, measured_utility
+from shoal.microdata.measures.utility.marginals import distances
+from shoal.microdata.measures.utility.propensity import Made
+from shoal.numbers import whole
 from shoal.search import Seeds
 from shoal.search.threads import usable_threads
-from shoal.sources.not_numbers import why_not_numeric
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -30,6 +41,8 @@ if TYPE_CHECKING:
 
 # Above this many records the reference points of the map would take longer than the comparison itself.
 REFERENCES_UP_TO = 2000
+# A larger share of records that cannot be compared is warned of.
+_MANY = 0.1
 
 
 @checked
@@ -46,6 +59,11 @@ def compare(
     unit: str | None = None,
     known: Sequence[Sequence[str]] | None = None,
     definitions: Definitions | None = None,
+    categories: Sequence[str] | None = None,
+    utility: Sequence[str] | None = None,
+    attacks: Sequence[str] | None = None,
+    made: Made = "paired",
+    ways: int = 2,
     references: bool = False,
     name: str = "release",
     seed: int | None = 0,
@@ -63,8 +81,9 @@ def compare(
     protected : DataFrame
         The data after it.
     columns : sequence of str, optional
-        The columns to compare, numbers only; ``["*"]`` takes every numeric one that both have. By default those that
-        measure something.
+        The columns to compare; those that are no numbers in both tables are compared as categories. ``["*"]`` takes every
+        numeric one that both have. By default those that measure something, and categories and codes that the release changed;
+        attacks then also know what was released as it was and could be known.
     quasi : sequence of str, optional
         The columns over which K of the protected data is counted. By default all that could be known of somebody, as
         ``microaggregate`` does.
@@ -82,6 +101,19 @@ def compare(
         Sets of columns an intruder may know; by default one of all that are compared.
     definitions : Definitions, optional
         What the measures mean where they have more than one meaning: intervals, scaling, ties, agreement.
+    categories : sequence of str, optional
+        Columns of numbers that are codes: they are compared as categories.
+    utility : sequence of str, optional
+        Which measures of utility: ``pmse``, ``marginals``, ``coefficients``, ``eigenvalues``, ``classification``; all by
+        default, none if the list is empty.
+    attacks : sequence of str, optional
+        Which attacks beside the classic ones: ``rank-windows``, ``mahalanobis``, ``mixed-linkage``, ``attribute-inference``,
+        ``membership``; all by default, none if the list is empty. On large files they look for a seeded sample of people.
+    made : {"paired", "independent", "synthetic"}, default "paired"
+        How the release was made, which decides what pMSE is to be expected: records that were changed, a new sample, or
+        drawn from a model.
+    ways : int, default 2
+        How many columns are tabulated together at most, 1 to 4.
     references : bool, default False
         Also measure plain microaggregation, as landmarks on the risk–utility map of the report.
     name : str, default "release"
@@ -96,13 +128,13 @@ def compare(
     -------
     Comparison
         ``il1`` to ``il5`` and ``il``, ``id``, ``id_sd``, ``dld``, ``pld``, ``dr``, ``score``, ``fitness``, ``worst`` (the
-        highest risk and its name), ``k``, the same by column in ``attributes``, ``notes`` and ``warnings``; ``report()``
-        is a page.
+        highest risk over all ``attacks`` and its name), ``utility``, ``k``, the same by column in ``attributes`` and
+        ``categories``, ``notes`` and ``warnings``; ``report()`` is a page.
 
     Raises
     ------
     InputError
-        A column is missing or not numeric, nothing or several things say how records are paired, or the data contradict it.
+        A column is missing or holds lists, nothing or several things say how records are paired, or the data contradict it.
 
     See Also
     --------
@@ -125,38 +157,90 @@ def compare(
     (2, 2.0, 2.92)
     """
     before, after = read_frame(original), read_frame(protected)
+    for frame, where in ((before, "the original data"), (after, f"'{name}'")):
+        if len(frame) == 0:
+            raise InputError(f"there are no records in {where}")
     threads = usable_threads(threads)
     pairing = Pairing.asked(key, record_links, paired_by_position)
     notes: list[str] = []
-    names, remark = _columns(before, after, columns, key)
-    notes += remark
+    measures = chosen(utility, UTILITY, "measure")
+    tries = chosen(attacks, list(ATTACKS), "attack")
+    whole(ways, "the number of columns tabulated together", least=1, most=4)
+    compared = compared_columns(before, after, columns, categories, key)
     for column in [*(quasi or ()), *([unit] if unit else [])]:
         if column not in after.columns:
             raise unknown("column", column, after.columns, where="in the protected data")
-    counted = tuple(quasi) if quasi else _knowable(before, after, names, roles or {}, (key, unit))
-    released = after
-    rows_before, rows_after, remark, warnings = pairing.pair(before, after, names)
+    whole_before, released = before, after
+    rows_before, rows_after, remark, warnings = pairing.pair(before, after, compared.names)
     before, after = before[rows_before.tolist()], after[rows_after.tolist()]
-    notes += remark
-    if key is not None and key not in counted:
-        warnings.append(
-            f"the key '{key}' is in the protected data and does not count in K; if it is released, whoever knows it finds "
-            "the record"
+    if columns is None:
+        compared = with_exchanged(before, after, compared, roles or {}, (key, unit))
+    names = list(compared.names)
+    counted = tuple(quasi) if quasi else _knowable(whole_before, released, names, roles or {}, (key, unit))
+    # What is released as it was and could be known helps an intruder, too.
+    beside = _beside(before, after, counted, names)
+    known_too = beside if columns is None and known is None else []
+    of_each = {"numbers": len(compared.numbers), "categories": len(compared.categories)}
+    refuse_what_cannot_be(attacks, **{**of_each, "categories": of_each["categories"] + len(known_too)})
+    refuse_what_cannot_be(utility, **of_each)
+    if "marginals" in measures:
+        refuse_too_wide_tables(ways, len(names))
+    notes += [*compared.notes, *remark]
+    if known_too and tries:
+        notes.append(
+            f"the intruder of further attacks also knows what was released as it was: {', '.join(known_too)}"
         )
-    tables = [np.column_stack([_numbers(frame, column) for column in names]) for frame in (before, after)]
-    complete = ~(np.isnan(tables[0]) | np.isnan(tables[1])).any(axis=1)
+    elif beside and tries and known is None:
+        warnings.append(
+            f"attacks know the columns compared alone; {', '.join(beside)} could be known, too, and then more is found: name "
+            f"them with {parameter('columns')}"
+        )
+    warnings += warnings_on_key(key, counted)
+    numbers = [
+        np.column_stack(
+            [np.zeros((len(frame), 0)), *(_numbers(frame, column) for column in compared.numbers)]
+        )
+        for frame in (before, after)
+    ]
+    complete = ~(np.isnan(numbers[0]) | np.isnan(numbers[1])).any(axis=1)
     left_out = int((~complete).sum())
     if left_out:
-        notes.append(f"{left_out} records have a missing value in the columns compared and are left out")
-    x, y = tables[0][complete], tables[1][complete]
+        gone = f"{left_out} records have a missing value in the columns compared and are left out"
+        # What is not looked at has no risk in any figure.
+        if left_out > _MANY * complete.size:
+            warnings.append(f"{gone}: nothing is said of their risk; fewer columns would leave more of them")
+        else:
+            notes.append(gone)
+    x, y = numbers[0][complete], numbers[1][complete]
     if x.shape[0] == 0:
         raise InputError("there is no record with a value in every column to compare")
+    rows = np.flatnonzero(complete)
+    tables = MixedTables(
+        compared.numbers,
+        x,
+        y,
+        tuple(_pair(before, after, column, rows) for column in compared.categories),
+        None if unit is None else _whose(before if unit in before.columns else after, unit, rows),
+    )
     scenarios = _scenarios(known, names)
     using = definitions or Definitions()
-    places = [[names.index(column) for column in scenario] for scenario in scenarios]
-    measured = measure(x, y, using, scenarios=places, seeds=Seeds(seed), threads=threads)
-    notes += _remarks(measured, x.shape[0], using)
-    return Comparison(
+    places = [
+        [compared.numbers.index(column) for column in scenario if column in compared.numbers]
+        for scenario in scenarios
+    ]
+    seeds = Seeds(seed)
+    measured = measure(x, y, using, scenarios=places, seeds=seeds, threads=threads)
+    useful = measured_utility(tables, measures, made=made, ways=ways, seeds=seeds.child("utility"))
+    attackable = tables.knowing([_pair(before, after, column, rows) for column in known_too])
+    tried = attacked(
+        attackable,
+        tries,
+        scenarios=scenarios if known else [attackable.columns],
+        unchanged=() if known else attackable.unchanged(),
+        seeds=seeds,
+    )
+    notes += _remarks(measured, x.shape[0], using) + useful.notes(x.shape[0]) + _sampled(tried)
+    found = Comparison(
         name=name,
         records=int(x.shape[0]),
         left_out=left_out,
@@ -167,45 +251,39 @@ def compare(
         k_compared=anonymity(released.to_native(), names, unit=unit).k,
         pairing=pairing.way,
         **vars(measured),
-        attributes=_by_attribute(names, measured),
+        attributes=_by_attribute(compared.numbers, measured),
         scenarios=tuple(tuple(scenario) for scenario in scenarios),
         notes=messages(notes),
         warnings=messages(warnings),
         settings=(
             ("records paired by", f"key '{key}'" if key is not None else pairing.way),
             *using.in_words(),
+            ("how the release was made", made),
             ("seed", seed),
         ),
-        references=_references(x, using, threads) if references and x.shape[0] <= REFERENCES_UP_TO else {},
+        references=_references(x, using, threads)
+        if references and compared.numbers and x.shape[0] <= REFERENCES_UP_TO
+        else {},
+        categories=tuple(_of_categories(pair) for pair in tables.categories),
+        utility=useful,
+        tried=tried,
     )
+    return replace(found, notes=messages([*notes, *_released_as_is(found, attackable)]))
 
 
-def _columns(
-    before: nw.DataFrame, after: nw.DataFrame, asked: Sequence[str] | None, key: str | None
-) -> tuple[list[str], list[str]]:
-    for frame, which in ((before, "original"), (after, "protected")):
-        for column in asked or ():
-            if column != "*" and column not in frame.columns:
-                raise unknown("column", column, frame.columns, where=f"in the {which} data")
-        if key is not None:
-            key_values(frame, key, which)
-    if asked is not None and list(asked) != ["*"]:
-        names = list(choose_columns(before, asked).columns)
-    else:
-        there = set(after.columns)
-        shared = before.select(*[column for column in before.columns if column in there])
-        if not any(kind.is_numeric() for column, kind in shared.schema.items() if column != key):
-            raise InputError("the two tables have no numeric column in common")
-        names = list(choose_columns(shared, asked, not_these=[key] if key else []).columns)
-    for frame, which in ((before, "original"), (after, "protected")):
-        kinds = frame.schema
-        for column in names:
-            if not kinds[column].is_numeric():
-                raise InputError(
-                    f"column '{column}' of the {which} data is not numeric: {why_not_numeric(frame[column])}; "
-                    "the measures are for numbers"
-                )
-    return names, [] if asked is not None else ["comparing " + ", ".join(names)]
+def _released_as_is(found: Comparison, tables: MixedTables) -> list[str]:
+    """That the worst risk is one of columns that nobody changed, and so not of those that were protected."""
+    _, worst = found.worst
+    alone = [
+        attack for attack in found.tried if attack.percent == worst and UNCHANGED in dict(attack.details)
+    ]
+    every = all(name in tables.same() for name in tables.columns)
+    if not worst or not (alone or every):
+        return []
+    names = tables.columns if every else dict(alone[0].details)[UNCHANGED]
+    return [
+        f"the worst risk, {worst:.2f} %, comes from columns that were released as they are: {listed(names)}"
+    ]
 
 
 def _knowable(
@@ -222,13 +300,54 @@ def _knowable(
     here, there = set(before.columns), set(after.columns)
     new = [column for column in after.columns if column not in here]
     guesses = [*with_roles(guess_roles(before), roles), *guess_roles(after.select(*new))]
-    known = [column for column in knowable(guesses) if column in there and column not in but]
-    compared = set(names)
-    return (*names, *(column for column in known if column not in compared))
+    return counted_in_k(guesses, there, names, but)
+
+
+def _beside(
+    before: nw.DataFrame, after: nw.DataFrame, counted: Sequence[str], names: Sequence[str]
+) -> list[str]:
+    """The columns that could be known, beside those compared, and that both tables have."""
+    kinds = (before.schema, after.schema)
+    return [
+        name
+        for name in counted
+        if name not in names and all(name in kind and not kind[name].is_nested() for kind in kinds)
+    ]
 
 
 def _numbers(frame: nw.DataFrame, column: str) -> np.ndarray:
     return read_attribute(frame, column).values
+
+
+def _pair(before: nw.DataFrame, after: nw.DataFrame, column: str, rows: np.ndarray) -> CategoryPair:
+    old, new = texts(before[column]), texts(after[column])
+    return pair_categories(column, [old[row] for row in rows], [new[row] for row in rows])
+
+
+def _whose(frame: nw.DataFrame, unit: str, rows: np.ndarray) -> np.ndarray:
+    whose = texts(frame[unit])
+    place = {value: number for number, value in enumerate(dict.fromkeys(whose))}
+    return np.array([place[whose[row]] for row in rows], dtype=np.int64)
+
+
+def _of_categories(pair: CategoryPair) -> CategoryComparison:
+    apart = distances(pair.aligned, pair.after, pair.labels)[0]
+    return CategoryComparison(
+        pair.name,
+        100.0 * float(pair.changed.mean()),
+        100.0 * float(pair.blanked.mean()),
+        pair.kept_percent,
+        pair.recoded,
+        float(apart),
+    )
+
+
+def _sampled(tried: Sequence[Attack]) -> list[str]:
+    samples: dict[int, list[str]] = {}
+    for attack in tried:
+        if attack.targets < attack.records:
+            samples.setdefault(attack.targets, []).append(attack.title)
+    return [f"{', '.join(names)}: tried on a sample of {size:,} people" for size, names in samples.items()]
 
 
 def _scenarios(known: Sequence[Sequence[str]] | None, names: Sequence[str]) -> list[list[str]]:
@@ -249,7 +368,7 @@ def _remarks(measured: Measured, records: int, using: Definitions) -> list[str]:
         notes.append(
             f"{measured.loss.skipped} ratios with a zero denominator are skipped in IL1 to IL5 and IL1s"
         )
-    if records > LARGEST:
+    if records > LARGEST and measured.id_by_column.size:
         notes.append(f"the probabilistic linkage is that of a sample of {LARGEST:,} records")
     if using.ties == "strict":
         notes.append("a tie in the linkage by distance counts as no link, which flatters the release")

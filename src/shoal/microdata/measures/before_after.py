@@ -126,18 +126,22 @@ def correlations(table: np.ndarray, weights: np.ndarray | None = None) -> np.nda
     d = table.shape[1]
     if whole.shape[0] < 2:
         return np.full((d, d), np.nan)
-    largest = np.abs(whole).max(axis=0, initial=0.0)
-    whole = whole / np.where(largest > 0, largest, 1.0)
-    share = np.ones(whole.shape[0]) if weights is None else weights[known]
-    if share.sum() == 0:
-        return np.full((d, d), np.nan)
-    # Weights enter as roots, on the scale of one per record.
-    root = np.sqrt(share / share.mean())[:, None]
-    centred = root * (whole - np.average(whole, axis=0, weights=share))
-    scale = np.sqrt(np.square(centred).sum(axis=0))
+    # One copy of the records, changed in place: there may be millions of them.
+    largest = np.maximum(whole.max(axis=0), -whole.min(axis=0))
+    whole /= np.where(largest > 0, largest, 1.0)
+    if weights is None:
+        whole -= whole.mean(axis=0)
+    else:
+        share = weights[known]
+        if share.sum() == 0:
+            return np.full((d, d), np.nan)
+        whole -= np.average(whole, axis=0, weights=share)
+        # Weights enter as roots, on the scale of one per record.
+        whole *= np.sqrt(share / share.mean())[:, None]
+    scale = np.sqrt(np.einsum("ij,ij->j", whole, whole))
     with np.errstate(invalid="ignore", divide="ignore"):
-        unit = centred / scale
+        whole /= scale
     # A column whose spread is rounding noise has no correlation.
-    unit[:, scale <= 1e-12] = np.nan
-    result: np.ndarray = unit.T @ unit
+    whole[:, scale <= 1e-12] = np.nan
+    result: np.ndarray = whole.T @ whole
     return result

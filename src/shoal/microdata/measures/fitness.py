@@ -5,12 +5,12 @@ de Catalunya) in the form that reproduces its published tables: values scaled to
 intervals around the protected value, and a tie in the linkage is no link.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from shoal.microdata.measures.intervals import WIDTHS, Around, interval_disclosure
-from shoal.microdata.measures.linkage import link_by_distance
+from shoal.microdata.measures.linkage import Links, link_by_distance
 from shoal.microdata.measures.scaling import Scaling, on_common_scale
 
 
@@ -18,18 +18,24 @@ from shoal.microdata.measures.scaling import Scaling, on_common_scale
 class Fitness:
     """Information loss, interval disclosure and linkage in percent; smaller is better.
 
+    ``loss_weight`` is how much of the score is loss; disclosure and linkage share the rest.
+
     >>> Fitness(il=13.67, id=22.12, dld=2.87).value
     13.0825
+    >>> Fitness(il=10.0, id=20.0, dld=40.0, loss_weight=0.2).value
+    26.0
     """
 
     il: float
     id: float
     dld: float
+    loss_weight: float = field(default=0.5, repr=False)
 
     @property
     def value(self) -> float:
-        """IL/2 + ID/4 + DLD/4."""
-        return self.il / 2 + self.id / 4 + self.dld / 4
+        """w·IL + (1 − w)·(ID + DLD)/2; with the usual weight IL/2 + ID/4 + DLD/4."""
+        risk = (1.0 - self.loss_weight) / 2.0
+        return self.loss_weight * self.il + risk * self.id + risk * self.dld
 
 
 def fitness(
@@ -39,9 +45,10 @@ def fitness(
     scaling: Scaling = "min-max",
     widths: tuple[float, ...] = WIDTHS,
     around: Around = "protected",
+    links: Links | None = None,
     threads: int = 1,
 ) -> Fitness:
-    """The fitness of a protected table, computed from nothing but the two tables.
+    """The fitness of a protected table, computed from nothing but the two tables; ``links`` if they are known already.
 
     >>> before = np.array([[0.0], [1.0], [9.0], [10.0]])
     >>> fitness(before, np.array([[0.5], [0.5], [9.5], [9.5]]))
@@ -53,5 +60,5 @@ def fitness(
     return Fitness(
         il=100.0 * lost / total if total > 0 else 0.0,
         id=float(interval_disclosure(before, after, widths, around).mean()),
-        dld=link_by_distance(before, after, threads=threads).strict_percent,
+        dld=(links or link_by_distance(before, after, threads=threads)).strict_percent,
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.microdata.measures.fitness import Fitness, fitness
-from shoal.microdata.measures.information_loss import InformationLoss, information_loss
+from shoal.microdata.measures.information_loss import InformationLoss, Mean, information_loss
 from shoal.microdata.measures.intervals import WIDTHS, Around, deviation_disclosure, interval_disclosure
 from shoal.microdata.measures.linkage import link_by_distance
 from shoal.microdata.measures.probabilistic import LARGEST, ProbabilisticLinks, link_by_agreement
@@ -114,6 +114,8 @@ def measure(
     >>> found.dld, found.pld, found.fitness.dld
     (50.0, 50.0, 0.0)
     """
+    if original.shape[1] == 0:
+        return _nothing(len(scenarios) or 1)
     using = definitions or Definitions()
     before, after = on_common_scale(original, protected, using.scaling)
     by_column = interval_disclosure(before, after, using.widths, using.around)
@@ -139,5 +141,20 @@ def measure(
         probabilistic=link_by_agreement(
             original, protected, within=using.within, seeds=seeds, largest=largest
         ),
-        fitness=fitness(original, protected, threads=threads),
+        fitness=fitness(
+            original,
+            protected,
+            links=everything if using.scaling == "min-max" else None,
+            threads=threads,
+        ),
     )
+
+
+def _nothing(scenarios: int) -> Measured:
+    """Of no column of numbers there is nothing to tell."""
+    nan = float("nan")
+    unknown = Mean(nan, 0, 0)
+    loss = InformationLoss(unknown, unknown, unknown, unknown, unknown, unknown, nan, ())
+    none = np.zeros(0)
+    linked = ProbabilisticLinks(0, nan, none, none)
+    return Measured(loss, nan, nan, none, none, (nan,) * scenarios, 0, nan, linked, Fitness(nan, nan, nan))

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import InputError, parameter
 from shoal.microdata.measures.settings import CompareSettings
-from shoal.operation import Operation, Place, Workplace, call
+from shoal.operation import Engine, Operation, Place, Workplace, call
 
 if TYPE_CHECKING:
     from shoal.microdata.measures.measured import Definitions
@@ -17,6 +17,7 @@ def run(settings: CompareSettings, place: Workplace) -> "list[Comparison]":
 
     links: list[str | None] = [*settings.record_links] or [None] * len(settings.protected)
     using = _definitions(settings)
+    place.say("reading")
     before = place.records(settings.original)
     found: list[Comparison] = []
     for name, linked in zip(settings.protected, links, strict=True):
@@ -56,6 +57,11 @@ def check(settings: CompareSettings, written: frozenset[str]) -> None:
     from shoal.microdata.measures.pairing import Pairing
 
     Pairing.check(settings.key, settings.record_links or None, settings.paired_by_position)
+    from shoal.microdata.measures.attacks.all_attacks import ATTACKS, chosen
+    from shoal.microdata.measures.utility.all_utility import UTILITY
+
+    chosen(settings.utility, UTILITY, "measure")
+    chosen(settings.attacks, list(ATTACKS), "attack")
     releases, links = len(settings.protected), len(settings.record_links)
     if links and links != releases:
         raise InputError(
@@ -66,12 +72,19 @@ def check(settings: CompareSettings, written: frozenset[str]) -> None:
 
 def gate(found: "list[Comparison]", settings: CompareSettings) -> str | None:
     """The worst risk of any release has to be allowed."""
-    worst = max(result.worst[1] for result in found)
-    if settings.max_risk is None or worst <= settings.max_risk:
+    if settings.max_risk is None:
+        return None
+    if not all(result.attacks for result in found):
+        return (
+            f"no attack was tried, so no risk can be judged; leave {parameter('attacks')} out, or name some"
+        )
+    most = max(found, key=lambda result: result.worst[1])
+    by, worst = most.worst
+    if worst <= settings.max_risk:
         return None
     above = [result.name for result in found if result.worst[1] > settings.max_risk]
     which = f" ({', '.join(above)})" if len(found) > 1 else ""
-    return f"the worst risk is {worst:.2f} %, above the {settings.max_risk:g} % allowed{which}"
+    return f"the worst risk is {worst:.2f} % ({most.titled(by)}), above the {settings.max_risk:g} % allowed{which}"
 
 
 OPERATION = Operation(
@@ -81,7 +94,9 @@ OPERATION = Operation(
     description=f"Records are paired by {parameter('key')}, by {parameter('record_links')}, or by their place with "
     f"{parameter('paired_by_position')}; one must be said."
     "\n\nPrints information loss (IL1 to IL5, IL1s, SSE), disclosure risk (intervals, linkage by distance and by agreement), the "
-    "scores made of them, and K; over all columns and for each.",
+    "scores made of them, and K; over all columns and for each. Categories, coarser labels and blanks are compared too: what "
+    "the release is still good for (pMSE, marginals, regression, classification), and further attacks, of which the most "
+    "successful counts.",
     examples=(
         "shoal compare survey.csv safe.csv --record-links links.csv --columns income,age --report compare.html",
         "shoal compare survey.csv mdav.csv ils.csv grouped.csv --key person --report map.html",
@@ -99,4 +114,13 @@ OPERATION = Operation(
             *("scaling", "around", "widths", "ties", "within"),
         }
     ),
+    engines={
+        "spark": Engine(
+            "shoal.spark.operations:run_compare",
+            telling="shoal.microdata.measures.large_comparison",
+            takes=frozenset(
+                {"columns", "quasi", "unit", "max_risk", "key", "engine", "master", "spark_conf"}
+            ),
+        )
+    },
 )

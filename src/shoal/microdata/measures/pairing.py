@@ -72,21 +72,24 @@ class Pairing:
         """The rows of both tables that belong together, and what is to be noted and warned of about it."""
         if self.record_links is not None:
             first, second, notes = _by_links(before, after, self.record_links)
-            _, moved = _kept(before, after, first, second, compared)
-            if moved:
+            # Values may have been exchanged on purpose, but not those of all columns.
+            agreeing, moved = _kept(before, after, first, second, compared)
+            if moved and not agreeing and not _some_agree(before, after, first, second, compared):
                 raise InputError(
                     f"column '{moved[0]}' has the same values in both tables, but the record links join others, so they "
-                    "are of another release; use those written with this one"
+                    f"are of another release; use those written with this one, or name it with {parameter('columns')} if its "
+                    "values were exchanged"
                 )
             return first, second, notes, []
         if self.key is not None:
             first, second, notes = _by_key(before, after, self.key)
             agreeing, moved = _kept(before, after, first, second, [*compared, self.key])
             # Values may have been swapped on purpose; where nothing at all agrees the keys were given out anew.
-            if moved and not agreeing:
+            if moved and not agreeing and not _some_agree(before, after, first, second, compared):
                 raise InputError(
                     f"column '{moved[0]}' has the same values in both tables, but '{self.key}' joins others, so it is not "
-                    f"the same in both; use {parameter('record_links')}"
+                    f"the same in both; use {parameter('record_links')}, or name the column with {parameter('columns')} if its "
+                    "values were exchanged"
                 )
             return first, second, notes, []
         return _by_position(before, after, compared)
@@ -164,7 +167,7 @@ def _by_position(
     if moved:
         raise InputError(
             f"column '{moved[0]}' has the same values in both tables, but at other records, so the records are not in "
-            f"the same order; {use}"
+            f"the same order; {use}, or name it with {parameter('columns')} if its values were exchanged"
         )
     kinds, new_kinds = before.schema, after.schema
     for name in _shared(before, after):
@@ -199,7 +202,7 @@ def _kept(
     for name in _shared(before, after):
         if name in left_out:
             continue
-        old, new = _texts(before[name]), _texts(after[name])
+        old, new = texts(before[name]), texts(after[name])
         old, new = [old[row] for row in first.tolist()], [new[row] for row in second.tolist()]
         if _moved(old, new):
             moved.append(name)
@@ -208,14 +211,28 @@ def _kept(
     return agreeing, moved
 
 
+def _some_agree(
+    before: nw.DataFrame, after: nw.DataFrame, first: np.ndarray, second: np.ndarray, columns: Sequence[str]
+) -> bool:
+    """Whether one of these columns is the same in all pairs."""
+    others = [name for name in _shared(before, after) if name not in set(columns)]
+    return bool(_kept(before, after, first, second, others)[0])
+
+
 def _nothing_follows(before: nw.DataFrame, after: nw.DataFrame, compared: Sequence[str]) -> bool:
     """Whether every column compared is as if the records had been shuffled; of few records nobody can say."""
-    found = [_follows(_floats(before[name]), _floats(after[name])) for name in compared]
+    kinds, new_kinds = before.schema, after.schema
+    ordered = [
+        name
+        for name in compared
+        if all(kind.is_numeric() or is_moment(kind) for kind in (kinds[name], new_kinds[name]))
+    ]
+    found = [_follows(_floats(before[name]), _floats(after[name])) for name in ordered]
     known = [share for share in found if share is not None]
     return bool(known) and len(before) >= _ENOUGH and max(known) < _BY_CHANCE / np.sqrt(len(before))
 
 
-def _texts(column: nw.Series) -> list[str | None]:
+def texts(column: nw.Series) -> list[str | None]:
     """Values in a form that is the same in every format: whole numbers may come back as fractions, dates as texts."""
     values = zip(column.to_list(), column.is_null().to_list(), strict=True)
     return [None if gone or value != value else _text(value) for value, gone in values]

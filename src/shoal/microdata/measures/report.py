@@ -1,21 +1,27 @@
 """The report of a comparison: the risk–utility map, loss by column, and how many records an intruder links."""
 
 from collections.abc import Sequence
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import parameter
+from shoal.microdata.measures.assurances import assurances as assurances
+from shoal.microdata.measures.definitions import DEFINITIONS
+from shoal.microdata.measures.report_utility import draw_attacks, draw_utility
 from shoal.microdata.measures.result import RISKS
 from shoal.operation import Rows
 from shoal.report import charts
 from shoal.report.page import Page
 
 if TYPE_CHECKING:
+    from shoal.microdata.measures.attacks.attack import Attack
     from shoal.microdata.measures.result import Comparison
 
 # A chart of a hundred columns cannot be read; the table has all of them.
 _DRAWN = 24
 # Below this many links only a rounded share is shown: the report may be read by more people than the data.
 _FEW = 10
+_OF_CATEGORIES = ["column", "changed %", "blank %", "information kept %", "new labels", "total variation"]
 
 
 def figures(found: "Sequence[Comparison]", settings: object) -> dict[str, Any]:
@@ -30,10 +36,19 @@ def facts(found: "Sequence[Comparison]", settings: object) -> list[tuple[str, An
         return []
     result = found[0]
     name, risk = result.worst
-    losses = (result.il1, result.il2, result.il3, result.il4, result.il5)
     return [
         ("records compared", f"{result.records:,}, paired by {result.pairing.replace('-', ' ')}"),
-        ("worst risk", f"{risk:.2f} % ({RISKS[name]})"),
+        ("worst risk", f"{risk:.2f} % ({result.titled(name)})"),
+        *_further(result),
+        *(_classic(result) if result.numbers else []),
+        *_usefulness(result),
+        ("K", _k_in_words(result)),
+    ]
+
+
+def _classic(result: "Comparison") -> list[tuple[str, Any]]:
+    losses = (result.il1, result.il2, result.il3, result.il4, result.il5)
+    return [
         ("interval disclosure", f"{result.id:.2f} %, by standard deviation {result.id_sd:.2f} %"),
         (
             "linkage by distance",
@@ -51,8 +66,69 @@ def facts(found: "Sequence[Comparison]", settings: object) -> list[tuple[str, An
             f"{result.fitness.value:.2f} (IL {result.fitness.il:.2f}, ID {result.fitness.id:.2f}, "
             f"DLD {result.fitness.dld:.2f})",
         ),
-        ("K", _k_in_words(result)),
     ]
+
+
+def _further(result: "Comparison") -> list[tuple[str, str]]:
+    """The attacks beside the classic ones in one line, the most successful first."""
+    tried = sorted(result.tried, key=lambda attack: -attack.percent)
+    told = [f"{attack.title} {attack.percent:.2f} %{_more(attack)}" for attack in tried]
+    return [("further attacks", "; ".join(told))] if told else []
+
+
+def _more(attack: "Attack") -> str:
+    """What is to be said of an attack beside its success."""
+    details = dict(attack.details)
+    told = []
+    if details.get("window_percent") is not None:
+        told.append(f"±{details['window_percent']:.3g} % of the ranks")
+    if "worst_column" in details:
+        told.append(f"{details['worst_column']}; mean {100 * details['mean']:.2f} %")
+    if "auc" in details:
+        told.append(f"AUC {details['auc']:.3f}")
+    return f" ({', '.join(told)})" if told else ""
+
+
+def _usefulness(result: "Comparison") -> list[tuple[str, str]]:
+    """One line for each measure of utility, the worst case named."""
+    useful, found = result.utility, []
+    if useful.pmse is not None:
+        models = [
+            f"{one.model} {one.pmse:.4g}"
+            + ("" if one.ratio is None else f" ({one.ratio:.2f} of what is expected)")
+            for one in useful.pmse.models
+        ]
+        found.append(("pMSE", ", ".join([*models, f"AUC of a tree {useful.pmse.tree_auc:.3f}"])))
+    if useful.marginals:
+        last = useful.marginals[-1]
+        found.append(
+            (
+                f"tables of {last.ways} columns" if last.ways > 1 else "tables of one column",
+                f"total variation {last.mean:.4f} on average, worst {last.worst.total_variation:.4f} "
+                f"({' × '.join(last.worst.columns)})",
+            )
+        )
+    if useful.coefficients is not None:
+        worst = useful.coefficients.worst
+        found.append(
+            (
+                "regression",
+                f"intervals overlap by {useful.coefficients.mean:.3f} on average, least {worst.minimum:.3f} "
+                f"({worst.worst} in that of {worst.response})",
+            )
+        )
+    if useful.eigenvalues is not None:
+        found.append(("eigenvalues", f"changed by {useful.eigenvalues.mean_change:.4f} on average"))
+    if useful.classification is not None:
+        worst_one, mean = useful.classification.predictions[0], useful.classification.mean_lost
+        found.append(
+            (
+                "classification",
+                f"AUC {worst_one.original:.3f} → {worst_one.release:.3f} for {worst_one.column}, the worst; "
+                f"{abs(mean):.4f} {'gained' if round(mean, 4) < 0 else 'lost'} on average",
+            )
+        )
+    return found
 
 
 def tables(found: "Sequence[Comparison]", settings: object) -> list[Rows]:
@@ -62,13 +138,23 @@ def tables(found: "Sequence[Comparison]", settings: object) -> list[Rows]:
             Rows(
                 ["release", "il", "dr", "score", "fitness", "sse %", "worst risk %", "K"],
                 [
-                    (r.name, r.il, r.dr, r.score, r.fitness.value, r.sse_percent, r.worst[1], r.k)
+                    (r.name, *_shown(r.il, r.dr, r.score, r.fitness.value, r.sse_percent), r.worst[1], r.k)
                     for r in found
                 ],
             )
         ]
+    found_tables = []
+    if found[0].categories:
+        found_tables.append(Rows(_OF_CATEGORIES, _by_category(found[0])))
     header = ["column", "IL1", "IL1s", "mean", "variance", "sse %", "interval %", "by sd %"]
-    return [Rows(header, _by_column(found[0]))]
+    if found[0].attributes:
+        found_tables.append(Rows(header, _by_column(found[0])))
+    return found_tables
+
+
+def _shown(*values: float) -> tuple[float | None, ...]:
+    """Figures as a table shows them: nothing where there was nothing to measure."""
+    return tuple(None if isnan(value) else value for value in values)
 
 
 def _k_in_words(result: "Comparison") -> str:
@@ -94,10 +180,16 @@ def page(found: "Sequence[Comparison]", settings: object = None) -> Page:
             [
                 ("release", result.name),
                 ("records paired by", result.pairing.replace("-", " ")),
-                ("worst risk", f"{risk:.2f} % ({RISKS[name]})"),
-                ("information loss IL", f"{result.il:.2f}"),
-                ("disclosure risk DR", f"{result.dr:.2f}"),
-                ("score", f"{result.score:.2f}"),
+                ("worst risk", f"{risk:.2f} % ({result.titled(name)})"),
+                *(
+                    [
+                        ("information loss IL", f"{result.il:.2f}"),
+                        ("disclosure risk DR", f"{result.dr:.2f}"),
+                        ("score", f"{result.score:.2f}"),
+                    ]
+                    if result.numbers
+                    else []
+                ),
                 ("K of the release", f"{result.k}, over {', '.join(result.quasi)}"),
                 ("K over the columns compared alone", result.k_compared),
             ]
@@ -105,11 +197,19 @@ def page(found: "Sequence[Comparison]", settings: object = None) -> Page:
     out.note("The worst risk comes first: a mean of several measures can hide it.")
     for note in dict.fromkeys(note for result in found for note in (*result.warnings, *result.notes)):
         out.note(note)
-    _map(out, found)
-    _linked(out, found)
+    with_numbers = [result for result in found if result.numbers]
+    if with_numbers:
+        _map(out, with_numbers)
+        _linked(out, with_numbers)
     for result in found:
-        _measures(out, result)
-        _columns(out, result)
+        draw_attacks(out, result)
+        draw_utility(out, result)
+        if result.categories:
+            out.section(f"Categories of {result.name}")
+            out.table(_OF_CATEGORIES, _by_category(result))
+        if result.numbers:
+            _measures(out, result)
+            _columns(out, result)
     out.provenance(first.settings, "every measure computed again from the two tables alone")
     return out
 
@@ -139,7 +239,8 @@ def _linked(out: Page, found: "Sequence[Comparison]") -> None:
     out.text(
         f"Of {one.records:,} records "
         + (f"about {links:,}" if links >= _FEW else f"fewer than {_FEW}")
-        + " would be linked to their own by somebody who knows every column exactly."
+        + " would be linked to their own by distance by somebody who knows every column exactly: columns are scaled by "
+        f"{dict(one.settings).get('scaling before distances', 'min-max')}, and a tie of t records counts 1/t."
     )
     out.chart(
         charts.grouped_bars(
@@ -148,7 +249,7 @@ def _linked(out: Page, found: "Sequence[Comparison]") -> None:
             x="release",
             y="percent",
         ),
-        "The four risk measures.",
+        "The four risk measures; linkage by distance is that of the worst scenario.",
     )
 
 
@@ -158,24 +259,13 @@ def _risk(result: "Comparison", key: str) -> float:
 
 def _measures(out: Page, result: "Comparison") -> None:
     out.section(f"Measures of {result.name}")
+    found = result.to_dict()
     out.table(
         ["measure", "value", "meaning"],
         [
-            ("IL1", result.il1, "mean relative change of a value"),
-            ("IL1s", result.il1s, "mean change of a value, in √2 standard deviations"),
-            ("IL2", result.il2, "mean relative change of a mean"),
-            ("IL3", result.il3, "mean relative change of a covariance"),
-            ("IL4", result.il4, "mean relative change of a variance"),
-            ("IL5", result.il5, "mean change of a correlation"),
-            ("IL", result.il, "100 times the mean of IL1 to IL5"),
-            ("SSE %", result.sse_percent, "100·SSE/SST on standardised columns"),
-            ("ID", result.id, "values within ±1 % to ±10 % of the released one, %"),
-            ("ID by sd", result.id_sd, "values within 0.01 to 0.1 standard deviations, %"),
-            ("DLD", result.dld, "records linked by distance, ties by chance, %"),
-            ("PLD", result.pld, "records linked by agreement, %"),
-            ("DR", result.dr, "half ID, a quarter of DLD and of PLD"),
-            ("score", result.score, "mean of IL and DR"),
-            ("fitness", result.fitness.value, "the score by which attribute groupings are judged"),
+            (item.name, item.told(found[key]), item.meaning)
+            for key, item in DEFINITIONS.items()
+            if key not in ("records", "k", "k_compared")
         ],
     )
 
@@ -198,3 +288,17 @@ def _columns(out: Page, result: "Comparison") -> None:
 
 def _by_column(result: "Comparison") -> list[tuple[Any, ...]]:
     return [(a.column, a.il1, a.il1s, a.il2, a.il4, a.sse_percent, a.id, a.id_sd) for a in result.attributes]
+
+
+def _by_category(result: "Comparison") -> list[tuple[Any, ...]]:
+    return [
+        (
+            c.column,
+            c.changed_percent,
+            c.blanked_percent,
+            c.kept_percent,
+            "yes" if c.recoded else "no",
+            c.total_variation,
+        )
+        for c in result.categories
+    ]

@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isnan
 from typing import Any
 
+from shoal.microdata.measures.attacks.attack import Attack
+from shoal.microdata.measures.loss_figures import LossFigures
 from shoal.microdata.measures.measured import Measured
 from shoal.microdata.measures.pairing import Way
+from shoal.microdata.measures.utility.all_utility import Utility
 from shoal.report.glance import Glance
 
 # What each measure is called in words, for tables and reports.
@@ -15,6 +19,32 @@ RISKS = {
     "dld": "linkage by distance",
     "pld": "linkage by agreement",
 }
+
+
+#: What an intruder has to know for each.
+KNOWS = {
+    "id": "nothing but the release: a value near the released one is given away",
+    "id_sd": "nothing but the release: a value near the released one is given away",
+    "dld": "the numbers of a person",
+    "pld": "the numbers of a person, roughly",
+}
+
+
+@dataclass(frozen=True)
+class CategoryComparison:
+    """What became of one column of categories, in percent.
+
+    ``changed_percent`` of the records show something else than their value, ``blanked_percent`` nothing; ``kept_percent`` is the
+    mutual information of values and labels over the entropy of the values. ``recoded`` says that there are labels the original
+    does not have. ``total_variation`` compares values in the words of the release.
+    """
+
+    column: str
+    changed_percent: float
+    blanked_percent: float
+    kept_percent: float
+    recoded: bool
+    total_variation: float
 
 
 @dataclass(frozen=True)
@@ -32,13 +62,14 @@ class AttributeComparison:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Glance, Measured):
+class Comparison(Glance, Measured, LossFigures):
     """Every loss and risk measure of a protected table, over all columns and for each.
 
     ``k`` is K of the protected table over ``quasi`` (named, or else all that could be known: ``quasi_guessed``), and
     ``k_compared`` that over the columns compared alone. ``links_expected`` counts a true match among t nearest records 1/t,
     ``links_strict`` only sole nearest ones. ``records`` were compared; ``left_out`` have a missing value. ``pairing`` says
-    how the records of the two tables were paired.
+    how the records of the two tables were paired. Loss and classic risk are of the columns of numbers, NaN if there is none;
+    ``categories`` tells of the others, ``utility`` of all, and ``tried`` are further attacks.
     """
 
     name: str
@@ -56,6 +87,9 @@ class Comparison(Glance, Measured):
     warnings: tuple[str, ...] = ()
     settings: tuple[tuple[str, Any], ...] = ()
     references: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    categories: tuple[CategoryComparison, ...] = ()
+    utility: Utility = field(default_factory=Utility)
+    tried: tuple[Attack, ...] = ()
 
     def glance(self) -> dict[str, Any]:
         """Loss, risk and K."""
@@ -63,11 +97,9 @@ class Comparison(Glance, Measured):
         return {
             "records": self.records,
             "columns": self.columns,
-            "il": self.il,
-            "dr": self.dr,
-            "score": self.score,
+            **({"il": self.il, "dr": self.dr, "score": self.score} if self.numbers else {}),
             "worst_risk": risk,
-            "by": RISKS[measure],
+            "by": self.titled(measure),
             "k": self.k,
             "pairing": self.pairing,
         }
@@ -78,107 +110,92 @@ class Comparison(Glance, Measured):
         return self
 
     @property
-    def il1(self) -> float:
-        """Mean relative change of a value."""
-        return self.loss.il1.value
-
-    @property
-    def il1s(self) -> float:
-        """Mean change of a value in units of √2 standard deviations."""
-        return self.loss.il1s.value
-
-    @property
-    def il2(self) -> float:
-        """Mean relative change of a mean."""
-        return self.loss.il2.value
-
-    @property
-    def il3(self) -> float:
-        """Mean relative change of a covariance."""
-        return self.loss.il3.value
-
-    @property
-    def il4(self) -> float:
-        """Mean relative change of a variance."""
-        return self.loss.il4.value
-
-    @property
-    def il5(self) -> float:
-        """Mean absolute change of a correlation."""
-        return self.loss.il5.value
-
-    @property
-    def il(self) -> float:
-        """100 times the mean of IL1 to IL5."""
-        return self.loss.il
-
-    @property
     def dld_worst(self) -> float:
         """Distance-based linkage of the worst scenario."""
         return max(self.by_scenario)
 
     @property
-    def sse_percent(self) -> float:
-        """100·SSE/SST on standardised columns."""
-        return self.loss.sse_percent
+    def numbers(self) -> bool:
+        """Whether any column was compared as numbers."""
+        return bool(self.attributes)
 
     @property
-    def links_expected(self) -> float:
-        """How many records an intruder links who knows all columns, ties decided by chance."""
-        return self.expected_links
-
-    @property
-    def links_strict(self) -> int:
-        """How many records are nearer to their own protected record than to any other."""
-        return self.strict_links
+    def attacks(self) -> tuple[Attack, ...]:
+        """Every attack, the classic ones too, the most successful first."""
+        classic = {"id": self.id, "id_sd": self.id_sd, "dld": self.dld_worst, "pld": self.pld}
+        linked = {"pld": self.probabilistic.records}
+        found = [
+            Attack(name, RISKS[name], KNOWS[name], percent, linked.get(name, self.records), self.records)
+            for name, percent in classic.items()
+            if self.numbers
+        ]
+        return tuple(sorted([*found, *self.tried], key=lambda attack: -attack.percent))
 
     @property
     def worst(self) -> tuple[str, float]:
-        """The highest risk and its name: the headline, since a mean can hide it."""
-        risks = {"id": self.id, "id_sd": self.id_sd, "dld": self.dld_worst, "pld": self.pld}
-        name = max(risks, key=lambda key: risks[key])
-        return name, risks[name]
+        """The highest risk over all attacks and its name: the headline, since a mean can hide it."""
+        attacks = self.attacks
+        return (attacks[0].name, attacks[0].percent) if attacks else ("none", 0.0)
+
+    @property
+    def worst_risk(self) -> dict[str, Any]:
+        """The same by name, as the JSON of the command has it.
+
+        ``{"measure": "dld", "percent": 12.5}``
+        """
+        name, risk = self.worst
+        return {"measure": name, "percent": risk}
+
+    def titled(self, attack: str) -> str:
+        """What an attack is called in words."""
+        return next((one.title for one in self.attacks if one.name == attack), "no attack was tried")
 
     def to_dict(self) -> dict[str, Any]:
-        """Every figure, ready for JSON."""
+        """Every figure, ready for JSON; what needs columns of numbers is null without any."""
         from dataclasses import asdict
 
-        name, risk = self.worst
+        measures = (
+            *("il1", "il1s", "il2", "il3", "il4", "il5", "il"),
+            *("id", "id_sd", "dld", "dld_worst", "pld", "dr", "score"),
+        )
+        fitness = {part: _known(getattr(self.fitness, part)) for part in ("il", "id", "dld")}
         return {
             "name": self.name,
             "records": self.records,
             "left_out": self.left_out,
             "columns": list(self.columns),
             "pairing": self.pairing,
-            **{
-                key: getattr(self, key)
-                for key in (
-                    *("il1", "il1s", "il2", "il3", "il4", "il5", "il"),
-                    *("id", "id_sd", "dld", "dld_worst", "pld", "dr", "score"),
-                )
-            },
-            "fitness": self.fitness.value,
-            "fitness_parts": {"il": self.fitness.il, "id": self.fitness.id, "dld": self.fitness.dld},
-            "sse_percent": self.sse_percent,
+            **{key: _known(getattr(self, key)) for key in measures},
+            "fitness": _known(self.fitness.value),
+            "fitness_parts": fitness,
+            "sse_percent": _known(self.sse_percent),
             "k": self.k,
             "k_compared": self.k_compared,
             "quasi": list(self.quasi),
             "quasi_guessed": self.quasi_guessed,
-            "worst_risk": {"measure": name, "percent": risk},
-            "links_expected": self.links_expected,
+            "worst_risk": self.worst_risk,
+            "links_expected": _known(self.links_expected),
             "links_strict": self.links_strict,
             "scenarios": [
-                {"columns": list(known), "dld": percent}
+                {"columns": list(known), "dld": _known(percent)}
                 for known, percent in zip(self.scenarios, self.by_scenario, strict=True)
             ],
             "skipped_ratios": self.loss.skipped,
             "attributes": [asdict(attribute) for attribute in self.attributes],
+            "categories": [asdict(category) for category in self.categories],
+            "attacks": [attack.to_dict() for attack in self.attacks],
+            "utility": self.utility.to_dict(),
             "notes": list(self.notes),
             "warnings": list(self.warnings),
         }
 
     def report(self) -> Any:
         """The report as a page; ``.write(path)`` writes it."""
-        from shoal.microdata.measures.report import page
+        from shoal.microdata.measures.report import DEFINITIONS, assurances, page
+        from shoal.report.python_call import completed
 
-        return page([self])
+        return completed(page([self]), self, assurances([self]), DEFINITIONS)
+
+
+def _known(value: float) -> float | None:
+    return None if isnan(value) else value

@@ -4,21 +4,21 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from shoal.engines import EngineSettings
 from shoal.search.settings import seed, threads
 from shoal.settings import (
     Column,
     Columns,
     Data,
     Groups,
-    Settings,
     SeveralData,
     Spelling,
     choice,
     counted_unit,
     setting,
-    split_names,
     switch,
 )
+from shoal.written_values import split_names
 
 _PAIRING = "How records belong together"
 _MEASURES = "Measures"
@@ -37,7 +37,10 @@ Percentages = Annotated[
 ]
 
 
-class CompareSettings(Settings):
+Names = Annotated[list[str], Spelling("text", "a,b|none", split_names, ",".join)]
+
+
+class CompareSettings(EngineSettings):
     """Which data before and after protection, how their records belong together, and what is measured."""
 
     original: Data = setting(..., "The data before protection.", argument=True, metavar="ORIGINAL")
@@ -53,7 +56,13 @@ class CompareSettings(Settings):
         None,
         "Columns to compare ('*': every numeric one).",
         label="Columns to compare",
-        otherwise="all that measure something; the choice is printed",
+        otherwise="all that measure something, and categories and codes that were changed; the choice is printed",
+    )
+    categories: Columns | None = setting(
+        None,
+        "Columns of numbers that are codes: they are compared as categories.",
+        label="Numbers that are codes",
+        otherwise="numbers are numbers",
     )
     quasi: Columns | None = setting(
         None,
@@ -124,6 +133,39 @@ class CompareSettings(Settings):
         otherwise="in the same tenth",
         ge=0,
         le=1e6,
+    )
+    utility: Names | None = setting(
+        None,
+        "Measures of utility: pmse, marginals, coefficients, eigenvalues, classification, or none.",
+        section=_MEASURES,
+        label="Measures of utility",
+        otherwise="all",
+    )
+    attacks: Names | None = setting(
+        None,
+        "Attacks: rank-windows, mahalanobis, mixed-linkage, attribute-inference, membership, or none.",
+        section=_MEASURES,
+        label="Attacks",
+        otherwise="all",
+    )
+    made: Literal["paired", "independent", "synthetic"] = choice(
+        "How the release was made, for what pMSE is to be expected.",
+        {
+            "paired": "records were changed",
+            "independent": "a new sample",
+            "synthetic": "drawn from a model",
+        },
+        section=_MEASURES,
+        label="How the release was made",
+    )
+    ways: int = setting(
+        2,
+        "How many columns are tabulated together at most.",
+        section=_MEASURES,
+        label="Columns tabulated together, at most",
+        ge=1,
+        le=4,
+        served={"le": 3},
     )
     seed: int = seed("")
     threads: int | None = threads("")

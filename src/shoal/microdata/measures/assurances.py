@@ -1,0 +1,72 @@
+"""What a comparison says of singling out, linking and inference."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from shoal.microdata.measures.result import RISKS
+from shoal.report.making import Assurances
+
+if TYPE_CHECKING:
+    from shoal.microdata.measures.result import Comparison
+
+
+def assurances(found: "Sequence[Comparison]", settings: object = None) -> Assurances:
+    """Of several releases those of the one with the worst risk."""
+    result = max(found, key=lambda one: one.worst[1])
+    where = f"Of {result.name}, the worst of {len(found)} releases: " if len(found) > 1 else ""
+    over = ", ".join(result.quasi) + (
+        ", all that could be known by the look of the columns" if result.quasi_guessed else ""
+    )
+    alone = "at least one record is alone with its values" if result.k == 1 else "nobody is alone with them"
+    return Assurances(
+        f"for each attack another one: {_attackers(result)}. For K, somebody who knows the released values of {over}.",
+        f"{where}K of the release over {', '.join(result.quasi)} is {result.k}: {alone}. A missing value is a value of its own.",
+        where + _linked(result),
+        where + _inferred(result),
+    )
+
+
+def _attackers(result: "Comparison") -> str:
+    told: dict[str, list[str]] = {}
+    for attack in result.attacks:
+        told.setdefault(attack.knows, []).append(attack.title)
+    return "; ".join(f"{knows} ({', '.join(titles)})" for knows, titles in told.items()) or "none was tried"
+
+
+def _linked(result: "Comparison") -> str:
+    ways = [attack for attack in result.attacks if attack.title.startswith("linkage")]
+    if not ways:
+        return "Not measured: no attack that links records was tried."
+    text = (
+        f"the most successful of {len(ways)} ways to link is {ways[0].title}, with {ways[0].percent:.2f} %. "
+    )
+    if result.numbers:
+        scaling = dict(result.settings).get("scaling before distances", "min-max")
+        share = 100.0 * result.links_expected / max(1, result.records)
+        text += (
+            f"By distance the nearest record is the right one for {result.links_expected:,.1f} of {result.records:,} records "
+            f"({share:.2f} %) if all columns of numbers are known: values are scaled by {scaling}, and a tie of t records "
+            "counts 1/t. "
+        )
+    return (
+        text
+        + "Not measured: other ways to link, and how many people of the population are alike (shoal risk)."
+    )
+
+
+def _inferred(result: "Comparison") -> str:
+    text = ""
+    if result.numbers:
+        intervals = dict(result.settings).get("intervals", "±1% to ±10%")
+        text = (
+            f"{result.id:.2f} % of the true values lie in an interval around the released one ({intervals}), and "
+            f"{result.id_sd:.2f} % in one measured by standard deviations. "
+        )
+    others = [
+        attack
+        for attack in result.attacks
+        if attack.name not in RISKS and not attack.title.startswith("linkage")
+    ]
+    if others:
+        text += f"Other attacks: {'; '.join(f'{attack.title} {attack.percent:.2f} %' for attack in others)}. "
+    return text + "Not measured: what a class of records shares (shoal anonymity, with confidential columns)."

@@ -1,0 +1,148 @@
+"""What a release is still good for, by every measure that is asked for."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from math import comb
+from typing import Any
+
+from shoal.microdata.measures.mixed import MixedTables
+from shoal.microdata.measures.utility.classification import COLUMNS, Classification, classify
+from shoal.microdata.measures.utility.coefficients import TERMS, Coefficients, coefficients
+from shoal.microdata.measures.utility.eigenvalues import Eigenvalues, eigenvalues
+from shoal.microdata.measures.utility.marginals import TABLES, Marginals, marginals
+from shoal.microdata.measures.utility.propensity import Distinguished, Made, distinguish
+from shoal.search import Seeds
+
+UTILITY = ("pmse", "marginals", "coefficients", "eigenvalues", "classification")
+_LISTED = 10
+
+
+@dataclass(frozen=True)
+class Utility:
+    """What was measured; ``None`` (or nothing) for what was not asked for, or cannot be told of these columns."""
+
+    pmse: Distinguished | None = None
+    marginals: tuple[Marginals, ...] = ()
+    coefficients: Coefficients | None = None
+    eigenvalues: Eigenvalues | None = None
+    classification: Classification | None = None
+    left_out: tuple[str, ...] = ()
+
+    def notes(self, records: int) -> list[str]:
+        """What was left out, and what is that of a sample."""
+        found = list(self.left_out)
+        samples = {
+            "pMSE": self.pmse,
+            **{f"marginals of {_NUMBERS[one.ways]}": one for one in self.marginals},
+            "intervals of coefficients": self.coefficients,
+            "classification": self.classification,
+        }
+        sizes: dict[int, list[str]] = {}
+        for name, one in samples.items():
+            if one is not None and one.records < records:
+                sizes.setdefault(one.records, []).append(name)
+        for size, names in sizes.items():
+            found.append(f"{', '.join(names)}: that of a sample of {size:,} records")
+        if self.pmse is not None:
+            found += [f"pMSE is not computed with {text}" for text in self.pmse.left_out]
+            if unsettled := [one.model for one in self.pmse.models if not one.converged]:
+                found.append(
+                    f"the model of pMSE with {' and '.join(unsettled)} did not settle: it tells some records apart without error"
+                )
+        if self.coefficients is not None and self.coefficients.dropped:
+            found.append(
+                "dropped from the regressions, since other columns say the same: "
+                + ", ".join(self.coefficients.dropped)
+            )
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every figure, ready for JSON."""
+        return {
+            "pmse": None if self.pmse is None else _of_pmse(self.pmse),
+            "marginals": [_of_marginals(one) for one in self.marginals],
+            "coefficients": None if self.coefficients is None else _of_coefficients(self.coefficients),
+            "eigenvalues": None if self.eigenvalues is None else asdict(self.eigenvalues),
+            "classification": None if self.classification is None else _of_classes(self.classification),
+        }
+
+
+_NUMBERS = {1: "one column", 2: "two columns", 3: "three columns", 4: "four columns"}
+
+
+def measured_utility(
+    tables: MixedTables, names: Sequence[str], *, made: Made, ways: int, seeds: Seeds
+) -> Utility:
+    """Every measure named.
+
+    >>> import numpy as np
+    >>> table = MixedTables.of_numbers(np.eye(3), np.eye(3))
+    >>> measured_utility(table, ["eigenvalues"], made="paired", ways=2, seeds=Seeds(0)).eigenvalues.mean_change
+    0.0
+    """
+    columns = len(tables.columns)
+    counted: list[Marginals] = []
+    left_out = []
+    for size in range(1, min(ways, columns) + 1) if "marginals" in names else ():
+        one = marginals(tables, size, seeds=seeds)
+        if one is not None:
+            counted.append(one)
+        else:
+            left_out.append(
+                f"tables of {size} columns are not counted: there would be {comb(columns, size):,}, more than {TABLES:,}"
+            )
+    explained = coefficients(tables, seeds=seeds) if "coefficients" in names else None
+    if "coefficients" in names and explained is None and tables.names and columns > 1:
+        left_out.append(
+            f"no regressions: they need more records than columns, columns that vary, and at most {TERMS} terms"
+        )
+    return Utility(
+        distinguish(tables, made, seeds=seeds) if "pmse" in names else None,
+        tuple(counted),
+        explained,
+        eigenvalues(tables.before, tables.after) if "eigenvalues" in names else None,
+        classify(tables, seeds=seeds) if "classification" in names else None,
+        tuple(left_out),
+    )
+
+
+def _of_pmse(found: Distinguished) -> dict[str, Any]:
+    return {
+        "made": found.made,
+        "records": found.records,
+        "models": [asdict(model) for model in found.models],
+        "tree": {"pmse": found.tree_pmse, "auc": found.tree_auc},
+        "by_column": dict(found.by_column),
+        "left_out": list(found.left_out),
+    }
+
+
+def _of_marginals(found: Marginals) -> dict[str, Any]:
+    return {
+        "ways": found.ways,
+        "records": found.records,
+        "tables": len(found.every),
+        "mean_total_variation": found.mean,
+        "mean_hellinger": found.mean_hellinger,
+        "worst": [{**asdict(table), "columns": list(table.columns)} for table in found.every[:_LISTED]],
+    }
+
+
+def _of_coefficients(found: Coefficients) -> dict[str, Any]:
+    worst = found.worst
+    return {
+        "records": found.records,
+        "mean": found.mean,
+        "minimum": worst.minimum,
+        "worst": {"response": worst.response, "column": worst.worst},
+        "dropped": list(found.dropped),
+        "regressions": [asdict(regression) for regression in found.regressions],
+    }
+
+
+def _of_classes(found: Classification) -> dict[str, Any]:
+    return {
+        "records": found.records,
+        "mean_lost": found.mean_lost,
+        "predictions": [{**asdict(one), "lost": one.lost} for one in found.predictions[:COLUMNS]],
+    }
