@@ -2,6 +2,7 @@
 
 import io
 
+import numpy as np
 import polars as pl
 import pytest
 from tests.benchmark_data import benchmark_file
@@ -61,6 +62,21 @@ def test_amounts_that_are_all_different_are_no_identifiers():
     assert "identifier" not in {guessed(frame)[name] for name in all_different}
 
 
+def test_distinct_whole_numbers_alone_are_no_identifier_and_names_are():
+    """Whatever the columns are called."""
+    amounts = [round(1.08**place) + 7 * place for place in range(110)]
+    assert len(set(amounts)) == 110
+    first, last = (
+        ["Ada", "Bo", "Cleo", "Dag", "Eva"],
+        ["Berg", "Olsen", "Ruiz", "Weiss", "Young", "Zhou", "Abe"],
+    )
+    # Most names come several times: it is not that they are different which tells.
+    names = [f"{first[place % 5]} {last[place % 7]}" for place in range(100)] + ["Finn Holm"] * 10
+    frame = pl.DataFrame({"v1": amounts, "v2": names, "v3": [name.split()[0] for name in names]})
+    assert guessed(frame) == {"v1": "measurement", "v2": "identifier", "v3": "quasi-identifier"}
+    assert guessed(frame.rename({"v3": "given_name"}))["given_name"] == "identifier"
+
+
 def test_generated_people():
     invented = people(400, distribution="spain", min_age=16, max_age=74, postcodes=6, seeds=Seeds(1))
     roles = {
@@ -72,6 +88,22 @@ def test_generated_people():
         REC_RAND=pl.int_range(pl.len()) % 5, REC_INTELLIGENT=pl.int_range(pl.len()) // 80
     )
     assert wrong(booked, roles) == {}
+
+
+@pytest.mark.parametrize("count", [5, 20, 2000])
+def test_appointments_written_back_are_no_identifiers_whatever_their_numbers(count):
+    chance = np.random.default_rng(0)
+    shapes = {
+        "few": chance.integers(0, 5, count),
+        "none yet": np.full(count, -1),
+        "some": np.where(chance.random(count) < 0.3, -1, chance.integers(0, 5, count)),
+        "one for each": chance.permutation(count),
+        "in order": np.arange(count),
+        "texts": [f"room {place}" for place in range(count)],
+    }
+    for shape, values in shapes.items():
+        frame = pl.DataFrame({"REC_RAND": values, "REC_INTELLIGENT": values})
+        assert set(guessed(frame).values()) == {"quasi-identifier"}, shape
 
 
 def test_only_amounts_and_ages_are_averaged():

@@ -9,6 +9,7 @@ from shoal.cli.main import main
 from shoal.errors import InputError
 from shoal.microdata.grouping.api import group_attributes
 from shoal.microdata.grouping.methods import METHODS
+from shoal.microdata.grouping.report import facts
 from shoal.microdata.grouping.result import AttributeGrouping
 from shoal.search import Budget
 
@@ -139,6 +140,24 @@ def test_the_report_shows_the_search_and_every_operator(firms, tmp_path):
         assert words in page
     assert page.count("<svg") >= 2 + 4 + 1 + 6 * 3
     group_attributes(firms, 5, method="exact").report().html()
+
+
+def test_an_operator_alone_is_told_by_what_it_reached_itself():
+    # Of columns of noise in clusters of three one group is best by far, and splitting alone never comes near it.
+    noise = pl.DataFrame(np.random.default_rng(1).normal(size=(60, 8)), schema=[f"v{i}" for i in range(8)])
+    found = group_attributes(
+        noise, 3, columns=["*"], method="gomm", options=FAST, budget=Budget(iterations=2), alone=True
+    )
+    assert len(found.groups) == 1
+    for name, own in found.alone.items():
+        assert own.value == own.course.best[-1] == own.runs[0].score.value, name
+    split = found.alone["group split"]
+    assert len(split.groups) > 1 and split.value > found.score
+    assert f"group split alone (score {split.course.best[-1]:.4f})" in found.report().html()
+    told = dict(facts(found, None))["score by one operator alone"]
+    assert [part.rsplit(" ", 1)[0] for part in told.split(", ")] == list(found.alone)
+    assert f"group split {split.value:.4f}" in told
+    assert found.to_dict()["alone"]["group split"] == split.value
 
 
 def run(arguments, capsys):

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,11 +9,13 @@ from tests.microdata.grouping import published
 from shoal.errors import InputError
 from shoal.microdata.grouping import chromosome as operators
 from shoal.microdata.grouping import genetic
+from shoal.microdata.grouping.api import group_attributes
 from shoal.microdata.grouping.baselines import correlated_groups, uncorrelated_groups
 from shoal.microdata.grouping.chromosome import Chromosome, created, crossed, random_chromosome
+from shoal.microdata.grouping.evaluator import score_from_scratch
 from shoal.microdata.grouping.genetic import DGommOptions, GommOptions
 from shoal.microdata.grouping.methods import METHODS
-from shoal.microdata.grouping.problem import GroupingProblem, groups_of
+from shoal.microdata.grouping.problem import GroupingProblem, Scoring, groups_of
 from shoal.microdata.grouping.verify import verify
 from shoal.search import Budget, Seeds
 from shoal.search.conformance import Suite, checks
@@ -276,3 +280,72 @@ def test_published_scores_are_reached_in_the_best_of_ten(data, k, score):
 def test_what_is_no_problem_is_refused_when_it_is_made(table, k, text):
     with pytest.raises(InputError, match=text):
         GroupingProblem.of(table, k)
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.2, 0.8, 1.0])
+def test_loss_and_risk_weigh_as_asked(weight):
+    generator = np.random.default_rng(3)
+    table = generator.normal(size=(60, 2)) @ generator.normal(size=(2, 4)) + 0.3 * generator.normal(
+        size=(60, 4)
+    )
+    problem = GroupingProblem.of(table, 4, Scoring(loss_weight=weight))
+    best = METHODS["exact"].solve(problem, None, budget=Budget(), seeds=Seeds(0))
+    verify(problem, best)
+    score = best.score
+    assert best.value == pytest.approx(weight * score.il + (1 - weight) * (score.id + score.dld) / 2)
+    assert best.optimal and best.bound <= best.value + 1e-9
+    every = [_score(problem, labels) for labels in itertools.product(range(4), repeat=4)]
+    assert best.value == pytest.approx(min(every), abs=1e-7)
+    found = genetic.solve(problem, GommOptions(population=20, generations=10))
+    verify(problem, found)
+    assert found.value >= best.value - 1e-9
+
+
+def _score(problem, labels):
+    groups = [[a for a, own in enumerate(labels) if own == label] for label in dict.fromkeys(labels)]
+    return score_from_scratch(problem, tuple(map(tuple, groups))).value
+
+
+def test_a_weight_outside_0_and_1_is_refused():
+    import polars as pl
+
+    frame = pl.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), schema=["a", "b"])
+    with pytest.raises(InputError, match="weight of the loss"):
+        group_attributes(frame, 3, loss_weight=1.5)
+
+
+def test_a_run_ends_when_its_mean_is_stable(small):
+    found = genetic.solve(small, GommOptions(population=8, generations=400, stable=5))
+    means = found.course.mean
+    assert found.work < 400 and len(set(means[-6:])) == 1
+    assert all(len(set(means[at : at + 6])) > 1 for at in range(len(means) - 6))
+
+
+def test_many_records_are_searched_on_a_sample_and_scored_whole():
+    generator = np.random.default_rng(4)
+    table = generator.normal(size=(620, 2)) @ generator.normal(size=(2, 5)) + generator.normal(size=(620, 5))
+    problem = GroupingProblem.of(table, 3)
+    options = GommOptions(population=12, generations=4, sample=300)
+    found = genetic.solve(problem, options, seeds=Seeds(7))
+    assert found.sampled == 300
+    assert found.value == pytest.approx(score_from_scratch(problem, found.groups).value)
+    assert [point.value for point in found.history if point.value is not None] == [found.value]
+    verify(problem, found)
+    again = genetic.solve(problem, options, seeds=Seeds(7), threads=2)
+    assert (again.partition, again.value, again.course) == (found.partition, found.value, found.course)
+    # The five best by the sample and one group of all columns were looked at.
+    together = score_from_scratch(problem, (tuple(range(5)),)).value
+    assert found.value <= together + 1e-9
+    whole = genetic.solve(problem, options.model_copy(update={"sample": 310}), seeds=Seeds(7))
+    assert whole.sampled is None
+
+
+def test_the_result_says_that_a_sample_was_searched():
+    import polars as pl
+
+    frame = pl.DataFrame(np.random.default_rng(2).normal(size=(450, 3)), schema=["a", "b", "c"])
+    options = {"population": 6, "generations": 2, "sample": 200}
+    result = group_attributes(frame, 2, columns=["a", "b", "c"], method="gomm", options=options)
+    assert result.to_dict()["records_compared"] == 200
+    assert any("sample of 200 records" in note for note in result.notes)
+    assert result.records == 450

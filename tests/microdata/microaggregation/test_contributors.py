@@ -145,7 +145,7 @@ def test_the_check_counts_contributors_itself():
     zero = np.where(result.labels == 0, 0.0, 1.0)
     first = int(np.flatnonzero(result.labels == 0)[0])
     zero[first] = 1.0
-    with pytest.raises(AssertionError, match="made of 1 records, fewer than k = 5"):
+    with pytest.raises(AssertionError, match="made of 1 contributors, fewer than k = 5"):
         replace(result, _check=replace(check, weights=zero)).verify()
     heavy = np.ones(60)
     heavy[first] = 1000.0

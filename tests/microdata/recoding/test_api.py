@@ -323,6 +323,14 @@ def test_whole_households_are_counted() -> None:
     assert shoal.recode(data.head(4), ["sex"], 1, household="h", method="lattice").k_households == 2
 
 
+def test_too_few_values_for_a_mean_are_refused_by_what_recoding_can_do() -> None:
+    data = pl.DataFrame({"sex": ["f"] * 6 + ["m"] * 6, "cost": [1.0, 2.0, *[None] * 4, *range(6)]})
+    with pytest.raises(
+        shoal.InputError, match=r"2 values in 1 of 2 classes of equal keys, fewer than k = 3.*average=, drop"
+    ):
+        shoal.recode(data, ["sex"], 3, average=["cost"])
+
+
 def test_numbers_are_averaged_within_the_classes() -> None:
     data = families()
     safe = shoal.recode(data, ["age", "sex"], 4, average=["cost"], method="lattice", hierarchies=AGES)

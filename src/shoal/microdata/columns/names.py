@@ -69,7 +69,9 @@ def meanings(name: str) -> frozenset[Meaning]:
     ([<Meaning.CODE: 'a code'>, <Meaning.POSTCODE: 'a postcode'>], [])
     """
     words = words_of(name)
-    return frozenset(meaning for meaning in _WORDS if _pattern(meaning).search(words))
+    return frozenset(
+        meaning for meaning in _WORDS if _said(meaning, words) and _pattern(meaning).search(words)
+    )
 
 
 def only_says(name: str, *allowed: Meaning) -> bool:
@@ -80,10 +82,21 @@ def only_says(name: str, *allowed: Meaning) -> bool:
     """
     rest = words_of(name)
     for meaning in allowed:
-        rest = _pattern(meaning).sub(" ", rest)
+        if _said(meaning, rest):
+            rest = _pattern(meaning).sub(" ", rest)
     return not re.sub(
         r"\b(\d+|de|del|der|des|du|di|do|da|of|the|la|el|le|ori|orig|original)\b", "", rest
     ).strip()
+
+
+def _said(meaning: Meaning, words: str) -> bool:
+    """Whether all letters of one of its words are there; if not, its pattern, which takes long to compile, cannot match."""
+    return any(all(part in words for part in parts) for parts in _parts(meaning))
+
+
+@lru_cache
+def _parts(meaning: Meaning) -> list[list[str]]:
+    return [word.replace("*", "+").split("+") for word in _WORDS[meaning]]
 
 
 @lru_cache

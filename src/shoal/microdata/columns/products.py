@@ -21,14 +21,28 @@ def released_records(subject: str) -> Product:
     )
 
 
-def record_links() -> Product:
-    """Which released record is which original one, for comparing them."""
+def released_parts(subject: str) -> Product:
+    """The released records as a folder of Parquet files, read back and checked where they were written."""
+    return Product(
+        "output",
+        "Where to write.",
+        lambda result, settings: result.stage,
+        form="parts",
+        short="-o",
+        metavar="DATA",
+        check=lambda result, settings: result.verify,
+        subject=subject,
+    )
+
+
+def record_links(title: str = "") -> Product:
+    """Which released record is which original one, for comparing them; without a title nobody downloads it from a page."""
     return Product(
         "record_links",
         "Write which released record is which, for 'shoal compare'; internal.",
         lambda result, settings: result.record_links.csv(),
         form="text",
         internal=True,
-        # Beside the release of a run, for comparing it; nobody downloads it.
-        files=(("record-links.csv", ""),),
+        # Beside the release of a run, for comparing it.
+        files=(("record-links.csv", title),),
     )

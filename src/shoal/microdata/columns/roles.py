@@ -13,7 +13,7 @@ from shoal.microdata.columns.names import Meaning, meanings, only_says, words_of
 from shoal.microdata.columns.shapes import Shape
 
 Role = Literal[
-    "identifier", "quasi-identifier", "measurement", "weight", "household", "confidential", "other"
+    "identifier", "quasi-identifier", "measurement", "weight", "household", "unit", "confidential", "other"
 ]
 
 #: The roles of a column, in the words of those who use sdcMicro.
@@ -26,9 +26,13 @@ ROLES_IN_WORDS: dict[str, str] = {
     "measurement": "a number that measures something: income, turnover, blood pressure; averaged",
     "weight": "how many people a record stands for; never averaged, and known to who knows the sample",
     "household": "the number of a household or another group that joins records; never averaged",
+    "unit": "whose records these are, where somebody has several: K counts each once; said by hand, never guessed",
     "confidential": "what an intruder wants to learn and does not know: a diagnosis, a verdict",
     "other": "says nothing of anybody: empty, the same for all, or technical",
 }
+
+#: Roles of columns that say who somebody is, and go from a release unless somebody says otherwise.
+REMOVED: tuple[Role, ...] = ("identifier", "unit")
 
 #: Roles that an intruder could know of somebody when the column is released as it is.
 KNOWABLE: tuple[Role, ...] = ("identifier", "quasi-identifier", "measurement", "weight")
@@ -64,8 +68,9 @@ def guess_roles(frame: Any) -> tuple[Guess, ...]:
     Returns
     -------
     tuple of Guess
-        For each column its ``role`` (identifier, quasi-identifier, measurement, weight, household, confidential or
-        other), the ``kind`` of values in a few words and the ``reason`` in a sentence; none of them holds a value.
+        For each column its ``role`` (identifier, quasi-identifier, measurement, weight, household, confidential or other;
+        ``unit`` is for those who correct them), the ``kind`` of values in a few words and the ``reason`` in a sentence; none
+        of them holds a value.
 
     Raises
     ------
@@ -119,6 +124,20 @@ def _numbers_with_faults(name: str, said: frozenset[Meaning], shape: Shape, of_b
         return None
     kind = f"numbers but for {faults}"
     return Guess(name, meant.role, kind, f"its values are {kind}", fault=str(faults))
+
+
+def guess_with_nested(names: Sequence[str], looked_at: Any) -> tuple[Guess, ...]:
+    """The guesses for all columns of records that are elsewhere, of which some were looked at.
+
+    Lists and structures are not among those: they measure nothing and may be known, as they are judged in a frame.
+
+    >>> import polars as pl
+    >>> [(guess.column, guess.role) for guess in guess_with_nested(["visits", "age"], pl.DataFrame({"age": [31, 40]}))]
+    [('visits', 'quasi-identifier'), ('age', 'quasi-identifier')]
+    """
+    seen = {guess.column: guess for guess in guess_roles(looked_at)}
+    why = "it may be known, and it measures nothing"
+    return tuple(seen.get(name) or Guess(name, "quasi-identifier", "a class", why) for name in names)
 
 
 def with_roles(guesses: Sequence[Guess], roles: Mapping[str, str]) -> tuple[Guess, ...]:

@@ -4,7 +4,8 @@ import re
 from typing import Annotated, Any, Literal, TypeAlias
 
 from shoal.microdata.columns.orders import orders_in_words, parse_orders
-from shoal.settings import Spelling, groups_in_words, split_groups
+from shoal.settings import Spelling
+from shoal.written_values import groups_in_words, in_groups, split_groups
 
 
 def _in_words(ordinal: Any) -> str:
@@ -16,7 +17,7 @@ def _in_words(ordinal: Any) -> str:
 #: Columns whose order counts, not their values; of texts each with its values, lowest first.
 Ordinal: TypeAlias = Annotated[
     list[str] | dict[str, list[str] | None],
-    Spelling("orders", '"a,b=low<high"', parse_orders, _in_words),
+    Spelling("orders", '"a,b=low<high"', parse_orders, _in_words, names=list),
 ]
 
 
@@ -27,7 +28,7 @@ def _groups_or_auto(text: str) -> Any:
 #: Groups of columns, or ``auto``: they are looked for.
 GroupsOrAuto: TypeAlias = Annotated[
     list[list[str]] | Literal["auto"],
-    Spelling("groups", '"a,b;c,d"|auto', _groups_or_auto, groups_in_words),
+    Spelling("groups", '"a,b;c,d"|auto', _groups_or_auto, groups_in_words, names=in_groups),
 ]
 
 
@@ -45,6 +46,20 @@ def _split_hierarchies(texts: str | list[str]) -> dict[str, str]:
     return found
 
 
+def _is_rule(text: str) -> bool:
+    from shoal.microdata.columns.hierarchies.builders import is_rule
+
+    return is_rule(text)
+
+
+def _are_rules(given: dict[str, str]) -> None:
+    from shoal.microdata.columns.hierarchies.given import read_given
+
+    for name, text in given.items():
+        if _is_rule(text):
+            read_given(text, name)
+
+
 #: For columns what their values become, level by level: a file (in the workbench data), or a rule.
 HierarchyTexts: TypeAlias = Annotated[
     dict[str, str],
@@ -54,5 +69,8 @@ HierarchyTexts: TypeAlias = Annotated[
         _split_hierarchies,
         lambda given: "; ".join(f"{name}={text}" for name, text in given.items()),
         repeated=True,
+        names=list,
+        places=lambda given: [text for text in given.values() if not _is_rule(text)],
+        check=_are_rules,
     ),
 ]

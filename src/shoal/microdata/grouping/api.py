@@ -20,8 +20,9 @@ from shoal.microdata.grouping.result import AttributeGrouping
 from shoal.microdata.grouping.solution import Grouping
 from shoal.microdata.grouping.verify import verify
 from shoal.microdata.microaggregation.construct.mdav import Bounds
-from shoal.numbers import counted
+from shoal.numbers import counted, number
 from shoal.search import Budget, Observer, Seeds, silent
+from shoal.search.observer import Witness
 from shoal.search.threads import usable_threads
 from shoal.sources.not_numbers import why_not_numeric
 
@@ -42,6 +43,7 @@ def group_attributes(
     options: Mapping[str, Any] | None = None,
     variant: Variant = "compatible",
     bounds: Bounds = "compatible",
+    loss_weight: float = 0.5,
     missing: Missing = "aside",
     alone: bool = False,
     budget: Budget | None = None,
@@ -69,6 +71,8 @@ def group_attributes(
         How groupings are scored: as in the published tables of GOMM, or as its text says.
     bounds : {"compatible", "strict"}, default "compatible"
         Whether the last cluster may be smaller than k when scoring.
+    loss_weight : float, default 0.5
+        How much of the score is information loss, between 0 and 1; interval disclosure and linkage share the rest.
     missing : {"aside", "refuse"}, default "aside"
         Records with a missing value are left out of the search, or refused.
     alone : bool, default False
@@ -116,6 +120,7 @@ def group_attributes(
     check_choice("bounds", bounds, get_args(Bounds))
     check_choice("missing", missing, get_args(Missing))
     check_k(k)
+    number(loss_weight, "the weight of the loss", least=0.0, most=1.0)
     chosen = METHODS[method]
     chosen.configure(options)
     data = read_frame(frame)
@@ -141,10 +146,11 @@ def group_attributes(
         table = table[~gaps]
         if table.shape[0] == 0:
             raise InputError("every record has a missing value in the columns to group")
-    problem = GroupingProblem.of(table, k, Scoring.of(variant, bounds))
+    problem = GroupingProblem.of(table, k, Scoring.of(variant, bounds, loss_weight))
     flat = [name for name, column in zip(names, table.T, strict=True) if (column == column[0]).all()]
     if flat:
         notes.append(f"columns that do not vary change nothing, wherever they are: {', '.join(flat)}")
+    witness = Witness(observer)
     if groups is not None:
         found = _scored(problem, [[names.index(name) for name in group] for group in groups if group])
     else:
@@ -154,8 +160,14 @@ def group_attributes(
             budget=budget or Budget(),
             seeds=Seeds(seed),
             threads=threads,
-            observer=observer,
+            observer=witness,
         )
+    if found.sampled is not None:
+        notes.append(
+            f"groupings were compared on a sample of {found.sampled:,} records while searching; the score is that of all "
+            f"{problem.m:,}"
+        )
+    witness.verification()
     verify(problem, found)
     return AttributeGrouping(
         method=method,
@@ -173,6 +185,7 @@ def group_attributes(
             *(dict(options or {}).items()),
             ("scoring", variant),
             ("cluster sizes when scoring", bounds),
+            ("weight of the loss in the score", loss_weight),
             ("seed", seed),
         ),
         alone=_each_alone(problem, budget or Budget(), seed, threads, observer) if alone else {},
@@ -222,13 +235,13 @@ def _warnings(problem: GroupingProblem, found: Grouping) -> list[str]:
 def _each_alone(
     problem: GroupingProblem, budget: Budget, seed: int | None, threads: int, observer: Observer
 ) -> dict[str, Grouping]:
-    """GOMM with one operator only, for each of them; together they may take as long as the search itself."""
-    from shoal.microdata.grouping.genetic import OPERATOR_NAMES, GommOptions, solve
+    """What GOMM reaches with one operator only, for each; together they may take as long as the search itself."""
+    from shoal.microdata.grouping.genetic import OPERATOR_NAMES, GommOptions, solve_as_published
 
     seconds = None if budget.seconds is None else budget.seconds / len(OPERATOR_NAMES)
     share = replace(budget, seconds=seconds, target=None)
     return {
-        name: solve(
+        name: solve_as_published(
             problem,
             GommOptions.alone(name),
             budget=share,

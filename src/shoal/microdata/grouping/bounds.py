@@ -20,8 +20,9 @@ def lower_bound(problem: GroupingProblem) -> float:
     >>> round(float(lower_bound(problem)), 2)
     13.27
     """
-    loss = 50.0 / problem.sst if problem.sst > 0 else 0.0
-    disclosure = 25.0 / (problem.m * problem.n * len(problem.scoring.widths))
+    weights = problem.scoring
+    loss = 100.0 * weights.loss_weight / problem.sst if problem.sst > 0 else 0.0
+    disclosure = 100.0 * weights.risk_weight / (problem.m * problem.n * len(problem.scoring.widths))
     total = 0.0
     for column in problem.points.T:
         together = loss * _least_error(column, min(problem.sizes))

@@ -6,6 +6,8 @@ Squared errors and interval disclosure add up over groups, and so do the distanc
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,8 @@ from shoal.microdata.microaggregation.solution import group_means
 from shoal.search import Run
 
 MEMORY_MB = 512
+# What scoring consists of, as it is profiled.
+PROFILED = CLUSTERING, MEASURING, LINKING = ("clustering", "loss and intervals", "linkage")
 
 
 class Evaluator:
@@ -49,6 +53,8 @@ class Evaluator:
         self._order = np.arange(problem.m)
         self._widths = np.array(problem.scoring.widths)
         self._executor = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        # CPU seconds of each call, by what was done; threads only ever append.
+        self._spent: dict[str, list[float]] = {what: [] for what in PROFILED}
 
     def __enter__(self) -> "Evaluator":
         return self
@@ -61,6 +67,11 @@ class Evaluator:
     def saved(self) -> int:
         """How many clusterings did not have to be made."""
         return max(0, self.asked - self.clustered)
+
+    @property
+    def profile(self) -> tuple[tuple[str, float, int], ...]:
+        """What was done, its CPU seconds in all, and how often."""
+        return tuple((what, sum(seconds), len(seconds)) for what, seconds in self._spent.items())
 
     @property
     def pool(self) -> Pool:
@@ -102,6 +113,7 @@ class Evaluator:
             il=self.problem.loss_percent(sum(float(self._pool.sse[slot]) for slot in slots)),
             id=self.problem.disclosure_percent(sum(int(self._pool.hits[slot]) for slot in slots)),
             dld=100.0 * links / self.problem.m,
+            loss_weight=self.problem.scoring.loss_weight,
         )
 
     def grouping(
@@ -121,6 +133,7 @@ class Evaluator:
             evaluations=evaluations,
             clustered=self.clustered,
             saved=self.saved,
+            profile=self.profile,
             **more,
             **run.closing(),
         )
@@ -153,15 +166,22 @@ class Evaluator:
         problem = self.problem
         columns = np.array(members(mask), dtype=np.int64)
         scoring = problem.scoring
+        began = thread_time()
         labels = mdav_labels(
             problem.points[:, columns], problem.k, bounds=scoring.bounds, distance=scoring.distance
         )
+        clustered = thread_time()
         around = scoring.around == "protected"
         self._pool.fill(slot, problem.points, columns, labels, self._widths, around)
+        self._spent[CLUSTERING].append(clustered - began)
+        self._spent[MEASURING].append(thread_time() - clustered)
 
     def _links(self, partition: Partition) -> int:
         slots, problem = self.slots(partition), self.problem
-        return int(count_links(problem.points, self._pool, slots, self._killers, self._order, problem.m))
+        began = thread_time()
+        links = int(count_links(problem.points, self._pool, slots, self._killers, self._order, problem.m))
+        self._spent[LINKING].append(thread_time() - began)
+        return links
 
     def _each(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         if self._executor is None or len(items) < 2:
@@ -173,7 +193,8 @@ def score_from_scratch(problem: GroupingProblem, groups: tuple[tuple[int, ...], 
     """The score of a grouping, by protecting the whole table and measuring it."""
     released = protect(problem, groups)
     scoring = problem.scoring
-    return fitness(problem.points, released, scaling="none", widths=scoring.widths, around=scoring.around)
+    found = fitness(problem.points, released, scaling="none", widths=scoring.widths, around=scoring.around)
+    return replace(found, loss_weight=scoring.loss_weight)
 
 
 def protect(problem: GroupingProblem, groups: tuple[tuple[int, ...], ...]) -> np.ndarray:

@@ -111,13 +111,14 @@ def _cluster_all(evaluator: Evaluator, run: Run) -> bool:
 def _tree(evaluator: Evaluator, limit: float) -> tuple[Tree, int]:
     """The branches to look through, and how many partitions they hold."""
     problem, pool = evaluator.problem, evaluator.pool
-    n = problem.n
+    n, weights = problem.n, problem.scoring
     full = 2**n - 1
     slot_of = np.zeros(full + 1, dtype=np.int64)
     slot_of[1:] = evaluator.slots(tuple(range(1, full + 1)))
     cost = np.zeros(full + 1)
     cost[1:] = [
-        problem.loss_percent(pool.sse[s]) / 2 + problem.disclosure_percent(pool.hits[s]) / 4
+        weights.loss_weight * problem.loss_percent(pool.sse[s])
+        + weights.risk_weight * problem.disclosure_percent(pool.hits[s])
         for s in slot_of[1:]
     ]
     best = cheapest_partitions(cost)
@@ -190,7 +191,8 @@ class _Explorer:
         problem = self._problem
         found = np.zeros(problem.n, dtype=np.int64)
         known = (problem.points, self._pool, self._tree, self._tried)
-        score = explore(*known, 25.0 / problem.m, first, last, value, found)
+        per_link = 100.0 * problem.scoring.risk_weight / problem.m
+        score = explore(*known, per_link, first, last, value, found)
         masks = [int(mask) for mask in found if mask]
         return float(score), tuple(sorted(masks, key=lambda mask: mask & -mask))
 

@@ -14,6 +14,7 @@ def run(settings: GroupSettings, place: Workplace) -> "AttributeGrouping":
     """Find the groups, or score those that are given."""
     from shoal.microdata.grouping.api import group_attributes
 
+    place.say("reading")
     records = place.records(settings.data)
     place.say("searching")
     return call(group_attributes, settings, place, records.frame)

@@ -30,13 +30,19 @@ class Scoring:
     widths: tuple[float, ...] = WIDTHS
     around: Around = "protected"
     scaling: Scaling = "min-max"
+    loss_weight: float = 0.5
+
+    @property
+    def risk_weight(self) -> float:
+        """How much interval disclosure counts, and linkage as much."""
+        return (1.0 - self.loss_weight) / 2.0
 
     @classmethod
-    def of(cls, variant: Variant, bounds: "Bounds" = "compatible") -> "Scoring":
-        """The scoring of a variant, with the clustering's bounds as asked for."""
+    def of(cls, variant: Variant, bounds: "Bounds" = "compatible", loss_weight: float = 0.5) -> "Scoring":
+        """The scoring of a variant, with the clustering's bounds and the weight of the loss as asked for."""
         if variant == "literal":
-            return cls("euclidean", bounds, (0.10,), "original", "none")
-        return cls(bounds=bounds)
+            return cls("euclidean", bounds, (0.10,), "original", "none", loss_weight)
+        return cls(bounds=bounds, loss_weight=loss_weight)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.microdata.grouping.assurances import assurances as assurances
+from shoal.microdata.grouping.definitions import DEFINITIONS
 from shoal.operation import Rows
 from shoal.report import charts
+from shoal.report.definitions import told
 from shoal.report.page import Page
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ def facts(result: "AttributeGrouping", settings: object) -> list[tuple[str, Any]
     found = result.solution
     least = "no bound is known" if result.bound is None else f"no grouping scores below {result.bound:.4f}"
     proof = ", proved optimal" if result.optimal else f"; {least}"
+    alone = ", ".join(f"{name} {own.value:.4f}" for name, own in result.alone.items())
     return [
         ("score", f"{result.score:.4f}{proof}"),
         ("information loss", f"{result.il:.2f} %"),
@@ -42,6 +46,7 @@ def facts(result: "AttributeGrouping", settings: object) -> list[tuple[str, Any]
             f"{result.method}, {found.evaluations:,} groupings, {found.clustered:,} clusterings "
             f"({found.saved:,} saved), stopped by {found.stopped_by}",
         ),
+        *([("score by one operator alone", alone)] if alone else []),
     ]
 
 
@@ -67,13 +72,7 @@ def page(result: "AttributeGrouping", settings: object = None) -> Page:
     out.section("Result")
     out.facts(
         [
-            ("score (IL/2 + ID/4 + DLD/4)", f"{result.score:.4f}"),
-            ("proved optimal", result.optimal),
-            ("no grouping scores below", "not known" if result.bound is None else f"{result.bound:.4f}"),
-            ("information loss IL", f"{result.il:.2f} %"),
-            ("interval disclosure ID", f"{result.id:.2f} %"),
-            ("linkage by distance DLD", f"{result.dld:.2f} %"),
-            ("groupings looked at", found.evaluations),
+            *told(DEFINITIONS, result.to_dict(), DEFINITIONS),
             ("clusterings made", found.clustered),
             ("clusterings saved", found.saved),
             ("records left out", result.left_out),
@@ -121,11 +120,17 @@ def _course(out: Page, result: "AttributeGrouping") -> None:
             {"best": list(enumerate(course.best)), "mean of the population": list(enumerate(course.mean))},
             x="generation",
             y="score",
+            steps=False,
         ),
-        "Best and mean score by generation.",
+        "Best and mean score by generation"
+        + (
+            "."
+            if result.solution.sampled is None
+            else f", on a sample of {result.solution.sampled:,} records."
+        ),
     )
     out.chart(
-        charts.lines({"groups": list(enumerate(course.groups))}, x="generation", y="groups"),
+        charts.lines({"groups": list(enumerate(course.groups))}, x="generation", y="groups", steps=False),
         "Mean number of groups in the population: first it adapts, then attributes are exchanged.",
     )
 
@@ -172,7 +177,7 @@ def _operators(out: Page, statistics: "OperatorStatistics", how: str) -> None:
             for row, name in enumerate(statistics.operators)
         }
         if any(series.values()):
-            out.chart(charts.lines(series, x="generation", y=axis), title)
+            out.chart(charts.lines(series, x="generation", y=axis, steps=False), title)
     out.note(
         "In the last generations lifetimes are too short and too many children are unused: the search ends."
     )
@@ -190,7 +195,7 @@ def _alone(out: Page, result: "AttributeGrouping") -> None:
             for name, found in result.alone.items()
         }
         out.chart(
-            charts.lines(curves, x="generation", y="best score / that of all"),
+            charts.lines(curves, x="generation", y="best score / that of all", steps=False),
             "Best score of an operator alone, divided by that of all together.",
         )
     for name, found in result.alone.items():

@@ -45,7 +45,7 @@ class AttributeGrouping(Glance):
 
     @property
     def score(self) -> float:
-        """IL/2 + ID/4 + DLD/4."""
+        """w·IL + (1 − w)·(ID + DLD)/2; w is ½ unless somebody weighs loss and risk otherwise."""
         return self.solution.score.value
 
     @property
@@ -89,6 +89,7 @@ class AttributeGrouping(Glance):
             "il": self.il,
             "id": self.id,
             "dld": self.dld,
+            "loss_weight": self.solution.score.loss_weight,
             "bound": self.bound,
             "optimal": self.optimal,
             "generations": found.work if found.course.best else 0,
@@ -97,6 +98,7 @@ class AttributeGrouping(Glance):
             "clusterings": found.clustered,
             "clusterings_saved": found.saved,
             "records": self.records,
+            "records_compared": self.records if found.sampled is None else found.sampled,
             "left_out": self.left_out,
             "smallest_cluster": self.smallest_cluster,
             "stopped_by": str(found.stopped_by),
@@ -107,10 +109,12 @@ class AttributeGrouping(Glance):
             ],
             "notes": list(self.notes),
             "warnings": list(self.warnings),
+            **({"alone": {name: own.value for name, own in self.alone.items()}} if self.alone else {}),
         }
 
     def report(self) -> Any:
         """The report as a page; ``.write(path)`` writes it."""
-        from shoal.microdata.grouping.report import page
+        from shoal.microdata.grouping.report import DEFINITIONS, assurances, page
+        from shoal.report.python_call import completed
 
-        return page(self)
+        return completed(page(self), self, assurances(self), DEFINITIONS)

@@ -34,6 +34,14 @@ class GroupSettings(SearchSettings):
         section=_SCORING,
         label="The last cluster",
     )
+    loss_weight: float = setting(
+        0.5,
+        "How much of the score is loss (0 to 1); the rest is risk.",
+        section=_SCORING,
+        label="Weight of the loss in the score",
+        ge=0.0,
+        le=1.0,
+    )
     missing: Literal["aside", "refuse"] = choice(
         "Records with missing values.",
         {"aside": "are left out of the search", "refuse": "are refused"},

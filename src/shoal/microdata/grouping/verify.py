@@ -26,7 +26,8 @@ def verify(problem: GroupingProblem, solution: Grouping) -> None:
     for name, percent in found.items():
         claimed = getattr(solution.score, name)
         assert abs(claimed - percent) <= 1e-7, f"{name} is {percent}, not {claimed} as claimed"
-    score = found["il"] / 2 + found["id"] / 4 + found["dld"] / 4
+    weight = problem.scoring.loss_weight
+    score = weight * found["il"] + (1.0 - weight) * (found["id"] + found["dld"]) / 2.0
     assert abs(solution.value - score) <= 1e-7, f"the score is {score}, not {solution.value}"
     assert solution.bound is None or solution.bound <= score + 1e-7, "the bound is above the score"
     assert not solution.optimal or solution.bound is not None, "optimal without a bound to show it"

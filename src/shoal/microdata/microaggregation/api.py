@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import narwhals as nw
 import numpy as np
 
-from shoal.anonymity.measure import anonymity
 from shoal.arguments import checked
 from shoal.errors import InputError, messages, parameter, unknown
+from shoal.microdata.anonymity.api import anonymity
 from shoal.microdata.columns.attributes import Attribute, read_attribute, write_attribute
 from shoal.microdata.columns.column_choice import choose_columns
 from shoal.microdata.columns.inputs import (
@@ -21,10 +21,12 @@ from shoal.microdata.columns.inputs import (
     check_quasi,
     read_attribute_weights,
     read_frame,
+    read_owners,
     read_sample_weights,
     read_strata,
     records_to_keep,
     start_labels,
+    with_one_zero,
 )
 from shoal.microdata.columns.orders import Orders, read_orders, remarks_on_orders
 from shoal.microdata.columns.record_links import RecordLinks, released_numbers
@@ -32,7 +34,7 @@ from shoal.microdata.columns.roles import Guess, guess_roles, knowable, with_rol
 from shoal.microdata.columns.sorting import sorted_by_release
 from shoal.microdata.grouping.automatic import choose_groups, release_fitness
 from shoal.microdata.measures.before_after import measure_changes
-from shoal.microdata.microaggregation.aggregate import Aggregate
+from shoal.microdata.microaggregation.aggregate import MEDIAN_TELLS, Aggregate
 from shoal.microdata.microaggregation.contributors import Contributions, check_contributors, join_short_groups
 from shoal.microdata.microaggregation.methods import METHODS
 from shoal.microdata.microaggregation.partitioning import Bounded, Partitioning, Shares
@@ -49,6 +51,7 @@ from shoal.microdata.microaggregation.warnings import (
 from shoal.numbers import counted, whole
 from shoal.search import Budget, Observer, Seeds, silent
 from shoal.search.budget import most_telling
+from shoal.search.observer import Progress, Witness
 from shoal.search.threads import usable_threads
 
 if TYPE_CHECKING:
@@ -79,6 +82,7 @@ def microaggregate(
     roles: Mapping[str, str] | None = None,
     unit: str | None = None,
     start: Any = None,
+    bound: bool = True,
     budget: Budget | None = None,
     seed: int | None = 0,
     threads: int | None = None,
@@ -130,12 +134,15 @@ def microaggregate(
     roles : mapping of str to str, optional
         Corrections of the roles that ``guess_roles`` guesses, by column.
     unit : str, optional
-        The column that says whose records these are; K counts distinct units.
+        The column that says whose records these are: K counts distinct units, and so does every group, which holds at
+        least k of them.
     start : array of int, optional
         Begin the search from these groups: one number for each record. For one group of columns only.
+    bound : bool, default True
+        Whether to prove how little any grouping could lose; without it all the time is for the search.
     budget : Budget, optional
-        How long to search: iterations, seconds, or the loss in percent that is enough. By default the usual amount of
-        work, so that the same seed gives the same result on any machine.
+        How long to search and to prove: iterations, seconds, or the loss in percent that is enough. By default the usual
+        amount of work, so that the same seed gives the same result on any machine.
     seed : int or None, default 0
         Where randomness begins; ``None`` begins from the system's entropy.
     threads : int, optional
@@ -245,15 +252,21 @@ def microaggregate(
     if weights is not None:
         notes.append(f"means, deviations and correlations before and after are weighted by {sample_weights}")
     strata = read_strata(data, by, k, keep)
-    contributions = {name: Contributions.to(attributes[name], weights) for name in names}
-    check_contributors(list(contributions.values()), k, strata)
+    owners = None if unit is None else read_owners(data, unit)
+    contributions = {name: Contributions.to(attributes[name], weights, owners) for name in names}
+    members_of = [] if unit is None or owners is None else [Contributions.of_members(unit, owners)]
+    check_contributors([*members_of, *contributions.values()], k, strata, unit)
     factors = read_attribute_weights(names, attribute_weights)
     begin = None if start is None else start_labels(start, keep, len(column_groups))
     notes += remarks_on_constants(list(attributes.values())) + remarks_on_skew(list(attributes.values()))
 
-    shares = Shares(budget or Budget(), len(column_groups) * n)
-    randomness = Seeds(seed), threads, observer
-    partitioning = Partitioning(METHODS[method], options, k, largest, strata, begin, shares, *randomness)
+    shares = Shares(budget or Budget(), len(column_groups) * n, bounded=bound)
+    witness = Witness(observer)
+    witness(Progress(0, 0.0, phase="searching"))
+    randomness = Seeds(seed), threads, witness
+    partitioning = Partitioning(
+        METHODS[method], options, k, largest, strata, begin, shares, *randomness, bound
+    )
     released: dict[str, np.ndarray] = {}
     parts = []
     bound_hurried = False
@@ -264,21 +277,29 @@ def microaggregate(
         phase = f"group {number + 1} of {len(column_groups)}" if len(column_groups) > 1 else ""
         labels, solved = partitioning.search(points, number, phase)
         labels, joined = join_short_groups(
-            points, labels, [contributions[name] for name in group], k, strata=strata, largest=largest
+            points,
+            labels,
+            [*members_of, *(contributions[name] for name in group)],
+            k,
+            strata=strata,
+            largest=largest,
         )
         if joined:
             notes.append(
                 f"{joined} groups of {', '.join(group)} were joined to others, so that every value is made of at least {k} "
-                "records of which none dominates"
+                + ("records of which none dominates" if unit is None else f"distinct values of '{unit}'")
             )
         for attribute in members:
             released[attribute.name] = released_values(attribute, labels, aggregate, weights)
         sse, sst = loss(members, [released[name] for name in group], scale)
-        bound = Bounded(None, reached=False, hurried=False) if imputed.any() else partitioning.bound(solved)
-        bound_hurried = bound_hurried or bound.hurried
+        proved = Bounded(None, reached=False, hurried=False) if imputed.any() else partitioning.bound(solved)
+        bound_hurried = bound_hurried or proved.hurried
         # The proof is for group means in the scaled space; other aggregates only inherit the bound.
         exact = (
-            aggregate == "mean" and weights is None and all(a.kind in ("number", "integer") for a in members)
+            aggregate == "mean"
+            and weights is None
+            and not joined
+            and all(a.kind in ("number", "integer") for a in members)
         )
         parts.append(
             Part(
@@ -286,8 +307,8 @@ def microaggregate(
                 labels=labels,
                 sse=sse,
                 sst=sst,
-                bound=None if bound.error is None else min(bound.error, sse),
-                optimal=bound.reached and exact,
+                bound=None if proved.error is None else min(proved.error, sse),
+                optimal=proved.reached and exact,
                 method=method,
                 iterations=sum(stratum.partition.work for stratum in solved),
                 seconds=sum(stratum.partition.seconds for stratum in solved),
@@ -298,12 +319,16 @@ def microaggregate(
             )
         )
 
+    # Of many records the copies that only the search needed would be most of the memory.
+    del points, solved
+    witness.verification()
     if bound_hurried:
         notes.append(
             "the time limit cut the work on the bound short: more time would prove more about the least possible loss"
         )
     whole_numbers, backend = aggregate == "rounded-mean", nw.get_native_namespace(data)
-    protected = data.with_columns(
+    kept_as_they_are = [name for name in data.columns if name not in names]
+    protected = with_one_zero(data, kept_as_they_are).with_columns(
         *(
             write_attribute(attributes[name], values, whole=whole_numbers, backend=backend)
             for name, values in released.items()
@@ -337,9 +362,7 @@ def microaggregate(
             "group, not for all together; K of the release says what holds"
         )
     if aggregate == "median" and any(attribute.kind != "ordinal" for attribute in attributes.values()):
-        notes.append(
-            "a median is the exact value of one record of its group, or lies between two; means belong to nobody"
-        )
+        notes.append(MEDIAN_TELLS)
     gaps = sum(int(np.isnan(values).sum()) for values in released.values())
     if gaps:
         notes.append(
@@ -393,13 +416,14 @@ def microaggregate(
             ("strata", ", ".join(by) or None),
             ("columns dropped", ", ".join(drop) or None),
             ("K of the release counted over", counted_over),
-            ("unit counted in K", unit or "record"),
+            ("unit counted in K, and in every group", unit or "record"),
             ("a missing value in K", "is a value of its own"),
             ("order", order),
             ("largest group", largest),
             ("iterations allowed", budget.iterations if budget else None),
             ("seconds allowed", budget.seconds if budget else None),
             ("target, % loss", budget.target if budget else None),
+            ("a bound was asked for", bound),
             ("seed", seed),
         ),
         record_links=RecordLinks.of(keep.tolist(), permutation.tolist(), released_numbers(protected, names)),

@@ -11,10 +11,16 @@ from shoal.microdata.microaggregation.search import blocks, ils
 from shoal.microdata.microaggregation.solution import Partition, squared_error
 from shoal.search.solver import Given, Options, solver
 
-# Searched as a whole up to here; above, in blocks, with a short search inside each up to the second number.
+# Searched as a whole up to here; above, in blocks, with a short search inside each.
 SEARCHED_WHOLE = 6_000
-REFINED = 100_000
 REFINEMENT = 60
+# Up to here the usual search takes no longer than starting does: one cooling of each stream, and nothing put together anew.
+QUICK = 1_000
+QUICK_CYCLE, QUICK_STREAMS = 1_500, 2
+# Above blocks.FEW records that would take too long: then it is that short in the mean, and longer where more is lost.
+COSTLY = 1
+# And MDAV begins with smaller blocks.
+SMALL_BLOCK = 500
 
 
 class AutoOptions(Options):
@@ -27,6 +33,7 @@ class AutoOptions(Options):
 def solve(problem: Problem, options: AutoOptions, given: Given) -> Partition:
     """One varying column is solved exactly, up to 6,000 records are searched as a whole, more of them in blocks.
 
+    Up to 1,000 records the usual search is a quick one; a limit of iterations or time has all of ``ils`` at work.
     Iterations are those of the method chosen: perturbations of ``ils``, rounds of ``blocks``.
 
     >>> problem = Problem(np.array([[1.0], [2.0], [3.0], [40.0], [41.0], [45.0]]), k=3)
@@ -37,9 +44,20 @@ def solve(problem: Problem, options: AutoOptions, given: Given) -> Partition:
     if varying.size <= 1:
         return _one_column(problem, varying, given)
     if problem.n <= options.whole:
+        return _searched_whole(problem, given)
+    if problem.n <= blocks.FEW:
+        options_of_blocks = blocks.BlocksOptions(refinement=REFINEMENT)
+    else:
+        options_of_blocks = blocks.BlocksOptions(block=SMALL_BLOCK, costly=COSTLY)
+    return blocks.solve(problem, options_of_blocks, **vars(given))
+
+
+def _searched_whole(problem: Problem, given: Given) -> Partition:
+    if problem.n > QUICK or not given.budget.usual:
         return ils.solve(problem, **vars(given))
-    refinement = REFINEMENT if problem.n <= REFINED else 0
-    return blocks.solve(problem, blocks.BlocksOptions(refinement=refinement), **vars(given))
+    quick = ils.IlsOptions(streams=QUICK_STREAMS, first_cycle=QUICK_CYCLE, recombine=False)
+    budget = replace(given.budget, iterations=QUICK_STREAMS * QUICK_CYCLE)
+    return ils.solve(problem, quick, **(vars(given) | {"budget": budget}))
 
 
 def _one_column(problem: Problem, varying: np.ndarray, given: Given) -> Partition:

@@ -1,5 +1,7 @@
 """Who a released value is made of: at least k records each, none of which outweighs all others together.
 
+Where a person may have several records it is persons that are counted and weighed, not records.
+
 A record without a value, or of no weight, is a member of its group, but its mean says nothing about it. A mean of too
 few contributors would tell the values of those few, so groups are joined until there are enough.
 """
@@ -21,36 +23,58 @@ DOMINANCE_PERCENT = 10.0
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """Which records have a value in a column, and what they weigh in its mean (nothing said: all the same)."""
+    """Which records have a value in a column, and what they weigh in its mean (nothing said: all the same).
+
+    ``owners`` says whose records these are, as whole numbers from 0 on; without it each is somebody else's.
+    """
 
     column: str
     present: np.ndarray = field(repr=False)
     weights: np.ndarray | None = field(default=None, repr=False)
+    owners: np.ndarray | None = field(default=None, repr=False)
 
     @classmethod
-    def to(cls, attribute: Attribute, weights: np.ndarray | None) -> "Contributions":
+    def to(
+        cls, attribute: Attribute, weights: np.ndarray | None, owners: np.ndarray | None = None
+    ) -> "Contributions":
         """Those to an attribute; the middle of ordered values is not weighted."""
-        return cls(attribute.name, ~attribute.missing, None if attribute.kind == "ordinal" else weights)
+        return cls(
+            attribute.name, ~attribute.missing, None if attribute.kind == "ordinal" else weights, owners
+        )
+
+    @classmethod
+    def of_members(cls, unit: str, owners: np.ndarray) -> "Contributions":
+        """Those of all who are in a group, whether they have values or not."""
+        return cls(unit, np.ones(owners.size, dtype=bool), owners=owners)
 
     @property
     def can_be_short(self) -> bool:
         """Whether a group of k records can have fewer contributors at all."""
-        return self.weights is not None or not bool(self.present.all())
+        return self.weights is not None or self.owners is not None or not bool(self.present.all())
 
     def counted(self, labels: np.ndarray) -> np.ndarray:
-        """How many records each group's value is made of.
+        """How many records each group's value is made of, or how many have them where that is known.
 
         >>> weighed = Contributions("x", np.array([True, True, True, True]), np.array([5.0, 0.0, 0.0, 0.0]))
         >>> weighed.counted(np.array([0, 0, 1, 1])).tolist()
         [1, 2]
+        >>> Contributions.of_members("patient", np.array([7, 7, 7, 8])).counted(np.array([0, 0, 1, 1])).tolist()
+        [1, 2]
         """
-        groups = int(labels.max()) + 1
-        members = np.bincount(labels[self.present], minlength=groups)
+        members = self._distinct(labels, self.present)
         if self.weights is None:
             return members
-        weighing = np.bincount(labels[self.present & (self.weights > 0)], minlength=groups)
+        weighing = self._distinct(labels, self.present & (self.weights > 0))
         # Where nobody weighs anything the plain mean is released.
         return np.where(weighing > 0, weighing, members)
+
+    def _distinct(self, labels: np.ndarray, who: np.ndarray) -> np.ndarray:
+        groups = int(labels.max()) + 1
+        if self.owners is None:
+            return np.bincount(labels[who], minlength=groups)
+        many = int(self.owners.max(initial=0)) + 1
+        pairs = np.unique(labels[who].astype(np.int64) * many + self.owners[who])
+        return np.bincount(pairs // many, minlength=groups)
 
     def short(self, labels: np.ndarray, k: int) -> np.ndarray:
         """Which groups have a value of fewer than k contributors, or of one that dominates; having none is fine."""
@@ -62,6 +86,12 @@ class Contributions:
         if self.weights is None:
             return np.zeros(groups, dtype=bool)
         weights, of = self.weights[self.present], labels[self.present]
+        if self.owners is not None:
+            many = int(self.owners.max(initial=0)) + 1
+            pairs, place = np.unique(
+                of.astype(np.int64) * many + self.owners[self.present], return_inverse=True
+            )
+            weights, of = np.bincount(place.reshape(-1), weights=weights), pairs // many
         largest = np.zeros(groups)
         np.maximum.at(largest, of, weights)
         total = np.bincount(of, weights=weights, minlength=groups)
@@ -69,7 +99,9 @@ class Contributions:
         return dominated
 
 
-def check_contributors(columns: Sequence[Contributions], k: int, strata: Sequence[np.ndarray]) -> None:
+def check_contributors(
+    columns: Sequence[Contributions], k: int, strata: Sequence[np.ndarray], unit: str | None = None
+) -> None:
     """An ``InputError`` for a column that has too few contributors even in a whole stratum."""
     for column in columns:
         if not column.can_be_short:
@@ -81,14 +113,26 @@ def check_contributors(columns: Sequence[Contributions], k: int, strata: Sequenc
         count = int(column.counted(stratum)[short].min())
         where = f" in {int(short.sum())} of {len(strata)} strata" if len(strata) > 1 else ""
         weighing = " and a weight above 0" if column.weights is not None else ""
+        if count < k and column.column == unit:
+            raise InputError(
+                f"the records are those of only {count} distinct values of '{unit}'{where}, fewer than k = {k}; choose a "
+                f"smaller k{' or coarser strata' if len(strata) > 1 else ''}"
+            )
+        if count < k and unit is not None:
+            raise InputError(
+                f"the records with a value{weighing} in column '{column.column}' are those of only {count} distinct values of "
+                f"'{unit}'{where}, fewer than k = {k}, so a mean would tell about them; leave the column out or drop it, or "
+                f"choose {parameter('missing', 'aside')} (not released)"
+            )
         if count < k:
             raise InputError(
                 f"column '{column.column}' has {counted(count, 'record')} with a value{weighing}{where}, fewer than "
                 f"k = {k}, so a mean would tell their values; leave the column out or drop it, or choose "
                 f"{parameter('missing', 'aside')} (not released)"
             )
+        whose = "one record weighs" if unit is None else f"the records of one value of '{unit}' weigh"
         raise InputError(
-            f"one record weighs more than ten times as much as all others with a value in '{column.column}'{where}, so a mean "
+            f"{whose} more than ten times as much as all others with a value in '{column.column}'{where}, so a mean "
             "would tell its value; look at the sample weights, or take that record out"
         )
 
@@ -128,7 +172,7 @@ def join_short_groups(
         waiting = [column, *(other for other in columns if other is not column)]
     if largest is not None and np.bincount(labels).max() > largest:
         raise InputError(
-            f"some groups have values of fewer than k = {k} records in a column, and "
+            f"some groups have values of fewer than k = {k} records, or of fewer distinct units, in a column, and "
             f"{parameter('largest', str(largest))} does not let them be joined; raise it, or choose "
             f"{parameter('missing', 'aside')} (not released)"
         )

@@ -4,10 +4,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.microdata.microaggregation.release import comparable, scaled
+from shoal.microdata.microaggregation.release import comparable
 
 if TYPE_CHECKING:
     from shoal.microdata.microaggregation.result import Microaggregation
+
+#: The definition of a link, the one that ``compare`` has: the same figure wherever it is shown.
+LINKED_HOW = (
+    "each column is scaled to its range (min-max), and a true match among t equally near records counts 1/t"
+)
 
 # Exact linkage looks at every record and every group; beyond this a report would keep its reader waiting.
 MOST_LINKED = 50_000
@@ -56,17 +61,19 @@ def dominated_groups(values: np.ndarray, labels: np.ndarray, percent: float = 10
 def expected_links(result: "Microaggregation") -> list[tuple[str, float]]:
     """How many records an intruder links by distance, tied records counting in part, for each scenario.
 
-    One scenario for each group of columns protected together, and one for an intruder who knows all of them. Records
-    with gaps are left out; none are linked above 50,000 records.
+    Columns are scaled as in ``compare``, so that both tell the same number. There is one scenario for each group of columns
+    protected together, and one for an intruder who knows all of them. Records with gaps are left out; none are linked above
+    50,000 records.
     """
     from shoal.microdata.measures.linkage import link_by_distance
+    from shoal.microdata.measures.scaling import on_common_scale
 
     if result.records > MOST_LINKED:
         return []
     before, after = {}, {}
     for attribute, released in result.released_columns():
-        before[attribute.name] = scaled(attribute, attribute.values, 1.0)
-        after[attribute.name] = scaled(attribute, comparable(attribute, released), 1.0)
+        before[attribute.name] = attribute.values
+        after[attribute.name] = comparable(attribute, released)
     scenarios = [part.columns for part in result.parts]
     if len(scenarios) > 1:
         scenarios.append(result.columns)
@@ -75,5 +82,6 @@ def expected_links(result: "Microaggregation") -> list[tuple[str, float]]:
         known = np.column_stack([before[name] for name in columns])
         seen = np.column_stack([after[name] for name in columns])
         whole = ~(np.isnan(known).any(axis=1) | np.isnan(seen).any(axis=1))
-        found.append((", ".join(columns), link_by_distance(known[whole], seen[whole]).expected))
+        links = link_by_distance(*on_common_scale(known[whole], seen[whole]))
+        found.append((", ".join(columns), links.expected))
     return found

@@ -36,6 +36,14 @@ METHODS = Registry(
             exact=True,
         ),
         Method(
+            "exact",
+            "shoal.microdata.microaggregation.search.exact:solve",
+            "shoal.microdata.microaggregation.search.exact:ExactOptions",
+            "the optimum of few records with its proof: column generation, then a choice among all groups left",
+            exact=True,
+            largest=100,
+        ),
+        Method(
             "projection",
             "shoal.microdata.microaggregation.construct.projection:solve",
             "shoal.microdata.microaggregation.construct.projection:ProjectionOptions",

@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, parameter
-from shoal.microdata.columns.products import record_links, released_records
+from shoal.microdata.columns.products import record_links, released_parts, released_records
+from shoal.microdata.columns.roles import REMOVED
 from shoal.microdata.microaggregation.settings import MicroaggregateSettings
-from shoal.operation import Operation, Place, Product, Records, Workplace, call
+from shoal.operation import Engine, Operation, Place, Product, Records, Workplace, call
 
 if TYPE_CHECKING:
     from shoal.microdata.microaggregation.result import Microaggregation
@@ -24,7 +25,7 @@ def run(settings: MicroaggregateSettings, place: Workplace) -> "Microaggregation
     if records.labels is not None:
         orders = value_label_orders(read_orders(orders), records.labels.values, records.labels.measures)
     start = None if settings.start is None else read_labels(place.file(settings.start))
-    place.say("searching")
+    place.say("looking at the columns")
     return call(
         microaggregate,
         settings,
@@ -45,13 +46,13 @@ def in_groups(settings: MicroaggregateSettings) -> bool:
 
 
 def removed(settings: MicroaggregateSettings, records: Records) -> list[str]:
-    """The columns to remove: those named, or else confirmed identifiers that nothing asks for."""
+    """The columns to remove: those named, or else confirmed identifiers and units that nothing asks for."""
     if settings.drop is not None:
         return settings.drop
     groups = settings.groups if isinstance(settings.groups, list) else []
     wanted = {*(settings.columns or ()), *settings.ordinal, *(settings.quasi or ())}.union(*groups)
     roles = records.roles or {}
-    return [name for name, role in roles.items() if role == "identifier" and name not in wanted]
+    return [name for name, role in roles.items() if role in REMOVED and name not in wanted]
 
 
 def reads(settings: MicroaggregateSettings) -> list[Place]:
@@ -90,13 +91,43 @@ def _labels(result: "Microaggregation", settings: MicroaggregateSettings) -> str
     return marked_text("\n".join(str(label) for label in result.labels.tolist()))
 
 
+def _elsewhere(run: str, *own: str) -> Engine:
+    """What is the same wherever nobody holds all records."""
+    return Engine(
+        run,
+        telling="shoal.microdata.microaggregation.leaves.report",
+        checked=True,
+        takes=frozenset(
+            {
+                *(
+                    "columns",
+                    "k",
+                    "quasi",
+                    "unit",
+                    "require_k",
+                    "by",
+                    "drop",
+                    "missing",
+                    "aggregate",
+                    "largest",
+                ),
+                *("attribute_weights", "order", "method", "options", "iterations", "seed"),
+                *("engine", *own),
+            }
+        ),
+        products=(released_parts("the protected records"),),
+        methods="shoal.microdata.microaggregation.leaves.methods:METHODS",
+    )
+
+
 OPERATION = Operation(
     name="microaggregate",
     title="Protect records",
     summary="Make every record equal to at least k−1 others.",
     description="Records are replaced by the means of groups of at least k, with the least loss found and a bound on the least "
     "possible.\n\n"
-    f"Ctrl-C or {parameter('time_limit')} end the search with the best found so far, checked like any other result.",
+    f"Ctrl-C or {parameter('time_limit')} end the search with the best found so far, checked like any other result; with another "
+    f"{parameter('engine')} than local Ctrl-C gives up and nothing is written.",
     examples=(
         "shoal microaggregate survey.csv -k 5 -o safe.csv --report safe.html",
         "shoal microaggregate firms.csv -k 3 --columns turnover,staff --by region --time-limit 60 -o safe.csv",
@@ -125,4 +156,8 @@ OPERATION = Operation(
     telling="shoal.microdata.microaggregation.report",
     function="shoal.microdata.microaggregation.api:microaggregate",
     apart=frozenset({"require_k", "roles"}),
+    engines={
+        "stream": _elsewhere("shoal.stream.operations:run_microaggregate", "memory"),
+        "spark": _elsewhere("shoal.spark.operations:run_microaggregate", "master", "spark_conf"),
+    },
 )

@@ -82,7 +82,7 @@ class Problem:
     def sst(self) -> float:
         """The squared error of a single group: what 100 % loss means."""
         centred = self.points - self.points.mean(axis=0)
-        return float(np.square(centred).sum())
+        return float(np.square(centred, out=centred).sum())
 
     def percent(self, sse: float) -> float:
         """A squared error as information loss in percent; 0 when all points are equal."""

@@ -5,10 +5,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import parameter
-from shoal.microdata.microaggregation.exposure import dominated_groups, expected_links, groups_without_range
+from shoal.microdata.microaggregation.assurances import assurances as assurances
+from shoal.microdata.microaggregation.definitions import DEFINITIONS
+from shoal.microdata.microaggregation.exposure import (
+    LINKED_HOW,
+    dominated_groups,
+    groups_without_range,
+)
 from shoal.operation import Rows
 from shoal.report import charts
 from shoal.report.bins import Bin, histogram, merge_small
+from shoal.report.definitions import told
 from shoal.report.page import Page
 
 if TYPE_CHECKING:
@@ -44,6 +51,7 @@ def figures(result: "Microaggregation", settings: object) -> dict[str, Any]:
         "sst": result.sst,
         "loss_percent": result.loss,
         "bound_percent": result.bound,
+        "bound_share_percent": result.bound_share,
         "optimal": result.optimal,
         "iterations": int(sum(part.iterations for part in result.parts)),
         "stopped_by": str(result.stopped_by),
@@ -52,6 +60,9 @@ def figures(result: "Microaggregation", settings: object) -> dict[str, Any]:
         "quasi": list(result.quasi),
         "quasi_guessed": result.quasi_guessed,
         "null": result.anonymity.null,
+        "below": {str(limit): result.anonymity.below(limit) for limit in (3, 5, 10)},
+        "maximum_risk": result.anonymity.maximum_risk,
+        "average_risk": result.anonymity.average_risk,
         **_grouping(result),
         "notes": list(result.notes),
         "warnings": list(result.warnings),
@@ -108,7 +119,7 @@ def _k_in_words(result: "Microaggregation") -> list[tuple[str, str]]:
     """K over what could be known, and beside it K over the protected columns where that is another figure."""
     guessed = f", all that could be known ({parameter('quasi')} names others)" if result.quasi_guessed else ""
     over = f"{result.k_release} over {', '.join(result.quasi)}{guessed} (k asked for: {result.k})"
-    alone = [("K of the protected", f"{result.k_protected} over the protected columns alone")]
+    alone = [(DEFINITIONS["k_protected"].name, f"{result.k_protected}")]
     return [("K of the release", over), *(alone if result.k_protected != result.k_release else [])]
 
 
@@ -117,7 +128,7 @@ def _quality(result: "Microaggregation") -> str:
         return ", proved optimal"
     if result.bound is None:
         return ""
-    return f"; no grouping can lose less than {result.bound:.4f} %"
+    return f"; no grouping can lose less than {result.bound:.4f} % ({result.bound_share:.0f} % of it)"
 
 
 def page(result: "Microaggregation", settings: object = None) -> Page:
@@ -125,23 +136,14 @@ def page(result: "Microaggregation", settings: object = None) -> Page:
     out = Page("Microaggregated records", f"k = {result.k}, {len(result.columns)} protected columns")
     out.section("Result")
     sizes = np.concatenate([part.sizes for part in result.parts])
-    anonymity = result.anonymity
+    found = figures(result, settings)
     chosen = "all that could be known, by the look of the columns" if result.quasi_guessed else "named"
-    small = ", ".join(f"{anonymity.below(limit):,}" for limit in (3, 5, 10))
-    least = "not known" if result.bound is None else f"{result.bound:.4f} %"
     out.facts(
         [
-            ("records released", result.records),
-            ("records set aside, not released", result.set_aside),
-            ("K of the release", f"{result.k_release}, over {', '.join(result.quasi)} ({chosen})"),
-            ("K over the protected columns alone", result.k_protected),
-            ("k asked for", result.k),
-            ("units in classes below 3, 5, 10", small),
-            ("largest risk of a unit", f"{anonymity.maximum_risk:.3g}"),
-            ("average risk of a unit", f"{anonymity.average_risk:.3g}"),
-            ("information loss", f"{result.loss:.4f} %"),
-            ("no grouping can lose less than", least),
-            ("proved optimal", result.optimal),
+            *told(DEFINITIONS, found, ("records", "set_aside")),
+            (DEFINITIONS["k_release"].name, f"{result.k_release}, over {', '.join(result.quasi)} ({chosen})"),
+            *told(DEFINITIONS, found, ("k_protected", "k", "below", "maximum_risk", "average_risk")),
+            *told(DEFINITIONS, found, ("loss_percent", "bound_percent", "bound_share_percent", "optimal")),
             ("groups", f"{sizes.size:,} of {sizes.min()} to {sizes.max()} records"),
             ("search stopped by", str(result.stopped_by)),
         ]
@@ -181,15 +183,13 @@ def _exposure(out: Page, result: "Microaggregation") -> None:
     out.table(
         ["column", "groups", "groups with a single value", "groups a member dominates (p % = 10)"], rows
     )
-    links = expected_links(result)
+    links = result.expected_links
     if links:
         out.table(
             ["an intruder who knows", "links to expect", "in percent of the records"],
             [(known, round(number, 1), 100.0 * number / result.records) for known, number in links],
         )
-        out.note(
-            "Linked by distance to the released records; a true match among t equally near ones counts 1/t."
-        )
+        out.note(f"Linked by distance to the released records; {LINKED_HOW}.")
     else:
         out.note("There are too many records to link them here; shoal compare does it.")
 

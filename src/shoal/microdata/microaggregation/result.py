@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from shoal.anonymity.measure import Anonymity
+from shoal.microdata.anonymity.result import Anonymity
 from shoal.microdata.columns.attributes import Attribute
 from shoal.microdata.columns.record_links import RecordLinks
 from shoal.microdata.grouping.result import AttributeGrouping
@@ -96,6 +97,13 @@ class Microaggregation(Glance):
             "method": self.method,
         }
 
+    @cached_property
+    def expected_links(self) -> "list[tuple[str, float]]":
+        """Links to expect by distance, by what an intruder knows; computed when somebody asks, and then kept."""
+        from shoal.microdata.microaggregation.exposure import expected_links
+
+        return expected_links(self)
+
     @property
     def columns(self) -> tuple[str, ...]:
         """The protected columns."""
@@ -135,6 +143,13 @@ class Microaggregation(Glance):
         return informative(100.0 * total / self.sst if self.sst > 0 else 0.0, self.loss)
 
     @property
+    def bound_share(self) -> float | None:
+        """How much of the loss is proved to be unavoidable, in percent of it; ``None`` without a bound."""
+        if self.bound is None:
+            return None
+        return 100.0 if self.loss <= self.bound else 100.0 * self.bound / self.loss
+
+    @property
     def optimal(self) -> bool:
         """Whether no grouping can lose less."""
         return all(part.optimal for part in self.parts)
@@ -156,6 +171,7 @@ class Microaggregation(Glance):
 
     def report(self) -> Any:
         """The report as a page; ``.write(path)`` writes it."""
-        from shoal.microdata.microaggregation.report import page
+        from shoal.microdata.microaggregation.report import DEFINITIONS, assurances, page
+        from shoal.report.python_call import completed
 
-        return page(self)
+        return completed(page(self), self, assurances(self), DEFINITIONS)

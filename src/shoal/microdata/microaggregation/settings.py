@@ -2,8 +2,9 @@
 
 from typing import Literal
 
+from shoal.engines import EngineSettings
 from shoal.microdata.columns.settings import GroupsOrAuto, Ordinal
-from shoal.search.settings import SearchSettings, method, method_options, target
+from shoal.search.settings import SearchSettings, bound, method, method_options, target
 from shoal.settings import (
     Column,
     Columns,
@@ -22,7 +23,7 @@ _RECORDS = "Records and values"
 _RISK = "What could be known"
 
 
-class MicroaggregateSettings(SearchSettings):
+class MicroaggregateSettings(SearchSettings, EngineSettings):
     """What to protect and how."""
 
     data: Data = data_argument()
@@ -43,10 +44,8 @@ class MicroaggregateSettings(SearchSettings):
         label="Quasi-identifiers",
         otherwise="all released ones that could be known; the choice is printed",
     )
-    unit: Column | None = counted_unit(section=_RISK)
-    require_k: int | None = required_k(
-        "Write nothing and exit with 3 if K of the release is below this.", section=_RISK
-    )
+    unit: Column | None = counted_unit("Count distinct units in K and in every group.", section=_RISK)
+    require_k: int | None = required_k("Release nothing if K of the release is below this.", section=_RISK)
     ordinal: Ordinal = setting(
         [],
         "Columns whose order counts, not their values; texts need their order.",
@@ -98,3 +97,4 @@ class MicroaggregateSettings(SearchSettings):
         None, "Begin from these groups.", section="Search", metavar="LABELS", only="command"
     )
     target: float | None = target("loss", ", %")
+    bound: bool = bound("how little any grouping could lose")

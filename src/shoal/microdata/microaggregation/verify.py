@@ -76,20 +76,24 @@ class ReleaseCheck:
         stratum = np.empty(result.records, dtype=np.int64)
         for number, rows in enumerate(self.strata):
             stratum[rows] = number
+        owners = None if self.units is None else _codes(self.units)
         for part in result.parts:
-            self._expect_groups(part, result.k, stratum)
-            self._expect_columns(part, result.k, data)
+            self._expect_groups(part, result.k, stratum, owners)
+            self._expect_columns(part, result.k, data, owners)
         self._expect_k(data, result.columns, result.k_protected)
         self._expect_k(data, result.quasi, result.k_release)
 
-    def _expect_groups(self, part: "Part", k: int, stratum: np.ndarray) -> None:
+    def _expect_groups(self, part: "Part", k: int, stratum: np.ndarray, owners: np.ndarray | None) -> None:
         sizes = np.bincount(part.labels)
         assert sizes.min() >= k, f"a group has {sizes.min()} records, fewer than k = {k}"
+        if owners is not None:
+            units = int(_distinct_owners(part.labels, owners).min())
+            assert units >= k, f"a group has {units} distinct units, fewer than k = {k}"
         stratum_of_group = np.full(sizes.size, -1)
         stratum_of_group[part.labels] = stratum
         assert (stratum_of_group[part.labels] == stratum).all(), "a group crosses strata"
 
-    def _expect_columns(self, part: "Part", k: int, data: nw.DataFrame) -> None:
+    def _expect_columns(self, part: "Part", k: int, data: nw.DataFrame, owners: np.ndarray | None) -> None:
         sse = sst = tolerance = 0.0
         for attribute, factor in zip(self.attributes, self.factors, strict=True):
             if attribute.name not in part.columns:
@@ -100,7 +104,7 @@ class ReleaseCheck:
             assert np.array_equal(for_group[part.labels], seen, equal_nan=True), (
                 f"column '{attribute.name}' differs within a group"
             )
-            self._expect_contributors(attribute, part.labels, k)
+            self._expect_contributors(attribute, part.labels, k, owners)
             assert self._is_aggregate(attribute, part.labels, for_group), (
                 f"column '{attribute.name}' does not hold the {self.aggregate} of its group"
             )
@@ -154,27 +158,43 @@ class ReleaseCheck:
         empty = np.isnan(groups["size"])
         return bool(((np.abs(released - groups["made"]) <= slack) | (empty & np.isnan(released))).all())
 
-    def _expect_contributors(self, attribute: Attribute, labels: np.ndarray, k: int) -> None:
-        """No value is made of fewer than k records, or of one that weighs over ten times as much as the others."""
+    def _expect_contributors(
+        self, attribute: Attribute, labels: np.ndarray, k: int, owners: np.ndarray | None
+    ) -> None:
+        """No value is made of fewer than k records or units, or of one that weighs over ten times as much as the others."""
         known = ~np.isnan(attribute.values)
         weights = np.ones(labels.size) if self.weights is None else self.weights
         if attribute.kind == "ordinal":
             weights = np.ones(labels.size)
         if known.all() and (weights == 1).all():
             return  # every member contributes the same, and the sizes are counted already
-        order = np.lexsort((-weights[known], labels[known]))
-        of, heavy = labels[known][order], weights[known][order]
+        labels, weights = labels[known], weights[known]
+        if owners is not None:
+            # What somebody's records in a group weigh, they weigh together.
+            shares = pl.DataFrame({"group": labels, "owner": owners[known], "weight": weights})
+            together = shares.group_by("group", "owner").agg(pl.col("weight").sum())
+            labels, weights = together["group"].to_numpy(), together["weight"].to_numpy()
+        order = np.lexsort((-weights, labels))
+        of, heavy = labels[order], weights[order]
         starts = np.flatnonzero(np.diff(of, prepend=-1))
         sizes = np.diff(starts, append=of.size)
         weighing = np.add.reduceat((heavy > 0).astype(np.int64), starts) if starts.size else sizes
         contributors = np.where(weighing > 0, weighing, sizes)
         assert contributors.size == 0 or contributors.min() >= k, (
-            f"a value of column '{attribute.name}' is made of {contributors.min()} records, fewer than k = {k}"
+            f"a value of column '{attribute.name}' is made of {contributors.min()} contributors, fewer than k = {k}"
         )
+        if self.weights is None:
+            return
         others = np.add.reduceat(heavy, starts) - heavy[starts] if starts.size else heavy
         assert (10.0 * others >= heavy[starts] * (1 - 1e-9)).all(), (
             f"one record dominates a value of column '{attribute.name}' by its weight"
         )
+
+
+def _distinct_owners(labels: np.ndarray, owners: np.ndarray) -> np.ndarray:
+    """How many distinct owners the records of each group have."""
+    frame = pl.DataFrame({"group": labels, "owner": owners})
+    return frame.group_by("group").agg(pl.col("owner").n_unique())["owner"].to_numpy()
 
 
 def _by_group(

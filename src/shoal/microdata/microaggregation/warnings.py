@@ -1,14 +1,16 @@
 """What a careful colleague would point out: who is singled out, columns that give a protected one away, skew."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import narwhals as nw
 import numpy as np
 
-from shoal.anonymity.measure import Anonymity
 from shoal.errors import parameter
+from shoal.microdata.anonymity.result import Anonymity
 from shoal.microdata.columns.attributes import Attribute
+from shoal.microdata.columns.released_as_is import NAMED, listed, one_line, warnings_on_joining
 from shoal.microdata.columns.roles import Guess
+from shoal.numbers import counted
 
 # Above this share of explained variance a kept column (or several together) all but repeats the protected one.
 _DETERMINES = 0.98
@@ -16,8 +18,6 @@ _TOGETHER = 200
 _SKEWED = 2.0
 # Dates and amounts that fewer records share on average single people out.
 _SHARED_BY = 10
-# A sentence that names more columns is not read.
-_NAMED = 8
 # What to do with a column, or with several.
 _UNLESS_PUBLIC = "drop {it} unless {it is} meant to be public"
 
@@ -36,7 +36,7 @@ def warnings_on_identity(guesses: Sequence[Guess], kept: Sequence[str], unit: st
         if guess.column in released and guess.column != unit and guess.role == "identifier"
     }
     alone = f"looks like {next(iter(told.values()), '')}"
-    return found + _one_line(list(told), alone, "look like identifiers", _UNLESS_PUBLIC)
+    return found + one_line(list(told), alone, "look like identifiers", _UNLESS_PUBLIC)
 
 
 def warnings_on_kept(
@@ -48,30 +48,32 @@ def warnings_on_kept(
     unit: str | None = None,
     weights: str | None = None,
     quasi: Sequence[str] = (),
+    shared: Mapping[str, float] | None = None,
 ) -> list[str]:
     """Warnings on columns that are released as they are beside the protected ones, one line for each kind.
 
-    ``quasi`` are the columns that somebody has named as known; nobody needs to be told of them.
+    ``quasi`` are the columns that somebody has named as known; nobody needs to be told of them. Where the frame is only some
+    of the records, ``shared`` says how many of all have a value of each column on average.
     """
     released, named = set(kept), set(quasi)
     open_to = [guess for guess in guesses if guess.column in released and guess.column != unit]
     unnamed = [guess for guess in open_to if guess.column not in named]
-    rare = [guess for guess in unnamed if _hardly_shared(frame, guess.column)]
+    if shared is None:
+        rare = [guess for guess in unnamed if _hardly_shared(frame, guess.column)]
+    else:
+        rare = [guess for guess in unnamed if shared.get(guess.column, _SHARED_BY) < _SHARED_BY]
     dates = [guess.column for guess in rare if guess.kind == "a date"]
     amounts = [guess.column for guess in rare if guess.role == "measurement" and not guess.fault]
     households = [guess.column for guess in open_to if guess.role == "household"]
     weighing = [guess.column for guess in unnamed if guess.column == weights or guess.role == "weight"]
-    shared = "that few people share"
+    few = "that few people share"
     protect = f"protect {{it}} with {parameter('columns')}, or {_UNLESS_PUBLIC}"
-    joined = "the records of one household, so that who is recognised gives away the others"
-    known = "sample weights, which may be known of somebody"
     return [
         *_warnings_on_faults(open_to),
         *_warnings_on_determined(frame, protected, [guess.column for guess in open_to]),
-        *_one_line(dates, f"holds dates {shared}", f"hold dates {shared}", protect),
-        *_one_line(amounts, f"holds exact numbers {shared}", f"hold exact numbers {shared}", protect),
-        *_one_line(households, f"joins {joined}", f"join {joined}", "drop {it} or give out new numbers"),
-        *_one_line(weighing, f"holds {known}", f"hold {known}", "drop {it} unless {it is} needed"),
+        *one_line(dates, f"holds dates {few}", f"hold dates {few}", protect),
+        *one_line(amounts, f"holds exact numbers {few}", f"hold exact numbers {few}", protect),
+        *warnings_on_joining(households, weighing),
     ]
 
 
@@ -79,12 +81,14 @@ def warnings_on_k(known: Anonymity, k: int, k_protected: int, kept: Sequence[str
     """That K of the release is below k, how many people that concerns, and which columns make it so."""
     if known.k >= k:
         return []
-    by_unit = f" by distinct {known.unit}" if known.unit else ""
-    counted = f"distinct {known.unit}" if known.unit else "records"
+    by_unit = f" by distinct '{known.unit}'" if known.unit else ""
+    units = "units" if known.unit else "records"
+    below, more = known.below(k), len(known.quasi) - NAMED
     told = (
-        f"K of the release over {', '.join(known.quasi[:_NAMED])}"
-        + (f" and {len(known.quasi) - _NAMED} more columns" if len(known.quasi) > _NAMED else "")
-        + f"{by_unit} is {known.k}, below k = {k}: {known.below(k):,} of {known.units:,} {counted} are in smaller classes"
+        f"K of the release over {', '.join(known.quasi[:NAMED])}"
+        + (f" and {counted(more, 'more column')}" if more > 0 else "")
+        + f"{by_unit} is {known.k}, below k = {k}: {below:,} of {known.units:,} {units} "
+        + ("is in a smaller class" if below == 1 else "are in smaller classes")
     )
     if k_protected > known.k:
         told += f"; over the protected columns alone K is {k_protected}"
@@ -107,35 +111,12 @@ def _warnings_on_faults(open_to: Sequence[Guess]) -> list[str]:
         ]
     if not faulty:
         return []
-    told = [f"'{guess.column}' ({guess.fault})" for guess in faulty[:_NAMED]]
-    more = f" and {len(faulty) - _NAMED} more" if len(faulty) > _NAMED else ""
+    told = [f"'{guess.column}' ({guess.fault})" for guess in faulty[:NAMED]]
+    more = f" and {len(faulty) - NAMED} more" if len(faulty) > NAMED else ""
     return [
         f"{len(faulty)} columns are numbers but for a few records, so they were not protected and are released as they "
         f"are: {', '.join(told)}{more}; {what}, or drop the columns"
     ]
-
-
-def _one_line(names: Sequence[str], of_one: str, of_many: str, advice: str) -> list[str]:
-    """One sentence for all columns of which the same is to be said; none for none."""
-    if not names:
-        return []
-    if len(names) == 1:
-        advice = advice.replace("{it is}", "it is").replace("{it}", "it")
-        return [f"column '{names[0]}' is released as it is and {of_one}; {advice}"]
-    advice = advice.replace("{it is}", "they are").replace("{it}", "them")
-    return [f"columns {listed(names)} are released as they are and {of_many}; {advice}"]
-
-
-def listed(names: Sequence[str], most: int = _NAMED) -> str:
-    """Names of columns in a sentence; of many the first.
-
-    >>> listed(["a", "b", "c"]), listed(list("abcd"), most=2)
-    ("'a', 'b' and 'c'", "'a', 'b' and 2 more")
-    """
-    shown = [f"'{name}'" for name in names[:most]]
-    if len(names) > most:
-        return f"{', '.join(shown)} and {len(names) - most} more"
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
 
 
 def _hardly_shared(frame: nw.DataFrame, name: str) -> bool:
@@ -147,7 +128,8 @@ def _warnings_on_determined(
     frame: nw.DataFrame, protected: Sequence[Attribute], kept: Sequence[str]
 ) -> list[str]:
     kinds = frame.schema
-    numeric = [name for name in kept if kinds[name].is_numeric()]
+    # Of records that are elsewhere lists and structures were not looked at.
+    numeric = [name for name in kept if name in kinds and kinds[name].is_numeric()]
     given_away = [(attribute.name, _determined_by(frame, attribute, numeric)) for attribute in protected]
     given_away = [(name, by) for name, by in given_away if by]
     if not given_away:
@@ -159,10 +141,10 @@ def _warnings_on_determined(
             "protect both together or drop it"
         ]
     told = [f"'{name}' by {listed(by)}" for name, by in given_away]
-    more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
+    more = f" and {len(told) - NAMED} more" if len(told) > NAMED else ""
     return [
         f"{len(told)} protected columns are nearly determined by others that are released as they are: "
-        f"{', '.join(told[:_NAMED])}{more}; protect them together or drop the others"
+        f"{', '.join(told[:NAMED])}{more}; protect them together or drop the others"
     ]
 
 

@@ -14,6 +14,7 @@ from shoal.microdata.columns.hierarchies.hierarchy import read_values
 from shoal.microdata.columns.inputs import as_names, check_choice, read_frame
 from shoal.microdata.columns.orders import Orders, read_orders
 from shoal.microdata.columns.roles import guess_roles, with_roles
+from shoal.microdata.models.confidential import read_confidential, trees_asked_for
 from shoal.microdata.recoding.assembly import Asked, assemble
 from shoal.microdata.recoding.demands import (
     check_columns,
@@ -22,10 +23,9 @@ from shoal.microdata.recoding.demands import (
     importance,
     level_bounds,
     read_demands,
-    trees_asked_for,
 )
 from shoal.microdata.recoding.households import read_households, shared_keys
-from shoal.microdata.recoding.keys import Keys, read_confidential
+from shoal.microdata.recoding.keys import Keys
 from shoal.microdata.recoding.mapping import AppliedMapping
 from shoal.microdata.recoding.methods import METHODS
 from shoal.microdata.recoding.problem import MEASURES, Measure, Problem
@@ -33,7 +33,7 @@ from shoal.microdata.recoding.result import Part, Recoded
 from shoal.microdata.recoding.wildcard import check_wildcard, with_wildcards
 from shoal.numbers import number, whole
 from shoal.search import Budget, Observer, Seeds, silent
-from shoal.search.observer import mapped
+from shoal.search.observer import Witness, mapped
 from shoal.search.threads import usable_threads
 
 if TYPE_CHECKING:
@@ -232,6 +232,7 @@ def recode(
     exactly = "uniform" in METHODS[method].traits
     # A method that chooses among recodings of columns keeps what is shared alike by itself.
     fixed = alike if not exactly and method != "auto" else ()
+    witness = Witness(observer)
     lowest, highest = level_bounds(keys, levels, others["stay"], exactly=exactly, alike=fixed)
     weighed = importance(names, weights)
     strata = _strata(data, others["by"])
@@ -266,7 +267,7 @@ def recode(
             threads=usable_threads(threads),
             # Levels by hand are where a method that chooses has to begin.
             start=lowest if levels is not None and method == "auto" else None,
-            observer=mapped(observer, lambda value: value, phase),
+            observer=mapped(witness, lambda value: value, phase),
         )
         if null == "wildcard":
             solution = with_wildcards(problem, solution)
@@ -291,6 +292,7 @@ def recode(
         seed=seed,
         budget=budget,
     )
+    witness.verification()
     return assemble(asked, data, guesses, keys, secrets, units, households, everybody, parts)
 
 

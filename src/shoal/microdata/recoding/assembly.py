@@ -9,8 +9,8 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from shoal.anonymity.measure import anonymity
 from shoal.errors import Infeasible, messages, parameter
+from shoal.microdata.anonymity.api import anonymity
 from shoal.microdata.columns.hierarchies.hierarchy import read_values
 from shoal.microdata.columns.inputs import read_sample_weights
 from shoal.microdata.columns.record_links import RecordLinks, released_numbers
@@ -21,10 +21,10 @@ from shoal.microdata.models.model import (
     AverageRisk,
     ConfidentialColumn,
     Evidence,
-    KMap,
     Model,
     PopulationModel,
 )
+from shoal.microdata.models.outcome import ModelOutcome
 from shoal.microdata.recoding.averages import averaged
 from shoal.microdata.recoding.classes import Classes
 from shoal.microdata.recoding.explanation import explain
@@ -36,7 +36,7 @@ from shoal.microdata.recoding.margins import compare_margins
 from shoal.microdata.recoding.problem import MEASURES
 from shoal.microdata.recoding.release import piece_of_records, released_column
 from shoal.microdata.recoding.release_check import ReleaseCheck
-from shoal.microdata.recoding.result import ModelOutcome, Part, Recoded
+from shoal.microdata.recoding.result import Part, Recoded
 from shoal.microdata.recoding.warnings import (
     homogeneous_classes,
     remarks_on_models,
@@ -345,20 +345,11 @@ def _outcomes(
         },
         {name: column for name, (_, column) in secrets.items()},
     )
-    outcomes = []
-    for model in models:
-        if isinstance(model, PopulationModel):
-            continue
-        values = model.measured(evidence)
-        worst = (
-            size / evidence.people.sum()
-            if isinstance(model, AverageRisk)
-            else values.min()
-            if _more_is_better(model)
-            else values.max()
-        )
-        outcomes.append(ModelOutcome(model.text, getattr(model, "column", None), float(worst)))
-    return tuple(outcomes)
+    return tuple(
+        ModelOutcome(model.text, getattr(model, "column", None), model.worst(evidence), model.limit)
+        for model in models
+        if not isinstance(model, PopulationModel)
+    )
 
 
 def _population_outcomes(part: Part) -> tuple[ModelOutcome, ...]:
@@ -368,17 +359,9 @@ def _population_outcomes(part: Part) -> tuple[ModelOutcome, ...]:
         return ()
     classes = Classes.of_tuples(part.problem).at(part.solution.uniform)
     kept = ~classes.failing & (classes.records > 0)
-    outcomes = []
-    for model in asked:
-        values = model.measured(classes.evidence)[kept]
-        outcomes.append(
-            ModelOutcome(model.text, None, float(values.min() if isinstance(model, KMap) else values.max()))
-        )
-    return tuple(outcomes)
-
-
-def _more_is_better(model: Model) -> bool:
-    return hasattr(model, "l") and not hasattr(model, "c")
+    own = classes.evidence
+    shown = Evidence(own.people[kept], None if own.population is None else own.population[kept])
+    return tuple(ModelOutcome(model.text, None, model.worst(shown), model.limit) for model in asked)
 
 
 def _joined(parts: Sequence[Part], measure: str, values: Sequence[float]) -> float:

@@ -57,8 +57,11 @@ def solve(problem: Problem, options: AutoOptions, given: Given) -> Recoding:
         problem = replace(problem, lowest=given.start)
     whole = _whole_columns(problem, run, given.start)
     best = whole
-    if problem.measure in _BLANKED and not any(
-        isinstance(model, PopulationModel) for model in problem.models
+    # Blanking a million values has steps that cannot be broken off: without time for one it is left out.
+    if (
+        (best is None or not run.out_of_time)
+        and problem.measure in _BLANKED
+        and not any(isinstance(model, PopulationModel) for model in problem.models)
     ):
         blanked = _blanked(problem, options, run, given)
         if blanked is not None and (best is None or blanked.value < best.value):
@@ -83,19 +86,31 @@ def _whole_columns(problem: Problem, run: Run, levels: Levels | None) -> Recodin
 
 def _blanked(problem: Problem, options: AutoOptions, run: Run, given: Given) -> Recoding | None:
     """The best of several beginnings, worked out in full."""
-    tried: list[tuple[float, Levels]] = []
+    tried: list[tuple[float, Levels, Recoding]] = []
     begin = [given.start] if given.start is not None else _beginnings(problem, run)[: options.candidates]
+    longest = 0.0
     for levels in begin:
+        before = run.seconds
         # A few iterations are enough to compare beginnings.
         found = _from(problem, levels, run.remaining(iterations=0), given, run.nested("comparing beginnings"))
         if found is not None:
-            tried.append((found.value, levels))
-        if run.stopped:
+            tried.append((found.value, levels, found))
+        longest = max(longest, run.seconds - before)
+        if run.stopped or _too_late(run, longest):
             break
     if not tried:
         return None
+    _, levels, first = min(tried, key=lambda item: item[:2])
+    if _too_late(run, longest):
+        return first
     left = run.remaining().or_iterations(_CHANGES)
-    return _from(problem, min(tried)[1], left, given, run.nested("blanking values"))
+    return _from(problem, levels, left, given, run.nested("blanking values"))
+
+
+def _too_late(run: Run, needed: float) -> bool:
+    """Whether a time limit leaves less than is needed."""
+    limit = run.budget.seconds
+    return limit is not None and run.seconds + needed > limit
 
 
 def _beginnings(problem: Problem, run: Run) -> list[Levels]:

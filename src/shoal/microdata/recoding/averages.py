@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import narwhals as nw
 
+from shoal.errors import InputError, parameter
 from shoal.microdata.microaggregation.api import microaggregate
+from shoal.numbers import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +24,7 @@ def averaged(
     frame: nw.DataFrame, k: int, columns: Sequence[str], keys: Sequence[str], unit: str | None
 ) -> Averages:
     """Replace numbers by means of groups of at least k records that share their keys; gaps are filled in."""
+    _refuse_few_values(frame, k, columns, keys)
     made = microaggregate(
         frame.to_native(),
         k,
@@ -31,5 +34,21 @@ def averaged(
         missing="impute",
         quasi=[*keys, *columns],
         unit=unit,
+        bound=False,
     )
     return Averages(tuple(columns), nw.from_native(made.frame, eager_only=True), made.k_release, made.loss)
+
+
+def _refuse_few_values(frame: nw.DataFrame, k: int, columns: Sequence[str], keys: Sequence[str]) -> None:
+    """A mean needs k values; where a class has fewer, but some, gaps filled in would hide that it tells them."""
+    present = [nw.col(name).count().alias(f"{number}") for number, name in enumerate(columns)]
+    classes = frame.select(*keys, *columns).group_by(*keys).agg(*present)
+    for number, name in enumerate(columns):
+        values = classes[f"{number}"].to_numpy()
+        short = values[(values > 0) & (values < k)]
+        if short.size:
+            raise InputError(
+                f"column '{name}' has {counted(int(short.min()), 'value')} in {int(short.size)} of "
+                f"{counted(len(classes), 'class', 'classes')} of equal keys, fewer than k = {k}, so a mean would tell them; "
+                f"leave it out of {parameter('average')}, drop it, or make the keys coarser"
+            )

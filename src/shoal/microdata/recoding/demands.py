@@ -8,21 +8,17 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError, parameter, unknown
-from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
-from shoal.microdata.columns.hierarchies.proposal import propose_all
 from shoal.microdata.columns.inputs import check_names, check_quasi
 from shoal.microdata.columns.orders import Orders
-from shoal.microdata.columns.roles import Guess
 from shoal.microdata.models.model import (
-    Closeness,
     DistinctDiversity,
     EntropyDiversity,
     LargestRisk,
     Model,
     PopulationModel,
     RecursiveDiversity,
-    read_model,
 )
+from shoal.microdata.models.reading import read_models
 from shoal.microdata.recoding.classes import Levels
 from shoal.microdata.recoding.keys import Keys
 from shoal.microdata.recoding.mapping import AppliedMapping
@@ -73,44 +69,15 @@ def read_demands(
     texts: Sequence[str], confidential: Sequence[str], k: int, population: Any
 ) -> tuple[list[Model], int]:
     """The models, and k with what they ask of it: l different values need l people."""
-    found: list[Model] = []
-    for text in texts:
-        for model in read_model(text, confidential):
-            if isinstance(model, LargestRisk):
-                k = max(k, model.k)
-                continue
-            if isinstance(model, PopulationModel) and population is None:
-                raise InputError(
-                    f"the model {text} needs everybody, with the same keys: {parameter('population')}"
-                )
-            if isinstance(model, DistinctDiversity | EntropyDiversity | RecursiveDiversity):
-                k = max(k, ceil(model.l))
-            found.append(model)
-    if population is not None and not any(isinstance(model, PopulationModel) for model in found):
-        raise InputError(
-            f"no model looks at the population; name one with {parameter('models')}, like k-map(5)"
-        )
+    found = []
+    for model in read_models(texts, confidential, population):
+        if isinstance(model, LargestRisk):
+            k = max(k, model.k)
+            continue
+        if isinstance(model, DistinctDiversity | EntropyDiversity | RecursiveDiversity):
+            k = max(k, ceil(model.l))
+        found.append(model)
     return found, k
-
-
-def trees_asked_for(
-    data: nw.DataFrame,
-    models: Sequence[Model],
-    guesses: Sequence[Guess],
-    given: Mapping[str, Any],
-    orders: Orders,
-) -> dict[str, Hierarchy]:
-    """The hierarchies of confidential columns that a distance needs."""
-    names = [m.column for m in models if isinstance(m, Closeness) and m.distance == "hierarchical"]
-    if not names:
-        return {}
-    for name in names:
-        if name not in given:
-            raise InputError(
-                f"closeness by hierarchy needs one of column '{name}'; give it with {parameter('hierarchies')}"
-            )
-    found = propose_all(data, names, guesses, {name: given[name] for name in names}, orders)
-    return {name: found[name].hierarchy for name in names}
 
 
 def level_bounds(

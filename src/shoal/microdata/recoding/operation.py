@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, parameter
 from shoal.microdata.columns.hierarchies.operation import given_hierarchies, read_files
-from shoal.microdata.columns.products import record_links, released_records
+from shoal.microdata.columns.products import record_links, released_parts, released_records
 from shoal.microdata.recoding.settings import RecodeSettings
-from shoal.operation import Operation, Place, Product, Records, Workplace, call
+from shoal.operation import Engine, Operation, Place, Product, Records, Workplace, call
 
 if TYPE_CHECKING:
     from shoal.microdata.recoding.result import Recoded
@@ -72,13 +72,24 @@ def _mapping(result: "Recoded", settings: RecodeSettings) -> str | None:
     return None if result.mapping is None else result.mapping.text()
 
 
+_MAPPING = Product(
+    "mapping",
+    f"Write what every value became, for {parameter('apply')} next time; internal.",
+    _mapping,
+    form="text",
+    metavar="MAPPING",
+    internal=True,
+    files=(("mapping.json", "The mapping that was applied, internal"),),
+)
+
 OPERATION = Operation(
     name="recode",
     title="Recode keys",
     summary="Make keys coarser or blank them, until k people share each combination.",
     description="Finds the recoding that loses least, and says how far it is from the best possible. Works without a hierarchy "
     "file: a rule is proposed for each key and printed.\n\n"
-    f"Ctrl-C or {parameter('time_limit')} end the search with the best found so far, checked like any other result.",
+    f"Ctrl-C or {parameter('time_limit')} end the search with the best found so far, checked like any other result; with "
+    f"{parameter('engine', 'spark')} Ctrl-C gives up and nothing is written.",
     examples=(
         "shoal recode survey.csv --quasi age,sex,municipality,education -k 5 -o safe.csv --report safe.html",
         'shoal recode survey.csv --quasi age,sex -k 3 --hierarchy "age=intervals(5,10,20)" --suppress 0.05 --method lattice',
@@ -91,19 +102,36 @@ OPERATION = Operation(
     titled=lambda settings: f"{settings.data}: k = {settings.k} over {', '.join(settings.quasi)}",
     products=(
         released_records("the recoded records"),
-        Product(
-            "mapping",
-            f"Write what every value became, for {parameter('apply')} next time; internal.",
-            _mapping,
-            form="text",
-            metavar="MAPPING",
-            internal=True,
-            files=(("mapping.json", "The mapping that was applied, internal"),),
-        ),
+        _MAPPING,
         record_links(),
     ),
     methods="shoal.microdata.recoding.methods:METHODS",
     telling="shoal.microdata.recoding.report",
     function="shoal.microdata.recoding.api:recode",
     apart=frozenset({"roles"}),
+    engines={
+        "spark": Engine(
+            "shoal.spark.operations:run_recode",
+            telling="shoal.microdata.recoding.large_report",
+            takes=frozenset(
+                {
+                    *(
+                        "quasi",
+                        "k",
+                        "hierarchies",
+                        "suppress",
+                        "ordinal",
+                        "measure",
+                        "weights",
+                        "stay",
+                        "levels",
+                        "drop",
+                        "unit",
+                    ),
+                    *("method", "order", "iterations", "time_limit", "engine", "master", "spark_conf"),
+                }
+            ),
+            products=(released_parts("the recoded records"), _MAPPING),
+        )
+    },
 )

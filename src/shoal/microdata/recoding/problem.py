@@ -150,7 +150,7 @@ def _counted_problem(
     keys = np.ascontiguousarray(keys[order])
     own = tuples[:n]
     records = np.bincount(own, minlength=order.size)
-    people, spread = (records, None) if units is None else _people(own, units, order.size)
+    people, spread = (records, None) if units is None else people_of(own, units, order.size)
     histograms = {
         name: counted(own, codes, np.ones(n, dtype=np.int64), order.size, column.kinds)
         for name, (codes, column) in confidential.items()
@@ -170,7 +170,7 @@ def _counted_problem(
     )
 
 
-def _people(tuples: np.ndarray, units: np.ndarray, size: int) -> tuple[np.ndarray, Spread | None]:
+def people_of(tuples: np.ndarray, units: np.ndarray, size: int) -> tuple[np.ndarray, Spread | None]:
     """Who has records of one tuple alone, counted by tuple, and the tuples of all others."""
     pairs = np.unique(np.stack([units.astype(np.int64), tuples], axis=1), axis=0)
     starts = np.flatnonzero(np.diff(pairs[:, 0], prepend=pairs[0, 0] - 1))

@@ -3,9 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import parameter
+from shoal.microdata.recoding.assurances import assurances as assurances
+from shoal.microdata.recoding.definitions import DEFINITIONS
 from shoal.microdata.recoding.margins import largest_change
 from shoal.operation import Rows
 from shoal.report import charts
+from shoal.report.definitions import told
 from shoal.report.page import Page
 
 if TYPE_CHECKING:
@@ -13,7 +16,8 @@ if TYPE_CHECKING:
     from shoal.microdata.recoding.result import Recoded
     from shoal.search import Progress
 
-_MEASURES = {
+#: What each measure of loss says.
+MEASURES_IN_WORDS = {
     "loss": "share of values a label stands for",
     "entropy": "bits to the original values",
     "discernibility": "records that look alike, summed",
@@ -54,6 +58,8 @@ def figures(result: "Recoded", settings: object) -> dict[str, Any]:
         "levels": dict(result.levels),
         "rules": {item.column: item.rule for item in result.proposals},
         "classes": result.anonymity.classes,
+        "below": {str(limit): result.anonymity.below(limit) for limit in (3, 5, 10)},
+        "maximum_risk": result.anonymity.maximum_risk,
         "average_risk": result.anonymity.average_risk,
         "models": [{"model": one.model, "column": one.column, "worst": one.worst} for one in result.models],
         "homogeneous": [
@@ -109,10 +115,10 @@ def facts(result: "Recoded", settings: object) -> list[tuple[str, Any]]:
             "K of the release",
             f"{result.k_release} over {', '.join(result.quasi)} (k asked for: {result.k}){_strictly(result)}",
         ),
-        (f"loss ({_MEASURES[result.measure]})", f"{result.loss:.6g}{_quality(result)}"),
+        (f"loss ({MEASURES_IN_WORDS[result.measure]})", f"{result.loss:.6g}{_quality(result)}"),
         *[
             (
-                f"{one.model}{f' of {one.column}' if one.column else ''}",
+                one.named,
                 f"holds; {_worst(one.model)} {one.worst:.4g}",
             )
             for one in result.models
@@ -256,16 +262,11 @@ def page(result: "Recoded", settings: object = None) -> Page:
     """The report of one release."""
     out = Page("Recoded records", f"k = {result.k}, {len(result.quasi)} keys")
     out.section("Result")
-    anonymity = result.anonymity
+    found = figures(result, settings)
     out.facts(
         [
             *facts(result, settings),
-            (
-                "units in classes below 3, 5, 10",
-                ", ".join(f"{anonymity.below(size):,}" for size in (3, 5, 10)),
-            ),
-            ("largest risk of a unit", f"{anonymity.maximum_risk:.3g}"),
-            ("average risk of a unit", f"{anonymity.average_risk:.3g}"),
+            *told(DEFINITIONS, found, ("bound", "optimal", "below", "maximum_risk", "average_risk")),
         ]
     )
     for warning in result.warnings:
@@ -286,7 +287,9 @@ def page(result: "Recoded", settings: object = None) -> Page:
         out.section("Strata")
         out.table(["stratum", "records", "left out", "blanked", "loss"], _strata(result))
     out.section("What is lost")
-    out.table(["measure", "loss"], [(_MEASURES[name], value) for name, value in result.losses.items()])
+    out.table(
+        ["measure", "loss"], [(MEASURES_IN_WORDS[name], value) for name, value in result.losses.items()]
+    )
     _explanation(out, result)
     _margins(out, result)
     out.provenance(

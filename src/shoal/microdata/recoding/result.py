@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.anonymity.measure import Anonymity
+from shoal.microdata.anonymity.result import Anonymity
 from shoal.microdata.columns.hierarchies.proposal import Proposal
 from shoal.microdata.columns.record_links import RecordLinks
+from shoal.microdata.models.outcome import ModelOutcome
 from shoal.microdata.recoding.margins import Margin
 from shoal.microdata.recoding.problem import Measure, Problem
 from shoal.microdata.recoding.release_check import ReleaseCheck
@@ -30,15 +31,6 @@ class Part:
     members: np.ndarray
     problem: Problem
     solution: Recoding
-
-
-@dataclass(frozen=True)
-class ModelOutcome:
-    """What a model asked for, and the worst that a class of the release has."""
-
-    model: str
-    column: str | None
-    worst: float
 
 
 @dataclass(frozen=True)
@@ -138,6 +130,7 @@ class Recoded(Glance):
 
     def report(self) -> Any:
         """The report as a page; ``.write(path)`` writes it."""
-        from shoal.microdata.recoding.report import page
+        from shoal.microdata.recoding.report import DEFINITIONS, assurances, page
+        from shoal.report.python_call import completed
 
-        return page(self)
+        return completed(page(self), self, assurances(self), DEFINITIONS)

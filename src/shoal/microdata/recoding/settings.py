@@ -4,20 +4,12 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
+from shoal.engines import EngineSettings
 from shoal.microdata.columns.settings import HierarchyTexts, Ordinal
+from shoal.microdata.models.settings import MODELS_IN_WORDS, Models
 from shoal.search.settings import SearchSettings, method, method_options
-from shoal.settings import (
-    Column,
-    Columns,
-    Data,
-    Options,
-    Spelling,
-    Weights,
-    data_argument,
-    setting,
-    split_weights,
-    switch,
-)
+from shoal.settings import Column, Columns, Data, Options, Spelling, Weights, data_argument, setting, switch
+from shoal.written_values import split_weights
 
 _DEMANDS = "What must hold"
 _KEYS = "Keys and loss"
@@ -31,7 +23,7 @@ def _split_levels(text: str) -> dict[str, int]:
     return {name: int(level) for name, level in levels.items()}
 
 
-#: A level for each of some columns, and models like ``distinct(3)``.
+#: A level for each of some columns.
 LevelsByName: TypeAlias = Annotated[
     dict[str, Annotated[int, Field(ge=0, le=1000)]],
     Spelling(
@@ -39,12 +31,12 @@ LevelsByName: TypeAlias = Annotated[
         "a=2,b=0",
         _split_levels,
         lambda levels: ",".join(f"{name}={level}" for name, level in levels.items()),
+        names=list,
     ),
 ]
-Models: TypeAlias = Annotated[list[str], Spelling("rules", "MODEL", list, " ".join, repeated=True)]
 
 
-class RecodeSettings(SearchSettings):
+class RecodeSettings(SearchSettings, EngineSettings):
     """Which keys to recode, what must hold after, and what may be lost."""
 
     data: Data = data_argument()
@@ -82,8 +74,7 @@ class RecodeSettings(SearchSettings):
     )
     models: Models = setting(
         [],
-        "A further demand: distinct(3), entropy(3), recursive(3,3), closeness(0.2), closeness(0.15,ordered), likeness(1), "
-        "k-map(10), presence(0,0.5), average-risk(0.05), largest-risk(0.1); may be repeated.",
+        f"A further demand: {MODELS_IN_WORDS}; may be repeated.",
         section=_DEMANDS,
         flag="--model",
         label="Models",

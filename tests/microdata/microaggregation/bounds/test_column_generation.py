@@ -1,6 +1,4 @@
-"""The bound by column generation against all groups and all partitions of tiny problems."""
-
-from itertools import combinations
+"""The bound by column generation against all partitions of tiny problems."""
 
 import numpy as np
 import pytest
@@ -9,69 +7,12 @@ from hypothesis import strategies as st
 from tests.microdata import casc
 from tests.microdata.brute_force import least_error
 
-from shoal.microdata.microaggregation.bounds.column_generation import (
-    column_generation_bound,
-    groups_worth_adding,
-    nearest_sums,
-)
+from shoal.microdata.microaggregation.bounds.column_generation import Relaxation, column_generation_bound
 from shoal.microdata.microaggregation.bounds.lower_bounds import lower_bound
 from shoal.microdata.microaggregation.problem import Problem
-from shoal.microdata.microaggregation.search.kd_tree import tree_of
+from shoal.microdata.microaggregation.published.iterated import ilsmc
+from shoal.microdata.microaggregation.solution import squared_error
 from shoal.search import Budget, Control
-
-
-def group_error(points: np.ndarray, group: tuple[int, ...]) -> float:
-    members = points[list(group)]
-    return float(np.square(members - members.mean(axis=0)).sum())
-
-
-@settings(max_examples=80, deadline=None)
-@given(
-    st.integers(4, 9),
-    st.integers(2, 3),
-    st.integers(1, 3),
-    st.integers(1, 4),
-    st.integers(0, 2**32 - 1),
-    st.booleans(),
-)
-def test_no_group_is_worth_more_once_prices_are_lowered(
-    n: int, k: int, d: int, keep: int, seed: int, twins: bool
-) -> None:
-    rng = np.random.default_rng(seed)
-    points = rng.normal(size=(n, d)) * rng.exponential(size=(n, 1))
-    points = np.round(points) if twins else points
-    prices = rng.normal(loc=0.4, size=n)
-    largest = min(2 * k - 1, n)
-    excess = np.full(n, np.nan)
-    groups = np.empty((n, keep, largest), dtype=np.int32)
-    sizes = np.empty((n, keep), dtype=np.int32)
-    near = nearest_sums(tree_of(points, 3), largest)
-    groups_worth_adding(points, prices, near, k, largest, 0, n, 10**9, excess, groups, sizes)
-    lowered = prices - excess
-    worst = -np.inf
-    for size in range(k, largest + 1):
-        for group in combinations(range(n), size):
-            error = group_error(points, group)
-            assert lowered[list(group)].sum() <= error + 1e-9
-            worst = max(worst, prices[list(group)].sum() - error)
-    assert excess.max() == pytest.approx(max(worst, 0.0), abs=1e-9)
-    for x in range(n):
-        found = [tuple(groups[x, place, : sizes[x, place]]) for place in range(keep) if sizes[x, place] > 0]
-        assert len({tuple(sorted(group)) for group in found}) == len(found)
-        worths = [prices[list(group)].sum() - group_error(points, group) for group in found]
-        assert all(x in group and len(set(group)) == len(group) for group in found)
-        assert worths == sorted(worths, reverse=True) or twins
-        assert (worths[0] if worths else 0.0) == pytest.approx(excess[x], abs=1e-9)
-
-
-def test_without_patience_the_price_is_given_up() -> None:
-    points = np.random.default_rng(0).normal(size=(9, 2))
-    excess = np.zeros(9)
-    prices = np.full(9, 3.0)
-    near = nearest_sums(tree_of(points), 5)
-    groups, sizes = np.empty((9, 1, 5), dtype=np.int32), np.empty((9, 1), dtype=np.int32)
-    groups_worth_adding(points, prices, near, 3, 5, 0, 9, 2, excess, groups, sizes)
-    assert (excess == prices).all()
 
 
 @settings(max_examples=40, deadline=None)
@@ -108,3 +49,27 @@ def test_nearly_closes_the_gap_on_census() -> None:
     """4.6713 is the lowest loss seen for k = 3; the plain bound proves 4.15."""
     problem = Problem.standardised(casc.census(), 3)
     assert 4.64 <= problem.percent(column_generation_bound(problem)) <= 4.6713
+
+
+def test_a_good_start_spares_the_search_and_proves_the_same() -> None:
+    problem = Problem(np.random.default_rng(1).normal(size=(90, 3)), 4)
+    start = ilsmc(problem, budget=Budget(iterations=300)).labels
+    whole = column_generation_bound(problem)
+    assert column_generation_bound(problem, start=start) == pytest.approx(whole, rel=1e-5)
+    assert lower_bound(problem) < whole <= squared_error(problem.points, start)
+
+
+def test_the_programme_is_solved_from_both_sides_with_twins_in_it() -> None:
+    points = np.random.default_rng(2).integers(0, 4, size=(60, 2)).astype(np.float64)
+    problem = Problem(points, 4)
+    run = Budget().start()
+    relaxation = Relaxation(problem, 1)
+    assert relaxation.kinds.counts.sum() == 60 and relaxation.kinds.counts.size <= 16
+    assert relaxation.begin(ilsmc(problem, budget=Budget(iterations=100)).labels, run)
+    while relaxation.improve(run):
+        assert relaxation.highest <= relaxation.cost * (1 + 1e-9)
+    assert relaxation.highest == pytest.approx(relaxation.cost, rel=2e-6)
+    known = relaxation.prices[[kind for group in relaxation.groups for kind in group]]
+    ends = np.cumsum([len(group) for group in relaxation.groups])
+    worth = np.array([part.sum() for part in np.split(known, ends[:-1])])
+    assert (worth <= relaxation.errors(relaxation.groups) + 1e-9).all()

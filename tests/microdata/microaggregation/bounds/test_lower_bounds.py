@@ -156,6 +156,33 @@ def test_large_problems_get_the_neighbour_bound(monkeypatch: pytest.MonkeyPatch)
     assert 0.3 * mdav.solve(problem).value < lower_bound(problem) < mdav.solve(problem).value
 
 
+def test_the_more_records_are_looked_at_the_higher_is_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem(np.random.default_rng(0).standard_t(2, size=(5000, 3)), 5)
+    monkeypatch.setattr(lower_bounds, "_PRICES_UP_TO", 1000)
+    monkeypatch.setattr(lower_bounds, "_DENSE_UP_TO", 500)
+    monkeypatch.setattr(lower_bounds, "column_bound", lambda problem: 0.0)
+    monkeypatch.setattr(lower_bounds, "_column_error", lambda *_: 0.0)
+    found = []
+    for looked_at in (250, 1000, 2500, 5000):
+        monkeypatch.setattr(lower_bounds, "_LOOKED_AT", looked_at)
+        found.append(lower_bound(problem))
+        assert lower_bound(problem, threads=2) == found[-1]
+    assert found == sorted(found)
+    full = neighbour_bound(problem)
+    assert found[-1] == pytest.approx(full, rel=1e-12)
+    # A fifth of the records, those in sparse regions, makes far more than a fifth of the bound.
+    assert found[1] > 0.4 * full
+
+
+def test_sparse_slices_come_first() -> None:
+    near, far = np.random.default_rng(0).normal(size=(2, 1000, 2))
+    tree = tree_of(np.concatenate([near * 0.01, 100.0 + far]))
+    order = lower_bounds.sparse_first(tree)
+    assert sorted(order.tolist()) == list(range(8))
+    middle = [tree.points[250 * number : 250 * number + 250].mean() for number in order]
+    assert min(middle[:4]) > 50.0 > max(middle[4:])
+
+
 # The lowest losses seen for these files, published or not (Bierman 2020 and our own search).
 BEST = {
     "tarragona": {3: 14.46, 4: 17.10, 5: 20.17, 6: 23.50, 10: 30.14},

@@ -7,7 +7,7 @@ from shoal.microdata.microaggregation.problem import Problem, standardise
 from shoal.microdata.microaggregation.published.iterated import IteratedOptions, ilsm, ilsmc
 from shoal.microdata.microaggregation.published.local_search import ls, lsc
 from shoal.microdata.microaggregation.search.descent import Descent, group_limits
-from shoal.microdata.microaggregation.search.kernels import pairs
+from shoal.microdata.microaggregation.search.kernels import pairs, perturbation
 from shoal.microdata.microaggregation.search.kernels.groups import total_error
 from shoal.microdata.microaggregation.search.kernels.space import working_space
 from shoal.microdata.microaggregation.solution import squared_error
@@ -156,3 +156,54 @@ def test_the_kept_error_is_the_recomputed_one() -> None:
     state = Descent(problem, working_space(problem.points, problem.k), Seeds(9).state())
     state.begin_at(found.labels)
     assert total_error(state.groups) * state.space.unit == pytest.approx(found.value, rel=1e-9)
+
+
+def test_the_way_to_the_first_local_optimum_is_counted_apart_from_the_iterations() -> None:
+    problem = Problem.standardised(np.random.default_rng(3).normal(size=(300, 3)), k=3)
+    for method in (ilsm, ilsmc):
+        only, more = (method(problem, budget=Budget(iterations=count), seeds=Seeds(4)) for count in (1, 40))
+        # The first descent is the same however many iterations follow it.
+        assert only.statistics.first_pairs == more.statistics.first_pairs > 0
+        assert more.statistics.pairs == more.statistics.first_pairs + more.statistics.later_pairs
+        assert only.statistics.later_pairs < more.statistics.later_pairs
+        assert more.statistics.cpu >= more.statistics.first_cpu >= 0
+        assert [work for work, _ in more.statistics.clock][-1] == 40
+    slow, fast = (
+        method(problem, budget=Budget(iterations=40), seeds=Seeds(4)).statistics for method in (ilsm, ilsmc)
+    )
+    # What the lists spare is hidden by the first descent, in which nearly all pairs are new to both.
+    assert slow.later_pairs / fast.later_pairs > 1.2 * slow.pairs / fast.pairs
+
+
+def test_naive_lists_begin_with_all_pairs_and_reach_a_local_optimum_of_the_full_search() -> None:
+    problem = Problem.standardised(np.random.default_rng(3).normal(size=(200, 3)), k=3)
+    plain, naive, everything = (
+        method(problem, IteratedOptions(lists=lists), budget=Budget(iterations=30), seeds=Seeds(2)).statistics
+        for method, lists in ((ilsmc, "changed"), (ilsmc, "all"), (ilsm, "changed"))
+    )
+    # Its first pass after a perturbation looks at all pairs, the later ones at those that changed.
+    assert 3 * plain.lists[0] < naive.lists[0] == pytest.approx(everything.lists[0], rel=0.1)
+    assert plain.later_pairs < naive.later_pairs < everything.later_pairs
+
+
+def test_biased_distilling_begins_far_from_a_centre() -> None:
+    points = np.random.default_rng(0).normal(size=(60, 2))
+    problem = Problem.standardised(points, k=3)
+    away = {}
+    for sample in (1, 20):
+        distances = []
+        for seed in range(40):
+            state = Descent(problem, working_space(problem.points, 3), Seeds(seed).state())
+            state.begin_at_random(*group_limits(problem, 1.0))
+            labels = state.labels()
+            centres = np.array([problem.points[labels == g].mean(axis=0) for g in range(labels.max() + 1)])
+            if state.groups.number[0] >= problem.most_groups:
+                continue
+            perturbation.distill(state.space, state.groups, state.search, sample)
+            new = int(state.groups.number[0]) - 1
+            first = int(state.groups.members[new, 0])
+            distances.append(float(np.linalg.norm(problem.points[first] - centres[labels[first]])))
+        away[sample] = np.mean(distances)
+    assert away[20] > 1.2 * away[1]
+    found = ilsmc(problem, IteratedOptions(distill="biased"), budget=Budget(iterations=20))
+    verify(problem, found)

@@ -40,7 +40,12 @@ def test_every_result_holds(
 
 def test_threads_change_nothing() -> None:
     problem = Problem(np.random.default_rng(1).normal(size=(3000, 4)), 4)
-    for options in (BlocksOptions(block=100, groups=20), BlocksOptions(block=100, groups=20, refinement=10)):
+    few = {"block": 100, "groups": 20}
+    for options in (
+        BlocksOptions(**few),
+        BlocksOptions(**few, refinement=10),
+        BlocksOptions(**few, costly=4),
+    ):
         one, two = (blocks.solve(problem, options, threads=threads) for threads in (1, 2))
         assert one.labels.tolist() == two.labels.tolist()
 
@@ -131,3 +136,51 @@ def test_groups_that_met_before_are_passed_over() -> None:
 def test_random_axes_are_orthogonal(dimensions: int) -> None:
     axes = blocks.random_axes(dimensions, Seeds(5))
     np.testing.assert_allclose(axes.T @ axes, np.eye(dimensions), atol=1e-12)
+
+
+def test_work_on_what_loses_most_pays() -> None:
+    points = np.random.default_rng(1).standard_t(2, size=(4000, 4))
+    problem = Problem(points, 4)
+    few = {"block": 100, "groups": 20}
+    plain, costly = (blocks.solve(problem, BlocksOptions(**few, costly=costly)) for costly in (0, 8))
+    verify(problem, costly)
+    assert costly.value < 0.995 * plain.value
+    # Only the last two of the usual three rounds differ, so a run of fewer is the same.
+    for rounds in (0, 1, 2):
+        one, other = (
+            blocks.solve(problem, BlocksOptions(**few, costly=costly), budget=Budget(iterations=rounds))
+            for costly in (0, 8)
+        )
+        assert (one.value == other.value) == (rounds < 2)
+
+
+def test_shares_go_by_what_was_lost() -> None:
+    lost = np.random.default_rng(0).pareto(1.0, size=50)
+    given = blocks.shares(lost, 200)
+    assert abs(int(given.sum()) - 200) <= 25
+    assert (np.abs(given - 200 * lost / lost.sum()) <= 0.5 + 1e-9).all()
+    assert blocks.shares(np.zeros(3), 5).tolist() == [0, 0, 0]
+
+
+def test_group_errors_are_those_of_the_groups() -> None:
+    points = np.random.default_rng(0).normal(size=(40, 3))
+    labels = np.sort(np.arange(40) % 9)
+    state = blocks.state_of(labels.astype(np.int32), 5, points)
+    errors = blocks.group_errors(points, state.members, state.sizes)
+    for group in range(9):
+        mine = points[labels == group]
+        assert errors[group] == pytest.approx(np.square(mine - mine.mean(axis=0)).sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [37, 400, 1003])
+def test_without_any_time_there_are_groups_all_the_same(n: int) -> None:
+    problem = Problem(np.random.default_rng(0).normal(size=(n, 3)), 5)
+    found = blocks.solve(
+        problem,
+        BlocksOptions(block=50, groups=10),
+        budget=Budget(seconds=1.0, clock=iter(range(10**6)).__next__),
+    )
+    verify(problem, found)
+    assert found.stopped_by == StopReason.TIME and found.work == 0
+    # Near records share a group even so.
+    assert found.value < 0.9 * problem.sst

@@ -104,8 +104,9 @@ class Hierarchies(Mapping[str, Hierarchy], Glance):
     def report(self) -> Any:
         """The report as a page; ``.write(path)`` writes it."""
         from shoal.microdata.columns.hierarchies.report import page
+        from shoal.report.python_call import completed
 
-        return page(self)
+        return completed(page(self), self)
 
 
 def _checked(item: Proposal) -> str:

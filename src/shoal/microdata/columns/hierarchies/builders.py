@@ -5,13 +5,16 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from shoal.errors import InputError, unknown
+from shoal.microdata.columns.hierarchies.cuts import Cuts
 from shoal.microdata.columns.hierarchies.date_levels import DateLevels
-from shoal.microdata.columns.hierarchies.intervals import Bottom, Cuts, Intervals, Quantiles, Top
+from shoal.microdata.columns.hierarchies.intervals import Intervals
 from shoal.microdata.columns.hierarchies.order import Order
 from shoal.microdata.columns.hierarchies.prefixes import Prefix, Suffix
+from shoal.microdata.columns.hierarchies.quantiles import Quantiles
 from shoal.microdata.columns.hierarchies.rule import Rule
 from shoal.microdata.columns.hierarchies.rule_text import read_rule_text
 from shoal.microdata.columns.hierarchies.star import Star
+from shoal.microdata.columns.hierarchies.top_coding import Bottom, Top
 
 #: All rules by name; ``mask`` is another word for ``star``.
 RULES: Mapping[str, type[Rule]] = MappingProxyType(

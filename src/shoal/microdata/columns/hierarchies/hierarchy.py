@@ -257,6 +257,12 @@ def read_values(column: nw.Series) -> Values:
 
 def coded(values: Values, hierarchy: Hierarchy, name: str) -> np.ndarray:
     """The leaf of every record; an ``InputError`` that says where the first value is that the hierarchy does not know."""
+    leaves: np.ndarray = leaves_of(values, hierarchy, name)[values.codes]
+    return leaves
+
+
+def leaves_of(values: Values, hierarchy: Hierarchy, name: str) -> np.ndarray:
+    """The leaf of every value, with the same refusal."""
     place = np.array([hierarchy.positions.get(text, -1) for text in values.texts], dtype=np.int32)
     unknown = int((place < 0).sum())
     if unknown:
@@ -264,5 +270,4 @@ def coded(values: Values, hierarchy: Hierarchy, name: str) -> np.ndarray:
         of = f" ({hierarchy.origin})" if hierarchy.origin else ""
         what = "value is" if unknown == 1 else "values are"
         raise InputError(f"{unknown} {what} not in the hierarchy of column '{name}'{of}: {where}")
-    leaves: np.ndarray = place[values.codes]
-    return leaves
+    return place

@@ -9,13 +9,15 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.microdata.columns.hierarchies.cuts import Cuts
 from shoal.microdata.columns.hierarchies.date_levels import DateLevels
 from shoal.microdata.columns.hierarchies.exact_numbers import number_of
 from shoal.microdata.columns.hierarchies.given import hierarchy_of, read_given
 from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy, Values, read_values, text_of
-from shoal.microdata.columns.hierarchies.intervals import Cuts, Intervals, Quantiles
+from shoal.microdata.columns.hierarchies.intervals import Intervals
 from shoal.microdata.columns.hierarchies.order import Order
 from shoal.microdata.columns.hierarchies.prefixes import Prefix
+from shoal.microdata.columns.hierarchies.quantiles import Quantiles
 from shoal.microdata.columns.hierarchies.rule import Rule
 from shoal.microdata.columns.hierarchies.star import Star
 from shoal.microdata.columns.names import Meaning, meanings, words_of
@@ -154,7 +156,7 @@ def _numbers(
         return _digits(values), "postcodes" if said.intersection(_POSTCODES) else "codes"
     if _HOW_MANY.search(words_of(name)) and shape.is_whole:
         return Intervals(), "counts"
-    if guess.role in ("identifier", "household", "weight"):
+    if guess.role in ("identifier", "household", "unit", "weight"):
         return Star(), guess.kind
     if _are_classes(shape) or (shape.is_whole and shape.is_few and not guess.averaged):
         return Star(), "numbers of classes (if they have an order, name them as ordinal)"

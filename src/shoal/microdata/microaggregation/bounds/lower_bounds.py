@@ -14,7 +14,8 @@ wrong choice of them costs quality, never validity: the value that is returned c
 matters, found in a tree.
 
 **The neighbour bound** is the price-free special case: half of the k − 1 smallest squared distances of each
-record, divided by k. A record that was not looked at counts 0.
+record, divided by k. A record that was not looked at counts 0; so records in sparse regions, which add most, are
+looked at first, and the bound can end at any time with what it has.
 
 **The column bound**: the error in one column, in any orthogonal system of axes, is at least the optimum for
 that column alone.
@@ -38,10 +39,16 @@ from shoal.search.kernels import kernel
 _EPSILON = float(np.finfo(np.float64).eps)
 # Up to here the bound takes at most a few seconds with long lists of neighbours.
 _DENSE_UP_TO = 20_000
-# Above this many records, or entries in the lists of neighbours, the prices are left out.
-_PRICES_UP_TO = 200_000
+# Above this many records, or entries in the lists of neighbours, the prices are left out: they take longer than the
+# search. With a time limit, which ends them, the second number counts.
+_PRICES_UP_TO = 60_000
+_PRICES_IN_TIME_UP_TO = 200_000
 _MOST_ENTRIES = 40_000_000
-# In many columns a slice of so many records takes a second at most.
+# Without a time limit the neighbours of so many records are looked for, or of this share of all: of those that lie
+# farthest from others, which is where most is lost.
+_LOOKED_AT = 40_000
+_SHARE_LOOKED_AT = 0.04
+# In many columns a slice of so many records takes a tenth of a second at most.
 _SLICE = 250
 
 
@@ -72,11 +79,14 @@ def lower_bound(
         if run.out_of_time:
             return best
     tree = tree_of(turned.points)
-    if problem.n <= _PRICES_UP_TO and problem.n * _list_length(problem) <= _MOST_ENTRIES:
+    timed = run.budget.seconds is not None
+    most = _PRICES_IN_TIME_UP_TO if timed else _PRICES_UP_TO
+    if problem.n <= most and problem.n * _list_length(problem) <= _MOST_ENTRIES:
         rounds = 60 if problem.n <= _DENSE_UP_TO else 25
         error = _matching_error(tree, problem, rounds, run, threads)
     else:
-        error = _neighbour_error(tree, problem.k, run, threads)
+        looked_at = problem.n if timed else max(_LOOKED_AT, int(_SHARE_LOOKED_AT * problem.n))
+        error = _neighbour_error(tree, problem.k, run, threads, looked_at)
     best = max(best, turned.safe(error))
     run.report(best, phase="bound")
     return best
@@ -137,9 +147,10 @@ def turned_points(problem: Problem) -> Turned:
     d = problem.d
     axes = principal_axes(problem.points) if d > 1 else np.eye(1)
     unit = 2.0 ** np.round(np.log2(np.sqrt(problem.sst / problem.n)))
-    points = (problem.points - problem.points.mean(axis=0)) @ axes / unit
+    # The unit is a power of two, so it does not matter where it is divided by.
+    centred = problem.points - problem.points.mean(axis=0)
     return Turned(
-        points=points,
+        points=centred @ (axes / unit),
         unit=float(unit),
         slack=float(4 * (d + 2) * _EPSILON * np.sqrt(problem.sst)),
         skew=float(np.abs(axes.T @ axes - np.eye(d)).sum()) + 8 * d * _EPSILON,
@@ -162,9 +173,21 @@ def _list_length(problem: Problem) -> int:
     return min(problem.n - 1, wanted)
 
 
-def in_slices(n: int, run: Run, work: Callable[[int, int], None], threads: int, phase: str) -> bool:
-    """Do the work on slices of 0 … n, several at once, as long as there is time; whether all were done."""
+def in_slices(
+    n: int,
+    run: Run,
+    work: Callable[[int, int], None],
+    threads: int,
+    phase: str,
+    order: np.ndarray | None = None,
+) -> bool:
+    """Do the work on slices of 0 … n, several at once, as long as there is time; whether all were done.
+
+    ``order`` gives the numbers of those to be done, the first first; by default all as they come.
+    """
     slices = [(first, min(first + _SLICE, n)) for first in range(0, n, _SLICE)]
+    if order is not None:
+        slices = [slices[number] for number in order]
     with ThreadPoolExecutor(max(1, threads)) as pool:
         for at in range(0, len(slices), max(1, threads)):
             if run.out_of_time:
@@ -174,8 +197,24 @@ def in_slices(n: int, run: Run, work: Callable[[int, int], None], threads: int, 
     return True
 
 
-def _neighbour_error(tree: Tree, k: int, run: Run, threads: int) -> float:
+def sparse_first(tree: Tree) -> np.ndarray:
+    """The slices of a tree's points, those first whose points lie farthest apart: they add most to a bound.
+
+    How far is judged by the boxes around the leaves.
+    """
+    leaves = tree.child < 0
+    spread = np.square(tree.high[leaves] - tree.low[leaves]).sum(axis=1)
+    number = tree.start[leaves] // _SLICE
+    count = -(-tree.points.shape[0] // _SLICE)
+    total = np.bincount(number, weights=spread, minlength=count)
+    return np.argsort(-total / np.maximum(1, np.bincount(number, minlength=count)), kind="stable")
+
+
+def _neighbour_error(tree: Tree, k: int, run: Run, threads: int, looked_at: int | None = None) -> float:
     n = tree.points.shape[0]
+    order = sparse_first(tree)
+    if looked_at is not None:
+        order = order[: -(-looked_at // _SLICE)]
     sums = np.zeros(n)
 
     def work(first: int, last: int) -> None:
@@ -184,7 +223,7 @@ def _neighbour_error(tree: Tree, k: int, run: Run, threads: int) -> float:
         nearest(tree, first, last, k - 1, distances, places)
         sums[first:last] = distances.sum(axis=1)
 
-    in_slices(n, run, work, threads, "neighbours")
+    in_slices(n, run, work, threads, "neighbours", order)
     return float(sums.sum()) / (2 * k) * (1.0 - (2 * k + 50) * _EPSILON)
 
 
@@ -212,7 +251,7 @@ def matching_prices(
         distances[first:last] = exact
         halves[first:last] = exact[:, : k - 1].sum(axis=1)
 
-    complete = in_slices(n, run, find, threads, "neighbours")
+    complete = in_slices(n, run, find, threads, "neighbours", sparse_first(tree))
     plain = float(halves.sum()) / (2 * k) * (1.0 - (2 * k + 50) * _EPSILON)
     if not complete:
         return plain, None

@@ -139,7 +139,13 @@ def _nearest(away, ids, left, count, heap):  # type: ignore[no-untyped-def]
 @kernel
 def _take(columns, left, ids, away, chosen, label, labels, total):  # type: ignore[no-untyped-def]
     # Labels the chosen records and fills their places from the end; ``total`` follows the records that stay.
-    chosen.sort()
+    for c in range(1, chosen.shape[0]):
+        j = chosen[c]
+        place = c
+        while place > 0 and chosen[place - 1] > j:
+            chosen[place] = chosen[place - 1]
+            place -= 1
+        chosen[place] = j
     for c in range(chosen.shape[0] - 1, -1, -1):
         j = chosen[c]
         labels[ids[j]] = label
@@ -170,7 +176,8 @@ def _mdav(columns, k, enough_for_second, manhattan, labels, centroids):  # type:
         for a in range(d):
             origin[a] = total[a] / left
         if step < centroids.shape[0]:
-            centroids[step] = origin
+            for a in range(d):
+                centroids[step, a] = origin[a]
         step += 1
         _distances(columns, left, origin, manhattan, away)
         r = _farthest(away, ids, left)

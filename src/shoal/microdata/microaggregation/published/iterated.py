@@ -9,6 +9,7 @@ groups of a target in the order of their numbers, in place of a shuffled list of
 random seed from its group and tests that group again, which the printed pseudo-code forgets.
 """
 
+from time import thread_time
 from typing import Literal
 
 import numpy as np
@@ -41,7 +42,15 @@ class IteratedOptions(Options):
     dissolve: Literal["uniform", "biased"] = Field(
         default="uniform", description="the group to dissolve: any, or the lossiest of a random sample"
     )
+    distill: Literal["uniform", "biased"] = Field(
+        default="uniform",
+        description="the record a new group begins with: any, or the farthest from its centre of a random sample",
+    )
     sample: int = Field(default=5, ge=1, description="size of that sample")
+    lists: Literal["changed", "all"] = Field(
+        default="changed",
+        description="pairs tried first after a perturbation (ilsmc): of groups that changed, or all (naive)",
+    )
     acceptance: Literal["static", "dynamic"] = Field(
         default="static", description="keep a worse partition with a fixed chance, or by how much worse it is"
     )
@@ -95,7 +104,10 @@ def _iterated(
     else:
         state.begin_at(first)
     best = Incumbent(problem, run)
+    began = thread_time()
     finished = state.descend(run, everything=everything)
+    first_cpu = thread_time() - began
+    first_pairs = counted([state.search])["pairs"]
     best.offer(state.labels())
     initial = mean_lists(state.search.lists, 1)
     state.search.lists[:] = 0
@@ -105,18 +117,25 @@ def _iterated(
         options.sample if options.dissolve == "biased" else 1,
         options.chance,
         options.temperature if options.acceptance == "dynamic" else 0.0,
+        options.sample if options.distill == "biased" else 1,
+        options.lists == "all",
     )
     leader = state.room()
     kernels.copy_dirty(state.groups, leader, state.search.dirty)
     leading = np.array([total_error(state.groups)])
     decisions = np.zeros(kernels.DECISIONS, dtype=np.int64)
     course: list[np.ndarray] = []
+    clock: list[tuple[int, float]] = []
+    spent = 0.0
     # With one possible number of groups there is nothing to perturb, and the local optimum is the answer.
     while finished and fewest < most and (chunk := run.chunk(500)):
         before = leading[0]
         errors = np.empty(chunk)
         now = (state.space, state.groups, state.search, leader, leading)
+        began = thread_time()
         kernels.iterate(*now, rules, fewest, most, decisions, errors)
+        spent += thread_time() - began
+        clock.append((sum(map(len, course)) + chunk, spent))
         course.append(errors)
         run.spend(chunk)
         if leading[0] < before:
@@ -131,6 +150,10 @@ def _iterated(
             lists=mean_lists(state.search.lists, counts["searches"] - 1),
             initial_lists=initial,
             course=state.space.unit * np.concatenate(course) if course else np.zeros(0),
+            first_pairs=first_pairs,
+            first_cpu=first_cpu,
+            cpu=first_cpu + spent,
+            clock=tuple(clock),
         )
     )
 

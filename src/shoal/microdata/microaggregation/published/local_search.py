@@ -6,6 +6,7 @@ LS is from Laszlo and Mukherjee, Iterated local search for microaggregation, Jou
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from time import thread_time
 
 import numpy as np
 from pydantic import Field
@@ -75,8 +76,10 @@ def _restarts(
     limits = group_limits(problem, options.span)
     workers = [Descent(problem, space, given.seeds.state()) for _ in range(max(1, given.threads))]
     best = Incumbent(problem, run)
+    spent = [0.0] * len(workers)
 
     def attempt(worker: Descent, number: int, run: Run) -> np.ndarray:
+        began = thread_time()
         worker.search.random[:] = given.seeds.child("restart", number).state()
         worker.search.place[:] = 0
         worker.search.done[:] = False
@@ -86,6 +89,7 @@ def _restarts(
             worker.begin_at_random(*limits)
         if run.budget.iterations != 0:
             worker.descend(run, everything=everything)
+        spent[workers.index(worker)] += thread_time() - began
         return worker.labels()
 
     with ThreadPoolExecutor(len(workers)) as pool:
@@ -98,10 +102,10 @@ def _restarts(
                     run.spend(1)
                 best.offer(labels)
             number = batch.stop
-    return best.partition(_statistics(workers))
+    return best.partition(_statistics(workers, sum(spent)))
 
 
-def _statistics(workers: list[Descent]) -> Statistics:
+def _statistics(workers: list[Descent], cpu: float) -> Statistics:
     counts = counted(worker.search for worker in workers)
     lists = np.sum([worker.search.lists for worker in workers], axis=0)
-    return Statistics(**counts, lists=mean_lists(lists, counts["searches"]))
+    return Statistics(**counts, lists=mean_lists(lists, counts["searches"]), cpu=cpu)

@@ -47,12 +47,20 @@ class BlocksOptions(Options):
     refinement: int = Field(
         default=0, ge=0, description="iterations of iterated local search in each block of a round"
     )
+    costly: int = Field(
+        default=0,
+        ge=0,
+        description="the same in the mean over blocks, more where more is lost; in the last two usual rounds and later",
+    )
 
 
 # Of the squared distance from which on two groups surely have nothing to exchange: beyond this share
 # exchanges are so rare that looking for them costs more than it gains (losses stay within 0.2 %, time falls
 # by a quarter).
 REACH_TRIED = 0.64
+# How many of the last rounds refine the blocks that lose most, and up to where all blocks can be refined alike.
+LATE = 2
+FEW = 100_000
 # How a block is refined: ILSMC with biased dissolving and dynamic acceptance.
 _RULES = Rules(everything=False, sample=5, chance=0.0, temperature=1e-5)
 
@@ -83,7 +91,8 @@ def solve(problem: Problem, options: BlocksOptions, given: Given) -> Partition:
     >>> solve(problem).labels.tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    run = given.run(default_rounds(problem.n))
+    rounds = default_rounds(problem.n)
+    run = given.run(rounds)
     space = working_space(problem.points, problem.k)
     with ThreadPoolExecutor(max(1, given.threads)) as pool:
         # From here on records are known by their places in this order, so that near ones share memory.
@@ -92,7 +101,7 @@ def solve(problem: Problem, options: BlocksOptions, given: Given) -> Partition:
         labels = np.empty(problem.n, dtype=np.int32)
         begin = checked_start(problem, given.start)
         if begin is None:
-            labels[order] = first_labels(points[:, : problem.d], ends, problem.k, pool)
+            labels[order] = first_labels(points[:, : problem.d], ends, problem.k, pool, run)
             labels = within_largest(problem, labels)
         else:
             labels[:] = begin
@@ -100,9 +109,14 @@ def solve(problem: Problem, options: BlocksOptions, given: Given) -> Partition:
         state = state_of(labels[order], capacity, points[:, : problem.d])
         # What is told on the way is rounded up: the final value comes from other sums over the same groups.
         unit, rounding = space.unit * (1 + 1e-10), 1e-15 * problem.sst
-        run.report(error_of(points, state.members, state.sizes) * unit + rounding, phase="blocks")
+        error = float(group_errors(points, state.members, state.sizes).sum())
+        run.report(error * unit + rounding, phase="blocks")
         while run.chunk(1):
-            state, error = _round(space, problem, state, options, given.seeds.child(run.work), run, pool)
+            # Counted from the usual end, so that a run that time ended can be repeated by its number of rounds.
+            late = options.costly if run.work >= rounds - LATE else 0
+            state, error = _round(
+                space, problem, state, options, late, given.seeds.child(run.work), run, pool
+            )
             run.spend(1)
             run.report(error * unit + rounding, phase="rounds")
     labels[order] = labels_of(state.members, state.sizes, problem.n)
@@ -115,20 +129,30 @@ def solve(problem: Problem, options: BlocksOptions, given: Given) -> Partition:
 def default_rounds(n: int) -> int:
     """As many rounds as stay well below the time of MDAV, up to where they gain little.
 
-    >>> default_rounds(20_000), default_rounds(1_000_000)
-    (3, 8)
+    Very many records get fewer, and the work that is saved goes to the blocks that lose most.
+
+    >>> default_rounds(20_000), default_rounds(60_000), default_rounds(1_000_000)
+    (3, 8, 6)
     """
-    return min(8, max(3, n // 6000))
+    return min(8 if n <= FEW else 6, max(3, n // 6000))
 
 
-def first_labels(points: np.ndarray, ends: np.ndarray, k: int, pool: ThreadPoolExecutor) -> np.ndarray:
-    """MDAV in blocks of consecutive points; all blocks but the last hold a multiple of k."""
-    labels = np.empty(points.shape[0], dtype=np.int32)
+def first_labels(
+    points: np.ndarray, ends: np.ndarray, k: int, pool: ThreadPoolExecutor, run: Run
+) -> np.ndarray:
+    """MDAV in blocks of consecutive points; all blocks but the last hold a multiple of k.
+
+    Without time for MDAV a block is cut into groups as its points lie, which are near one another.
+    """
+    n = points.shape[0]
+    # The last group takes what is left over.
+    labels = np.minimum(np.arange(n, dtype=np.int32) // k, n // k - 1).astype(np.int32)
 
     def work(piece: range) -> None:
         for b in piece:
             first = ends[b - 1] if b > 0 else 0
-            labels[first : ends[b]] = first // k + mdav_labels(points[first : ends[b]], k)
+            if not run.out_of_time:
+                labels[first : ends[b]] = first // k + mdav_labels(points[first : ends[b]], k)
 
     list(pool.map(work, _pieces(len(ends))))
     return labels
@@ -184,20 +208,31 @@ def _fill_members(labels, members, filled):  # type: ignore[no-untyped-def]
         filled[g] += 1
 
 
+def shares(lost: np.ndarray, total: int) -> np.ndarray:
+    """So many iterations given out to blocks by what each has lost, whole ones.
+
+    >>> shares(np.array([0.1, 6.0, 3.9]), 10).tolist()
+    [0, 6, 4]
+    """
+    everything = float(lost.sum())
+    if everything <= 0.0:
+        return np.zeros(lost.size, dtype=np.int64)
+    return np.round(lost * (total / everything)).astype(np.int64)
+
+
 @kernel
-def error_of(points, members, sizes):  # type: ignore[no-untyped-def]
-    """The squared error of all groups."""
-    width = points.shape[1]
-    total = 0.0
+def group_errors(points, members, sizes):  # type: ignore[no-untyped-def]
+    """The squared error of each group."""
+    errors = np.zeros(sizes.shape[0])
     for g in range(sizes.shape[0]):
-        for a in range(width):
+        for a in range(points.shape[1]):
             mean = 0.0
             for m in range(sizes[g]):
                 mean += points[members[g, m], a]
             mean /= sizes[g]
             for m in range(sizes[g]):
-                total += (points[members[g, m], a] - mean) ** 2
-    return total
+                errors[g] += (points[members[g, m], a] - mean) ** 2
+    return errors
 
 
 @kernel
@@ -227,11 +262,15 @@ def _round(
     problem: Problem,
     state: State,
     options: BlocksOptions,
+    costly: int,
     seeds: Seeds,
     run: Run,
     pool: ThreadPoolExecutor,
 ) -> tuple[State, float]:
-    """Improve every block of a new division; blocks that are not reached in time stay as they are."""
+    """Improve every block of a new division; blocks that are not reached in time stay as they are.
+
+    ``costly`` is how many iterations blocks are refined for in the mean, each by its share of the loss.
+    """
     turned = np.empty_like(state.means)
     project(state.means, random_axes(problem.d, seeds), turned)
     _, order, ends = _arrange(turned, options.groups, 1, pool)
@@ -246,11 +285,16 @@ def _round(
         np.zeros((int(room.sum()), problem.d)),
     )
     errors = np.zeros(len(ends))
+    unused = seeds.state()
+    efforts = np.full(len(ends), options.refinement, dtype=np.int64)
+    if costly:
+        lost = np.add.reduceat(group_errors(space.points, state.members, state.sizes)[order], starts)
+        efforts += shares(lost, costly * len(ends))
 
     def work(piece: range) -> None:
         for b in piece:
-            effort = -1 if run.out_of_time else options.refinement
-            random = seeds.child("block", b).state()
+            effort = -1 if run.out_of_time else efforts[b]
+            random = seeds.child("block", b).state() if effort > 0 else unused
             block = order[starts[b] : ends[b]]
             errors[b] = improve_block(space, state, block, b, effort, random, after, rows[b], room[b])
 
@@ -364,4 +408,4 @@ def _copy(source, target):  # type: ignore[no-untyped-def]
 def warm_up() -> None:
     """Compile the kernels."""
     problem = Problem(np.random.default_rng(0).random((60, 2)), 2)
-    solve(problem, BlocksOptions(block=10, groups=6, refinement=2), budget=Budget(iterations=1))
+    solve(problem, BlocksOptions(block=10, groups=6, refinement=2, costly=1), budget=Budget(iterations=1))

@@ -25,7 +25,9 @@ class Statistics:
     """What a search did, for those who study it.
 
     ``lists`` are mean numbers of pairs by pass, over all local searches (one that ended earlier counts 0);
-    ``course`` is the best squared error after each iteration.
+    ``course`` is the best squared error after each iteration, ``clock`` the CPU seconds spent on iterations by then (noted
+    at the end of every stretch of them, as iterations and seconds). ``first_pairs`` and ``first_cpu`` are what the way to the
+    first local optimum took, before any iteration; ``cpu`` is what all of it took, both of this thread alone.
     """
 
     searches: int = 0
@@ -43,6 +45,20 @@ class Statistics:
     dissolved: int = 0
     distilled: int = 0
     course: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    first_pairs: int = 0
+    first_cpu: float = 0.0
+    cpu: float = 0.0
+    clock: tuple[tuple[int, float], ...] = ()
+
+    @property
+    def later_pairs(self) -> int:
+        """Pairs looked at by the iterations, without the way to the first local optimum."""
+        return self.pairs - self.first_pairs
+
+    @property
+    def later_cpu(self) -> float:
+        """CPU seconds of the iterations, without the way to the first local optimum."""
+        return self.cpu - self.first_cpu
 
     @property
     def rejected(self) -> int:

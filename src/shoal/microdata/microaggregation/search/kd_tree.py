@@ -114,28 +114,21 @@ def _grow(tree, leaf):  # type: ignore[no-untyped-def]
     points, order, start, end, child, low, high = tree
     n, d = points.shape
     keys = np.empty(n)
+    stack = np.empty(128, dtype=np.int64)
     start[0] = 0
     end[0] = n
     nodes = 1
-    node = 0
-    while node < nodes:
+    stack[0] = 0
+    depth = 1
+    # One branch to its end before the next, so that what is worked on stays in the cache.
+    while depth > 0:
+        depth -= 1
+        node = stack[depth]
         first = start[node]
         last = end[node]
         child[node] = -1
-        for a in range(d):
-            low[node, a] = np.inf
-            high[node, a] = -np.inf
-        for i in range(first, last):
-            row = order[i]
-            for a in range(d):
-                x = points[row, a]
-                low[node, a] = min(low[node, a], x)
-                high[node, a] = max(high[node, a], x)
         if last - first > leaf:
-            axis = 0
-            for a in range(1, d):
-                if high[node, a] - low[node, a] > high[node, axis] - low[node, axis]:
-                    axis = a
+            axis = _widest(points, order, first, last)
             for i in range(first, last):
                 keys[i] = points[order[i], axis]
             half = (last - first) // 2
@@ -145,8 +138,21 @@ def _grow(tree, leaf):  # type: ignore[no-untyped-def]
             end[nodes] = first + half
             start[nodes + 1] = first + half
             end[nodes + 1] = last
+            stack[depth] = nodes + 1
+            stack[depth + 1] = nodes
+            depth += 2
             nodes += 2
-        node += 1
+    # Children come after their parents: from the last to the first, their boxes are known.
+    for node in range(nodes - 1, -1, -1):
+        one = child[node]
+        for a in range(d):
+            low[node, a] = np.inf if one < 0 else min(low[one, a], low[one + 1, a])
+            high[node, a] = -np.inf if one < 0 else max(high[one, a], high[one + 1, a])
+        if one < 0:
+            for i in range(start[node], end[node]):
+                for a in range(d):
+                    low[node, a] = min(low[node, a], points[order[i], a])
+                    high[node, a] = max(high[node, a], points[order[i], a])
     return nodes
 
 

@@ -7,7 +7,6 @@ region by region: the groups of the best partition that the relaxation would mix
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import highspy
 import numpy as np
@@ -20,7 +19,7 @@ from shoal.microdata.microaggregation.search.kernels.pricing import (
 )
 from shoal.microdata.microaggregation.search.kernels.space import Space
 from shoal.microdata.microaggregation.solution import numbered_by_appearance
-from shoal.search.linear_programmes import add_choices, add_covered, quiet_highs
+from shoal.search.linear_programmes import add_choices, add_covered, quiet_highs, run_until
 
 _NEIGHBOURS = 20
 _STEPS = 6
@@ -209,7 +208,7 @@ class GroupPool:
         return np.flatnonzero(np.array(programme.getSolution().col_value) > 0.5)
 
     def _solve(self, programme: highspy.Highs, stop: Callable[[], bool]) -> bool:
-        done = _run(programme, stop)
+        done = run_until(programme, stop)
         self._spent += max(_LEAST_EFFORT, programme.getInfo().simplex_iteration_count)
         return done
 
@@ -245,23 +244,3 @@ def groups_of(labels: np.ndarray) -> list[np.ndarray]:
     """
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.cumsum(np.bincount(labels))[:-1])
-
-
-def _run(programme: highspy.Highs, stop: Callable[[], bool]) -> bool:
-    """Solve until done or told to stop; whether a solution of the programme is known."""
-    told = False
-
-    def look(event: Any) -> None:
-        nonlocal told
-        told = told or stop()
-        if told:
-            event.interrupt()
-
-    programme.cbSimplexInterrupt.subscribe(look)
-    programme.cbMipInterrupt.subscribe(look)
-    try:
-        programme.run()
-    finally:
-        programme.cbSimplexInterrupt.unsubscribe(look)
-        programme.cbMipInterrupt.unsubscribe(look)
-    return not told and programme.getInfo().primal_solution_status == highspy.kSolutionStatusFeasible

@@ -24,21 +24,25 @@ ENDLESS = np.int64(2**62)
 class Rules(NamedTuple):
     """How an iterated search decides: what it looks at, how it chooses what to dissolve, and what it keeps.
 
-    A ``sample`` of 1 dissolves any group; with a ``temperature`` of 0 a worse partition is kept with a fixed ``chance``.
+    A ``sample`` of 1 dissolves any group, a ``distill_sample`` of 1 distils from any record that can be spared; with a
+    ``temperature`` of 0 a worse partition is kept with a fixed ``chance``. With ``renew`` all groups count as changed after a
+    perturbation.
     """
 
     everything: bool
     sample: int
     chance: float
     temperature: float
+    distill_sample: int = 1
+    renew: bool = False
 
 
 @kernel(error_model="numpy")
-def perturb(space, groups, search, fewest, most, sample):  # type: ignore[no-untyped-def]
+def perturb(space, groups, search, fewest, most, sample, distill_sample=1):  # type: ignore[no-untyped-def]
     """One group fewer or one more, by a coin unless the number of groups is at a limit; whether it is one more."""
     count = groups.number[0]
     if count <= fewest or (count < most and uniform(search.random) < 0.5):
-        distill(space, groups, search)
+        distill(space, groups, search, distill_sample)
         return True
     dissolve(space, groups, search, pick_lossy(groups, sample, search.random))
     return False
@@ -72,7 +76,10 @@ def iterate(space, groups, search, best, best_error, rules, fewest, most, decisi
     """
     space, groups, search, best = lent(space), lent(groups), lent(search), lent(best)
     for step in range(course.shape[0]):
-        more = perturb(space, groups, search, fewest, most, rules.sample)
+        more = perturb(space, groups, search, fewest, most, rules.sample, rules.distill_sample)
+        if rules.renew:
+            for g in range(groups.number[0]):
+                search.changed[g] = True
         decisions[DISTILLED if more else DISSOLVED] += 1
         descend(space, groups, search, rules.everything, ENDLESS)
         error = total_error(groups)

@@ -124,8 +124,11 @@ def excess(groups, k, spare, owner):  # type: ignore[no-untyped-def]
 
 
 @kernel(error_model="numpy")
-def distill(space, groups, search):  # type: ignore[no-untyped-def]
-    """Form a new group of k from records that oversized groups can spare, beginning with a random one."""
+def distill(space, groups, search, sample=1):  # type: ignore[no-untyped-def]
+    """Form a new group of k from records that oversized groups can spare, beginning with a random one.
+
+    Of ``sample`` random ones it begins with the one farthest from the centre of its group.
+    """
     points, k, _, _ = space
     number, sizes, members, away, centres, facts = groups
     changed, dirty, spare, owner = search.changed, search.dirty, search.spare, search.owner
@@ -137,6 +140,11 @@ def distill(space, groups, search):  # type: ignore[no-untyped-def]
         pick = 0
         if size == 0:
             pick = below(search.random, left)
+            for _ in range(1, sample):
+                e = below(search.random, left)
+                far = squared_distance(points, spare[e], centres, owner[e])
+                if far > squared_distance(points, spare[pick], centres, owner[pick]):
+                    pick = e
         else:
             least = np.inf
             for e in range(left):

@@ -1,0 +1,32 @@
+"""What the figures of a recoding are called and mean."""
+
+from shoal.microdata.anonymity.definitions import DEFINITIONS as OF_CLASSES
+from shoal.report.definitions import Definition, Definitions, amount, count, yes_or_no
+
+DEFINITIONS: Definitions = {
+    "records": Definition("records released", "Records of the release.", count),
+    "suppressed_people": Definition("people left out", "People whose records are not released.", count),
+    "suppressed_records": Definition("records left out", "Records that are not released.", count),
+    "suppressed_cells": Definition(
+        "values blanked", "Values of released records that are blank where the column shows others.", count
+    ),
+    "k_release": Definition(
+        "K of the release", "The size of the smallest class over the keys, in the released records.", count
+    ),
+    "k": Definition("k asked for", "The smallest size of a class that was asked for.", count),
+    "loss": Definition(
+        "loss", "In the measure that was minimised, of the released records against the original.", amount
+    ),
+    "bound": Definition(
+        "no recoding of this kind loses less than",
+        "A proved lower bound in the same measure; unknown where nothing above 0 is proved.",
+        amount,
+    ),
+    "optimal": Definition(
+        "proved optimal", "Whether the loss is proved to be the least possible.", yes_or_no
+    ),
+    "classes": OF_CLASSES["classes"],
+    "below": OF_CLASSES["below"],
+    "maximum_risk": OF_CLASSES["maximum_risk"],
+    "average_risk": OF_CLASSES["average_risk"],
+}
