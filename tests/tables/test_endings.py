@@ -9,7 +9,7 @@ import pytest
 import shoal
 from shoal.errors import Infeasible
 from shoal.search import Budget, Control, Seeds, silent
-from shoal.tables import api
+from shoal.tables import api, checked_search
 from shoal.tables.heuristic import networks
 from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.methods import METHODS
@@ -114,7 +114,9 @@ def test_searches_repeated_for_counts_share_one_budget(monkeypatch) -> None:
             return replace(method.solve(problem, options, budget=Budget(), **keywords), work=10)
 
     monkeypatch.setattr(api, "METHODS", {**METHODS, "general": Recorded()})
-    monkeypatch.setattr(api, "integer_failures", lambda problem, cells: (int(problem.sensitive[0]),))
+    monkeypatch.setattr(
+        checked_search, "integer_failures", lambda problem, cells: (int(problem.sensitive[0]),)
+    )
     with pytest.raises(Infeasible, match="whole numbers"):
         shoal.suppress(
             np.arange(1.0, 37.0).reshape(6, 6),

@@ -116,7 +116,7 @@ def test_a_bound_that_proves_nothing_is_unknown_everywhere() -> None:
     assert found.bound is None and found.gap_percent is None
     assert found.to_dict()["bound"] is None and found.to_dict()["gap_percent"] is None
     assert seen and all(progress.bound is None for progress in seen)
-    assert "<dt>gap</dt><dd>unknown</dd>" in found.report().html()
+    assert "<dt>gap to the best possible</dt><dd>unknown</dd>" in found.report().html()
 
 
 def test_a_pattern_that_costs_nothing_is_its_own_bound() -> None:

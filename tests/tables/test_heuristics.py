@@ -8,8 +8,9 @@ from tests.tables.oracle import cube, optimum, random_plane
 
 from shoal.errors import Infeasible, InputError
 from shoal.search import Budget, Seeds, silent
-from shoal.tables.exact.search import is_safe
+from shoal.tables.exact.refusal import is_safe
 from shoal.tables.heuristic import network_kernels
+from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.methods import METHODS
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
@@ -230,3 +231,50 @@ def test_a_method_that_fails_says_so() -> None:
     for method in METHODS:
         with pytest.raises(Infeasible):
             run(method, problem)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_cell_that_is_protected_already_gets_nothing_added_by_its_paths(seed: int) -> None:
+    problem = random_plane(np.random.default_rng(seed), 8, 9, 7)
+    heuristic = NetworkHeuristic(problem, problem.table.network)
+    graph, scratch = heuristic.graph, heuristic.scratch
+    state, skipping = heuristic.state(), heuristic.state()
+    for r in range(heuristic.wanted.size):
+        protected = network_kernels.holds(graph, state, scratch, r)
+        before = state.hidden.copy()
+        assert network_kernels.lay_paths(graph, state, scratch, r) == 0
+        assert not protected or (before == state.hidden).all()
+        # Looking at the bounds before every cell therefore changes no pattern.
+        if not network_kernels.holds(graph, skipping, scratch, r):
+            network_kernels.lay_paths(graph, skipping, scratch, r)
+        assert (skipping.hidden == state.hidden).all()
+    assert "castro" not in list(METHODS)
+
+
+def test_children_of_heurgene_are_counted_as_safe() -> None:
+    found = run("heurgene", SQUARE, check_children=True, patience=20).record
+    assert found["children"] == 2 * found["crossovers"] and found["infeasible"] == 0
+    breeder = Breeder(Plane(SQUARE, "heurgene", JOINT), HeurGeneOptions(check_children=True))
+    # An empty pattern protects nobody, so it would be counted.
+    breeder.tally.children.append(np.zeros(SQUARE.table.cells, dtype=bool))
+    assert breeder.unsafe_children() == 1
+
+
+@pytest.mark.parametrize(
+    "options", [{"seeding": "diverse"}, {"mutation": "add"}, {"least_benefit": 1e12, "window": 2}]
+)
+def test_what_the_work_left_to_others_is_safe_and_never_above_its_founders(options) -> None:
+    found = run("heurgene", SQUARE, patience=10, **options)
+    verify(SQUARE, found)
+    assert found.value <= found.record["best_founder"] + 1e-9
+    if "least_benefit" in options:
+        assert found.record["generations"] <= 4
+
+
+def test_diverse_founders_differ_more() -> None:
+    def spread(**options) -> float:
+        breeder = Breeder(Plane(SQUARE, "heurgene", JOINT), HeurGeneOptions(**options))
+        founders = breeder.founders(Seeds(5))
+        return float(np.mean([(a.hidden != b.hidden).sum() for a, b in combinations(founders, 2)]))
+
+    assert spread(seeding="diverse") > spread()

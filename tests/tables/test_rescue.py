@@ -7,7 +7,7 @@ import pytest
 
 from shoal.cli.main import main
 from shoal.errors import InputError
-from shoal.tables import api
+from shoal.tables import checked_search
 from shoal.tables.api import suppress
 from shoal.tables.model.table import Table
 from shoal.tables.published import shortest_path
@@ -32,7 +32,7 @@ def test_nothing_is_written_if_no_pattern_passes_the_check(monkeypatch, tmp_path
     def refuse(problem, pattern) -> None:
         raise AssertionError("1 requirements are not met")
 
-    monkeypatch.setattr(api, "verify", refuse)
+    monkeypatch.setattr(checked_search, "verify", refuse)
     (tmp_path / "t.csv").write_text("region,a,b,c\nn,10,20,30\ns,40,50,60\nw,70,80,90\n")
     (tmp_path / "s.csv").write_text("row,column\ns,b\n")
     target = tmp_path / "p.csv"

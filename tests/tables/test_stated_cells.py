@@ -74,11 +74,16 @@ def test_of_two_levels_for_a_cell_the_larger_holds(tmp_path, capsys) -> None:
     assert not left.value.code and "the larger levels hold" in capsys.readouterr().err
 
 
-def test_protection_is_refused_where_every_cell_has_levels(tmp_path, capsys) -> None:
+def test_protection_is_the_least_for_every_cell_and_refused_where_a_file_has_all_levels(
+    tmp_path, capsys
+) -> None:
     made = tabulated()
+    assert suppress(made, protection=0.5).problem.upper.tolist() == [5.0]
+    assert suppress(made, protection=0.1).problem.upper.tolist() == [3.0]
+    both = as_problem(made, sensitive=[("y", "q")], protection=0.5)
+    assert both.upper.tolist() == [5.0, 20.0] and both.lower.tolist() == [5.0, 20.0]
     with pytest.raises(InputError, match="levels of their own"):
-        suppress(made, protection=0.5)
-    assert as_problem(made, sensitive=[("y", "q")], protection=0.5).upper.tolist() == [3.0, 20.0]
+        suppress(made.problem(), protection=0.5)
     target = tmp_path / "t.jj"
     target.write_text(jj.write(made.problem()))
     for command in ("suppress", "audit"):

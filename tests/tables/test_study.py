@@ -122,7 +122,8 @@ def test_every_published_table_is_complete() -> None:
 TINY = DataSet("10000Cells1", 12, 12, 8)
 PLANS = [
     Plan("hypercube", "hypercube", runs=3),
-    Plan("heurgene", "heurgene", {"patience": 5}, 3),
+    Plan("heurgene", "heurgene", {"patience": 5, "check_children": True}, 3),
+    Plan("shortest-path", "shortest-path"),
     Plan("gensup", "gensup", {"patience": 3}, 2),
     # It ends with its proof, long before the guard.
     Plan("auto, 5 s", "auto", seconds=GUARD),
@@ -140,6 +141,7 @@ def test_a_small_run_fills_the_tables_the_claims_and_the_summary_files(tmp_path)
         "nobody",
         lambda scope: [step(TINY, plan, place) for plan in PLANS for place in (1, 2)],
         closing=closing,
+        claims=claims,
         charts=charts,
         files=files,
     )
@@ -154,7 +156,12 @@ def test_a_small_run_fills_the_tables_the_claims_and_the_summary_files(tmp_path)
     assert by_place["Table 7", "auto, 5 s", "mean gap to the bound, %"].measured == 0
     assert by_place["Table 19", "gensup 10000Cells1", "ratio"].published == 3.0570
     claimed = {row.measure: row for row in rows if row.table == "Claims"}
-    assert claimed["runs of HeurGene that end above their best founder"].note == "holds here on 2 tables"
+    never = claimed["runs of HeurGene that end above their best founder: exactly 0"]
+    assert never.note == "holds here on 2 tables"
+    unsafe = claimed["RQ1: percent of HeurGene's children that are unsafe: exactly 0"]
+    assert unsafe.measured == 0 and "children on 2 tables" in unsafe.note
+    assert any("RQ2: median cost of HeurGene over that of gensup" in measure for measure in claimed)
+    assert any("cost of shortest paths over that of HyperCube" in measure for measure in claimed)
     assert any("GenSup over CPU of HeurGene" in measure for measure in claimed)
     assert any("dearest and the cheapest configuration" in measure for measure in claimed)
     summaries = summary_file.read((tmp_path / "summary-10000Cells1-heurgene.txt").read_bytes())
@@ -168,7 +175,8 @@ def test_a_small_run_fills_the_tables_the_claims_and_the_summary_files(tmp_path)
 def test_growth_is_measured_per_sensitive_cell() -> None:
     seconds = {"10000Cells0.5": 1.0, "10000Cells3": 3.0, "100000Cells0.5": 200.0}
     curves = {f"seconds|{name}|hypercube|1": [(1.0, figure)] for name, figure in seconds.items()}
-    growth = {row.case: (row.measured, row.note) for row in claims(Measurements(curves))}
+    growth = {claim.case: claim.row() for claim in claims(Findings([], curves))}
+    growth = {case: (row.measured, row.note) for case, row in growth.items()}
     assert growth["10,000 cells, most over fewest sensitive"] == (0.5, "holds here on 1 table")
     assert growth["0.5 % sensitive, 100,000 over 10,000 cells"] == (20.0, "does not hold here on 1 table")
 
@@ -177,7 +185,8 @@ def test_methods_are_compared_on_the_tables_all_were_run_on() -> None:
     labels = [name for name in CONFIGURATIONS if name != "Probabilistic"]
     curves = {f"cost|10000Cells1|{label}|1": [(1.0, 100.0)] for label in labels}
     curves |= {f"cost|10000Cells1|heurgene|{place}": [(1.0, 101.0 * place)] for place in (1, 2)}
-    (row,) = [row for row in claims(Measurements(curves)) if "configuration" in row.measure]
+    (claim,) = [claim for claim in claims(Findings([], curves)) if "configuration" in claim.figure]
+    row = claim.row()
     assert row.measured == 1.0 and row.note == "holds here on 1 table"
 
 

@@ -1,131 +1,43 @@
 """``shoal.suppress`` and ``shoal.audit``: from a table to what may be published, and what an attacker makes of it."""
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.arguments import checked
-from shoal.errors import Infeasible
-from shoal.report.glance import Glance
-from shoal.search import Budget, Observer, Seeds, silent
-from shoal.tables.files.publishing import interval_frame, pattern_frame, published_frame
+from shoal.errors import InputError, parameter
+from shoal.numbers import counted, number
+from shoal.numbers import whole as whole_number
+from shoal.search import Budget, Observer, silent
+from shoal.search.kernels import in_plain_python
+from shoal.search.observer import Witness
+from shoal.search.threads import usable_threads
+from shoal.tables.checked_search import checked_pattern, solve_whole
+from shoal.tables.files.public_files import parents_of
 from shoal.tables.given import as_problem, as_table, primary_cells, read_pattern, share_of
 from shoal.tables.methods import METHODS
-from shoal.tables.model.decimals import exact_sums
 from shoal.tables.model.table import Table
-from shoal.tables.model.tabulation import Tabulation, Zeros
+from shoal.tables.model.tabulated import Tabulation, Zeros
 from shoal.tables.model.units import refuse_lost_levels
 from shoal.tables.problem import Problem
+from shoal.tables.published_together import audited_together
 from shoal.tables.safety.audit import Audit, without
 from shoal.tables.safety.audit import audit as audit_pattern
+from shoal.tables.safety.watching import watched
 from shoal.tables.safety.whole_numbers import integer_failures
-from shoal.tables.solution import Pattern
-from shoal.tables.verify import verify
+from shoal.tables.suppression import Suppression
 
 if TYPE_CHECKING:
-    import polars as pl
     from narwhals.typing import IntoDataFrame
 
-    from shoal.report.page import Page
 
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Suppression(Glance):
-    """A safe pattern with its cost, its bound and its audit."""
-
-    problem: Problem
-    solution: Pattern
-    audit: Audit
-    method: str
-    attacker: str
-    seed: int
-    doubtful_if_bounded: int = 0
-    tabulation: Tabulation | None = None
-
-    def glance(self) -> dict[str, Any]:
-        """The cells by kind, their cost, and whether they are enough."""
-        told = self.to_dict()
-        return {name: told[name] for name in ("method", "primary", "complementary", "cost", "bound", "safe")}
-
-    @property
-    def cost(self) -> float:
-        """What hiding the complementary cells costs."""
-        return float(exact_sums(np.array([self.solution.value]), self.problem.cost)[0])
-
-    @property
-    def bound(self) -> float | None:
-        """The least any safe pattern costs, as far as it was proved; ``None`` if nothing above 0 was."""
-        if self.solution.bound is None:
-            return None
-        return self.cost if self.solution.bound == self.solution.value else float(self.solution.bound)
-
-    @property
-    def gap_percent(self) -> float | None:
-        """How far the cost may be above the best possible, in percent of the cost; ``None`` without a bound."""
-        return self.solution.gap_percent
-
-    @property
-    def value_hidden_percent(self) -> float:
-        """The share of the table's value that the complementary cells take with them, in percent.
-
-        Counted over the cells that are no totals, so that every contribution counts once however many totals repeat it.
-        """
-        values = np.where(self.problem.table.internal, np.abs(self.problem.table.values), 0.0)
-        total = float(values.sum())
-        return 100.0 * float(values[self.complementary].sum()) / total if total > 0 else 0.0
-
-    @property
-    def complementary(self) -> np.ndarray:
-        """The further cells to hide."""
-        return self.solution.complementary
-
-    @property
-    def pattern(self) -> "pl.DataFrame":
-        """The hidden cells with their kind: primary or complementary. For internal use."""
-        return pattern_frame(self.problem, self.complementary)
-
-    @property
-    def intervals(self) -> "pl.DataFrame":
-        """The interval of every sensitive cell beside what it needs. For internal use."""
-        return interval_frame(self.audit)
-
-    def published(self, symbol: str | None = None) -> "pl.DataFrame":
-        """The table as it may be published: hidden cells blank, or with one symbol for both kinds."""
-        return published_frame(self.problem.table, self.problem.hidden_mask(self.complementary), symbol)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figures of the result, as the command line prints them."""
-        solution, margin = self.solution, self.audit.smallest_margin
-        return {
-            "method": self.method,
-            "cost": self.cost,
-            "bound": self.bound,
-            "gap_percent": self.gap_percent,
-            "value_hidden_percent": self.value_hidden_percent,
-            "primary": int(self.problem.sensitive.size),
-            "complementary": int(self.complementary.size),
-            "safe": self.audit.safe,
-            "attacker": self.attacker,
-            "disclosed": int(self.audit.disclosed.size),
-            "smallest_margin_percent": None if margin is None or not np.isfinite(margin) else margin,
-            **self.audit.reached(),
-            "doubtful_if_bounded": self.doubtful_if_bounded,
-            "optimal": solution.optimal,
-            "stopped_by": str(solution.stopped_by),
-            "work": solution.work,
-            "seconds": round(solution.seconds, 3),
-            "record": solution.record,
-        }
-
-    def report(self, others: "Sequence[Suppression]" = ()) -> "Page":
-        """The result as a page for internal use; ``others`` are results of other methods to compare with."""
-        from shoal.tables.reports.suppression import suppression_page
-
-        return suppression_page(self, others)
+# Up to so many cells no step of a search takes plain Python as long as it takes to load compiled kernels (measured).
+PLAIN_CELLS = 200
 
 
 @checked
@@ -143,7 +55,9 @@ def suppress(
     insiders: bool = True,
     counts: bool = False,
     rounding: float | None = None,
+    tolerance: float | None = None,
     zeros: Zeros = "published",
+    common: bool = False,
     seed: int = 0,
     threads: int = 1,
     time_limit: float | None = None,
@@ -165,7 +79,8 @@ def suppress(
         The sensitive cells, (row, column[, lower, upper]) of a matrix. Tables from ``tabulate`` and whole problems have
         sensitive cells and levels of their own; for cells named here on top of them the larger levels hold.
     protection : float, optional
-        How far off a sensitive cell without levels must stay, as a share of its value; 0.10 by default.
+        How far off every sensitive cell must stay at least, as a share of its value, whichever rule calls it so; by default
+        0.10 for cells without levels. A ``.jj`` file has levels of its own.
     method : str, default "auto"
         How to find the pattern; ``shoal suppress --method list`` shows all.
     options : mapping, optional
@@ -186,8 +101,12 @@ def suppress(
         The cells are counts: check whole numbers, too. Tables of counts from ``tabulate`` are checked anyway.
     rounding : float, optional
         Totals may be off by rounding to this base; otherwise totals that do not add up are an error.
+    tolerance : float, optional
+        Totals may besides be off by this much.
     zeros : {"published", "suppressible"}, default "published"
         Whether empty cells of a matrix may be hidden.
+    common : bool, default False
+        Hide the same cells of all figures of a table that has several; by default each has a pattern of its own.
     seed : int, default 0
         Where randomness begins.
     threads : int, default 1
@@ -234,7 +153,7 @@ def suppress(
     >>> found.cost, found.bound, found.audit.safe
     (70.0, 70.0, True)
     """
-    table = _opened(table, rounding)
+    table = _opened(table, rounding, tolerance)
     problem = as_problem(
         table,
         sensitive=sensitive,
@@ -245,14 +164,38 @@ def suppress(
         high=high,
         insiders=insiders,
         rounding=rounding,
+        tolerance=tolerance,
         zeros=zeros,
     )
     refuse_lost_levels(problem)
     counts = counts or (isinstance(table, Tabulation) and table.counts)
     chosen = METHODS[method]
     budget = budget or Budget(iterations=iterations, seconds=time_limit)
-    solution = _solve_whole(problem, chosen, options, budget, seed, threads, observer, counts=counts)
-    solution, found = _checked(problem, solution, counts=counts)
+    witness = Witness(observer)
+    threads = usable_threads(threads)
+    small = problem.table.cells <= PLAIN_CELLS
+    search = partial(
+        solve_whole,
+        method=chosen,
+        options=options,
+        budget=budget,
+        seed=seed,
+        # Threads change no result, but each would load the compiled kernels, which a small table does not repay.
+        threads=1 if small else threads,
+        observer=witness,
+        counts=counts,
+    )
+    with in_plain_python(where=small):
+        if common:
+            from shoal.tables.common_pattern import solve_common, tied
+
+            problem = tied(problem)
+            solution = solve_common(problem, search)
+        else:
+            solution = search(problem)
+        witness.verification()
+        solution, found = checked_pattern(problem, solution, counts=counts)
+        doubtful = _doubtful(problem, solution.complementary)
     return Suppression(
         problem,
         solution,
@@ -260,89 +203,8 @@ def suppress(
         method,
         describe_attacker(problem, counts=counts),
         seed,
-        _doubtful(problem, solution.complementary),
+        doubtful,
         table if isinstance(table, Tabulation) else None,
-    )
-
-
-def _checked(problem: Problem, solution: Pattern, *, counts: bool) -> tuple[Pattern, Audit]:
-    """The pattern with its audit if the independent check confirms it, else one with more cells that it confirms.
-
-    A method whose arithmetic was not good enough for a table must neither publish nor fail with a riddle.
-    """
-    last = None
-    for pattern in _ever_safer(problem, solution):
-        try:
-            verify(problem, pattern)
-            found = audit_pattern(problem, pattern.complementary)
-            if counts:
-                found = replace(found, integer=integer_failures(problem, pattern.complementary))
-            if found.safe:
-                return pattern, found
-        except AssertionError as error:
-            last = error
-    raise Infeasible(
-        "the check by linear programmes confirms no pattern of this table, not even that with all cells hidden that "
-        "may be; its figures may span too many orders of magnitude"
-    ) from last
-
-
-def _ever_safer(problem: Problem, solution: Pattern) -> Iterator[Pattern]:
-    yield solution
-    hidden = solution.complementary
-    try:
-        rescue = METHODS["general"].solve(
-            problem, None, budget=Budget(), seeds=Seeds(0), threads=1, observer=silent
-        )
-    except (Infeasible, AssertionError):
-        pass
-    else:
-        for cells in (rescue.complementary, np.union1d(hidden, rescue.complementary).astype(np.int64)):
-            yield _unproven(problem, solution, cells)
-    yield _unproven(problem, solution, np.flatnonzero(problem.candidates))
-
-
-def _unproven(problem: Problem, solution: Pattern, cells: np.ndarray) -> Pattern:
-    return replace(
-        solution,
-        complementary=cells,
-        value=problem.total_cost(cells),
-        bound=None,
-        optimal=False,
-        record={**solution.record, "rescued": 1.0},
-    )
-
-
-def _solve_whole(
-    problem: Problem,
-    method: Any,
-    options: Mapping[str, Any] | None,
-    budget: Budget,
-    seed: int,
-    threads: int,
-    observer: Observer,
-    *,
-    counts: bool,
-) -> Pattern:
-    """Solve; for counts, ask for more where whole numbers alone give a cell away, and solve again."""
-    asked, run = problem, budget.start()
-    for _ in range(4):
-        solution: Pattern = method.solve(
-            asked, options, budget=run.remaining(), seeds=Seeds(seed), threads=threads, observer=observer
-        )
-        run.spend(solution.work)
-        bad = integer_failures(problem, solution.complementary) if counts else ()
-        if not bad:
-            bound = solution.bound if asked is problem else None
-            return replace(solution, bound=bound, optimal=solution.optimal and asked is problem)
-        more = np.isin(asked.sensitive, bad)
-        asked = asked.with_changes(
-            lower=np.where(more, np.minimum(asked.lower + 1.0, problem.down[asked.sensitive]), asked.lower),
-            upper=np.where(more, asked.upper + 1.0, asked.upper),
-        )
-    raise Infeasible(
-        f"{len(bad)} count cells can be worked out because counts are whole numbers; the first is "
-        f"{problem.table.name(bad[0])}"
     )
 
 
@@ -359,6 +221,15 @@ def audit(
     insiders: bool = True,
     counts: bool = False,
     rounding: float | None = None,
+    tolerance: float | None = None,
+    beside: "IntoDataFrame | Sequence[Any] | str | Path | None" = None,
+    change: float | None = None,
+    within: float | None = None,
+    nested: "IntoDataFrame | Sequence[Any] | str | Path | None" = None,
+    difference: int = 3,
+    hierarchies: Mapping[str, Mapping[str, str]] | None = None,
+    total: str | Sequence[str] | Mapping[str, str] | None = None,
+    observer: Observer = silent,
 ) -> Audit:
     """Compute the interval an attacker can compute for every hidden cell, exactly, whoever made the pattern.
 
@@ -373,7 +244,8 @@ def audit(
     sensitive : DataFrame or iterable of tuples, optional
         The sensitive cells, (row, column[, lower, upper]) of a matrix; without them the cells of kind ``primary`` are.
     protection : float, optional
-        How far off a sensitive cell without levels must stay, as a share of its value; 0.10 by default.
+        How far off every sensitive cell must stay at least, as a share of its value, whichever rule calls it so; by default
+        0.10 for cells without levels. A ``.jj`` file has levels of its own.
     sliding : float, default 0.0
         The width an interval must have in addition, as a share of the cell's value.
     low : float, default 0.0
@@ -387,6 +259,27 @@ def audit(
         The cells are counts: check whole numbers, too. Tables of counts from ``tabulate`` are checked anyway.
     rounding : float, optional
         Totals may be off by rounding to this base; otherwise totals that do not add up are an error.
+    tolerance : float, optional
+        Totals may besides be off by this much.
+    beside : DataFrame, path or sequence of these, optional
+        Other published tables that everybody can see, hidden cells blank: of other dimensions of the same records, which are
+        judged as one system with this one, or of last period.
+    change : float, optional
+        For a table of last period: the share by which everybody knows that no figure changed by more.
+    within : float, optional
+        Figures of the tables beside it were changed (rounded or perturbed), and each is at most this far from the true one.
+    nested : DataFrame, path or sequence of these, optional
+        Which areas of one table lie in which areas of another: two columns, the area and the one it lies in, named after their
+        dimensions; an area across several is listed with each. What is left of an area, or of a union of areas, without
+        those inside may be no small count.
+    difference : int, default 3
+        Counts below this one are small.
+    hierarchies : mapping, optional
+        Subtotals of the dimensions of the tables beside it; those of its own are known.
+    total : str, sequence of str or mapping, optional
+        What totals are called in the tables beside it; usual names are recognised.
+    observer : callable, optional
+        Called with a ``Progress`` while intervals are computed.
 
     Returns
     -------
@@ -414,9 +307,25 @@ def audit(
     >>> found.safe, float(found.low[-1]), float(found.high[-1])
     (True, 40.0, 70.0)
     """
-    whole = _opened(table, rounding)
+    if change is not None:
+        number(change, f"{parameter('change')}, a share,", least=0.0)
+    difference = whole_number(difference, "the limit of small differences", least=2, most=10**9)
+    if nested is not None and beside is None:
+        raise InputError(
+            f"{parameter('nested')} says which areas lie in those of another table: name that one with {parameter('beside')}"
+        )
+    if within is not None:
+        number(within, f"{parameter('within')}, how far figures may be off,", above=0.0)
+        if beside is None:
+            raise InputError(f"{parameter('within')} is of tables that are named with {parameter('beside')}")
+        if change is not None or nested is not None:
+            raise InputError(
+                f"{parameter('within')} is for changed figures of the same data: {parameter('change')} and {parameter('nested')} "
+                "need figures as they are"
+            )
+    whole = _opened(table, rounding, tolerance)
     if not isinstance(whole, Problem | Tabulation | Table):
-        whole = as_table(whole, rounding=rounding)
+        whole = as_table(whole, rounding=rounding, tolerance=tolerance)
     base = whole.table if isinstance(whole, Problem | Tabulation) else whole
     cells, kinds = read_pattern(base, pattern)
     if sensitive is None and isinstance(whole, Table):
@@ -437,19 +346,38 @@ def audit(
     problem = problem.with_changes(candidates=candidates)
     refuse_lost_levels(problem)
     published = np.setdiff1d(problem.sensitive, np.array(cells, dtype=np.int64))
-    found = audit_pattern(problem, complementary, published=published)
+    found = audit_pattern(problem, complementary, published=published, watch=watched(observer))
     if counts or (isinstance(whole, Tabulation) and whole.counts):
         found = replace(found, integer=integer_failures(without(problem, published), complementary))
-    return found
+    if beside is None:
+        return found
+    return audited_together(
+        found,
+        beside,
+        change=change,
+        hierarchies={
+            **parents_of(whole.trees if isinstance(whole, Tabulation) else {}),
+            **(hierarchies or {}),
+        },
+        total=total,
+        slack=0.5 * (rounding or 0.0) + (tolerance or 0.0),
+        again=lambda cells: audit(
+            problem, [tuple(base.key(int(cell)).values()) for cell in cells], counts=counts
+        ),
+        nested=nested,
+        difference=difference,
+        within=within,
+        whole=counts or (isinstance(whole, Tabulation) and whole.counts),
+    )
 
 
-def _opened(table: Any, rounding: float | None) -> Any:
+def _opened(table: Any, rounding: float | None, tolerance: float | None) -> Any:
     """The table in a file if a path was given; what the command line would remark on is a warning here."""
     if not isinstance(table, str | Path):
         return table
     from shoal.tables.files.loading import load
 
-    loaded = load(str(table), rounding=rounding)
+    loaded = load(str(table), rounding=rounding, tolerance=tolerance)
     for note in (*loaded.notes, *loaded.warnings):
         warnings.warn(note, stacklevel=3)
     return loaded.table
@@ -461,7 +389,8 @@ def describe_attacker(problem: Problem, *, counts: bool = False) -> str:
     high = _bound(problem.high, "at most", "no upper bound", "bounded above")
     text = f"an outsider who knows the published cells and of hidden ones: {low}, {high}"
     if problem.insiders:
-        text += f"; {len(problem.insiders)} sole contributors who know their own cells"
+        alone = ("sole contributor who knows its own cells", "sole contributors who know their own cells")
+        text += f"; {counted(len(problem.insiders), *alone)}"
         conceded = sum(cells.size for cells in problem.conceded)
         if conceded:
             cases = "1 case" if conceded == 1 else f"{conceded} cases"

@@ -12,17 +12,16 @@ from shoal.tables.files.frames import as_frame, with_coordinates, with_row_names
 from shoal.tables.model.costs import costs, figure, missing
 from shoal.tables.model.decimals import exact_sums
 from shoal.tables.model.table import TOTAL, Table, with_totals
-from shoal.tables.model.tabulation import Tabulation, Zeros, check_zeros
+from shoal.tables.model.tabulated import Tabulation, Zeros, check_zeros
 from shoal.tables.problem import Problem
 
 
-def share_of(table: Any, sensitive: Any, protection: float | None) -> float:
-    """The share of the value that protects a cell without levels; refused where every cell has levels of its own."""
-    if protection is None:
-        return 0.10
-    if isinstance(table, Problem | Tabulation) and sensitive is None:
+def share_of(table: Any, sensitive: Any, protection: float | None) -> float | None:
+    """The share of the value that protects sensitive cells; refused where a file states the levels of every cell."""
+    if protection is not None and isinstance(table, Problem) and sensitive is None:
         raise InputError(
-            f"the sensitive cells of this table have protection levels of their own; leave out {parameter('protection')}"
+            "the sensitive cells of this table have protection levels of their own, cell by cell; leave out "
+            f"{parameter('protection')}"
         )
     return protection
 
@@ -31,24 +30,25 @@ def as_problem(
     table: Any,
     *,
     sensitive: Any = None,
-    protection: float = 0.10,
+    protection: float | None = None,
     cost: Any = "value",
     sliding: float = 0.0,
     low: float = 0.0,
     high: float | None = None,
     insiders: bool = True,
     rounding: float | None = None,
+    tolerance: float | None = None,
     zeros: Zeros = "published",
 ) -> Problem:
     """Whatever a table was given as, as a problem.
 
     Lists of cells and whole problems bring costs and levels of their own: cost ``value`` leaves them as they are, and
-    the sliding width and the bounds of an attacker come on top. Empty cells of a matrix are published, and so are its
-    totals unless one of them is sensitive.
+    the sliding width and the bounds of an attacker come on top. A ``protection`` that is named is the least for every cell that
+    a rule calls sensitive, and what cells named without levels get; without it these get 0.10. Empty cells of a matrix are
+    published, and so are its totals unless one of them is sensitive.
     """
-    number(
-        protection, f"{parameter('protection')}, a share of the value between 0 and 1,", least=0.0, most=1.0
-    )
+    share = 0.10 if protection is None else protection
+    number(share, f"{parameter('protection')}, a share of the value between 0 and 1,", least=0.0, most=1.0)
     number(sliding, f"{parameter('sliding')}, a width as a share of the value,", least=0.0)
     number(low, f"{parameter('low')}, the lower bound an attacker knows,", infinite=True)
     if high is not None:
@@ -58,21 +58,25 @@ def as_problem(
     check_zeros(zeros)
     if isinstance(table, Problem | Tabulation):
         problem = (
-            table if isinstance(table, Problem) else table.problem(insiders=insiders, low=low, high=high)
+            table
+            if isinstance(table, Problem)
+            else table.problem(
+                insiders=insiders, low=low, high=high, protection=protection or 0.0, sliding=sliding
+            )
         )
         if sensitive is not None:
-            problem = _more_sensitive(problem, sensitive, protection)
+            problem = _more_sensitive(problem, sensitive, share)
         return _narrowed(_priced(problem, table, cost), sliding, low, high)
-    base = table if isinstance(table, Table) else as_table(table, rounding=rounding)
+    base = table if isinstance(table, Table) else as_table(table, rounding=rounding, tolerance=tolerance)
     if sensitive is None:
         raise InputError("say which cells are sensitive")
-    cells, lower, upper = read_sensitive(base, sensitive, protection)
+    cells, lower, upper = read_sensitive(base, sensitive, share)
     if cells.size == 0:
         raise InputError("there are no sensitive cells, so nothing has to be hidden")
     return Problem.of(
         base,
         cells,
-        protection=protection,
+        protection=share,
         lower=lower,
         upper=upper,
         sliding=sliding * np.abs(base.values[cells]),
@@ -133,10 +137,10 @@ def already_sensitive(table: Any, sensitive: Any) -> int:
     return int(np.isin(cells, table.sensitive).sum())
 
 
-def as_table(data: Any, *, rounding: float | None = None) -> Table:
+def as_table(data: Any, *, rounding: float | None = None, tolerance: float | None = None) -> Table:
     """A plain two-dimensional table from an array or a frame whose first column names the rows."""
     if isinstance(data, np.ndarray | list):
-        return Table.from_matrix(data, rounding=rounding)
+        return Table.from_matrix(data, rounding=rounding, tolerance=tolerance)
     frame = as_frame(with_row_names(data), "the table")
     names = frame.columns
     if len(names) < 3:
@@ -169,6 +173,7 @@ def as_table(data: Any, *, rounding: float | None = None) -> Table:
         columns[:-1] if last_column else columns,
         totals=True,
         rounding=rounding,
+        tolerance=tolerance,
         corner=names[0],
     )
 

@@ -43,13 +43,6 @@ METHODS = Registry(
             traits=frozenset({"constructive", "deterministic", "network"}),
         ),
         Method(
-            "castro",
-            "shoal.tables.published.shortest_path:castro",
-            "shoal.tables.published.shortest_path:ShortestPathOptions",
-            "the same, leaving out cells that are protected already (Castro 2007)",
-            traits=frozenset({"constructive", "deterministic", "network"}),
-        ),
-        Method(
             "gensup",
             "shoal.tables.published.gensup:solve",
             "shoal.tables.published.gensup:GenSupOptions",

@@ -67,8 +67,8 @@ class Problem:
     which width in all, an attacker must find values possible; levels of 0 mean no more than a strictly wider interval
     than a point. ``candidates`` may be hidden at their ``cost``; ``low`` and ``high`` are bounds the attacker knows.
     ``insiders`` are lists of cells a single contributor knows; ``conceded`` are for each of them the sensitive cells of
-    which its own part leaves less than they should be able to fall. ``sums`` says of a set of cells whether the sum of
-    them may be known.
+    which its own part leaves less than they should be able to fall, and ``left`` is what it leaves of each. ``sums`` says
+    of a set of cells whether the sum of them may be known.
 
     >>> table = Table.from_matrix([[10.0, 20.0, 30.0], [40.0, 50.0, 60.0], [70.0, 80.0, 90.0]])
     >>> problem = Problem.of(table, [table.find("2", "2")], protection=0.10)
@@ -87,6 +87,7 @@ class Problem:
     high: np.ndarray
     insiders: tuple[np.ndarray, ...] = ()
     conceded: tuple[np.ndarray, ...] = ()
+    left: tuple[np.ndarray, ...] = ()
     sums: "Callable[[np.ndarray], bool] | None" = None
 
     @classmethod
@@ -251,13 +252,27 @@ class Problem:
         )
 
     @cached_property
-    def _conceded(self) -> frozenset[tuple[int, int]]:
-        pairs = enumerate(self.conceded)
-        return frozenset((int(cell), number) for number, cells in pairs for cell in cells)
+    def _left(self) -> dict[tuple[int, int], float]:
+        return {
+            (int(cell), number): float(amount)
+            for number, (cells, amounts) in enumerate(zip(self.conceded, self.left, strict=True))
+            for cell, amount in zip(cells, amounts, strict=True)
+        }
 
-    def concedes(self, cell: int, kind: int, number: int) -> bool:
-        """Whether this insider is not judged by how far the cell may fall: it gives most of the cell itself."""
-        return kind != UP and (int(cell), number) in self._conceded
+    @cached_property
+    def _upper_of(self) -> dict[int, float]:
+        return dict(zip(self.sensitive.tolist(), self.upper.tolist(), strict=True))
+
+    def need_against(self, cell: int, kind: int, need: float, number: int) -> float:
+        """What is asked against this insider: of a cell it gives most of, no more below than the others give.
+
+        Nothing (0) where they give nothing: it knows then how far the cell can fall, and the others have nothing to hide.
+        """
+        left = self._left.get((int(cell), number))
+        if left is None or kind == UP or need <= 0.0:
+            return float(need)
+        most = left + (self._upper_of[int(cell)] if kind == WIDTH else 0.0)
+        return 0.0 if most <= float(self.point(np.array([cell]))[0]) else float(min(need, most))
 
     @cached_property
     def _known(self) -> list[frozenset[int]]:
@@ -266,24 +281,27 @@ class Problem:
     def against_insiders(self, wanted: Requirements, pairs: Iterable[tuple[int, int]]) -> Requirements:
         """Some of the requirements (by their places) against insiders (by their numbers).
 
-        Left out are those on cells that the insider knows anyway, and those that are conceded.
+        Left out are those on cells that the insider knows anyway; of cells it gives most of, less is asked.
         """
         asked = sorted(
             (place, number)
             for place, number in set(pairs)
             if int(wanted.cell[place]) not in self._known[number]
-            and not self.concedes(wanted.cell[place], wanted.kind[place], number)
         )
         places, numbers = np.array(asked, dtype=np.int64).reshape(-1, 2).T
-        return wanted.against(places, numbers)
+        return self._reduced(wanted.against(places, numbers))
+
+    def _reduced(self, wanted: Requirements) -> Requirements:
+        if not self._left:
+            return wanted
+        needs = np.array([self.need_against(*item) for item in zip(*wanted, strict=True)], dtype=np.float64)
+        return wanted._replace(need=needs).at(np.flatnonzero((needs > 0.0) | (wanted.need <= 0.0)))
 
     def against_insider(self, number: int) -> Requirements:
         """The requirements against the insider of this number."""
         base = self.requirements
         keep = ~np.isin(base.cell, self.insiders[number])
-        if number < len(self.conceded):
-            keep &= ~(np.isin(base.cell, self.conceded[number]) & (base.kind != UP))
-        return base.against(keep, np.full(int(keep.sum()), number, dtype=np.int64))
+        return self._reduced(base.against(keep, np.full(int(keep.sum()), number, dtype=np.int64)))
 
     @cached_property
     def up(self) -> np.ndarray:

@@ -1,30 +1,28 @@
 """The settings of ``tabulate``, ``suppress`` and ``audit``: which table, what is sensitive in it, what an attacker knows."""
 
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
+from shoal.engines import EngineSettings
 from shoal.search.settings import SearchSettings
-from shoal.settings import (
-    Column,
-    Columns,
-    Data,
-    Options,
-    Settings,
-    SeveralData,
-    Spelling,
-    setting,
-    split_names,
-)
+from shoal.settings import Column, Columns, Data, Options, Settings, SeveralData, Spelling, setting
+from shoal.sources.address import beside
+from shoal.written_values import groups_in_words, in_groups, joined_names, split_groups, split_names
 
 # The sections of a form, each a way to declare a setting that belongs to it.
 _linked = partial(setting, section="Linked tables")
 _trees = partial(setting, section="Hierarchies")
+_ready = partial(setting, section="Ready-made tables")
 _contributors = partial(setting, section="Holdings, weights, a-priori")
 _attacker = partial(setting, section="What an attacker knows")
 _figures = partial(setting, section="Rounding and counts")
 _hiding = partial(setting, section="What hiding costs and looks like")
+_several = partial(setting, section="Several figures")
+_beside = partial(setting, section="Published beside it")
+_look = partial(setting, section="The published table")
 _search = partial(setting, section="Search")
 
 
@@ -38,8 +36,17 @@ def _split_pairs(texts: list[str]) -> dict[str, str]:
     return pairs
 
 
+def _are_rules(texts: list[str]) -> None:
+    from shoal.tables.model.rules import parse_rule
+
+    for text in texts:
+        parse_rule(text)
+
+
 #: Rules like ``p-percent(10)``, the data with the hierarchy of a dimension, cells by their coordinates, names of methods.
-Rules: TypeAlias = Annotated[list[str], Spelling("rules", "RULE", list, " ".join, repeated=True)]
+Rules: TypeAlias = Annotated[
+    list[str], Spelling("rules", "RULE", list, " ".join, repeated=True, check=_are_rules)
+]
 Hierarchies: TypeAlias = Annotated[
     dict[str, str],
     Spelling(
@@ -48,9 +55,12 @@ Hierarchies: TypeAlias = Annotated[
         _split_pairs,
         lambda pairs: " ".join(f"{name}={data}" for name, data in pairs.items()),
         repeated=True,
+        names=list,
+        places=lambda pairs: pairs.values(),
     ),
 ]
 Cells: TypeAlias = Annotated[list[list[str]], Spelling("cells", "CELLS", list)]
+Totals: TypeAlias = Annotated[list[str], Spelling("text", "CODE", split_names, joined_names)]
 Methods: TypeAlias = Annotated[list[str], Spelling("methods", "M1,M2", split_names, ",".join)]
 
 
@@ -61,19 +71,100 @@ class TabulationSettings(Settings):
         [], "Columns that span the table.", label="Dimensions", served={"max_length": 6}
     )
     value: Column | None = setting(None, "What is summed.", label="Sum of", otherwise="records are counted")
+    further_values: Columns = _several(
+        [],
+        "Further columns that are summed, in the same table.",
+        flag="--further-value",
+        label="Further figures",
+        served={"max_length": 20},
+    )
+    shadow: bool = _several(
+        default=False,
+        sentence="A cell that is sensitive in one figure is so in all.",
+        label="A cell that is sensitive in one figure is so in all",
+    )
     contributor: Column | None = setting(
         None, "Who contributes.", label="Contributor", otherwise="every record is one"
     )
     rules: Rules | None = setting(
         None,
-        "When a cell is sensitive: frequency(3), dominance(1,75), p-percent(10), p-percent(10,2), pq(10,80); may be repeated.",
+        "When a cell is sensitive: frequency(3), frequency(3,20), dominance(1,75), p-percent(10), p-percent(10,2), pq(10,80), "
+        "zero(10), manual(20), for counts group(1), empty(1); may be repeated.",
         flag="--rule",
         label="Rules",
         otherwise="frequency(3), and for sums p-percent(10)",
         served={"max_length": 10},
     )
+    source: Literal["records", "aggregated", "matrix", "cells", "jj"] | None = setting(
+        None,
+        "What the rows are: records to tabulate, cells of a ready-made table, a matrix with totals, a list of cells from "
+        "tabulate, or a jj file.",
+        label="It is",
+        otherwise="what it looks like",
+    )
+    missing: Literal["refuse", "aside", "category"] = setting(
+        "refuse",
+        "What becomes of records with missing values.",
+        label="Missing values",
+        words={
+            "refuse": "are refused",
+            "aside": "are set aside and counted",
+            "category": "are a category of their own",
+        },
+    )
     hierarchy: Hierarchies = _trees(
-        {}, "Subtotals of a dimension (code,parent or .hrc).", label="Hierarchies"
+        {}, "Subtotals of a dimension (code,parent, a column for each level, or .hrc).", label="Hierarchies"
+    )
+    contributors_column: Column | None = _ready(
+        None, "The number of contributors of a cell.", label="Number of contributors", otherwise="unknown"
+    )
+    largest_columns: Columns = _ready(
+        [],
+        "The largest contribution of a cell, the second largest, and so on.",
+        flag="--largest-column",
+        label="Largest contributions",
+        served={"max_length": 10},
+    )
+    status_column: Column | None = _ready(
+        None,
+        "The state of a cell: s safe, u sensitive, m hidden, p or z published, e empty.",
+        label="State of a cell",
+        otherwise="rules decide",
+    )
+    level_columns: Columns = _ready(
+        [], "The lower and the upper level of sensitive cells.", label="Levels", served={"max_length": 2}
+    )
+    total: Totals = _ready(
+        [],
+        "What totals are called: a code for all dimensions, or SIZE=ALL,SEX=T.",
+        label="Totals are called",
+        otherwise="Total, _T, ALL and the like",
+        served={"max_length": 12},
+    )
+    metadata: Data | None = _ready(
+        None,
+        "The .rda file of τ-ARGUS that describes the data.",
+        metavar="FILE.rda",
+        otherwise="the one beside a .tab or .asc file",
+        only="command",
+    )
+    rounding: float | None = _figures(
+        None,
+        "Totals may be off by rounding to this base.",
+        label="Totals are rounded to",
+        metavar="BASE",
+        otherwise="not rounded",
+        gt=0,
+        le=1e15,
+    )
+    tolerance: float | None = _figures(
+        None,
+        "Totals may be off by this much.",
+        label="Totals may be off by",
+        metavar="AMOUNT",
+        otherwise="not at all",
+        ge=0,
+        le=1e15,
     )
     holding: Column | None = _contributors(
         None,
@@ -88,7 +179,10 @@ class TabulationSettings(Settings):
         default=False, sentence="Attackers know the weights.", label="Attackers know the weights"
     )
     apriori: Data | None = _contributors(
-        None, "Cells declared safe or sensitive, costs, levels.", label="A-priori file", metavar="FILE"
+        None,
+        "Cells declared safe or sensitive, costs, levels; a list of cells, or a .hst file of τ-ARGUS.",
+        label="A-priori file",
+        metavar="FILE",
     )
     zeros: Literal["published", "suppressible"] = _hiding(
         "published",
@@ -127,15 +221,6 @@ class AttackerSettings(Settings):
         le=1e6,
         served={"le": 10},
     )
-    rounding: float | None = _figures(
-        None,
-        "Totals may be off by rounding to this base.",
-        label="Totals are rounded to",
-        metavar="BASE",
-        otherwise="not rounded",
-        gt=0,
-        le=1e15,
-    )
     counts: bool = _figures(
         default=False,
         sentence="The cells are counts: check whole numbers too.",
@@ -146,7 +231,7 @@ class AttackerSettings(Settings):
 def _table() -> Any:
     return setting(
         ...,
-        "A CSV matrix, a list of cells from tabulate, or a .jj file.",
+        "Records or a ready-made table (with dimensions), a CSV matrix, a list of cells from tabulate, or a .jj or .tab file.",
         argument=True,
         label="Data",
         metavar="TABLE",
@@ -157,14 +242,10 @@ class TableSettings(TabulationSettings, AttackerSettings):
     """Which table, which of its cells are sensitive, and what an attacker knows."""
 
     data: Data = _table()
-    source: Literal["records", "matrix", "cells", "jj"] | None = setting(
-        None,
-        "Records to tabulate, a matrix with totals, a list of cells from tabulate, or a jj file.",
-        label="It is",
-        otherwise="records if dimensions are named, else what it looks like",
-        only="workbench",
-    )
-    linked: list[Annotated[list[str], Field(min_length=1, max_length=6)]] = _linked(
+    linked: Annotated[
+        list[Annotated[list[str], Field(min_length=1, max_length=6)]],
+        Spelling("text", "a,b;c,d", split_groups, groups_in_words, names=in_groups),
+    ] = _linked(
         [],
         "Dimensions of further tables of the same records, protected together with this one.",
         only="workbench",
@@ -192,18 +273,43 @@ class TableSettings(TabulationSettings, AttackerSettings):
     )
     protection: float | None = setting(
         None,
-        "How far off a sensitive cell without levels must stay, as a share of its value.",
-        otherwise="0.10",
+        "How far off every sensitive cell must stay at least, as a share of its value, whichever rule calls it so.",
+        otherwise="0.10 for cells without levels",
         ge=0,
         le=1,
     )
 
     @property
+    def columns_in(self) -> list[tuple[str, ...]]:
+        """The records whose columns are named; what is a table already has dimensions of its own."""
+        if self.described is not None:
+            return []
+        records = self.source in ("records", "aggregated") or (self.source is None and bool(self.dimensions))
+        return [(self.data,)] if records else []
+
+    @property
+    def described(self) -> str | None:
+        """The metadata of τ-ARGUS that describe the data: those that are named, or those beside a file of τ-ARGUS."""
+        if self.metadata is not None or not self.data.lower().endswith((".tab", ".asc")):
+            return self.metadata
+        stem = self.data[: self.data.rindex(".")]
+        return next((name for name in (f"{stem}.rda", f"{stem}.RDA") if Path(name).is_file()), None)
+
+    @property
     def read(self) -> list[str]:
         """All data that the table is made of."""
-        beside = [self.sensitive_data, self.apriori, self.contributions]
+        beside = [self.sensitive_data, self.apriori, self.contributions, self.described]
         every = [self.data, *beside, *self.hierarchy.values(), *self.linked_tables]
         return [name for name in every if name is not None]
+
+    @property
+    def read_beside(self) -> list[str]:
+        """The files of a list of cells that are read without being named, as far as they are there."""
+        if self.dimensions or "://" in self.data:
+            return []
+        cells = [self.data, *self.linked_tables]
+        every = [beside(name, what) for name in cells for what in ("structure.json", "contributions.csv")]
+        return [str(path) for path in every if path.is_file()]
 
     def named(self, what: str = "") -> str:
         """The table in a few words; what tells runs of it apart comes before its dimensions."""
@@ -219,7 +325,13 @@ def _cost(sentence: str, other: str) -> Any:
     )
 
 
-class TabulateSettings(TableSettings):
+def _column_of_cost(cost: str) -> list[str]:
+    from shoal.tables.model.costs import COSTS
+
+    return [] if cost in COSTS else [cost]
+
+
+class TabulateSettings(TableSettings, EngineSettings):
     """The records, the dimensions and the rules."""
 
     data: Data = setting(
@@ -232,7 +344,9 @@ class TabulateSettings(TableSettings):
         needed_in="command",
         served={"max_length": 6},
     )
-    cost: str = _cost("What hiding a cell costs: a figure of the cell, or the sum of a column.", "COLUMN")
+    cost: Annotated[str, Spelling("text", "COLUMN", str, names=_column_of_cost)] = _cost(
+        "What hiding a cell costs: a figure of the cell, or the sum of a column.", "COLUMN"
+    )
 
 
 class AuditSettings(TableSettings):
@@ -245,6 +359,45 @@ class AuditSettings(TableSettings):
         argument=True,
         label="Pattern",
         metavar="PATTERN",
+    )
+    beside: SeveralData = _beside(
+        [],
+        "Another published table that everybody can see: of last period, or of other dimensions of the same records; may be "
+        "repeated.",
+        label="Published beside it",
+        metavar="TABLE",
+        served={"max_length": 10},
+    )
+    change: float | None = _beside(
+        None,
+        "The share by which everybody knows that no figure changed by more since last period.",
+        label="Figures change at most by",
+        otherwise="not known",
+        ge=0,
+        le=1e6,
+    )
+    within: float | None = _beside(
+        None,
+        "Figures of the tables beside it were changed, and each is at most this far from the true one.",
+        label="Figures beside it are off by at most",
+        otherwise="0: they are as they were",
+        gt=0,
+        le=1e300,
+    )
+    nested: SeveralData = _beside(
+        [],
+        "Which areas of one table lie in (or across) which ones of the other: two columns named after their dimensions; may be "
+        "repeated.",
+        label="Areas that lie in others",
+        metavar="FILE",
+        served={"max_length": 10},
+    )
+    difference: int = _beside(
+        3,
+        "What is left of an area, or of several, without those that lie in it may be no count below this.",
+        label="Small differences are below",
+        ge=2,
+        le=10**9,
     )
     hidden: Cells = setting(
         [], "Coordinates of the hidden cells.", label="Hidden cells", only="workbench", max_length=200_000
@@ -263,17 +416,56 @@ class HidingSettings(Settings):
         label="Last period's pattern",
         metavar="PATTERN",
     )
+    common: bool = _several(
+        default=False,
+        sentence="Hide the same cells of all figures.",
+        label="Hide the same cells of all figures",
+    )
     symbol: str | None = _hiding(
         None,
         "What stands in a hidden cell of the published table.",
         label="Symbol in hidden cells",
-        otherwise="blank",
+        otherwise="blank, x in crosstabs",
         # On a page an empty cell would pass for one that is not there.
         served={"max_length": 40, "default": "x"},
     )
 
 
-class SuppressSettings(TableSettings, HidingSettings, SearchSettings):
+class LayoutSettings(Settings):
+    """What a published table looks like."""
+
+    rows: Columns = _look(
+        [], "Dimensions that go down.", label="Rows", otherwise="the first", served={"max_length": 6}
+    )
+    columns: Columns = _look(
+        [],
+        "Dimensions that go across; further ones are slices, each a sheet.",
+        label="Columns",
+        otherwise="the second",
+        served={"max_length": 6},
+    )
+    decimals: int | None = _look(
+        None,
+        "Decimals that figures are published with.",
+        label="Decimals",
+        otherwise="as they are",
+        ge=0,
+        le=15,
+    )
+    dataflow: str = _look(
+        "SHOAL:TABLE(1.0)",
+        "What an SDMX-CSV file is called in its first column.",
+        label="Dataflow",
+        max_length=200,
+    )
+
+    @property
+    def laid_out(self) -> bool:
+        """Whether anything is said of it."""
+        return bool(self.rows or self.columns or self.decimals is not None)
+
+
+class SuppressSettings(TableSettings, HidingSettings, LayoutSettings, SearchSettings):
     """The table, what hiding costs, and the search."""
 
     data: Data = _table()

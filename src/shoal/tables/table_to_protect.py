@@ -1,6 +1,6 @@
 """The table that the settings name: built from records, or read as a matrix, a list of cells or a whole problem."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,23 +9,27 @@ import numpy as np
 from shoal.errors import InputError, parameter
 from shoal.numbers import counted
 from shoal.operation import Records, Workplace, call
+from shoal.tables.files.argus_data import read_described
+from shoal.tables.files.argus_metadata import Metadata, read_metadata
+from shoal.tables.files.hierarchies import as_hierarchy, read_hierarchy
 from shoal.tables.files.loading import (
-    as_hierarchy,
     is_list_of_cells,
     load,
     load_cells,
     load_general,
     read_cells,
-    read_hierarchy,
     without_contributors,
 )
 from shoal.tables.given import already_sensitive, as_problem, as_table, share_of
+from shoal.tables.model.apriori import apply_apriori
 from shoal.tables.model.linked import link
+from shoal.tables.model.ready_made import UNSEEN
 from shoal.tables.model.table import Table
-from shoal.tables.model.tabulation import Tabulation, apply_apriori, tabulate
+from shoal.tables.model.tabulated import Tabulation
+from shoal.tables.model.tabulation import tabulate
 from shoal.tables.model.trees import Tree
 from shoal.tables.problem import Problem
-from shoal.tables.settings import TableSettings
+from shoal.tables.settings import TableSettings, TabulationSettings
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,7 +79,8 @@ class TableToProtect:
         """What is worth knowing of the cells that were named."""
         again = 0 if self.sensitive is None else already_sensitive(self.table, self.sensitive)
         words = ("of the cells named as sensitive is", "of the cells named as sensitive are")
-        return [f"{counted(again, *words)} so already: the larger levels hold"] if again else []
+        named = [f"{counted(again, *words)} so already: the larger levels hold"] if again else []
+        return [*(() if self.tabulation is None else self.tabulation.notes), *named]
 
     def is_counts(self, settings: TableSettings) -> bool:
         """Whether the cells are counts: somebody says so, or it was counted."""
@@ -106,7 +111,7 @@ def table_to_protect(settings: TableSettings, place: Workplace, cost: str = "val
         tables = [found.table, *(other.table for other in others)]
         if not all(isinstance(item, Tabulation) for item in tables):
             raise InputError(f"{parameter('linked_tables')} is for lists of cells made by shoal tabulate")
-        warnings = [*found.warnings, *(text for other in others for text in other.warnings)]
+        warnings = dict.fromkeys([*found.warnings, *(text for other in others for text in other.warnings)])
         found = replace(found, table=link(tables), warnings=tuple(warnings))  # type: ignore[arg-type]
     for text in found.warnings:
         place.warn(text)
@@ -114,51 +119,141 @@ def table_to_protect(settings: TableSettings, place: Workplace, cost: str = "val
 
 
 def _table(settings: TableSettings, place: Workplace, cost: str) -> TableToProtect:
+    if settings.described is not None:
+        return _described(settings, place, cost, read_metadata(place.file(settings.described)))
+    if settings.data.lower().endswith((".tab", ".asc")):
+        raise InputError(
+            f"'{settings.data}' needs the metadata of τ-ARGUS that describe it: name them with {parameter('metadata')}"
+        )
     whole = place.as_file(settings.data, "jj")
     if settings.source == "jj" and whole is None:
         raise InputError(f"'{settings.data}' did not come from a jj file")
     if whole is not None and (settings.source == "jj" or not (settings.source or settings.dimensions)):
-        loaded = load_general(whole, rounding=settings.rounding)
+        _refuse_more(settings, "a jj file", ())
+        loaded = load_general(whole, rounding=settings.rounding, tolerance=settings.tolerance)
         return TableToProtect(loaded.table, hidden=loaded.hidden)
     records = place.records(settings.data)
     source = settings.source or _looks_like(records, settings)
     if source == "matrix":
-        return TableToProtect(as_table(records.as_written, rounding=settings.rounding))
-    if source == "records":
-        return TableToProtect(_tabulated(settings, place, records, cost), from_records=True)
+        _refuse_more(settings, "a matrix", ("zeros",))
+        return TableToProtect(_matrix(settings, records))
+    if source in ("records", "aggregated"):
+        made = _tabulated(settings, place, records.as_written, cost)
+        return TableToProtect(
+            made,
+            hidden=made.hidden,
+            warnings=(UNSEEN,) if made.aggregated else (),
+            from_records=True,
+        )
     if records.source is not None:
-        found = load_cells(records.as_written, settings.data, rounding=settings.rounding)
-        return TableToProtect(found.table, warnings=found.warnings)
+        _refuse_more(settings, "a list of cells", ("apriori",))
+        found = load_cells(
+            records.as_written, settings.data, rounding=settings.rounding, tolerance=settings.tolerance
+        )
+        table = found.table
+        if settings.apriori is not None:
+            assert isinstance(table, Tabulation)
+            table = apply_apriori(table, apriori_of(settings, place, table.table.dimensions))
+        return TableToProtect(table, warnings=found.warnings)
     return _listed(settings, place, records.as_written)
+
+
+def _matrix(settings: TableSettings, records: Records) -> Table:
+    """The matrix; what only looked like one may be something whose dimensions nobody named."""
+    try:
+        return as_table(records.as_written, rounding=settings.rounding, tolerance=settings.tolerance)
+    except InputError as error:
+        if settings.source is not None or "is not numeric" not in error.template:
+            raise
+        raise InputError(
+            f"{error.template}; if its rows are records or cells of a ready-made table, name {parameter('dimensions')}"
+        ) from None
+
+
+def _refuse_more(settings: TableSettings, what: str, known: tuple[str, ...]) -> None:
+    """Refuse settings that would be passed over in silence."""
+    if getattr(settings, "beside", None):
+        known = (*known, "hierarchy", "total")
+    for name, item in TabulationSettings.model_fields.items():
+        if name in (*known, "source", "rounding", "tolerance", "dimensions"):
+            continue
+        if getattr(settings, name) != item.get_default(call_default_factory=True):
+            raise InputError(
+                f"{parameter(name)} is for records and ready-made tables; {what} has nothing to apply it to"
+            )
+
+
+def _described(settings: TableSettings, place: Workplace, cost: str, metadata: Metadata) -> TableToProtect:
+    """A table from data that metadata of τ-ARGUS describe; what somebody says besides comes before what they say."""
+    frame = read_described(place.file(settings.data), metadata)
+    dimensions = list(settings.dimensions) or (metadata.dimensions if metadata.aggregated else [])
+    source = settings.source or ("aggregated" if metadata.aggregated else "records")
+    codes = {
+        name: [code for code in frame[name].unique(maintain_order=True).to_list() if code is not None]
+        for name in dimensions
+        if name in frame.columns
+    }
+    totals = metadata.totals(dimensions)
+    if source == "aggregated":
+        codes = {name: [code for code in own if code != totals.get(name)] for name, own in codes.items()}
+    said: dict[str, Any] = {"dimensions": dimensions, "source": source, "value": metadata.value}
+    if source == "aggregated":
+        said |= {
+            "total": [f"{name}={code}" for name, code in totals.items()],
+            "contributors_column": next(iter(metadata.named("FREQUENCY")), None),
+            "largest_columns": metadata.named("MAXSCORE"),
+            "status_column": next(iter(metadata.named("STATUS")), None),
+            "level_columns": [*metadata.named("LOWERPL"), *metadata.named("UPPERPL")],
+        }
+    fields = type(settings).model_fields
+    own = {
+        name: value
+        for name, value in said.items()
+        if getattr(settings, name) == fields[name].get_default(call_default_factory=True)
+    }
+    if "value" in own and source == "records" and settings.value is None:
+        del own["value"]
+    trees = metadata.hierarchies([name for name in dimensions if name not in settings.hierarchy], codes)
+    made = _tabulated(settings.model_copy(update=own), place, frame, cost, trees)
+    return TableToProtect(
+        made, hidden=made.hidden, warnings=(UNSEEN,) if made.aggregated else (), from_records=True
+    )
 
 
 def _looks_like(records: Records, settings: TableSettings) -> str:
     if settings.dimensions:
-        return "records"
+        return "records"  # or cells of a ready-made table: what tabulates them looks at the rows
     return "cells" if is_list_of_cells(records.frame) else "matrix"
 
 
-def _tabulated(settings: TableSettings, place: Workplace, records: Records, cost: str) -> Tabulation:
-    """The table of records, as one system with those over other dimensions of them."""
+def _tabulated(
+    settings: TableSettings,
+    place: Workplace,
+    frame: "pl.DataFrame",
+    cost: str,
+    trees: Mapping[str, dict[str, str]] | None = None,
+) -> Tabulation:
+    """The table of records or of ready-made cells, as one system with those over other dimensions of them."""
     if not settings.dimensions:
         raise InputError(f"name at least one dimension with {parameter('dimensions')}")
     tables = [settings.dimensions, *settings.linked]
-    hierarchies = _hierarchies(settings, place)
+    hierarchies = {**(trees or {}), **hierarchies_of(settings, place)}
     for name in hierarchies:
         if not any(name in dimensions for dimensions in tables):
             raise InputError(f"there is a hierarchy of '{name}', but no such dimension")
-    apriori = None if settings.apriori is None else place.listed(settings.apriori)
+    apriori = None if settings.apriori is None else apriori_of(settings, place, settings.dimensions)
     return link(
         [
             call(
                 tabulate,
                 settings,
                 place,
-                records.as_written,
+                frame,
                 dimensions=dimensions,
                 hierarchies={name: tree for name, tree in hierarchies.items() if name in dimensions},
                 apriori=apriori if dimensions is settings.dimensions else None,
                 cost=cost,
+                total=settings.total or None,
             )
             for dimensions in tables
         ]
@@ -170,19 +265,36 @@ def _listed(settings: TableSettings, place: Workplace, frame: "pl.DataFrame") ->
     if not is_list_of_cells(frame):
         raise InputError("a list of cells needs the columns 'value' and 'status'; tabulate writes such lists")
     plan = {
-        "hierarchies": _hierarchies(settings, place),
+        "hierarchies": hierarchies_of(settings, place),
         "rules": settings.rules or [],
         "counts": settings.counts,
     }
     shares = None if settings.contributions is None else place.listed(settings.contributions)
-    made = read_cells(frame, plan, shares, f"'{settings.contributions}'", rounding=settings.rounding)
+    made = read_cells(
+        frame,
+        plan,
+        shares,
+        f"'{settings.contributions}'",
+        rounding=settings.rounding,
+        tolerance=settings.tolerance,
+    )
     warnings = without_contributors(made, "the contributions are")
     if settings.apriori is not None:
-        made = apply_apriori(made, place.listed(settings.apriori))
+        made = apply_apriori(made, apriori_of(settings, place, made.table.dimensions))
     return TableToProtect(made, warnings=warnings)
 
 
-def _hierarchies(settings: TableSettings, place: Workplace) -> dict[str, dict[str, str]]:
+def apriori_of(settings: TableSettings, place: Workplace, dimensions: Sequence[str]) -> "pl.DataFrame":
+    """What is known of cells beforehand: a list of them, or the file of τ-ARGUS."""
+    from shoal.tables.files.argus_history import read_history
+
+    name = str(settings.apriori)
+    file = place.as_file(name, "hst")
+    return place.listed(name) if file is None else read_history(file, dimensions)
+
+
+def hierarchies_of(settings: TableSettings, place: Workplace) -> dict[str, dict[str, str]]:
+    """The hierarchies that were named, by dimension."""
     found = {}
     for dimension, name in settings.hierarchy.items():
         marked = place.as_file(name, "hrc")

@@ -4,7 +4,7 @@ What must hold, what the attacker sees and what he can compute are worked out he
 nothing is shared with what makes patterns or audits them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from math import fsum
@@ -39,9 +39,16 @@ def verify(problem: Problem, pattern: Pattern) -> None:
             f"{len(failures)} requirements are not met; the first is that of the cell "
             f"{problem.table.name(failures[0][0])}"
         )
-    if problem.sums is not None:
-        for known in _known_sums(problem.table, _hidden(problem, cells)):
-            assert problem.sums(known), "a relation gives away a sum that is sensitive itself"
+    assert not sensitive_sums(problem, cells), "a relation gives away a sum that is sensitive itself"
+
+
+def sensitive_sums(problem: Problem, complementary: np.ndarray) -> int:
+    """How many relations give away a sum of hidden cells that is sensitive itself."""
+    if problem.sums is None:
+        return 0
+    hidden = _hidden(problem, complementary)
+    known = _known_sums(problem.table, hidden, _any_change(problem.table, hidden))
+    return len({relation for relation, cells in known if not problem.sums(cells)})
 
 
 def _expect_cost(problem: Problem, pattern: Pattern, cells: np.ndarray) -> None:
@@ -59,17 +66,77 @@ def _hidden(problem: Problem, complementary: np.ndarray) -> np.ndarray:
     return np.union1d(problem.sensitive, complementary).astype(np.int64)
 
 
-def _known_sums(table: Table, hidden: np.ndarray) -> Iterator[np.ndarray]:
-    """The hidden cells of every relation in which all of them have the same sign: their sum can be computed."""
-    unknown = np.zeros(table.cells, dtype=bool)
-    unknown[hidden] = True
-    of_relation = np.repeat(np.arange(table.relations), np.diff(table.starts))
-    open_ = unknown[table.members] & (table.signs != 0)
-    added = np.bincount(of_relation[open_ & (table.signs > 0)], minlength=table.relations)
-    taken = np.bincount(of_relation[open_ & (table.signs < 0)], minlength=table.relations)
-    for relation in np.flatnonzero((added > 0) != (taken > 0)):
-        places = slice(table.starts[relation], table.starts[relation + 1])
-        yield table.members[places][open_[places]].astype(np.int64)
+# Changes of the unknowns are drawn from the numbers below this prime, so that nothing is lost by rounding.
+_PRIME = 2**61 - 1
+
+
+def _any_change(table: Table, hidden: np.ndarray) -> dict[int, int]:
+    """How each hidden cell changes in a table drawn from all that keep the relations: 0 if it cannot change at all.
+
+    The unknowns are eliminated one by one; those that are left over are drawn.
+    """
+    column, turn, rows = _unknowns(table, hidden)
+    solved: dict[int, dict[int, int]] = {}
+    for row in sorted(rows, key=len):
+        left = {unknown: _whole(value) for unknown, value in row.items()}
+        while (pivot := next((unknown for unknown in left if unknown in solved), None)) is not None:
+            factor = left[pivot]
+            for unknown, value in solved[pivot].items():
+                changed = (left.get(unknown, 0) - factor * value) % _PRIME
+                if changed:
+                    left[unknown] = changed
+                else:
+                    left.pop(unknown, None)
+        if left:
+            pivot = next(iter(left))
+            scale = pow(left[pivot], -1, _PRIME)
+            solved[pivot] = {unknown: value * scale % _PRIME for unknown, value in left.items()}
+    drawn = np.random.default_rng(4_930_861).integers(1, _PRIME, int(column.max(initial=-1)) + 1)
+    change = dict(enumerate(drawn.tolist()))
+    for pivot, terms in reversed(solved.items()):
+        change[pivot] = (
+            -sum(value * change[other] for other, value in terms.items() if other != pivot) % _PRIME
+        )
+    return {
+        cell: int(turn[cell]) * change[int(column[cell])] % _PRIME if column[cell] >= 0 else 0
+        for cell in hidden.tolist()
+    }
+
+
+def _whole(value: float) -> int:
+    above, below = float(value).as_integer_ratio()
+    return above * pow(below, -1, _PRIME) % _PRIME
+
+
+def _known_sums(
+    table: Table, hidden: np.ndarray, change: Mapping[int, int]
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Relations with hidden cells whose sum they give away: all of one sign, once what is known or cancels out is left out.
+
+    Another cell that changes by the same amount, whatever happens, may stand for any one of them.
+    """
+    unknown = set(hidden.tolist())
+    alike: dict[int, list[int]] = {}
+    for cell in sorted(unknown):
+        alike.setdefault(change[cell], []).append(cell)
+    for relation in range(table.relations):
+        pairs = zip(table.relation(relation).tolist(), table.signs_of(relation).tolist(), strict=True)
+        terms = [(cell, sign) for cell, sign in pairs if cell in unknown and sign and change[cell]]
+        together: dict[int, float] = {}
+        for cell, sign in terms:
+            amount = min(change[cell], _PRIME - change[cell])
+            together[amount] = together.get(amount, 0.0) + (sign if amount == change[cell] else -sign)
+        if {sign > 0 for _, sign in terms} == {True, False}:
+            amounts = {amount for amount, total in together.items() if abs(total) > 1e-12}
+            terms = [term for term in terms if {change[term[0]], _PRIME - change[term[0]]} & amounts]
+        if len({sign > 0 for _, sign in terms}) != 1:
+            continue
+        cells = [cell for cell, _ in terms]
+        yield relation, np.array(cells, dtype=np.int64)
+        for place, cell in enumerate(cells):
+            for other in alike[change[cell]]:
+                if other not in cells:
+                    yield relation, np.array([*cells[:place], other, *cells[place + 1 :]], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +146,7 @@ class _Needs:
     cell: np.ndarray
     kind: np.ndarray
     need: np.ndarray
+    point: float
 
 
 def _needs(problem: Problem, up: np.ndarray, down: np.ndarray) -> _Needs:
@@ -88,10 +156,8 @@ def _needs(problem: Problem, up: np.ndarray, down: np.ndarray) -> _Needs:
     usable[cells] = True
     room = np.concatenate([up[usable], down[usable]])
     room = room[(room > 0) & np.isfinite(room)]
-    point = np.maximum(
-        RESOLUTION * float(room.min(initial=np.inf) if room.size else 1.0),
-        ROUNDING * np.abs(problem.table.values[cells]),
-    )
+    least = RESOLUTION * float(room.min(initial=np.inf) if room.size else 1.0)
+    point = np.maximum(least, ROUNDING * np.abs(problem.table.values[cells]))
     width = np.maximum(problem.sliding, point)
     asked = [
         (int(cell), kind, float(need))
@@ -102,7 +168,7 @@ def _needs(problem: Problem, up: np.ndarray, down: np.ndarray) -> _Needs:
     ]
     asked.sort()
     cell, kind, need = np.array(asked, dtype=np.float64).reshape(-1, 3).T
-    return _Needs(cell.astype(np.int64), kind.astype(np.int64), need)
+    return _Needs(cell.astype(np.int64), kind.astype(np.int64), need, least)
 
 
 def _unit(values: np.ndarray) -> float:
@@ -143,6 +209,8 @@ def _insiders(
     known = [np.unique(attack.column[cells]) for cells in problem.insiders]
     known = [columns[columns >= 0] for columns in known]
     knowers, own = _who_has(known), _who_has(problem.insiders)
+    unit = _unit(problem.table.values)
+    upper = dict(zip(problem.sensitive.tolist(), problem.upper.tolist(), strict=True))
     failures: list[tuple[int, int, int]] = []
     short = _ShortestChange(attack)
     for place in range(wanted.cell.size):
@@ -152,20 +220,32 @@ def _insiders(
         touched = np.flatnonzero(moved) if moved is not None else np.arange(attack.size)
         doubtful = {number for other in touched.tolist() for number in knowers.get(other, ())}
         doubtful -= own.get(cell, set())
-        if wanted.kind[place] != UP:
-            doubtful -= {n for n, cells in enumerate(problem.conceded) if np.isin(cell, cells)}
         if not doubtful:
             continue
         every = np.unique(np.concatenate([known[number] for number in doubtful]))
         if short.moved(column, kind, firm, every) is not None:
             continue
         for number in sorted(doubtful):
-            mine = known[number]
-            if short.moved(column, kind, firm, mine) is None and not attack.meets_against(
-                column, kind, need, mine
+            mine, less = known[number], need
+            if wanted.kind[place] != UP:
+                # It knows that the cell is no less than its own part: no more than the rest can be uncertain below.
+                rest = unit * _rest_beside(problem, number, cell)
+                rest += unit * upper[cell] if wanted.kind[place] == WIDTH else 0.0
+                if rest <= unit * max(wanted.point, ROUNDING * abs(float(problem.table.values[cell]))):
+                    continue
+                less = min(need, _ENOUGH * rest)
+            if short.moved(column, kind, float(attack.firm(less)), mine) is None and not attack.meets_against(
+                column, kind, less, mine
             ):
                 failures.append((cell, int(wanted.kind[place]), number))
     return failures
+
+
+def _rest_beside(problem: Problem, number: int, cell: int) -> float:
+    """What others than this insider give to a cell, where that is less than the cell should be able to fall."""
+    if not problem.conceded or cell not in problem.conceded[number]:
+        return np.inf
+    return float(problem.left[number][np.flatnonzero(problem.conceded[number] == cell)[0]])
 
 
 def _who_has(lists: Sequence[np.ndarray]) -> dict[int, set[int]]:

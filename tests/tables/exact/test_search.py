@@ -9,7 +9,7 @@ from tests.tables.oracle import cube, hierarchy, optimum, random_plane
 from shoal.errors import Infeasible
 from shoal.generate.table import table
 from shoal.search import Budget, Seeds, silent
-from shoal.tables.exact import search
+from shoal.tables.exact import hands, search
 from shoal.tables.exact.lp_cuts import AttackerCuts
 from shoal.tables.exact.network_cuts import NetworkCuts
 from shoal.tables.exact.relaxation import Relaxation
@@ -76,10 +76,12 @@ def test_optimum_with_insiders(seed: int) -> None:
     check(problem.with_changes(insiders=known))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(12))
 def test_no_inequality_cuts_off_the_optimum(seed: int) -> None:
     rng = np.random.default_rng(100 + seed)
-    problem = cube(rng) if seed >= 6 else random_plane(rng, 6, 6, 3)
+    problem = random_plane(rng, 6, 6, 3)
+    if seed >= 6:
+        problem = cube(rng) if seed % 2 == 0 else hierarchy(rng)
     best = solve(problem)
     network = problem.table.network
     separator = NetworkCuts(problem, network) if network is not None else AttackerCuts(problem)
@@ -93,6 +95,61 @@ def test_no_inequality_cuts_off_the_optimum(seed: int) -> None:
     assert len(rows) > 0
     for cells, values, rhs in zip(rows.cells, rows.values, rows.rhs, strict=True):
         assert values @ point[cells] >= rhs - 1e-6
+
+
+def test_a_cell_that_a_relation_gives_away_is_refused_without_another_one_beside_it() -> None:
+    problem = cube(np.random.default_rng(5))
+    table = problem.table
+    separator = AttackerCuts(problem)
+    everything = np.flatnonzero(problem.candidates)
+    lonely = 0
+    for relation in range(table.relations):
+        cells = table.relation(relation)
+        inside = cells[problem.candidates[cells]]
+        if problem.is_sensitive[cells].any() or inside.size < 2:
+            continue
+        lonely += 1
+        own = inside[0]
+        point = np.zeros(table.cells)
+        point[everything] = 0.5
+        point[inside] = 0.0
+        point[own] = 0.5
+        point[problem.sensitive] = 1.0
+        rows = separator.separate(point, everything)
+        expected = {(int(own), -1.0)} | {(int(cell), 1.0) for cell in inside[1:]}
+        found = [
+            set(zip(cells.tolist(), values.tolist(), strict=True))
+            for cells, values, rhs in zip(rows.cells, rows.values, rows.rhs, strict=True)
+            if rhs == 0.0
+        ]
+        assert expected in found
+    assert lonely > 0
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_threads_change_nothing(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hands, "FEWEST_EACH", 1)
+    rng = np.random.default_rng(seed)
+    for problem in (cube(rng), table(12, 12, 8, Seeds(seed))):
+        found = [
+            search.solve(
+                problem,
+                search.ExactOptions(improvements=20),
+                budget=Budget(iterations=400),
+                seeds=Seeds(seed),
+                threads=threads,
+                observer=silent,
+            )
+            for threads in (1, 2, 3)
+        ]
+        verify(problem, found[0])
+        for other in found[1:]:
+            assert (other.value, other.bound, other.work) == (
+                found[0].value,
+                found[0].bound,
+                found[0].work,
+            )
+            assert other.complementary.tolist() == found[0].complementary.tolist()
 
 
 def test_pricing_gives_the_bound_of_all_columns() -> None:

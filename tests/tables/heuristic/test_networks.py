@@ -2,15 +2,18 @@
 
 import numpy as np
 import pytest
+from tests.search.clocks import Clock
 from tests.tables.oracle import cube, hierarchy
 
 from shoal.generate.table import table
 from shoal.search import Budget, Seeds, silent
 from shoal.tables.exact.lp_cuts import AttackerCuts
 from shoal.tables.exact.network_cuts import NetworkCuts
-from shoal.tables.exact.search import is_safe
+from shoal.tables.exact.refusal import is_safe
+from shoal.tables.heuristic import network_kernels, networks
 from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.problem import Problem
+from shoal.tables.safety.flow_kernels import moving, note_move
 
 
 def heuristic(problem: Problem) -> NetworkHeuristic:
@@ -61,3 +64,64 @@ def test_an_inequality_is_given_out_again_as_long_as_the_point_violates_it(kind:
     again = separator.separate(nothing, columns)
     assert len(first)
     assert set(first.numbers) <= set(again.numbers)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_meeting_requirements_in_pieces_changes_nothing(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = table(15, 12, 14, Seeds(seed))
+    whole = heuristic(problem).build(Seeds(2).state(), noise=0.2)
+    monkeypatch.setattr(networks, "_PIECE", 3)
+    pieces = heuristic(problem).build(Seeds(2).state(), noise=0.2)
+    assert whole is not None and pieces is not None
+    assert whole.tolist() == pieces.tolist()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_without_time_a_pattern_is_safe_though_not_thinned_out(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(networks, "_PIECE", 3)
+    problem = table(15, 12, 14, Seeds(seed))
+    network = problem.table.network
+    assert network is not None
+    clock = Clock()
+    run = Budget(seconds=1.0, clock=clock).start(silent)
+    clock.forward(2.0)
+    found = NetworkHeuristic(problem, network, run=run).build(Seeds(2).state())
+    assert found is not None and is_safe(problem, found)
+    thinned = heuristic(problem).build(Seeds(2).state())
+    assert thinned is not None and set(thinned) <= set(found)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_short_way_is_one_that_a_flow_finds_and_so_is_what_it_uses(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = hierarchy(rng) if seed % 2 else table(9, 8, 8, Seeds(seed))
+    made = heuristic(problem)
+    hidden = np.flatnonzero(problem.candidates & (rng.random(problem.table.cells) < 0.5))
+    for requirement in range(made.wanted.size):
+        if made.wanted.kind[requirement] == 2:
+            continue
+        state = made.state(hidden)
+        if not network_kernels._short_way(made.graph, state, made.scratch, requirement):
+            continue
+        assert network_kernels.holds(made.graph, made.state(hidden), made.scratch, requirement)
+        used = state.uses[requirement, : state.length[requirement]]
+        assert used.size <= 3 and state.hidden[used].all()
+        # With these cells alone, besides the sensitive ones, the requirement holds, too.
+        alone = made.state(np.sort(used).astype(np.int64))
+        assert network_kernels.holds(made.graph, alone, made.scratch, requirement)
+    assert not made.scratch.change.any() and not made.scratch.flow[4].any()
+
+
+def test_a_list_of_moves_that_is_too_short_means_all_arcs() -> None:
+    moved = np.zeros(3, dtype=np.int32)
+    first, degree = np.array([0, 2]), np.array([2, 1])
+    listed = np.array([4, 7, 7], dtype=np.int32)
+    for arc in (7, 4):
+        note_move(moved, arc)
+    assert sorted(moving(moved, first, degree, listed).tolist()) == [4, 7] and moved[0] == 0
+    for arc in (7, 4, 9):
+        note_move(moved, arc)
+    assert moved[0] == -1
+    assert moving(moved, first, degree, listed).tolist() == [4, 7, 7] and moved[0] == 0

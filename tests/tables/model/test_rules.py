@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from shoal.errors import InputError
 from shoal.tables.api import suppress
 from shoal.tables.given import as_problem
+from shoal.tables.model.contributions import Contributions
+from shoal.tables.model.known_sums import SumRule
 from shoal.tables.model.linked import link
-from shoal.tables.model.rules import Contributions, Dominance, MinimumFrequency, PPercent, SumRule, parse_rule
+from shoal.tables.model.rules import Dominance, Manual, MinimumFrequency, PPercent, Zero, parse_rule
 from shoal.tables.model.tabulation import tabulate
 from shoal.tables.safety.audit import audit
 
@@ -34,7 +36,7 @@ def slow_level(rule: str, x: list[float]) -> float | None:
     x = sorted(x, reverse=True)
     total = sum(x)
     if rule == "frequency":
-        return 0.0 if 0 < len(x) < 3 else None
+        return 0.2 * total if 0 < len(x) < 3 else None
     if rule == "dominance":
         top = sum(x[:2])
         return 100 / 80 * top - total if top > 0.8 * total else None
@@ -87,9 +89,14 @@ def test_levels_follow_the_handbook(rule: str, seed: int) -> None:
 def test_rules_are_read_from_text() -> None:
     assert parse_rule("frequency(5)") == MinimumFrequency(5)
     assert parse_rule("dominance: 2, 85") == Dominance(2, 85.0)
-    assert parse_rule("p-percent") == PPercent(10.0)
+    assert parse_rule("p-percent(10)") == PPercent(10.0)
+    assert parse_rule("frequency(3)") == parse_rule("frequency(3,20)") == MinimumFrequency(3, 20.0)
+    assert str(parse_rule("frequency(3,0)")) == "frequency(3,0)"
+    assert parse_rule("zero(5)") == Zero(5.0) and parse_rule("manual(15)") == Manual(15.0)
     for bad in (
         *("dominanze(1,75)", "dominance(1)", "pq(80,20)", "frequency(x)", "p-percent(-1)", "?"),
+        *("frequency", "dominance", "p-percent", "pq", "zero", "manual", "frequency()", "zero()"),
+        *("frequency(3,-1)", "frequency(3,20,1)", "zero(-1)", "zero(1,2)", "manual(nan)"),
         *("frequency(2.5)", "dominance(1.5,75)", "p-percent(10,1.5)", "p-percent(nan)", "p-percent(inf)"),
     ):
         with pytest.raises(InputError):

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tables.oracle import interval
 
 from shoal.errors import Infeasible
 from shoal.search import Budget, Seeds, silent
@@ -15,6 +16,7 @@ from shoal.tables.exact import search
 from shoal.tables.methods import METHODS
 from shoal.tables.model.tabulation import tabulate
 from shoal.tables.problem import DOWN, UP, Problem
+from shoal.tables.solution import Pattern
 from shoal.tables.verify import verify
 
 RULES = ("frequency(2)", "frequency(3)", "p-percent(10)", "dominance(1,75)", "pq(20,50)", "p-percent(10,2)")
@@ -82,14 +84,15 @@ def test_a_firm_that_gives_most_of_a_cell_does_not_make_it_hopeless() -> None:
     total = problem.table.find("r", "a")
     firm = next(n for n, cells in enumerate(problem.insiders) if problem.table.find("r", "a1") in cells)
     assert total in problem.conceded[firm]
-    assert problem.concedes(total, DOWN, firm)
-    assert not problem.concedes(total, UP, firm)
+    # What the others gave, 13, is all that can be uncertain below; above nothing is conceded.
+    assert problem.need_against(total, DOWN, 70.0, firm) == 13.0
+    assert problem.need_against(total, UP, 70.0, firm) == 70.0
     for method in ("exact", "general"):
         found = METHODS[method].solve(problem, None, budget=Budget(), seeds=Seeds(0), observer=silent)
         verify(problem, found)
     with pytest.raises(Infeasible):
         search.solve(
-            problem.with_changes(conceded=()),
+            problem.with_changes(conceded=(), left=()),
             search.ExactOptions(),
             budget=Budget(),
             seeds=Seeds(0),
@@ -114,3 +117,43 @@ def test_exact_is_the_cheapest_pattern_against_insiders_too(seed: int, rule: str
 @settings(max_examples=1000, deadline=None)
 def test_exact_is_the_cheapest_pattern_against_insiders_at_length(seed: int, rule: str, zeros: str) -> None:
     check(seed, rule, zeros)
+
+
+@pytest.mark.parametrize(
+    ("sliding", "levels"), [(0.0, {}), (0.5, {}), (0.0, {"lower": [50.0], "upper": [0.0]})]
+)
+def test_asking_for_more_never_protects_less_from_a_firm(
+    sliding: float, levels: dict[str, list[float]]
+) -> None:
+    """A gives 60 of the 100 of (x,p) and knows (x,q): if the total of x stood there, it would know what B gave."""
+    rows = [("x", "p", "A", 60.0), ("x", "p", "B", 40.0), ("x", "q", "A", 10.0)]
+    for place, amount in ((("y", "p"), 30.0), (("y", "q"), 55.0), (("z", "p"), 500.0), (("z", "q"), 500.0)):
+        rows += [(*place, f"{''.join(place)}{i}", amount + i) for i in range(3)]
+    made = tabulate(
+        pl.DataFrame(rows, schema=["a", "b", "firm", "v"], orient="row"),
+        ["a", "b"],
+        value="v",
+        contributor="firm",
+        rules=["frequency(2,0)", "manual(0)"],
+        apriori=pl.DataFrame({"a": ["x"], "b": ["p"], "status": ["u"], **levels}),
+    )
+    found = suppress(made, sliding=sliding)
+    problem, cell = found.problem, made.table.find("x", "p")
+    seen = problem.hidden_mask(found.complementary)
+    seen[made.table.find("x", "q")] = False
+    low, high = interval(problem, seen, cell)
+    assert high - low > 0.01
+    assert max(low, 60.0) <= 60.0 or not sliding
+    # The pattern that gave B away is refused by the check.
+    bad = np.sort([made.table.find("y", "p"), made.table.find("y", "q")])
+    with pytest.raises(AssertionError, match="not met"):
+        verify(problem, Pattern(value=problem.total_cost(bad), complementary=bad))
+
+
+@pytest.mark.parametrize("rule", ["frequency(3)", "frequency(3,0)"])
+def test_nothing_is_asked_against_a_firm_beside_which_the_others_give_nothing(rule: str) -> None:
+    rows = [("x", "p", 5.0, "A"), ("x", "q", 0.0, "B"), ("x", "q", 0.0, "C")]
+    rows += [(a, b, 20.0 + n, f"{a}{b}{n}") for a in "yz" for b in "pqr" for n in range(4)]
+    frame = pl.DataFrame(rows, schema=["a", "b", "v", "firm"], orient="row")
+    found = suppress(tabulate(frame, ["a", "b"], value="v", contributor="firm", rules=[rule]))
+    assert found.audit.safe

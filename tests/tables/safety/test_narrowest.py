@@ -27,12 +27,14 @@ MATRIX = np.array(list(SUMS.values()))
 
 
 def tabulated() -> object:
-    return shoal.tabulate(RECORDS, ["region", "sector"], value="v", rules=["frequency(3)"])
+    return shoal.tabulate(RECORDS, ["region", "sector"], value="v", rules=["frequency(3,0)"])
 
 
 def apriori() -> object:
     declared = pl.DataFrame({"region": ["n"], "sector": ["a"], "status": ["sensitive"]})
-    return shoal.tabulate(RECORDS, ["region", "sector"], value="v", rules=["frequency(1)"], apriori=declared)
+    return shoal.tabulate(
+        RECORDS, ["region", "sector"], value="v", rules=["frequency(1)", "manual(0)"], apriori=declared
+    )
 
 
 def from_jj() -> object:
@@ -99,7 +101,7 @@ def test_open_intervals_and_empty_cells() -> None:
 def test_the_commands_say_it_beside_safe(tmp_path) -> None:
     RECORDS.write_csv(tmp_path / "records.csv")
     made = run("tabulate", tmp_path / "records.csv", "--dimensions", "region,sector", "--value", "v", "--rule",
-               "frequency(3)", "-o", tmp_path / "cells.csv")  # fmt: skip
+               "frequency(3,0)", "-o", tmp_path / "cells.csv")  # fmt: skip
     assert made.code == 0
     found = run("suppress", tmp_path / "cells.csv", "--no-insiders", "-o", tmp_path / "pattern.csv")
     again = run("audit", tmp_path / "cells.csv", tmp_path / "pattern.csv", "--no-insiders")

@@ -11,6 +11,7 @@ import numpy as np
 from shoal.search import Run
 from shoal.search.kernels import kernel
 from shoal.search.linear_programmes import PRIMAL, is_optimal, programme, quiet_highs
+from shoal.tables.exact.hands import hands, worthwhile
 from shoal.tables.exact.inequalities import Remembered, Rows
 from shoal.tables.exact.strengthening import best_two, coefficient
 from shoal.tables.heuristic.neighbourhood import Incidence, around
@@ -18,15 +19,22 @@ from shoal.tables.problem import DOWN, UP, WIDTH, Problem
 from shoal.tables.safety.attacker import Attacker
 
 _POOL = 300
-# How many relations around a cell are looked at: more when fewer inequalities than this share of the requirements are
-# found with less. On tables with more cells than that all relations are looked at only if nothing else is found.
-_REACHES = (30, 120, 400)
+# How many relations around a cell are looked at, and whether no cell may give more there than is needed, which it cannot in
+# the rounded inequality either: the next of these when fewer inequalities than this share of the requirements are found. On
+# tables with more cells than that all relations are looked at only if nothing else is found.
+_STAGES = ((30, False), (30, True), (120, False), (120, True), (400, False), (400, True))
+# What is looked at to refuse a pattern, and where that is not enough: then all relations.
+_REFUSING = (((120, False), (120, True)), ((400, False),))
+# So many requirements are looked at together, for threads to share.
+_TOGETHER = 16
+# Deep in a tree nothing beyond this stage is looked at.
+_QUICK = 3
 _ENOUGH = 0.02
 _LARGE = 5000
 # What room counts as no limit.
 _FAR = 1e15
 # Requirements that the point only just meets give inequalities too: rounded, they may be violated.
-_NEARLY = 1.05
+_NEARLY = 1.3
 
 
 @dataclass(frozen=True)
@@ -62,8 +70,34 @@ class _Extreme:
     prices: np.ndarray
 
 
-# For a requirement, the way to ask how far its cell can move in a direction.
-_Ask = Callable[[int], Callable[[int], _Extreme | None]]
+@dataclass(frozen=True)
+class _Bridge:
+    """Hiding a cell is of no use unless another one of its relation is hidden."""
+
+    own: int
+    others: np.ndarray
+
+
+class _Desk:
+    """What one thread needs to itself: a solver, and work space for the surroundings of a cell."""
+
+    def __init__(self, problem: Problem) -> None:
+        # At rest every cell keeps its value, which is feasible: the primal method goes on from there.
+        self.solver = quiet_highs(presolve="off", simplex_strategy=PRIMAL)
+        self.place = np.full(problem.table.cells, -1, dtype=np.int64)
+        self.reached = np.zeros(problem.table.relations, dtype=bool)
+
+
+# For a requirement, the way to ask at a desk how far its cell can move in a direction.
+_Ask = Callable[[int, _Desk], Callable[[int], _Extreme | None]]
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What a requirement asks of every pattern, if the point (nearly) fails it, and what was solved to learn that."""
+
+    capacity: _Capacity | None
+    solved: list[_Extreme]
 
 
 @kernel
@@ -74,31 +108,31 @@ def _coefficients(caps: np.ndarray, need: float, divisor: float) -> Any:
     return values
 
 
-class AttackerCuts(Remembered[_Record]):
+class AttackerCuts(Remembered["_Record | _Bridge"]):
     """The separation routine of a general table; it remembers every inequality it gave out.
 
     For each requirement the attacker's programme is solved over the relations around the cell that are connected by
     cells of the point. Its dual gives a valid inequality whether or not relations further away were left out.
     """
 
-    def __init__(self, problem: Problem, run: Run | None = None) -> None:
+    def __init__(self, problem: Problem, run: Run | None = None, threads: int = 1) -> None:
         super().__init__(problem)
         # Not measured here: what is left out around a cell makes it look better protected.
         self.worst = 1.0
         self.run = run
         self._pool: list[_Capacity] = []
-        self._reach = 0
+        self._stage = 0
         self._attacker: Attacker | None = None
         self._large = problem.size > _LARGE
         self._fixed = problem.is_sensitive
         self._movable = problem.candidates | problem.is_sensitive
         table = problem.table
         self._incidence = Incidence.of(table)
-        self._place = np.full(table.cells, -1, dtype=np.int64)
-        self._reached = np.zeros(table.relations, dtype=bool)
+        self._desks = [_Desk(problem) for _ in range(threads)]
         self._up, self._down = np.minimum(problem.up, _FAR), np.minimum(problem.down, _FAR)
-        # At rest every cell keeps its value, which is feasible: the primal method goes on from there.
-        self._solver = quiet_highs(presolve="off", simplex_strategy=PRIMAL)
+        # Relations in which nothing moves unless two cells that may be shown are hidden.
+        hidden = np.add.reduceat(self._fixed[self._incidence.members].astype(np.int64), table.starts[:-1])
+        self._unprotected = hidden == 0
 
     def separate(
         self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01, bridges: bool = True
@@ -109,80 +143,132 @@ class AttackerCuts(Remembered[_Record]):
         # Deep in a search tree a quick look suffices, unless the point is a pattern to be refused.
         quick = not bridges and bool(((x > 0.0) & (x < 1.0)).any())
         while True:
-            reach = min(self._reach, 1) if quick else self._reach
-            local = reach < len(_REACHES)
-            ask = self._ask_around(share, _REACHES[reach]) if local else self._ask_all(share)
+            stage = min(self._stage, _QUICK) if quick else self._stage
+            local = stage < len(_STAGES)
+            ask = self._ask_around(share, *_STAGES[stage]) if local else self._ask_all(share)
             # Around a cell the largest needs come first; one programme for all cells sees with one insider's eyes at a time.
             order = -self.wanted.need if local else self.wanted.scenario
-            fresh = self._capacities(ask, np.argsort(order, kind="stable"))
+            fresh = self._capacities(ask, np.argsort(order, kind="stable"), _TOGETHER if local else 1)
             numbers += [number for capacity in fresh for number in self._strengthen(capacity, x, least)]
             self._pool = [*self._pool, *fresh][-_POOL:]
             found = len(numbers)
             stopped = self.run is not None and self.run.stopped
             if quick or not local or stopped or found > _ENOUGH * self.wanted.size:
                 break
-            if reach + 1 == len(_REACHES) and self._large and found:
+            if stage + 1 == len(_STAGES) and self._large and found:
                 break
             # The surroundings looked at have little more to give: from now on, larger ones.
-            self._reach += 1
+            self._stage += 1
             if found:
+                break
+        # A cell can also be hidden only to keep a sum from being given away; then it need not move.
+        if self.problem.sums is None:
+            numbers += self._bridges(x, least)
+        return self.write(dict.fromkeys(numbers), columns)
+
+    def refuse(self, x: np.ndarray, columns: np.ndarray, places: np.ndarray, least: float) -> Rows:
+        """Inequalities that a pattern violates because it fails the requirements at these places."""
+        share = np.where(self._fixed, 1.0, x) * self._movable
+        order = places[np.argsort(-self.wanted.need[places], kind="stable")]
+        numbers: list[int] = []
+        for stages in (*_REFUSING, None):
+            for stage in stages or (None,):
+                ask = self._ask_all(share) if stage is None else self._ask_around(share, *stage)
+                fresh = self._capacities(ask, order, 1 if stage is None else _TOGETHER)
+                numbers += [number for capacity in fresh for number in self._strengthen(capacity, x, least)]
+                self._pool = [*self._pool, *fresh][-_POOL:]
+            if numbers:
                 break
         return self.write(dict.fromkeys(numbers), columns)
 
-    def _capacities(self, ask: _Ask, order: np.ndarray) -> list[_Capacity]:
-        """What the requirements that the point (nearly) fails ask of every pattern."""
+    def _bridges(self, x: np.ndarray, least: float) -> list[int]:
+        """The numbers of inequalities against cells that one relation gives away: y ≤ Σ of its other cells.
+
+        In a relation with a sensitive cell that is always so; of the others only the cell used most can break it.
+        """
+        incidence = self._incidence
+        share = np.where(self._movable, x, 0.0)[incidence.members]
+        begin = incidence.starts[:-1]
+        total, most = np.add.reduceat(share, begin), np.maximum.reduceat(share, begin)
+        numbers: list[int] = []
+        for relation in np.flatnonzero(self._unprotected & (2.0 * most - total > least)).tolist():
+            cells = incidence.members[incidence.starts[relation] : incidence.starts[relation + 1]]
+            cells = cells[self.problem.candidates[cells]]
+            own = int(cells[np.argmax(x[cells])])
+            others = cells[cells != own]
+            numbers.append(self.number(_Bridge(own, others), "bridge", own, relation))
+        return numbers
+
+    def _capacities(self, ask: _Ask, order: np.ndarray, together: int) -> list[_Capacity]:
+        """What the requirements that the point (nearly) fails ask of every pattern.
+
+        So many are looked at ``together``, however many threads there are, so that these change nothing.
+        """
         shown = np.zeros(self.wanted.size, dtype=bool)
         found: list[_Capacity] = []
-        for count, place in enumerate(order.tolist()):
-            if count % 50 == 49 and self.run is not None and self.run.stopped:
-                break
-            if shown[place]:
-                continue
-            capacity = self._capacity(place, ask(place), shown)
-            if capacity is not None and capacity.need > 0:
-                found.append(capacity)
+        desks = self._desks[: min(together, worthwhile(len(self._desks), order.size))]
+        with hands(len(desks)) as at_once:
+            while order.size and not (self.run is not None and self.run.stopped):
+                places, order = order[:together].tolist(), order[together:]
+                looks: list[_Look | None] = [None] * len(places)
+
+                def work(mine: int, places: list[int] = places, looks: list[_Look | None] = looks) -> None:
+                    for at in range(mine, len(places), len(desks)):
+                        looks[at] = self._look(places[at], ask(places[at], desks[mine]))
+
+                at_once(work, len(desks))
+                for place, look in zip(places, looks, strict=True):
+                    if look is None:
+                        continue
+                    self.solved += len(look.solved)
+                    if look.capacity is not None and look.capacity.need > 0:
+                        found.append(look.capacity)
+                    if self.wanted.kind[place] != WIDTH:
+                        # With relations left out this proves nothing, but says where not to look first.
+                        for extreme in look.solved:
+                            self._share(place, extreme.cells, extreme.change, shown)
+                order = order[~shown[order]]
         return found
 
-    def _capacity(
-        self, place: int, extreme: Callable[[int], _Extreme | None], shown: np.ndarray
-    ) -> _Capacity | None:
-        """What a requirement asks of every pattern, if the point (nearly) fails it."""
+    def _look(self, place: int, extreme: Callable[[int], _Extreme | None]) -> _Look:
         wanted = self.wanted
         cell, kind, need = int(wanted.cell[place]), int(wanted.kind[place]), float(wanted.need[place])
         total = 0.0
         caps: np.ndarray | None = None
         others = np.empty(0, dtype=np.int64)
+        solved: list[_Extreme] = []
         for direction in (UP, DOWN):
             if kind not in (direction, WIDTH) or total >= need * _NEARLY:
                 continue
-            solved = extreme(direction)
-            if solved is None:
-                return None
-            total += solved.amount
-            others, mine = self._caps(direction, cell, solved.relations, solved.prices)
+            found = extreme(direction)
+            if found is None:
+                return _Look(None, solved)
+            solved.append(found)
+            total += found.amount
+            others, mine = self._caps(direction, cell, found.relations, found.prices)
             caps = mine if caps is None else caps + mine
-            if kind != WIDTH:
-                # With relations left out this proves nothing, but says where not to look first.
-                self._share(place, solved.cells, solved.change, shown)
         if total >= need * _NEARLY or caps is None:
-            return None
-        return self._asked(others, caps, need, self._known_to(int(wanted.scenario[place])))
+            return _Look(None, solved)
+        return _Look(self._asked(others, caps, need, self._known_to(int(wanted.scenario[place]))), solved)
 
     def _known_to(self, scenario: int) -> np.ndarray:
         return self.problem.insiders[scenario] if scenario >= 0 else np.empty(0, dtype=np.int64)
 
-    def _ask_around(self, share: np.ndarray, reach: int) -> _Ask:
+    def _ask_around(self, share: np.ndarray, reach: int, capped: bool) -> _Ask:
         """Programmes over the relations around the cell of a requirement."""
 
-        def ask(place: int) -> Callable[[int], _Extreme | None]:
+        def ask(place: int, desk: _Desk) -> Callable[[int], _Extreme | None]:
             wanted = self.wanted
             mine = share.copy()
             mine[self._known_to(int(wanted.scenario[place]))] = 0.0
             relations, cells, *rows, _ = around(
-                self._incidence, int(wanted.cell[place]), mine > 0.0, reach, self._place, self._reached
+                self._incidence, int(wanted.cell[place]), mine > 0.0, reach, desk.place, desk.reached
             )
             need = float(wanted.need[place])
-            return lambda direction: self._extreme(direction, need, relations, cells, mine[cells], rows)
+            most = need if capped else _FAR
+            return lambda direction: self._extreme(
+                desk.solver, direction, need, most, relations, cells, mine[cells], rows
+            )
 
         return ask
 
@@ -195,10 +281,9 @@ class AttackerCuts(Remembered[_Record]):
         attacker.rescale(share[attacker.hidden])
         every = np.arange(self.problem.table.relations)
 
-        def ask(place: int) -> Callable[[int], _Extreme | None]:
+        def ask(place: int, desk: _Desk) -> Callable[[int], _Extreme | None]:
             def extreme(direction: int) -> _Extreme:
                 amount, change = attacker.extreme(int(self.wanted.cell[place]), direction)
-                self.solved += 1
                 return _Extreme(amount, attacker.hidden, change, every, attacker.last_prices)
 
             attacker.assume(int(self.wanted.scenario[place]))
@@ -208,29 +293,31 @@ class AttackerCuts(Remembered[_Record]):
 
     def _extreme(
         self,
+        solver: Any,
         direction: int,
         need: float,
+        most: float,
         relations: np.ndarray,
         cells: np.ndarray,
         share: np.ndarray,
         rows: Any,
     ) -> _Extreme | None:
         """How far the first of the cells moves, at most a little more than it must."""
-        low, high = -self._down[cells] * share / need, self._up[cells] * share / need
+        low = -np.minimum(self._down[cells], most) * share / need
+        high = np.minimum(self._up[cells], most) * share / need
         if direction == UP:
-            high[0] = min(high[0], 1.01 * _NEARLY)
+            high[0] = min(self._up[cells[0]] / need, 1.01 * _NEARLY)
         else:
-            low[0] = max(low[0], -1.01 * _NEARLY)
+            low[0] = max(-self._down[cells[0]] / need, -1.01 * _NEARLY)
         cost = np.zeros(cells.size)
         cost[0] = -1.0 if direction == UP else 1.0
         zeros = np.zeros(rows[0].size - 1)
-        self._solver.clearModel()
-        self._solver.passModel(programme(cost, low, high, tuple(rows), zeros, zeros))
-        self._solver.run()
-        self.solved += 1
-        if not is_optimal(self._solver):
+        solver.clearModel()
+        solver.passModel(programme(cost, low, high, tuple(rows), zeros, zeros))
+        solver.run()
+        if not is_optimal(solver):
             return None
-        solution = self._solver.getSolution()
+        solution = solver.getSolution()
         change = np.array(solution.col_value) * need
         return _Extreme(abs(float(change[0])), cells, change, relations, np.array(solution.row_dual))
 
@@ -288,6 +375,12 @@ class AttackerCuts(Remembered[_Record]):
         inside[columns] = True
         for number in numbers:
             record = self.records[number]
+            if isinstance(record, _Bridge):
+                others = record.others[inside[record.others]]
+                if inside[record.own]:
+                    cells = np.concatenate([[record.own], others]).astype(np.int32)
+                    rows.add(number, cells, np.where(cells == record.own, -1.0, 1.0), 0.0)
+                continue
             keep = inside[record.capacity.cells]
             if record.moved.size:
                 keep &= ~np.isin(record.capacity.cells, record.moved)

@@ -1,11 +1,13 @@
 """Separation on networks: minimum cuts (Fischetti and Salazar 1999), strengthened, and inequalities against bridges."""
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from shoal.search.kernels import kernel
+from shoal.tables.exact.hands import hands, worthwhile
 from shoal.tables.exact.inequalities import Remembered, Rows
 from shoal.tables.exact.strengthening import best_two, coefficient
 from shoal.tables.model.network import Network
@@ -270,9 +272,10 @@ def reduced_costs(
 class NetworkCuts(Remembered[Record]):
     """The separation routine of a network problem; it remembers every inequality it gave out."""
 
-    def __init__(self, problem: Problem, network: Network) -> None:
+    def __init__(self, problem: Problem, network: Network, threads: int = 1) -> None:
         super().__init__(problem)
         self.network = network
+        self.threads = threads
         _, self._tiny = scales(problem)
         self._arcs = arcs_of(problem, network)
         self._fixed = np.ascontiguousarray(problem.is_sensitive)
@@ -287,11 +290,10 @@ class NetworkCuts(Remembered[Record]):
         nodes, arcs, fixed = self.network.nodes, self._arcs, self._fixed
         support = np.flatnonzero((x > 1e-7) | fixed)
         wanted = as_wanted(self.problem, self.wanted)
-        *cuts, self.worst = minimum_cuts(nodes, arcs, x, support, wanted, _BEYOND, self._tiny)
-        pooled = self._with_pool(Cuts(*cuts))
+        pooled = self._with_pool(self._minimum_cuts(x, support, wanted))
         fresh: list[Record] = []
         none = np.empty(0, dtype=np.int64)
-        for cut, above, need, divisor in strengthen(arcs, x, support, fixed, pooled, wanted, least):
+        for cut, above, need, divisor in self._strengthened(x, support, pooled, wanted, least):
             r, members = pooled.owner[int(cut)], pooled.sets[int(cut)]
             scenario = wanted.scenario[r]
             insider = none if scenario < 0 else self.problem.insiders[scenario].astype(np.int64)
@@ -313,6 +315,51 @@ class NetworkCuts(Remembered[Record]):
             for record in fresh
         ]
         return self.write(dict.fromkeys(numbers), columns)
+
+    def refuse(self, x: np.ndarray, columns: np.ndarray, places: np.ndarray, least: float) -> Rows:
+        """Inequalities that a pattern violates; flows are so quick that all requirements are looked at."""
+        return self.separate(x, columns, least=least, bridges=False)
+
+    def _shares(self, count: int) -> list[slice]:
+        """Equal parts of a list, one for each thread."""
+        threads = worthwhile(self.threads, count)
+        edges = [count * part // threads for part in range(threads + 1)]
+        return [slice(begin, end) for begin, end in pairwise(edges) if end > begin]
+
+    def _minimum_cuts(self, x: np.ndarray, support: np.ndarray, wanted: Wanted) -> Cuts:
+        """The cuts of every requirement in turn: no flow knows of another, so that threads change nothing."""
+        shares = self._shares(wanted.cell.size)
+        found: list[Any] = [None] * len(shares)
+
+        def work(part: int) -> None:
+            mine = wanted._replace(
+                **{name: getattr(wanted, name)[shares[part]] for name in ("cell", "kind", "need", "scenario")}
+            )
+            found[part] = minimum_cuts(self.network.nodes, self._arcs, x, support, mine, _BEYOND, self._tiny)
+
+        with hands(len(shares) or 1) as at_once:
+            at_once(work, len(shares))
+        self.worst = min([1.0, *(worst for *_, worst in found)])
+        cuts = Cuts(np.empty(0, dtype=np.int64), np.empty(0), self._pool.sets[:0])
+        for share, (owner, must, sets, _) in zip(shares, found, strict=True):
+            cuts = cuts.and_those_of(Cuts(owner + share.start, must, sets))
+        return cuts
+
+    def _strengthened(
+        self, x: np.ndarray, support: np.ndarray, cuts: Cuts, wanted: Wanted, least: float
+    ) -> np.ndarray:
+        """The violated forms of each cut in turn."""
+        shares = self._shares(cuts.owner.size)
+        found: list[np.ndarray] = [np.empty((0, 4))] * len(shares)
+
+        def work(part: int) -> None:
+            rows = strengthen(self._arcs, x, support, self._fixed, cuts.at(shares[part]), wanted, least)
+            rows[:, 0] += shares[part].start
+            found[part] = rows
+
+        with hands(len(shares) or 1) as at_once:
+            at_once(work, len(shares))
+        return np.concatenate([np.empty((0, 4)), *found])
 
     def _with_pool(self, cuts: Cuts) -> Cuts:
         """The cuts of this point and the latest of earlier points, each once."""

@@ -9,8 +9,8 @@ from shoal.search.history import History, Point
 from shoal.search.observer import mapped
 from shoal.tables.model.reduction import Reduction, reduce
 from shoal.tables.problem import Problem
-from shoal.tables.safety.audit import add_for_sums
 from shoal.tables.safety.feasibility import refuse_hopeless
+from shoal.tables.safety.sums import add_for_sums
 from shoal.tables.solution import Pattern
 
 # Problems with rules on sums keep all their cells up to this size: the small problem does not know the rules, so that

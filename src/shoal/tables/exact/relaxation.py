@@ -27,6 +27,9 @@ class Separator(Protocol):
     ) -> Rows:
         """Violated inequalities at a point, also those given out before."""
 
+    def refuse(self, x: np.ndarray, columns: np.ndarray, places: np.ndarray, least: float) -> Rows:
+        """Inequalities that a pattern violates because it fails the requirements at these places."""
+
     def require(self, more: Requirements) -> None:
         """Take further requirements into account."""
 
@@ -171,7 +174,7 @@ class Relaxation:
                 poor = 0
                 continue
             self.add(rows)
-            run.report(phase="cuts")
+            run.report(bound=self.bound if self.bound > 0.0 else None, phase="cuts")
         if self.solve():
             self.price()
         return True

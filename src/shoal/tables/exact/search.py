@@ -16,15 +16,18 @@ from shoal.tables.exact.inequalities import Rows
 from shoal.tables.exact.lp_cuts import AttackerCuts
 from shoal.tables.exact.network_cuts import NetworkCuts
 from shoal.tables.exact.presolve import on_smaller
-from shoal.tables.exact.relaxation import Relaxation, Separator
+from shoal.tables.exact.refusal import is_safe, violated
+from shoal.tables.exact.relaxation import Relaxation
 from shoal.tables.exact.tree import Hooks, Incumbent, branch_and_cut
+from shoal.tables.exact.whole_rounds import WholeProgramme, raise_bound
 from shoal.tables.exact.windows import WORK as WINDOW_WORK
 from shoal.tables.exact.windows import Windows
 from shoal.tables.heuristic.general import LpHeuristic
 from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.problem import Problem
-from shoal.tables.safety.audit import failing, failing_insiders, failing_sums, given_away
+from shoal.tables.safety.audit import failing, failing_insiders
 from shoal.tables.safety.feasibility import refuse_hopeless
+from shoal.tables.safety.sums import failing_sums
 from shoal.tables.solution import Pattern
 
 
@@ -45,10 +48,14 @@ LARGEST_GENERAL_TREE = 5000
 LARGEST_ANNEALED = 25_000
 # How many requirements that failed last are looked at first.
 _ASKED_FIRST = 16
-# Solvers take an inequality that lacks less for met; a pattern that lacks less is refused by a row of its own.
-_TOLD_APART = 0.01
-# With fewer cells left the tree is sooner at its end than a few windows.
+# A further first pattern is built only if less than this share of a time limit is spent.
+_FOR_FIRST = 0.1
+# The inequalities of general tables with so many cells are solved in whole numbers: with fewer the tree proves more, with
+# more a round takes too long.
+FEWEST_WHOLE, LARGEST_WHOLE = 1000, 5000
+# With fewer cells left the tree is sooner at its end than a few windows; on general tables it hardly ever is.
 FEWEST_FOR_WINDOWS = 400
+FEWEST_GENERAL_FOR_WINDOWS = 150
 
 
 def solve(
@@ -65,13 +72,15 @@ def solve(
 
     def solve_small(problem: Problem, budget: Budget, observer: Observer, start: Pattern | None) -> Pattern:
         run = budget.or_iterations(DEFAULT_WORK).start(observer)
-        return _Search(problem, options, run, seeds).go(start)
+        return _Search(problem, options, run, seeds, threads).go(start)
 
     return on_smaller(problem, solve_small, budget=budget, observer=observer, start=start)
 
 
 class _Search:
-    def __init__(self, problem: Problem, options: ExactOptions, run: Run, seeds: Seeds) -> None:
+    def __init__(
+        self, problem: Problem, options: ExactOptions, run: Run, seeds: Seeds, threads: int = 1
+    ) -> None:
         self.problem = problem
         self.options = options
         self.run = run
@@ -81,18 +90,26 @@ class _Search:
         self.heuristic: NetworkHeuristic | LpHeuristic
         self.separator: NetworkCuts | AttackerCuts
         if self.network is not None:
-            self.heuristic = NetworkHeuristic(problem, self.network)
-            self.separator = NetworkCuts(problem, self.network)
+            self.heuristic = NetworkHeuristic(problem, self.network, run=run)
+            self.separator = NetworkCuts(problem, self.network, threads)
         else:
             self.heuristic = LpHeuristic(problem, run=run)
-            self.separator = AttackerCuts(problem, run)
+            self.separator = AttackerCuts(problem, run, threads)
         self.best: Incumbent
         self._suspects = np.empty(0, dtype=np.int64)
+        # Inequalities that refused a pattern: the relaxation may meet them where the tree will not.
+        self._refusing: dict[int, None] = {}
+        # The last answer in whole numbers, which may be unsafe.
+        self._answer: np.ndarray | None = None
 
     def go(self, start: Pattern | None) -> Pattern:
         """Run all phases that the budget allows."""
         problem, run = self.problem, self.run
-        first = first_pattern(self.heuristic, problem, self.seeds) if start is None else start.complementary
+        first = (
+            start.complementary
+            if start is not None
+            else first_pattern(self.heuristic, problem, self.seeds, run)
+        )
         self.best = Incumbent(first, problem.total_cost(first))
         run.report(self.best.cost, phase="first pattern")
         bound, proved = 0.0, self.best.cost <= 0.0
@@ -123,21 +140,52 @@ class _Search:
         run.report(bound=informative(known, self.best.cost), phase="relaxation")
         if self._closed(bound):
             return bound, True
-        self._guided(relaxation)
+        if self._in_whole_numbers:
+            bound = max(bound, self._whole_rounds(relaxation, 0.5))
+        if not self._closed(bound) and not run.stopped:
+            self._guided(relaxation)
         if self._closed(bound) or run.stopped:
             return bound, self._closed(bound)
         keep, rows = self._remaining(relaxation)
-        if self._large or not self._branches(keep, rows):
+        if self._large or self.network is None or not self._branches(keep, rows):
             self._windows(relaxation)
             if self._closed(bound) or run.stopped:
                 return bound, self._closed(bound)
-            keep, rows = self._remaining(relaxation)
+        if self._in_whole_numbers:
+            bound = max(bound, self._whole_rounds(relaxation, 1.0))
+            if self._closed(bound) or run.stopped:
+                return bound, self._closed(bound)
+        keep, rows = self._remaining(relaxation)
         if not self._branches(keep, rows):
             self._improve_on()
             return bound, self._closed(bound)
-        hooks = Hooks(self._safe, lambda pattern: self._violated(pattern, keep), self._round, self._offer)
-        found, closed = branch_and_cut(problem, self.separator, keep, rows, self.best, hooks, run)
+        found, closed = branch_and_cut(problem, self.separator, keep, rows, self.best, self._hooks(keep), run)
         return max(bound, found), closed
+
+    def _hooks(self, columns: np.ndarray) -> Hooks:
+        return Hooks(self._safe, lambda pattern: self._violated(pattern, columns), self._round, self._offer)
+
+    def _whole_rounds(self, relaxation: Relaxation, share: float) -> float:
+        """Raise the bound in whole numbers with this share of what is left, and leave its lessons to the relaxation."""
+        run, limit = self.run, self.run.budget.seconds
+        keep, rows = self._remaining(relaxation)
+        whole = WholeProgramme(self.problem, keep, rows)
+        whole.bound = relaxation.bound
+        inner = run.remaining(
+            iterations=int(share * self._left()),
+            seconds=None if limit is None else max(1e-9, share * (limit - run.seconds)),
+        ).start(run.nested("whole rounds"))
+        closed = raise_bound(whole, self.best, self._hooks(keep), self._rounded_up, inner)
+        run.spend(inner.work)
+        self._answer = whole.answer
+        if closed:
+            return self.best.cost
+        known = set(relaxation.numbers)
+        numbers = [number for number in self._refusing if number not in known]
+        relaxation.add(self.separator.write(numbers, relaxation.columns))
+        if numbers and relaxation.solve():
+            relaxation.price()
+        return max(relaxation.bound, min(whole.bound, self.best.cost))
 
     def _remaining(self, relaxation: Relaxation) -> tuple[np.ndarray, Rows]:
         """The cells that a cheaper pattern can contain, and the inequalities over them."""
@@ -145,7 +193,7 @@ class _Search:
         gap = self.best.cost - relaxation.proved
         margin = 1e-7 * max(1.0, self.best.cost)
         keep = np.flatnonzero(self.problem.candidates & (relaxation.reduced <= gap + margin))
-        return keep, self.separator.write(relaxation.numbers, keep)
+        return keep, self.separator.write(dict.fromkeys([*relaxation.numbers, *self._refusing]), keep)
 
     def _branches(self, keep: np.ndarray, rows: Rows) -> bool:
         many = self.network is None and keep.size > LARGEST_GENERAL_TREE
@@ -156,12 +204,14 @@ class _Search:
         if self.network is not None:
             relaxation.tighten(run)
             return
+        # What comes late in fractions comes sooner in whole numbers.
+        patience = 4 if self._in_whole_numbers else 8
         if limit is None:
-            relaxation.tighten(run, patience=8)
+            relaxation.tighten(run, patience=patience)
             return
         # General tables are rarely proved: half of the time is for the bound, half for the pattern.
         inner = run.remaining(seconds=max(1e-9, 0.5 * (limit - run.seconds))).start(run.nested("cuts"))
-        relaxation.tighten(inner, patience=8)
+        relaxation.tighten(inner, patience=patience)
         run.spend(inner.work)
 
     def _columns(self) -> np.ndarray:
@@ -183,8 +233,11 @@ class _Search:
         usable = problem.candidates & (reduced <= min(gap, 0.25 * gap + 0.01 * self.best.cost))
         general = isinstance(self.heuristic, LpHeuristic)
         several = options.roundings
-        if general or self._large:
+        if self._large:
             several = min(several, 4)
+        if general:
+            # A rounding takes as long as the first pattern; windows gain more.
+            several = min(several, 1)
         for place in range(several):
             if run.stopped:
                 return
@@ -193,10 +246,17 @@ class _Search:
             self.heuristic.focus(usable, problem.cost * (1.0 - strength * x) + 1e-9)
             above = (0.5, 0.3, 0.9)[place // 3 % 3]
             chosen = np.flatnonzero((x > above) & problem.candidates)
+            if self._answer is not None:
+                chosen = self._answer
+                usable[chosen] = True
+                near = np.isin(np.arange(problem.table.cells), chosen)
+                self.heuristic.focus(usable, problem.cost * (1.0 - strength * near) + 1e-9)
             found = self.heuristic.build(self.rng, chosen, noise=0.0 if place < 3 else 0.3)
             if found is not None:
                 self._offer(found)
         self.heuristic.focus(usable, problem.cost * (1.0 - 0.6 * x) + 1e-9)
+        if general and problem.size >= FEWEST_GENERAL_FOR_WINDOWS:
+            return
         # Small tables are proved sooner than improved.
         size = int(usable.sum())
         steps = min(options.improvements, size // 2 if general else 50 + 2 * size, max(0, self._left() // 2))
@@ -207,6 +267,10 @@ class _Search:
                 run.spend(inner.work)
 
     @property
+    def _in_whole_numbers(self) -> bool:
+        return self.network is None and FEWEST_WHOLE <= self.problem.size <= LARGEST_WHOLE
+
+    @property
     def _large(self) -> bool:
         # Here destroying and repairing costs more than solving a part of the pattern as an integer programme.
         return self.problem.size > LARGEST_ANNEALED
@@ -215,15 +279,18 @@ class _Search:
         """Solve parts of the pattern again until several in a row bring nothing."""
         problem, run = self.problem, self.run
         left = int((problem.candidates & (relaxation.reduced <= self.best.cost - relaxation.bound)).sum())
-        if left < FEWEST_FOR_WINDOWS or self.best.pattern.size == 0:
+        fewest = FEWEST_GENERAL_FOR_WINDOWS if self.network is None else FEWEST_FOR_WINDOWS
+        if left < fewest or self.best.pattern.size == 0:
             return
-        patience = 12 if self._large else 3
+        general = self.network is None
+        patience = 12 if self._large or general else 3
         rng = self.seeds.child("windows").state()
         windows = Windows(
             problem,
-            lambda cells: self.separator.write(relaxation.numbers, cells),
+            lambda cells: self.separator.write(dict.fromkeys([*relaxation.numbers, *self._refusing]), cells),
             self._violated,
-            lambda pattern: self.heuristic.build(self.rng, pattern),
+            # On a general table that takes as long as many windows, and these know of what was refused.
+            (lambda pattern: None) if general else lambda pattern: self.heuristic.build(self.rng, pattern),
             relaxation.x,
             relaxation.reduced,
             self.best.pattern,
@@ -231,13 +298,18 @@ class _Search:
         self.heuristic.focus(np.isin(np.arange(problem.table.cells), windows.cells))
         failed = 0
         limit = run.budget.seconds
-        until = None if limit is None or self._large else run.seconds + 0.2 * limit
+        share = 0.5 if general else 0.2
+        until = None if limit is None or self._large else run.seconds + share * limit
         while failed < patience and run.chunk(WINDOW_WORK):
             if until is not None and run.seconds > until:
                 break
             before = self.best.cost
             pattern = self.best.pattern
-            found = windows.solve(pattern, windows.release(pattern, rng), run)
+            released = windows.release(pattern, rng)
+            if self._answer is not None:
+                # First all that the last answer in whole numbers does without.
+                released, self._answer = np.setdiff1d(pattern, self._answer), None
+            found = windows.solve(pattern, released, run)
             if found is not None:
                 self._offer(found)
             failed = 0 if self.best.cost < before else failed + 1
@@ -292,7 +364,9 @@ class _Search:
         return failing_insiders(problem, mask).size == 0 and not failing_sums(problem, mask)
 
     def _violated(self, pattern: np.ndarray, columns: np.ndarray) -> Rows:
-        return violated(self.problem, self.separator, pattern, columns)
+        rows = violated(self.problem, self.separator, pattern, columns)
+        self._refusing |= dict.fromkeys(number for number in rows.numbers if number >= 0)
+        return rows
 
     def _closed(self, bound: float) -> bool:
         return self.best.cost - self._rounded_up(bound) <= 1e-6 * max(1.0, self.best.cost)
@@ -305,11 +379,16 @@ class _Search:
         return bound
 
 
-def first_pattern(heuristic: NetworkHeuristic | LpHeuristic, problem: Problem, seeds: Seeds) -> np.ndarray:
-    """The better of a few patterns built from nothing."""
-    found = []
+def first_pattern(
+    heuristic: NetworkHeuristic | LpHeuristic, problem: Problem, seeds: Seeds, run: Run
+) -> np.ndarray:
+    """The better of a few patterns built from nothing; of one alone if that took much of the time."""
+    found: list[np.ndarray] = []
     tries = 3 if isinstance(heuristic, NetworkHeuristic) else 1
+    limit = run.budget.seconds
     for place in range(tries):
+        if found and (run.out_of_time or (limit is not None and run.seconds > _FOR_FIRST * limit)):
+            break
         pattern = heuristic.build(seeds.child("first", place).state(), noise=0.0 if place == 0 else 0.2)
         if pattern is not None:
             found.append(pattern)
@@ -324,44 +403,3 @@ def first_pattern(heuristic: NetworkHeuristic | LpHeuristic, problem: Problem, s
         thinner = heuristic.thin(everything)
         found.append(thinner if is_safe(problem, thinner) else everything)
     return min(found, key=problem.total_cost)
-
-
-def is_safe(problem: Problem, pattern: np.ndarray) -> bool:
-    """Whether a pattern meets every requirement, the insiders' included."""
-    mask = problem.hidden_mask(pattern)
-    return (
-        failing(problem, mask, problem.requirements).size == 0
-        and failing_insiders(problem, mask).size == 0
-        and not failing_sums(problem, mask)
-    )
-
-
-def violated(problem: Problem, separator: Separator, pattern: np.ndarray, columns: np.ndarray) -> Rows:
-    """Inequalities that cut off an unsafe pattern; none if it is safe."""
-    mask = problem.hidden_mask(pattern)
-    broken = failing_insiders(problem, mask)
-    if broken.size:
-        separator.require(broken)
-    short = failing(problem, mask, separator.wanted)
-    sums = failing_sums(problem, mask)
-    if short.size == 0 and not sums:
-        return Rows()
-    x = np.zeros(problem.table.cells)
-    x[mask] = 1.0
-    rows = separator.separate(x, columns, least=_TOLD_APART, bridges=False) if short.size else Rows()
-    refused = any(
-        rhs - float(values @ x[cells]) > _TOLD_APART
-        for cells, values, rhs in zip(rows.cells, rows.values, rows.rhs, strict=True)
-    )
-    if short.size and not refused:
-        # Hiding less never protects more, so at least one further cell is needed.
-        others = np.setdiff1d(columns, pattern)
-        rows.add(-1, others.astype(np.int32), np.ones(others.size), 1.0)
-    for relation in sums:
-        mine = given_away(problem, mask, relation)
-        inside = mine[~problem.is_sensitive[mine]]
-        more = np.intersect1d(np.setdiff1d(problem.table.relation(relation), mine), columns)
-        cells = np.concatenate([more, inside]).astype(np.int32)
-        values = np.concatenate([np.ones(more.size), -np.ones(inside.size)])
-        rows.add(-1, cells, values, 1.0 - inside.size)
-    return rows

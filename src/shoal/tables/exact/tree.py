@@ -84,7 +84,8 @@ def branch_and_cut(
         "guided repair",
         "Y",
         priority=100000,
-        freq=4,
+        # Without a network a repair takes as long as several nodes.
+        freq=4 if problem.table.network is not None else 16,
         timingmask=pyscipopt.SCIP_HEURTIMING.AFTERLPNODE,
     )
     margin = 1e-7 * max(1.0, incumbent.cost)

@@ -13,6 +13,7 @@ from shoal.search import Run
 from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
 from shoal.search.randomness import below
 from shoal.tables.exact.inequalities import Rows
+from shoal.tables.model.sparse_rows import SparseRows
 from shoal.tables.problem import Problem
 
 # Cells of the pattern that are solved again at once: fewest, at first, most.
@@ -52,33 +53,30 @@ class Windows:
         self._place[self.cells] = np.arange(self.cells.size)
         self._matrix, self._rhs = self._sparse(rows(self.cells))
 
-    def _sparse(self, rows: Rows):  # type: ignore[no-untyped-def]
-        from scipy.sparse import csr_matrix
-
+    def _sparse(self, rows: Rows) -> tuple[SparseRows, np.ndarray]:
         starts = np.concatenate([[0], np.cumsum([cells.size for cells in rows.cells])]).astype(np.int64)
         index = np.concatenate(rows.cells) if len(rows) else np.empty(0, dtype=np.int64)
         values = np.concatenate(rows.values) if len(rows) else np.empty(0)
         return (
-            csr_matrix((values, self._place[index], starts), shape=(len(rows), self.cells.size)),
+            SparseRows(starts, self._place[index], values, self.cells.size),
             np.array(rows.rhs, dtype=float),
         )
 
     def _add(self, rows: Rows) -> None:
-        from scipy.sparse import vstack
-
         matrix, rhs = self._sparse(rows)
-        self._matrix = vstack([self._matrix, matrix], format="csr")
+        self._matrix = self._matrix.above(matrix)
         self._rhs = np.concatenate([self._rhs, rhs])
 
     def release(self, pattern: np.ndarray, rng: np.ndarray) -> np.ndarray:
         """Cells of the pattern that hang together: grown from one of them along the relations they share."""
         size = self.size
-        shared = abs(self.problem.table.matrix[:, pattern]).tocsc()
+        shared = abs(self.problem.table.rows.of_columns(pattern))
+        sharing = shared.transposed()
         chosen = np.zeros(pattern.size, dtype=bool)
         chosen[below(rng, pattern.size)] = True
         while chosen.sum() < min(size, pattern.size):
             touched = shared @ chosen.astype(float) > 0
-            near = np.flatnonzero((shared.T @ touched.astype(float) > 0) & ~chosen)
+            near = np.flatnonzero((sharing @ touched.astype(float) > 0) & ~chosen)
             if near.size == 0:
                 near = np.flatnonzero(~chosen)
             for _ in range(min(8, near.size, size - int(chosen.sum()))):
@@ -118,11 +116,11 @@ class Windows:
 
         rhs = self._rhs - self._matrix @ kept.astype(float)
         open_ = np.flatnonzero(rhs > 1e-7)
-        matrix = self._matrix[open_].tocsc()
+        matrix = self._matrix.of_rows(open_).transposed()
         used = np.flatnonzero((np.diff(matrix.indptr) > 0) & ~kept)
         if open_.size == 0 or used.size == 0:
             return np.empty(0, dtype=np.int64), True
-        matrix = matrix[:, used]
+        matrix = matrix.of_rows(used)
         model = programme(
             self.problem.cost[self.cells[used]],
             np.zeros(used.size),

@@ -15,9 +15,13 @@ from shoal.sources.address import beside
 from shoal.sources.internal import COLUMN, WORD
 from shoal.tables.files import jj
 from shoal.tables.given import as_table
-from shoal.tables.model.rules import Contributions, parse_rule
-from shoal.tables.model.table import Table
-from shoal.tables.model.tabulation import Tabulation, cells_of
+from shoal.tables.model.cells import cells_of
+from shoal.tables.model.contributions import Aggregates, Contributions, Known
+from shoal.tables.model.figures import FIGURE, figure_tree, stacked_table
+from shoal.tables.model.ready_made import UNSEEN
+from shoal.tables.model.rules import parse_rule
+from shoal.tables.model.table import TOTAL, Table
+from shoal.tables.model.tabulated import Tabulation
 from shoal.tables.model.trees import grow
 from shoal.tables.problem import Problem
 
@@ -40,23 +44,25 @@ def is_jj(path: str) -> bool:
     return path.endswith((".jj", ".jj.gz"))
 
 
-def load(path: str, *, rounding: float | None = None) -> Loaded:
+def load(path: str, *, rounding: float | None = None, tolerance: float | None = None) -> Loaded:
     """Read a table from a ``jj`` file, a list of cells or a matrix."""
     if is_jj(path):
-        return load_general(Path(path), rounding=rounding)
+        return load_general(Path(path), rounding=rounding, tolerance=tolerance)
     from shoal import sources
 
     data = sources.read(path)
     if is_list_of_cells(data.frame):
-        found = load_cells(data.as_written, path, rounding=rounding)
+        found = load_cells(data.as_written, path, rounding=rounding, tolerance=tolerance)
         return replace(found, notes=data.notes, warnings=data.warnings + found.warnings)
-    return Loaded(as_table(data.as_written, rounding=rounding), data.notes, warnings=data.warnings)
+    return Loaded(
+        as_table(data.as_written, rounding=rounding, tolerance=tolerance), data.notes, warnings=data.warnings
+    )
 
 
-def load_general(path: Path, *, rounding: float | None = None) -> Loaded:
+def load_general(path: Path, *, rounding: float | None = None, tolerance: float | None = None) -> Loaded:
     """A ``jj`` file: the whole problem, and the cells it marks as hidden."""
     contents = jj.read(path)
-    contents.problem.table.check(rounding=rounding)
+    contents.problem.table.check(rounding=rounding, tolerance=tolerance)
     return Loaded(contents.problem, hidden=contents.hidden)
 
 
@@ -65,7 +71,9 @@ def is_list_of_cells(frame: "pl.DataFrame") -> bool:
     return {"value", "status"} <= set(frame.columns)
 
 
-def load_cells(frame: "pl.DataFrame", path: str, *, rounding: float | None = None) -> Loaded:
+def load_cells(
+    frame: "pl.DataFrame", path: str, *, rounding: float | None = None, tolerance: float | None = None
+) -> Loaded:
     """A list of cells with what lies beside its file."""
     from shoal import sources
 
@@ -76,8 +84,10 @@ def load_cells(frame: "pl.DataFrame", path: str, *, rounding: float | None = Non
         sources.read(str(shares)).as_written if shares.exists() else None,
         shares.name,
         rounding=rounding,
+        tolerance=tolerance,
     )
-    return Loaded(made, warnings=without_contributors(made, f"{shares.name} is"))
+    unseen = (UNSEEN,) if made.aggregated else ()
+    return Loaded(made, warnings=(*without_contributors(made, f"{shares.name} is"), *unseen))
 
 
 def without_contributors(made: Tabulation, missing: str) -> tuple[str, ...]:
@@ -103,17 +113,27 @@ def structure(made: Tabulation) -> str:
         "rules": [str(rule) for rule in made.rules],
         "by_rule": dict(made.by_rule),
         "counts": made.counts,
+        **({"aggregated": True} if made.aggregated else {}),
+        **({"totals": dict(made.table.totals)} if made.table.totals else {}),
+        **({"figures": made.trees[FIGURE].codes[1:]} if FIGURE in made.trees else {}),
+        **({} if made.largest_told is None else {"largest_told": made.largest_told}),
         COLUMN: WORD,
     }
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
 
 def contributions_frame(made: Tabulation) -> "pl.DataFrame":
-    """Who contributes how much to which cell (numbered from 0), under numbers instead of names. Internal."""
+    """Who contributes how much to which cell (numbered from 0), under numbers instead of names. Internal.
+
+    Of a ready-made table it is the number of contributors of each cell and the largest contributions.
+    """
     import polars as pl
 
     found = made.contributions
-    if found is None:
+    if isinstance(found, Aggregates):
+        tops = {f"largest_{place}": row for place, row in enumerate(found.tops, 1)}
+        return pl.DataFrame({"cell": np.arange(made.table.cells), "contributors": found.counts, **tops})
+    if not isinstance(found, Contributions):
         raise InputError("this table has no contributors")
     return pl.DataFrame(
         {
@@ -131,23 +151,34 @@ def read_cells(
     name: str,
     *,
     rounding: float | None = None,
+    tolerance: float | None = None,
 ) -> Tabulation:
     """A table from its list of cells, its ``plan`` (hierarchies, rules) and who contributes which share; ``name`` is theirs."""
     names = frame.columns
     dimensions = plan.get("dimensions") or names[: names.index("value")]
     if not dimensions:
         raise InputError("the list of cells has no dimension: they stand before the column 'value'")
-    for name in dimensions:
-        if name not in names:
-            raise InputError(f"the list of cells lacks the dimension '{name}'")
+    for dimension in dimensions:
+        if dimension not in names:
+            raise InputError(f"the list of cells lacks the dimension '{dimension}'")
     hierarchies = plan.get("hierarchies", {})
     trees = {}
-    texts = {name: [str(item) for item in frame[name].to_list()] for name in dimensions}
-    for name, records in texts.items():
-        inner = {parent for parent in hierarchies.get(name, {}).values() if parent}
+    totals = plan.get("totals", {})
+    texts = {
+        dimension: [TOTAL if str(item) == totals.get(dimension) else str(item) for item in frame[dimension]]
+        for dimension in dimensions
+    }
+    figures = [str(figure) for figure in plan.get("figures", [])]
+    for dimension, records in texts.items():
+        if figures and dimension == FIGURE:
+            continue
+        inner = {parent for parent in hierarchies.get(dimension, {}).values() if parent}
         leaves = sorted(set(records) - {"total"} - inner)
-        trees[name] = grow(name, leaves, hierarchies.get(name), records=records)
-    table, _ = cells_of(dimensions, trees)
+        trees[dimension] = grow(dimension, leaves, hierarchies.get(dimension), records=records)
+    table, _ = cells_of([dimension for dimension in dimensions if dimension in trees], trees)
+    if figures:
+        table = stacked_table(table, figures, np.zeros(len(figures) * table.cells))
+        trees = {FIGURE: figure_tree(figures), **trees}
     found = [
         table.find(*key, where=f"of record {number} of the list of cells")
         for number, key in enumerate(zip(*(texts[name] for name in dimensions), strict=True), start=1)
@@ -180,12 +211,17 @@ def read_cells(
     status[status == "m"] = "s"
     numbers = np.zeros(table.cells, dtype=np.int64)
     numbers[where] = np.arange(1, where.size + 1)
-    table = replace(table, values=values, numbers=numbers)
-    table.check(rounding=rounding)
+    table = replace(table, values=values, numbers=numbers, totals=totals)
+    table.check(rounding=rounding, tolerance=tolerance)
     rules = tuple(parse_rule(text) for text in plan.get("rules", []))
     counts = bool(plan.get("counts", False))
     contributors = spread("contributors", 0.0).astype(np.int64)
-    contributions = None if shares is None else _read_contributions(shares, name, where, table, contributors)
+    told = plan.get("largest_told")
+    contributions: Known | None = None
+    if shares is not None and plan.get("aggregated"):
+        contributions = _read_aggregates(shares, name, where, table, contributors)
+    elif shares is not None:
+        contributions = _read_contributions(shares, name, where, table, contributors, told)
     cost = spread("cost", np.nan)
     return Tabulation(
         table,
@@ -197,8 +233,10 @@ def read_cells(
         np.where(np.isnan(cost), np.abs(values), cost),
         plan.get("by_rule", {}),
         rules,
-        contributions if rules else None,
+        contributions,
         counts,
+        bool(plan.get("aggregated", False)),
+        largest_told=told,
     )
 
 
@@ -221,12 +259,23 @@ def _read_structure(path: Path) -> dict[str, Any]:
         plan = json.loads(path.read_text(encoding="utf-8"))
     except ValueError:
         raise InputError(f"{path.name} is not readable as JSON") from None
-    kinds = {"dimensions": list, "hierarchies": dict, "rules": list, "by_rule": dict, "counts": bool}
+    kinds = {
+        "dimensions": list,
+        "hierarchies": dict,
+        "rules": list,
+        "by_rule": dict,
+        "counts": bool,
+        "aggregated": bool,
+        "totals": dict,
+        "figures": list,
+    }
+    if isinstance(plan, dict) and plan.get("largest_told") is not None:
+        kinds["largest_told"] = int
     if not isinstance(plan, dict) or any(
         not isinstance(plan.get(name, kind()), kind) for name, kind in kinds.items()
     ):
         raise InputError(damaged)
-    texts = [*plan.get("dimensions", ()), *plan.get("rules", ())]
+    texts = [*plan.get("dimensions", ()), *plan.get("rules", ()), *plan.get("totals", {}).values()]
     for tree in plan.get("hierarchies", {}).values():
         texts += [*tree.values()] if isinstance(tree, dict) else [tree]
     counts = plan.get("by_rule", {}).values()
@@ -235,12 +284,46 @@ def _read_structure(path: Path) -> dict[str, Any]:
     return plan
 
 
-def _read_contributions(
-    frame: "pl.DataFrame", name: str, where: np.ndarray, table: Table, contributors: np.ndarray
-) -> Contributions:
-    stale = InputError(
+def _stale(name: str) -> InputError:
+    return InputError(
         f"{name} does not fit the list of cells (was one of them sorted or cut?); run tabulate again"
     )
+
+
+def _read_aggregates(
+    frame: "pl.DataFrame", name: str, where: np.ndarray, table: Table, contributors: np.ndarray
+) -> Aggregates:
+    tops = sorted(
+        (column for column in frame.columns if column.startswith("largest_")), key=lambda c: (len(c), c)
+    )
+    wanted = ["cell", "contributors", *tops]
+    if not {"cell", "contributors"} <= set(frame.columns) or frame.height != where.size:
+        raise _stale(name)
+    if any(not frame[column].dtype.is_numeric() or frame[column].null_count() for column in wanted):
+        raise _stale(name)
+    if frame["cell"].to_list() != list(range(where.size)):
+        raise _stale(name)
+    counts = np.zeros(table.cells, dtype=np.int64)
+    counts[where] = frame["contributors"].to_numpy()
+    if (counts != contributors).any():
+        raise _stale(name)
+    found = np.zeros((len(tops), table.cells))
+    for place, column in enumerate(tops):
+        found[place, where] = frame[column].to_numpy()
+    if first_unusable(found.ravel()) is not None:
+        raise _stale(name)
+    return Aggregates(counts, found, table.values)
+
+
+def _read_contributions(
+    frame: "pl.DataFrame",
+    name: str,
+    where: np.ndarray,
+    table: Table,
+    contributors: np.ndarray,
+    largest_told: int | None,
+) -> Contributions:
+    stale = _stale(name)
     if not {"cell", "contributor", "amount"} <= set(frame.columns):
         raise stale
     if frame.null_count().sum_horizontal().sum() or not (
@@ -255,57 +338,9 @@ def _read_contributions(
     if outside or first_unusable(amount) is not None:
         raise stale
     found = Contributions.of(where[row], contributor, amount, table.values)
-    if (found.counts != contributors).any():
+    lacking = found.counts < contributors
+    if largest_told is not None:
+        lacking &= found.counts < largest_told
+    if (lacking | (found.counts > contributors)).any():
         raise stale
-    return found
-
-
-def read_hierarchy(path: str) -> dict[str, str]:
-    """A hierarchy from a file with the columns ``code`` and ``parent``, or from a τ-ARGUS ``.hrc`` file."""
-    if path.endswith(".hrc"):
-        return _read_hrc(Path(path))
-    from shoal import sources
-
-    return as_hierarchy(sources.read(path).as_written, Path(path).name)
-
-
-def as_hierarchy(frame: "pl.DataFrame", source: str) -> dict[str, str]:
-    """The parent of each code, from the columns ``code`` and ``parent``, or of two columns; a code has one parent."""
-    if not {"code", "parent"} <= set(frame.columns):
-        if len(frame.columns) != 2:
-            raise InputError(f"the hierarchy {source} needs the columns 'code' and 'parent'")
-        frame = frame.rename(dict(zip(frame.columns, ("code", "parent"), strict=True)))
-    found: dict[str, str] = {}
-    for row, (code, parent) in enumerate(frame.select("code", "parent").iter_rows(), 1):
-        if code is None:
-            raise InputError(f"the hierarchy {source} has no code in row {row}")
-        above = "" if parent is None else str(parent)
-        if found.setdefault(str(code), above) != above:
-            raise InputError(f"the hierarchy {source} gives a code a second parent in row {row}")
-    return found
-
-
-def _read_hrc(path: Path) -> dict[str, str]:
-    # One code per line, as many leading marks (usually @) as it is levels below the top.
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {(error.strerror or 'error').lower()}") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path.name} is not a text in UTF-8") from None
-    parents: list[str] = []
-    found: dict[str, str] = {}
-    for number, line in enumerate(lines, 1):
-        code = line.strip().lstrip("@")
-        if not code:
-            continue
-        depth = len(line.strip()) - len(code)
-        if depth > len(parents):
-            raise InputError(
-                f"{path.name}, line {number}: the code is more than one level below the one before"
-            )
-        if code in found:
-            raise InputError(f"{path.name}, line {number}: the code was there before")
-        parents[depth:] = [code]
-        found[code] = parents[depth - 1] if depth else ""
     return found

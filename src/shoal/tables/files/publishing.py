@@ -20,7 +20,7 @@ def pattern_frame(problem: Problem, complementary: np.ndarray) -> "pl.DataFrame"
     import polars as pl
 
     cells = np.flatnonzero(problem.hidden_mask(complementary))
-    columns = _coordinates(problem.table, cells)
+    columns: dict[str, Any] = dict(problem.table.coordinates(cells))
     columns["kind"] = ["primary" if problem.is_sensitive[cell] else "complementary" for cell in cells]
     return pl.DataFrame(columns)
 
@@ -49,7 +49,7 @@ def hidden_frame(found: Audit) -> "pl.DataFrame":
     shown = set(found.published)
     unsafe = set(found.unsafe.tolist()) | {cell for cell, _ in found.insider} | set(found.integer)
     values = table.values[cells]
-    columns = _coordinates(table, cells)
+    columns: dict[str, Any] = dict(table.coordinates(cells))
     kinds = np.where(primary, "primary", "complementary")
     columns.update(
         kind=[
@@ -87,7 +87,10 @@ def check_published(wanted: "pl.DataFrame", symbol: str | None, frame: "pl.DataF
     assert frame.height == wanted.height, "the table has more or fewer rows"
     values = ["value"] if "value" in wanted.columns else wanted.columns[1:]
     for name in values:
-        gone = [[item is None or item == symbol for item in each[name].to_list()] for each in (wanted, frame)]
+        gone = [
+            [item is None or item in (symbol, "") for item in each[name].to_list()]
+            for each in (wanted, frame)
+        ]
         assert gone[0] == gone[1], "the table hides other cells"
 
 
@@ -99,7 +102,9 @@ def check_symbol(symbol: str | None) -> None:
         )
 
 
-def published_frame(table: Table, hidden: np.ndarray, symbol: str | None) -> "pl.DataFrame":
+def published_frame(
+    table: Table, hidden: np.ndarray, symbol: str | None, decimals: int | None = None
+) -> "pl.DataFrame":
     """The table without its hidden cells: a matrix if it is plain and two-dimensional, else a list of cells."""
     import polars as pl
 
@@ -112,24 +117,20 @@ def published_frame(table: Table, hidden: np.ndarray, symbol: str | None) -> "pl
         names = [str(item) for item in table.keys["column"][: n + 1]]
         columns: dict[str, Any] = {"row" if table.corner in names else table.corner: rows}
         for j, name in enumerate(names):
-            columns[name] = _blanked(grid[:, j], mask[:, j], symbol)
+            columns[name] = _blanked(grid[:, j], mask[:, j], symbol, decimals)
         return pl.DataFrame(columns)
-    columns = _coordinates(table, np.arange(table.cells))
-    columns["value"] = _blanked(table.values, hidden, symbol)
+    columns = dict(table.coordinates())
+    columns["value"] = _blanked(table.values, hidden, symbol, decimals)
     return pl.DataFrame(columns)
 
 
-def _blanked(values: np.ndarray, mask: np.ndarray, symbol: str | None) -> list[Any]:
+def _blanked(
+    values: np.ndarray, mask: np.ndarray, symbol: str | None, decimals: int | None = None
+) -> list[Any]:
+    values = values if decimals is None else np.round(values, decimals) + 0.0
     # Judged by what is seen: whether a hidden figure is whole is nobody's business.
     whole = bool((values[~mask] == np.round(values[~mask])).all())
     shown = [int(value) if whole else float(value) for value in values]
     if symbol is None:
         return [None if gone else value for value, gone in zip(shown, mask, strict=True)]
     return [symbol if gone else repr(value) for value, gone in zip(shown, mask, strict=True)]
-
-
-def _coordinates(table: Table, cells: np.ndarray) -> dict[str, Any]:
-    return {
-        name: [int(key) if isinstance(key, int | np.integer) else str(key) for key in keys[cells]]
-        for name, keys in table.keys.items()
-    }

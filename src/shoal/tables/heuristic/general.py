@@ -16,7 +16,8 @@ from shoal.tables.heuristic.certificates import Certified
 from shoal.tables.heuristic.guided import Guided
 from shoal.tables.heuristic.neighbourhood import Neighbourhoods
 from shoal.tables.problem import Problem
-from shoal.tables.safety.audit import add_for_sums, failing, failing_insiders
+from shoal.tables.safety.audit import failing, failing_insiders
+from shoal.tables.safety.sums import add_for_sums
 from shoal.tables.solution import Pattern
 
 # How many redundancy tests are made at most, and how many hidden cells around a requirement each looks at.
@@ -57,9 +58,9 @@ def solve(
         heuristic = (
             LpHeuristic(problem, options.tests, run)
             if network is None
-            else NetworkHeuristic(problem, network)
+            else NetworkHeuristic(problem, network, run=run)
         )
-        pattern = first_pattern(heuristic, problem, seeds)
+        pattern = first_pattern(heuristic, problem, seeds, run)
         value = problem.total_cost(pattern)
         run.report(value)
         return Pattern(value=value, complementary=pattern, **run.closing())

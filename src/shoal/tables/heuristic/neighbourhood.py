@@ -41,7 +41,7 @@ class Incidence(NamedTuple):
     @classmethod
     def of(cls, table: Table) -> "Incidence":
         """The relations of a table."""
-        columns = table.matrix.tocsc()
+        columns = table.rows.transposed()
         return cls(
             table.starts,
             table.members.astype(np.int64),

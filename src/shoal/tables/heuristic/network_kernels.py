@@ -18,10 +18,14 @@ from shoal.tables.safety.flow_kernels import (
     ends,
     know,
     max_flow,
+    moving,
+    note_move,
 )
 
 # A requirement met by more cells than this is simply checked again whenever a cell goes.
 LONGEST = 96
+# From here on a short way is looked for before a flow: most requirements have one, and it is found in few cells.
+MANY_CELLS = 100_000
 # Names for the answers a helper can be given.
 _FORGET = False
 WHOLE, SPLIT = False, True
@@ -59,11 +63,14 @@ class State(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working space. ``penalty`` is by how many times a cell is dearer than its price, for those just removed."""
+    """Working space. The last row of ``flow`` marks the ends of short ways and is 0 between two uses of it, the others are
+    those of a ``Flow``. ``penalty`` is by how many times a cell is dearer than its price, for those just removed.
+    """
 
     change: np.ndarray
     known: np.ndarray
     flow: np.ndarray
+    moved: np.ndarray
     distance: np.ndarray
     via: np.ndarray
     done: np.ndarray
@@ -105,7 +112,8 @@ def new_scratch(graph: Graph, nodes: int) -> Scratch:
     return Scratch(
         np.zeros(cells),
         np.full(cells, NOBODY, dtype=np.int64),
-        np.zeros((4, nodes + 1), dtype=np.int64),
+        np.zeros((5, nodes + 1), dtype=np.int64),
+        np.zeros(cells + 1, dtype=np.int32),
         np.zeros(nodes),
         np.zeros(nodes, dtype=np.int64),
         np.zeros(nodes, dtype=np.bool_),
@@ -174,6 +182,7 @@ def _flow(graph: Graph, state: State, scratch: Scratch, r: int, direction: int, 
         scratch.change,
         scratch.known,
         scratch.flow,
+        scratch.moved,
         graph.tiny,
     )
     return max_flow(flow, source, sink, min(own, limit), k, graph.wanted.scenario[r])
@@ -182,20 +191,68 @@ def _flow(graph: Graph, state: State, scratch: Scratch, r: int, direction: int, 
 @kernel
 def _gather(graph: Graph, state: State, scratch: Scratch, r: int, keep: bool) -> Any:
     # Clear the changes; with keep, note which removable cells were moved.
-    for v in range(state.degree.shape[0]):
-        for position in range(graph.first[v], graph.first[v] + state.degree[v]):
-            e = state.listed[position]
-            if scratch.change[e] == 0.0:
+    for e in moving(scratch.moved, graph.first, state.degree, state.listed):
+        if scratch.change[e] == 0.0:
+            continue
+        moved = abs(scratch.change[e]) > graph.tiny
+        scratch.change[e] = 0.0
+        if keep and moved and not graph.fixed[e] and state.length[r] >= 0:
+            if state.length[r] == state.uses.shape[1]:
+                state.length[r] = -1
+            else:
+                state.uses[r, state.length[r]] = e
+                state.length[r] += 1
+                state.bloom[r] |= np.uint64(1) << np.uint64(e & 63)
+
+
+@kernel
+def _short_way(graph: Graph, state: State, scratch: Scratch, r: int) -> Any:
+    # Whether three hidden cells or fewer carry all that requirement r needs; if so, they are noted as those it uses.
+    tail, head, up, down = graph.arcs
+    known, mark = scratch.known, scratch.flow[4]
+    k, direction, scenario = graph.wanted.cell[r], graph.wanted.kind[r], graph.wanted.scenario[r]
+    source, sink, own = ends(graph.arcs, k, direction)
+    need = graph.wanted.need[r] - graph.slack[r]
+    if source == sink or own < need:
+        return False
+    first, degree, listed = graph.first, state.degree, state.listed
+    last = first[sink] + degree[sink]
+    for at in range(first[sink], last):
+        e = listed[at]
+        w = tail[e] + head[e] - sink
+        if e != k and known[e] != scenario and (up[e] if tail[e] == w else down[e]) >= need:
+            mark[w] = e + 1
+    one, two, three = -1, -1, -1
+    for at in range(first[source], first[source] + degree[source]):
+        e = listed[at]
+        v = tail[e] + head[e] - source
+        if e == k or known[e] == scenario or (up[e] if tail[e] == source else down[e]) < need:
+            continue
+        if v == sink or mark[v] > 0:
+            one, three = e, mark[v] - 1 if v != sink else -1
+            break
+        for further in range(first[v], first[v] + degree[v]):
+            f = listed[further]
+            w = tail[f] + head[f] - v
+            if w == source or f == k or known[f] == scenario or mark[w] == 0:
                 continue
-            moved = abs(scratch.change[e]) > graph.tiny
-            scratch.change[e] = 0.0
-            if keep and moved and not graph.fixed[e] and state.length[r] >= 0:
-                if state.length[r] == state.uses.shape[1]:
-                    state.length[r] = -1
-                else:
-                    state.uses[r, state.length[r]] = e
-                    state.length[r] += 1
-                    state.bloom[r] |= np.uint64(1) << np.uint64(e & 63)
+            if (up[f] if tail[f] == v else down[f]) >= need:
+                one, two, three = e, f, mark[w] - 1
+                break
+        if one >= 0:
+            break
+    for at in range(first[sink], last):
+        mark[tail[listed[at]] + head[listed[at]] - sink] = 0
+    if one < 0:
+        return False
+    state.length[r] = 0
+    state.bloom[r] = np.uint64(0)
+    for e in (one, two, three):
+        if e >= 0 and not graph.fixed[e]:
+            state.uses[r, state.length[r]] = e
+            state.length[r] += 1
+            state.bloom[r] |= np.uint64(1) << np.uint64(e & 63)
+    return True
 
 
 @kernel
@@ -203,6 +260,9 @@ def holds(graph: Graph, state: State, scratch: Scratch, r: int) -> Any:
     """Whether requirement r is met now; if so, which cells it uses is noted."""
     kind, need, scenario = graph.wanted.kind[r], graph.wanted.need[r], graph.wanted.scenario[r]
     know(scratch.known, graph.wanted, scenario, scenario)
+    if kind != 2 and graph.cost.shape[0] >= MANY_CELLS and _short_way(graph, state, scratch, r):
+        know(scratch.known, graph.wanted, scenario, NOBODY)
+        return True
     enough = need - graph.slack[r]
     total = 0.0
     kept, kept_bloom = state.length[r], state.bloom[r]
@@ -345,6 +405,8 @@ def _follow(graph: Graph, state: State, scratch: Scratch, r: int, direction: int
         e = scratch.path[i]
         hide(graph, state, e)
         v = tail[e] + head[e] - v
+        if change[e] == 0.0:
+            note_move(scratch.moved, e)
         change[e] += amount if tail[e] == v else -amount
         i += 1
     return amount
@@ -490,12 +552,28 @@ def clean_up(graph: Graph, state: State, scratch: Scratch) -> Any:
 
 
 @kernel
-def build(graph: Graph, state: State, scratch: Scratch, rng: np.ndarray, strength: float) -> Any:
-    """Meet all requirements in random order and clean up; returns the cost, or −1 if one cannot be met."""
+def shuffled(graph: Graph, rng: np.ndarray) -> Any:
+    """All requirements in random order, and the number that decides how prices are disturbed while they are met."""
     order = np.arange(graph.slack.shape[0])
     shuffle(rng, order)
-    noise = Noise(next_bits(rng), strength)
+    return order, next_bits(rng)
+
+
+@kernel
+def protect_all(
+    graph: Graph, state: State, scratch: Scratch, rng: np.ndarray, order: np.ndarray, noise: Noise
+) -> Any:
+    """Meet these requirements one after the other; false if one cannot be met."""
+    possible = True
     for r in order:
-        if not protect(graph, state, scratch, r, rng, WHOLE, noise):
-            return -1.0
+        possible = possible and protect(graph, state, scratch, r, rng, WHOLE, noise)
+    return possible
+
+
+@kernel
+def build(graph: Graph, state: State, scratch: Scratch, rng: np.ndarray, strength: float) -> Any:
+    """Meet all requirements in random order and clean up; returns the cost, or −1 if one cannot be met."""
+    order, salt = shuffled(graph, rng)
+    if not protect_all(graph, state, scratch, rng, order, Noise(salt, strength)):
+        return -1.0
     return clean_up(graph, state, scratch)

@@ -10,14 +10,19 @@ from shoal.tables.heuristic.guided import Guided
 from shoal.tables.heuristic.repair_kernels import Cooling, improve
 from shoal.tables.model.network import Network
 from shoal.tables.problem import TOLERANCE, Problem
-from shoal.tables.safety.audit import add_for_sums, arcs_of, as_wanted, failing_insiders, scales
+from shoal.tables.safety.audit import arcs_of, as_wanted, failing_insiders, scales
+from shoal.tables.safety.sums import add_for_sums
+
+# So many requirements are met, or cells looked at, between two looks at the clock; fewer are dealt with in one go.
+_PIECE = 256
 
 
 class NetworkHeuristic(Guided):
-    """The kernels with all they need for one problem."""
+    """The kernels with all they need for one problem; when the time of ``run`` is over, patterns stay as they are."""
 
-    def __init__(self, problem: Problem, network: Network) -> None:
+    def __init__(self, problem: Problem, network: Network, *, run: Run | None = None) -> None:
         self.network = network
+        self._run = run
         _, self._tiny = scales(problem)
         self._arcs = arcs_of(problem, network)
         super().__init__(problem)
@@ -57,12 +62,46 @@ class NetworkHeuristic(Guided):
     def build(
         self, rng: np.ndarray, start: np.ndarray | None = None, noise: float = 0.0
     ) -> np.ndarray | None:
-        """A safe pattern that is minimal, from nothing or from the cells of ``start``; ``None`` if there is none."""
+        """A safe pattern, from nothing or from the cells of ``start``; ``None`` if there is none.
+
+        It is minimal unless time runs out.
+        """
         state = self.state(start)
-        cost = network_kernels.build(self.graph, state, self.scratch, rng, noise)
-        if cost < 0:
+        if not self._protected(state, rng, noise):
             return None
         return self._without_insiders(state, rng)
+
+    def _protected(self, state: network_kernels.State, rng: np.ndarray, noise: float) -> bool:
+        """Meet all requirements and clean up; false if one cannot be met. In pieces where that may take long."""
+        graph, scratch = self.graph, self.scratch
+        if self.wanted.size <= _PIECE:
+            return bool(network_kernels.build(graph, state, scratch, rng, noise) >= 0)
+        order, salt = network_kernels.shuffled(graph, rng)
+        # Compiled code counts a small whole number from Python among the signed ones.
+        disturbed = network_kernels.Noise(np.uint64(salt), noise)
+        for piece in _pieces(order):
+            if not network_kernels.protect_all(graph, state, scratch, rng, piece, disturbed):
+                return False
+            self._tell("protecting")
+        self._clean_up(state)
+        return True
+
+    def _clean_up(self, state: network_kernels.State) -> None:
+        cells = network_kernels.removable(self.graph, state)
+        dearest_first = cells[np.argsort(-self.graph.cost[cells], kind="stable")]
+        for piece in _pieces(dearest_first):
+            if self._out_of_time:
+                return
+            network_kernels.drop_redundant(self.graph, state, self.scratch, piece)
+            self._tell("thinning")
+
+    @property
+    def _out_of_time(self) -> bool:
+        return self._run is not None and self._run.out_of_time
+
+    def _tell(self, phase: str) -> None:
+        if self._run is not None:
+            self._run.report(phase=phase)
 
     def _without_insiders(self, state: network_kernels.State, rng: np.ndarray) -> np.ndarray | None:
         # Insiders are met one failure at a time; there are far too many to require all from the start.
@@ -74,13 +113,15 @@ class NetworkHeuristic(Guided):
                 # Nothing fails; or all are required already and fail by rounding only: the check of the whole pattern decides.
                 return add_for_sums(self.problem, found, self.problem.cost)
             state = self.state(found)
-            if network_kernels.build(self.graph, state, self.scratch, rng, 0.0) < 0:
+            if not self._protected(state, rng, 0.0):
                 return None
 
     def thin(self, complementary: np.ndarray) -> np.ndarray:
-        """A safe pattern without its redundant cells."""
+        """A safe pattern without its redundant cells, as far as time allows."""
+        if self._out_of_time:
+            return complementary
         state = self.examined(complementary)
-        network_kernels.clean_up(self.graph, state, self.scratch)
+        self._clean_up(state)
         return self.pattern(state)
 
     def examined(self, complementary: np.ndarray) -> network_kernels.State:
@@ -143,3 +184,7 @@ class NetworkHeuristic(Guided):
             safe = self._without_insiders(self.state(found), rng)
             found = found if safe is None else safe
         return found
+
+
+def _pieces(items: np.ndarray) -> list[np.ndarray]:
+    return [items[first : first + _PIECE] for first in range(0, items.size, _PIECE)]

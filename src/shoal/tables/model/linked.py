@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.tables.model.rules import Contributions
+from shoal.tables.model.contributions import Aggregates, Contributions, Known
 from shoal.tables.model.table import TOTAL, Table
-from shoal.tables.model.tabulation import Tabulation
+from shoal.tables.model.tabulated import Tabulation
 
 
 def link(tables: Sequence[Tabulation]) -> Tabulation:
@@ -67,6 +68,9 @@ def link(tables: Sequence[Tabulation]) -> Tabulation:
         [list(relation) for relation in relations],
         {name: keys_of[:, d] for d, name in enumerate(names)},
     )
+    merged = replace(
+        merged, totals={name: code for made in tables for name, code in made.table.totals.items()}
+    )
     trees = {name: tree for made in tables for name, tree in made.trees.items()}
     by_rule: Counter[str] = Counter()
     for made in tables:
@@ -84,18 +88,22 @@ def link(tables: Sequence[Tabulation]) -> Tabulation:
         rules,
         _merged_contributions(tables, maps, values),
         all(made.counts for made in tables),
+        any(made.aggregated for made in tables),
+        notes=tuple(dict.fromkeys(note for made in tables for note in made.notes)),
     )
 
 
 def _merged_contributions(
     tables: Sequence[Tabulation], maps: Sequence[np.ndarray], values: np.ndarray
-) -> Contributions | None:
+) -> Known | None:
     """The contributions of all cells; the tables must number their contributors alike, as those of one file do."""
+    if all(isinstance(made.contributions, Aggregates) for made in tables):
+        return _merged_aggregates([made.contributions for made in tables], maps, values)  # type: ignore[misc]
     seen = np.zeros(values.size, dtype=bool)
     parts = []
     for made, where in zip(tables, maps, strict=True):
         found = made.contributions
-        if found is None:
+        if not isinstance(found, Contributions):
             return None
         cell = np.repeat(where, found.counts)
         new = ~seen[cell]
@@ -103,3 +111,15 @@ def _merged_contributions(
         seen[where] = True
     cell, contributor, amount = (np.concatenate([part[i] for part in parts]) for i in range(3))
     return Contributions.of(cell, contributor, amount, values)
+
+
+def _merged_aggregates(
+    parts: Sequence[Aggregates], maps: Sequence[np.ndarray], values: np.ndarray
+) -> Aggregates:
+    """What ready-made tables tell of their cells; of the largest contributions as many as all of them tell."""
+    known = min(part.tops.shape[0] for part in parts)
+    counts, tops = np.zeros(values.size, dtype=np.int64), np.zeros((known, values.size))
+    for part, where in zip(parts, maps, strict=True):
+        counts[where] = part.counts
+        tops[:, where] = part.tops[:known]
+    return Aggregates(counts, tops, values)

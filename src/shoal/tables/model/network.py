@@ -189,7 +189,7 @@ def _implied(table: Table, network: Network) -> bool:
     A circulation is made by changing the arcs outside a spanning forest at random and balancing along the forest.
     """
     rng = np.random.default_rng(20_141_201)
-    scale = abs(table.matrix)
+    scale = abs(table.rows)
     parent, order = _forest(network)
     on_tree = np.zeros(table.cells, dtype=bool)
     on_tree[parent[parent >= 0]] = True
@@ -209,7 +209,7 @@ def _implied(table: Table, network: Network) -> bool:
             else:
                 change[arc] = balance[node]
                 balance[network.tail[arc]] += change[arc]
-        if (np.abs(table.matrix @ change) > 1e-9 * (1.0 + scale @ np.abs(change))).any():
+        if (np.abs(table.rows @ change) > 1e-9 * (1.0 + scale @ np.abs(change))).any():
             return False
     return True
 

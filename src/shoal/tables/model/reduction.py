@@ -7,10 +7,10 @@ large problem at the same cost (plus that of cells tied to sensitive ones), and 
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
+from shoal.tables.model.sparse_rows import SparseRows, components
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
 from shoal.tables.solution import Pattern
@@ -25,7 +25,7 @@ class Ties:
 
     group: np.ndarray
     sign: np.ndarray
-    matrix: Any
+    matrix: SparseRows
 
     @property
     def groups(self) -> int:
@@ -42,46 +42,39 @@ class Ties:
         return rise, fall
 
 
-def ties(matrix: Any, movable: np.ndarray) -> Ties:
+def ties(matrix: SparseRows, movable: np.ndarray) -> Ties:
     """Find what moves together when only the ``movable`` cells can change.
 
-    >>> from scipy.sparse import csr_matrix
-    >>> found = ties(csr_matrix([[1.0, 1.0, -1.0, 0.0], [0.0, 0.0, 1.0, 1.0]]), np.array([True, False, True, True]))
+    >>> rows = SparseRows(np.array([0, 3, 5]), np.array([0, 1, 2, 2, 3]), np.array([1.0, 1.0, -1.0, 1.0, 1.0]), 4)
+    >>> found = ties(rows, np.array([True, False, True, True]))
     >>> found.group.tolist(), found.sign.tolist()
     ([0, -1, 0, 0], [1.0, 0.0, 1.0, -1.0])
     """
-    from scipy.sparse import csr_matrix
-
     cells = np.flatnonzero(movable)
     group, sign = np.arange(cells.size), np.ones(cells.size)
-    rows = matrix[:, cells].tocsr()
+    chosen = matrix.of_columns(cells)
+    rows = SparseRows.of_entries(chosen.at, chosen.indices, chosen.data, chosen.shape)
     while True:
-        rows.eliminate_zeros()
-        rows = rows[np.flatnonzero(np.diff(rows.indptr))]
+        rows = rows.without_empty()
         step = _contract(rows)
         if step is None:
             break
         label, turn, count = step
         # Groups that cannot move have the turn 0 and drop out.
         sign, group = sign * turn[group], label[group]
-        kept = turn != 0.0
-        places = np.flatnonzero(kept)
-        merge = csr_matrix((turn[kept], (places, label[kept])), shape=(kept.size, count))
-        rows = (rows @ merge).tocsr()
+        merged = rows.data * turn[rows.indices]
+        rows = SparseRows.of_entries(rows.at, label[rows.indices], merged, (rows.shape[0], count))
     whole = np.full(movable.size, -1, dtype=np.int64)
     turns = np.zeros(movable.size)
     moving = sign != 0.0
     present, group[moving] = np.unique(group[moving], return_inverse=True)
     whole[cells[moving]] = group[moving]
     turns[cells] = sign
-    return Ties(whole, turns, _distinct(rows[:, present].tocsr()))
+    return Ties(whole, turns, _distinct(rows.of_columns(present)))
 
 
-def _contract(rows: Any) -> tuple[np.ndarray, np.ndarray, int] | None:
+def _contract(rows: SparseRows) -> tuple[np.ndarray, np.ndarray, int] | None:
     """One step: new label and sign of every column (sign 0: cannot move), or ``None`` if nothing is tied."""
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.csgraph import connected_components
-
     count = rows.shape[1]
     lengths = np.diff(rows.indptr)
     alone = np.unique(rows.indices[rows.indptr[:-1][lengths == 1]])
@@ -95,17 +88,15 @@ def _contract(rows: Any) -> tuple[np.ndarray, np.ndarray, int] | None:
     back = np.where(same, two, two + count), np.where(same, two + count, two)
     tails = np.concatenate([one, one + count, alone])
     heads = np.concatenate([*back, alone + count])
-    links = csr_matrix((np.ones(tails.size), (tails, heads)), shape=(2 * count, 2 * count))
-    _, face = connected_components(links, directed=False)
+    face = components(tails, heads, 2 * count)
     plain, turned = face[:count], face[count:]
     turn = np.where(plain == turned, 0.0, np.where(plain < turned, 1.0, -1.0))
     named, label = np.unique(np.minimum(plain, turned), return_inverse=True)
     return label, turn, int(named.size)
 
 
-def _distinct(rows: Any) -> Any:
+def _distinct(rows: SparseRows) -> SparseRows:
     """The rows without those that say the same again."""
-    rows.sort_indices()
     seen: set[tuple[bytes, bytes]] = set()
     kept = []
     for place in range(rows.shape[0]):
@@ -115,7 +106,7 @@ def _distinct(rows: Any) -> Any:
         if key not in seen:
             seen.add(key)
             kept.append(place)
-    return rows[kept]
+    return rows.of_rows(np.array(kept, dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,20 +169,19 @@ def reduce(problem: Problem) -> Reduction | None:
     return Reduction(problem, small, found.group, np.flatnonzero(tied & problem.candidates))
 
 
-def _relations(table: Table) -> Any:
+def _relations(table: Table) -> SparseRows:
     """All relations, or those of the network if the table is one, so that the smaller table is one as well."""
     network = table.network
     if network is None:
-        return table.matrix
-    from scipy.sparse import csr_matrix
+        return table.rows
 
     proper = np.flatnonzero(network.tail != network.head)
     ends = np.concatenate([network.tail[proper], network.head[proper]])
     signs = np.repeat([1.0, -1.0], proper.size)
     shape = (network.nodes, table.cells)
-    whole = csr_matrix((signs, (ends, np.concatenate([proper, proper]))), shape=shape)
+    whole = SparseRows.of_entries(ends, np.concatenate([proper, proper]), signs, shape)
     # The last node stands for what is outside of the table and balances nothing.
-    return whole[: table.relations]
+    return whole.of_rows(np.arange(min(table.relations, network.nodes)))
 
 
 def small_table(table: Table, found: Ties) -> Table:

@@ -12,84 +12,86 @@ import numpy as np
 
 from shoal.errors import InputError, unknown
 from shoal.numbers import number, whole
-
-
-@dataclass(frozen=True, eq=False)
-class Contributions:
-    """Who contributes how much to which cell: entries sorted by cell, then by falling amount.
-
-    ``total`` is what the cell publishes (weighted where there are weights), ``amount`` what an entry counts as.
-    """
-
-    starts: np.ndarray
-    contributor: np.ndarray
-    amount: np.ndarray
-    total: np.ndarray
-
-    @classmethod
-    def of(
-        cls, cell: np.ndarray, contributor: np.ndarray, amount: np.ndarray, total: np.ndarray
-    ) -> "Contributions":
-        """Entries in any order, sorted."""
-        order = np.lexsort((contributor, -amount, cell))
-        starts = np.searchsorted(cell[order], np.arange(total.size + 1))
-        return cls(starts, contributor[order], amount[order], total)
-
-    def __repr__(self) -> str:
-        # Never the amounts: what is printed ends up in logs.
-        return f"<Contributions: {self.amount.size} to {self.total.size} cells>"
-
-    @property
-    def counts(self) -> np.ndarray:
-        """Number of contributors of each cell."""
-        return np.diff(self.starts)
-
-    def largest(self, n: int) -> np.ndarray:
-        """x1 + … + xn of each cell."""
-        first, counts = self.starts[:-1], self.counts
-        found = np.zeros(counts.size)
-        # One after the other, not by differences of running sums: those would carry the noise of the whole table.
-        for place in range(min(n, int(counts.max(initial=0)))):
-            has = counts > place
-            found[has] += self.amount[first[has] + place]
-        return found
-
-    @property
-    def noise(self) -> np.ndarray:
-        """What sums of this size may be off by in floating point: no reason to call a cell sensitive."""
-        found: np.ndarray = 1e-12 * np.abs(self.total)
-        return found
-
-    def together(self, cells: np.ndarray) -> "Contributions":
-        """The cells as if they were one."""
-        parts = [slice(self.starts[cell], self.starts[cell + 1]) for cell in cells]
-        who = np.concatenate([self.contributor[part] for part in parts])
-        amount = np.concatenate([self.amount[part] for part in parts])
-        names, inverse = np.unique(who, return_inverse=True)
-        merged = np.bincount(inverse.reshape(-1), weights=amount, minlength=names.size)
-        total = np.array([float(self.total[cells].sum())])
-        return Contributions.of(np.zeros(names.size), names, merged, total)
-
+from shoal.tables.model.contributions import Known
+from shoal.tables.model.count_rules import Empty, Group
 
 _MOST_CONTRIBUTORS = 10**9
 
 
+#: What a cell with a rule of its own, but without levels, is protected by: percent of its value on both sides.
+USUAL_RANGE = 20.0
+_LARGEST_RANGE = 1e6
+
+
 @dataclass(frozen=True)
 class MinimumFrequency:
-    """Sensitive if there are fewer contributors than the minimum (but at least one)."""
+    """Sensitive if there are fewer contributors than the minimum (but at least one).
+
+    Such a cell is protected by ``range`` percent of its value on both sides; 0 means that it only must not be a point.
+    """
 
     minimum: int = 3
+    range: float = USUAL_RANGE
 
     def __post_init__(self) -> None:
         whole(self.minimum, "the minimum of a frequency rule", least=1, most=_MOST_CONTRIBUTORS)
+        number(self.range, "the range of a frequency rule, in percent,", least=0.0, most=_LARGEST_RANGE)
 
-    def level(self, cells: Contributions) -> np.ndarray:
+    def level(self, cells: Known) -> np.ndarray:
         """The upper protection level, NaN for cells that are not sensitive; 0 means "not a point"."""
         counts = cells.counts
-        return np.where((counts > 0) & (counts < self.minimum), 0.0, np.nan)
+        few = (counts > 0) & (counts < self.minimum)
+        return np.where(few, self.range / 100.0 * np.abs(cells.total), np.nan)
 
     def __str__(self) -> str:
-        return f"frequency({self.minimum})"
+        more = "" if self.range == USUAL_RANGE else f",{_shown(self.range)}"
+        return f"frequency({self.minimum}{more})"
+
+
+@dataclass(frozen=True)
+class Zero:
+    """Sensitive if there are contributors and all of them together come to 0; ``range`` is how far the cell may rise.
+
+    A share of 0 would be 0, so this range is an amount.
+    """
+
+    range: float
+
+    def __post_init__(self) -> None:
+        number(self.range, "the range of a zero rule, an amount,", least=0.0, most=1e15)
+
+    def level(self, cells: Known) -> np.ndarray:
+        """The upper protection level, NaN for cells that are not sensitive."""
+        return np.where((cells.counts > 0) & (cells.total == 0), self.range, np.nan)
+
+    def __str__(self) -> str:
+        return f"zero({_shown(self.range)})"
+
+
+@dataclass(frozen=True)
+class Manual:
+    """Calls no cell sensitive: the range, in percent of the value, of cells that somebody declares so without levels."""
+
+    range: float = USUAL_RANGE
+
+    def __post_init__(self) -> None:
+        number(self.range, "the range of a manual rule, in percent,", least=0.0, most=_LARGEST_RANGE)
+
+    def level(self, cells: Known) -> np.ndarray:
+        """No cell is sensitive by it."""
+        return np.full(cells.total.size, np.nan)
+
+    def __str__(self) -> str:
+        return f"manual({_shown(self.range)})"
+
+
+def manual_range(rules: "Sequence[Rule]") -> float:
+    """The range in percent of cells that somebody declares sensitive without levels.
+
+    >>> manual_range([parse_rule("manual(5)")]), manual_range([])
+    (5.0, 20.0)
+    """
+    return next((rule.range for rule in rules if isinstance(rule, Manual)), USUAL_RANGE)
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class Dominance:
         if not 0.0 < number(self.k, "k of a dominance rule") < 100.0:
             raise InputError("k of a dominance rule must be above 0 and below 100 percent")
 
-    def level(self, cells: Contributions) -> np.ndarray:
+    def level(self, cells: Known) -> np.ndarray:
         """The upper protection level, NaN for cells that are not sensitive."""
         top = cells.largest(self.n)
         sensitive = (cells.counts > 0) & (top > self.k / 100.0 * cells.total + cells.noise)
@@ -127,7 +129,7 @@ class PPercent:
         number(self.q, "q of a (p,q) rule", above=0.0, most=100.0)
         whole(self.coalition, "the coalition of a p % rule", least=1, most=_MOST_CONTRIBUTORS)
 
-    def level(self, cells: Contributions) -> np.ndarray:
+    def level(self, cells: Known) -> np.ndarray:
         """The upper protection level, NaN for cells that are not sensitive."""
         first = cells.largest(1)
         rest = cells.total - cells.largest(1 + self.coalition)
@@ -147,14 +149,20 @@ def _shown(number: float) -> str:
     return repr(float(number)).removesuffix(".0")
 
 
-Rule = MinimumFrequency | Dominance | PPercent
+Rule = MinimumFrequency | Dominance | PPercent | Zero | Manual | Group | Empty
 
 _EXAMPLES = {
-    "frequency": "frequency(3): at least 3 contributors",
+    "frequency": "frequency(3): at least 3 contributors, or frequency(3,20) with the range in percent",
     "dominance": "dominance(1,75): n and k percent",
     "p-percent": "p-percent(10), or p-percent(10,2) for a coalition of 2",
     "pq": "pq(10,80): p below q",
+    "zero": "zero(10): how far a cell of 0 may rise, an amount",
+    "group": "group(1): all that a total counts are in one cell, but for fewer than so many",
+    "empty": "empty(1): nobody of a group is in a cell, which must be able to rise by so many",
+    "manual": "manual(20): the range in percent of cells that somebody declares sensitive",
 }
+# What users of τ-ARGUS are used to write.
+_OF_ARGUS = {"p": "p-percent", "nk": "dominance", "freq": "frequency", "man": "manual"}
 _FORM = re.compile(r"^\s*([a-z][a-z -]*?)\s*(?:[(:=]\s*([^)]*?)\s*\)?)?\s*$")
 
 
@@ -163,6 +171,8 @@ def parse_rule(text: str) -> Rule:
 
     >>> parse_rule("p-percent(10)"), parse_rule("dominance(2,85)")
     (PPercent(p=10.0, coalition=1, q=100.0), Dominance(n=2, k=85.0))
+    >>> parse_rule("P(10,1)") == parse_rule("p-percent(10)"), parse_rule("NK(2,85)") == parse_rule("dominance(2,85)")
+    (True, True)
     >>> parse_rule("frequncy(3)")
     Traceback (most recent call last):
         ...
@@ -170,6 +180,7 @@ def parse_rule(text: str) -> Rule:
     """
     match = _FORM.match(text.lower())
     name = match.group(1).replace(" ", "-") if match else text
+    name = _OF_ARGUS.get(name, name)
     if match is None or name not in _EXAMPLES:
         raise unknown("rule", name, tuple(_EXAMPLES), where="a rule")
     try:
@@ -192,17 +203,24 @@ def _make(name: str, numbers: list[float]) -> Rule:
     if not np.isfinite(numbers).all():
         raise ValueError
     if name == "frequency":
-        (minimum,) = numbers or [3.0]
-        return MinimumFrequency(_whole(minimum))
+        minimum, *rest = numbers
+        (share,) = rest or [USUAL_RANGE]
+        return MinimumFrequency(_whole(minimum), share)
     if name == "dominance":
-        n, k = numbers or [1.0, 75.0]
+        n, k = numbers
         return Dominance(_whole(n), k)
     if name == "pq":
         p, q = numbers
         if not p < q:
             raise ValueError
         return PPercent(p, 1, q)
-    p, *more = numbers or [10.0]
+    if name in ("group", "empty"):
+        (figure,) = numbers
+        return Group(_whole(figure)) if name == "group" else Empty(_whole(figure))
+    if name in ("zero", "manual"):
+        (figure,) = numbers
+        return Zero(figure) if name == "zero" else Manual(figure)
+    p, *more = numbers
     if len(more) > 1:
         raise ValueError
     return PPercent(p, _whole(more[0]) if more else 1)
@@ -210,31 +228,24 @@ def _make(name: str, numbers: list[float]) -> Rule:
 
 def concentration(rules: Sequence[Rule]) -> bool:
     """Whether one of the rules looks at amounts."""
-    return any(not isinstance(rule, MinimumFrequency) for rule in rules)
+    return any(isinstance(rule, Dominance | PPercent) for rule in rules)
 
 
-@dataclass(frozen=True, eq=False)
-class SumRule:
-    """Whether the sum of some cells may be known: it must pass every rule as if it were a cell.
+def largest_needed(rule: Rule) -> int:
+    """How many of the largest contributions of a cell the rule looks at one by one.
 
-    A sum of the same contributions as a ``waived`` cell may be known as well: that cell was declared safe.
+    >>> largest_needed(parse_rule("dominance(2,85)")), largest_needed(parse_rule("p-percent(10)"))
+    (2, 2)
     """
+    if isinstance(rule, Dominance):
+        return rule.n
+    return 1 + rule.coalition if isinstance(rule, PPercent) else 0
 
-    contributions: Contributions
-    rules: tuple[Rule, ...]
-    waived: tuple[int, ...] = ()
 
-    def __call__(self, cells: np.ndarray) -> bool:
-        """True if the sum of the cells is not sensitive itself."""
-        merged = self.contributions.together(cells)
-        if all(np.isnan(rule.level(merged)[0]) for rule in self.rules):
-            return True
-        return any(self._same(cell, merged) for cell in self.waived)
+def room_below(level: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The lower level that goes with an upper one: as much, but never more than what the cell holds, unless that is negative.
 
-    def _same(self, cell: int, merged: Contributions) -> bool:
-        mine = slice(self.contributions.starts[cell], self.contributions.starts[cell + 1])
-        there = dict(zip(self.contributions.contributor[mine], self.contributions.amount[mine], strict=True))
-        if set(there) != set(merged.contributor):
-            return False
-        pairs = zip(merged.contributor, merged.amount, strict=True)
-        return all(abs(there[who] - amount) <= 1e-9 * abs(amount) for who, amount in pairs)
+    >>> room_below(np.array([20.0, 20.0, 20.0]), np.array([100.0, 5.0, -100.0])).tolist()
+    [20.0, 5.0, 20.0]
+    """
+    return np.where(values < 0.0, level, np.minimum(level, values))

@@ -1,15 +1,16 @@
 """A table as one sparse linear system: cells, and the additive relations that hold between them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 from shoal.numbers import first_unusable, number, why_unusable
 from shoal.tables.model.decimals import units
+from shoal.tables.model.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -29,6 +30,7 @@ class Table:
     number of internal rows and columns; its cells are then stored row by row, each row ending in its total and the
     last row being the column totals. ``corner`` is what its column of row names was called. ``numbers`` are those by
     which messages name the cells of any other table, where these have numbers of their own: in a file, its records.
+    ``totals`` says what the total of a dimension is called outside; inside it is always ``total``.
 
     >>> table = Table.from_matrix([[10.0, 20.0], [30.0, 40.0]])
     >>> table.cells, table.relations, table.shape
@@ -47,6 +49,7 @@ class Table:
     basis: np.ndarray | None = None
     corner: str = "row"
     numbers: np.ndarray | None = None
+    totals: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_matrix(
@@ -57,6 +60,7 @@ class Table:
         *,
         totals: bool = False,
         rounding: float | None = None,
+        tolerance: float | None = None,
         corner: str = "row",
     ) -> "Table":
         """A plain two-dimensional table from its internal cells, or with its totals in the last row and column."""
@@ -88,7 +92,7 @@ class Table:
             "column": np.tile(np.array(column_names, dtype=object), m + 1),
         }
         table = cls(values.ravel(), _starts(lengths), members, signs, keys, shape=(m, n), corner=corner)
-        table.check(rounding=rounding)
+        table.check(rounding=rounding, tolerance=tolerance)
         return table
 
     @classmethod
@@ -171,6 +175,17 @@ class Table:
         """The coordinates of a cell."""
         return {name: str(column[cell]) for name, column in self.keys.items()}
 
+    def coordinates(self, cells: np.ndarray | None = None) -> dict[str, list[str | int]]:
+        """The coordinates of some cells, or of all, for outputs: totals are called what they are called outside."""
+        found: dict[str, list[str | int]] = {}
+        for name, keys in self.keys.items():
+            own, total = (keys if cells is None else keys[cells]), self.totals.get(name, TOTAL)
+            found[name] = [
+                int(key) if isinstance(key, int | np.integer) else total if key == TOTAL else str(key)
+                for key in own
+            ]
+        return found
+
     def name(self, cell: int) -> str:
         """Where the cell is, for messages: its labels may be values of records (see ``shoal.errors``)."""
         if self.shape is None:
@@ -188,8 +203,13 @@ class Table:
         return ", ".join(f"{name} '{column[cell]}'" for name, column in self.keys.items())
 
     @cached_property
+    def rows(self) -> SparseRows:
+        """The relations, one row each."""
+        return SparseRows(self.starts, self.members, self.signs, self.cells)
+
+    @cached_property
     def matrix(self) -> "csr_matrix":
-        """The relations as a sparse matrix, one row each."""
+        """The relations as a sparse matrix of SciPy, which takes its time to load."""
         from scipy.sparse import csr_matrix
 
         parts = (self.signs.copy(), self.members.copy(), self.starts.copy())
@@ -222,26 +242,32 @@ class Table:
     def gaps(self) -> np.ndarray:
         """By how much each relation fails to add up."""
         rhs = 0.0 if self.rhs is None else self.rhs
-        found: np.ndarray = self.matrix @ self.values - rhs
+        found: np.ndarray = self.rows @ self.values - rhs
         return found
 
-    def check(self, *, rounding: float | None = None) -> None:
-        """Raise ``InputError`` for the first relation that does not add up.
+    def check(self, *, rounding: float | None = None, tolerance: float | None = None) -> None:
+        """Raise ``InputError`` for the first relations that do not add up.
 
-        ``rounding`` is the base to which published figures were rounded; each member may then be off by half of it.
+        ``rounding`` is the base to which published figures were rounded; each member may then be off by half of it. A total
+        may besides be off by ``tolerance``.
         """
         if rounding is not None:
             number(rounding, "the base of rounding", above=0.0)
-        size = abs(self.matrix) @ np.abs(self.values)
+        if tolerance is not None:
+            number(tolerance, f"{parameter('tolerance')}, an amount,", least=0.0)
+        size = abs(self.rows) @ np.abs(self.values)
         allowed = 1e-8 * (size if self.rhs is None else size + np.abs(self.rhs))
         if rounding is not None:
             allowed = allowed + 0.5 * rounding * np.diff(self.starts)
+        if tolerance is not None:
+            allowed = allowed + tolerance
         wrong = np.flatnonzero(np.abs(self.gaps) > allowed)
         if wrong.size == 0:
             return
-        first = int(wrong[0])
+        first, *more = list(dict.fromkeys(self._relation_name(int(place)) for place in wrong))[:3]
+        also = f"; so do {' and '.join(more)}" if more else ""
         raise InputError(
-            f"{self._relation_name(first)} does not add up: its parts and its total differ"
+            f"{first} does not add up: its parts and its total differ{also}"
             + (f" ({wrong.size} relations in all do not add up)" if wrong.size > 1 else "")
         )
 
@@ -267,6 +293,10 @@ class Table:
     def find(self, *key: str, where: str = "") -> int:
         """The cell with these coordinates; ``where`` says where they come from, if it is not there."""
         place = self.index.get(tuple(str(part) for part in key))
+        if place is None and self.totals:
+            pairs = zip(key, self.dimensions, strict=True)
+            inside = (TOTAL if str(part) == self.totals.get(name) else str(part) for part, name in pairs)
+            place = self.index.get(tuple(inside))
         if place is None:
             raise InputError(
                 f"the cell {where or 'named by ' + ', '.join(self.dimensions)} is not in the table"

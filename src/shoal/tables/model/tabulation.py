@@ -1,160 +1,36 @@
-"""``shoal.tabulate``: from records to a table with totals, hierarchies and its sensitive cells."""
+"""``shoal.tabulate``: from records, or from a table that is ready, to a table with its sensitive cells."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import narwhals as nw
 import numpy as np
 
 from shoal.arguments import checked
-from shoal.errors import InputError, parameter, unknown
-from shoal.numbers import first_unusable
-from shoal.report.glance import Glance
-from shoal.sources.not_numbers import why_not_numeric
-from shoal.tables.files.frames import as_frame, with_coordinates
-from shoal.tables.model.costs import COSTS, costs, figure, missing
-from shoal.tables.model.decimals import significant, units
-from shoal.tables.model.rules import (
-    Contributions,
-    MinimumFrequency,
-    PPercent,
-    Rule,
-    SumRule,
-    concentration,
-    parse_rule,
-)
-from shoal.tables.model.table import Table
-from shoal.tables.model.trees import Tree, grow
-from shoal.tables.problem import Problem
+from shoal.errors import InputError, first_record, parameter, unknown
+from shoal.numbers import counted
+from shoal.tables.files.frames import as_frame
+from shoal.tables.model.apriori import apply_apriori
+from shoal.tables.model.cells import cells_of
+from shoal.tables.model.columns import MISSING, Missing, codes_of, numbers
+from shoal.tables.model.contributions import Contributions
+from shoal.tables.model.costs import COSTS, costs
+from shoal.tables.model.costs import missing as gap
+from shoal.tables.model.decimals import units
+from shoal.tables.model.figures import stack
+from shoal.tables.model.ready_made import Columns, ready_made
+from shoal.tables.model.rules import MinimumFrequency, PPercent, Rule, concentration, parse_rule
+from shoal.tables.model.tabulated import Tabulation, Zeros, classify
+from shoal.tables.model.total_codes import given_totals, recognised, refuse_totals, total_of
+from shoal.tables.model.trees import Tree, grow, refuse_circles
 
 if TYPE_CHECKING:
-    import polars as pl
+    import narwhals as nw
     from narwhals.typing import IntoDataFrame
 
-Zeros = Literal["published", "suppressible"]
-LARGEST = 2_000_000
+Source = Literal["records", "aggregated"]
 _COLUMNS = ("value", "contributors", "status", "lower", "upper", "cost", "kind")
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Tabulation(Glance):
-    """A table with its sensitive cells, levels and costs, and what is known of its contributors.
-
-    ``status`` is ``s`` (may be hidden), ``u`` (sensitive) or ``z`` (always published) for each cell.
-    """
-
-    table: Table
-    trees: Mapping[str, Tree]
-    contributors: np.ndarray
-    status: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    cost: np.ndarray
-    by_rule: Mapping[str, int]
-    rules: tuple[Rule, ...] = ()
-    contributions: Contributions | None = None
-    counts: bool = False
-
-    def glance(self) -> dict[str, Any]:
-        """The size of the table, and how many of its cells are sensitive."""
-        return {
-            "dimensions": tuple(self.table.dimensions),
-            "cells": self.table.cells,
-            "sensitive": int(self.sensitive.size),
-            "rules": tuple(str(rule) for rule in self.rules),
-        }
-
-    @property
-    def sensitive(self) -> np.ndarray:
-        """The sensitive cells."""
-        return np.flatnonzero(self.status == "u")
-
-    def problem(self, *, insiders: bool = True, low: float = 0.0, high: float | None = None) -> Problem:
-        """The suppression problem; with ``insiders`` sole contributors and sums are taken into account."""
-        cells = self.sensitive
-        room = np.maximum(self.table.values[cells] - low, 0.0)
-        found = Problem.of(
-            self.table,
-            cells,
-            lower=np.minimum(self.lower[cells], room),
-            upper=self.upper[cells],
-            cost=self.cost,
-            candidates=self.status == "s",
-            low=low,
-            high=high,
-        )
-        if not insiders or self.contributions is None:
-            return found
-        sums = SumRule(self.contributions, self.rules, waived=self.waived)
-        sole = self.sole_contributors()
-        return found.with_changes(insiders=sole, conceded=self._beyond_help(found, sole), sums=sums)
-
-    def _beyond_help(self, problem: Problem, sole: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-        """For each sole contributor the sensitive cells it gives so much of that they cannot fall as far as they should.
-
-        It knows that such a cell is at least its own part, whatever is hidden; how far the cell can rise stays protected.
-        """
-        contributions = self.contributions
-        if contributions is None or not sole:
-            return ()
-        number = {
-            int(contributions.contributor[contributions.starts[cells[0]]]): n for n, cells in enumerate(sole)
-        }
-        alone = contributions.counts == 1
-        conceded: list[list[int]] = [[] for _ in sole]
-        room = problem.down[problem.sensitive]
-        # A width that the upper level alone does not give needs some room below as well.
-        below = np.maximum(problem.lower, problem.required_width - problem.upper)
-        for cell, space, level in zip(problem.sensitive.tolist(), room, below, strict=True):
-            for entry in range(contributions.starts[cell], contributions.starts[cell + 1]):
-                who = number.get(int(contributions.contributor[entry]))
-                # Cells it is alone in it knows anyway.
-                if who is None or alone[cell]:
-                    continue
-                if space - contributions.amount[entry] < level:
-                    conceded[who].append(cell)
-        return tuple(np.array(cells, dtype=np.int64) for cells in conceded)
-
-    @property
-    def waived(self) -> tuple[int, ...]:
-        """Cells that a rule calls sensitive but that were declared not to be."""
-        if self.contributions is None:
-            return ()
-        flagged = np.zeros(self.table.cells, dtype=bool)
-        for rule in self.rules:
-            flagged |= ~np.isnan(rule.level(self.contributions))
-        return tuple(int(cell) for cell in np.flatnonzero(flagged & (self.status != "u")))
-
-    def sole_contributors(self) -> tuple[np.ndarray, ...]:
-        """The cells each sole contributor knows, for those that could be hidden."""
-        contributions = self.contributions
-        if contributions is None:
-            return ()
-        single = np.flatnonzero((contributions.counts == 1) & (self.status != "z"))
-        who = contributions.contributor[contributions.starts[single]]
-        order = np.argsort(who, kind="stable")
-        single, who = single[order], who[order]
-        cuts = np.flatnonzero(np.diff(who)) + 1
-        return tuple(np.sort(part) for part in np.split(single, cuts) if part.size)
-
-    @property
-    def frame(self) -> "pl.DataFrame":
-        """The list of cells: coordinates, value, contributors, status, levels and cost."""
-        import polars as pl
-
-        columns: dict[str, Any] = {name: [str(key) for key in keys] for name, keys in self.table.keys.items()}
-        values = self.table.values
-        columns["value"] = values.astype(np.int64) if self.counts else values
-        columns["contributors"] = self.contributors
-        columns["status"] = self.status.astype(str)
-        known = self.status == "u"
-        for name, levels in (("lower", significant(self.lower)), ("upper", significant(self.upper))):
-            columns[name] = [float(x) if flag else None for x, flag in zip(levels, known, strict=True)]
-        columns["cost"] = self.cost
-        return pl.DataFrame(columns)
 
 
 @checked
@@ -172,17 +48,30 @@ def tabulate(
     apriori: "IntoDataFrame | None" = None,
     zeros: Zeros = "published",
     cost: str = "value",
+    missing: Missing = "refuse",
+    source: Source | None = None,
+    contributors_column: str | None = None,
+    largest_columns: Sequence[str] = (),
+    status_column: str | None = None,
+    level_columns: Sequence[str] = (),
+    total: str | Sequence[str] | Mapping[str, str] | None = None,
+    rounding: float | None = None,
+    tolerance: float | None = None,
+    further_values: Sequence[str] = (),
+    shadow: bool = False,
 ) -> Tabulation:
-    """Build a table of sums or counts with all its totals from records, and find its sensitive cells by rule.
+    """Build a table of sums or counts with all its totals from records, or take one that is ready, and find its sensitive
+    cells by rule.
 
     Parameters
     ----------
     frame : DataFrame or path
-        The records: a frame of pandas, Polars, Arrow or any other that Narwhals knows, or the path of a file.
+        The records, or the cells of a ready-made table: a frame of pandas, Polars, Arrow or any other that Narwhals knows,
+        or the path of a file.
     dimensions : sequence of str
         The columns that span the table.
     value : str, optional
-        The column that is summed; without it records are counted.
+        The column that is summed, or that has the figures of the cells; without it records are counted.
     contributor : str, optional
         The column that says who contributes; by default every record is a contributor.
     holding : str, optional
@@ -195,8 +84,9 @@ def tabulate(
         Subtotals of a dimension: ``{code: parent}`` with an empty parent directly below the total, or the path of a file
         ``code,parent`` or ``.hrc``.
     rules : sequence of str or Rule, optional
-        When a cell is sensitive: ``"frequency(3)"``, ``"dominance(1,75)"``, ``"p-percent(10)"``, ``"pq(10,80)"``. By
-        default fewer than 3 contributors, and for sums p % with p = 10.
+        When a cell is sensitive: ``"frequency(3)"`` (a range of 20 percent protects such a cell, ``"frequency(3,5)"`` says
+        another), ``"dominance(1,75)"``, ``"p-percent(10)"``, ``"pq(10,80)"``, ``"zero(10)"``; ``"manual(20)"`` is the range
+        of cells that are declared sensitive. By default fewer than 3 contributors, and for sums p % with p = 10.
     apriori : DataFrame, optional
         Cells by their coordinates with any of ``status``, ``lower``, ``upper`` and ``cost``, which overrule the rules.
     zeros : {"published", "suppressible"}, default "published"
@@ -204,6 +94,32 @@ def tabulate(
     cost : str, default "value"
         What hiding a cell costs: its ``"value"``, 1 (``"unity"``), its number of ``"contributors"``, the ``"log"`` of its
         value, or the sum of a column of the records.
+    missing : {"refuse", "aside", "category"}, default "refuse"
+        What becomes of records with missing values: refused; set aside and counted; or kept, with ``missing`` as a code of the
+        dimension and a contributor of their own (without a figure they are set aside).
+    source : {"records", "aggregated"}, optional
+        Whether rows are records or cells of a table with its totals among them; by default they are cells if a column of a
+        ready-made table is named, or if every dimension has a total and no combination comes twice.
+    contributors_column : str, optional
+        Of a ready-made table: the number of contributors of a cell.
+    largest_columns : sequence of str, default ()
+        Of a ready-made table: the largest contribution of a cell, the second largest, and so on.
+    status_column : str, optional
+        Of a ready-made table: the state of a cell, ``s`` safe, ``u`` sensitive, ``m`` hidden already, ``p`` or ``z`` always
+        published, ``e`` empty; true and false mean sensitive and safe.
+    level_columns : sequence of str, default ()
+        Of a ready-made table: the lower and the upper protection level of sensitive cells.
+    total : str, sequence of str or mapping, optional
+        What the total is called in the rows: for all dimensions, or ``{"SIZE": "ALL"}``. Usual names are recognised.
+    rounding : float, optional
+        Totals of a ready-made table may be off by rounding to this base.
+    tolerance : float, optional
+        Totals of a ready-made table may besides be off by this much.
+    further_values : sequence of str, default ()
+        Further columns that are summed; the table then has a dimension ``figure``. A record that lacks one of the figures
+        lacks all.
+    shadow : bool, default False
+        A cell that is sensitive in one figure is so in all of them, since a respondent seen in one is seen in all.
 
     Returns
     -------
@@ -236,6 +152,68 @@ def tabulate(
     (9, 2)
     """
     data = as_frame(frame, "the data")
+    columns = Columns(
+        value,
+        contributors_column,
+        tuple(largest_columns),
+        status_column,
+        *_two_levels(level_columns),
+        cost=cost if cost in data.columns and cost not in COSTS else None,
+    )
+    own = [name for name in (contributor, holding, weight) if name]
+    _check_names(data, dimensions, [*columns.named, *own, *further_values], hierarchies or {})
+    parents = {name: _hierarchy(name, given) for name, given in (hierarchies or {}).items()}
+    for name, tree in parents.items():
+        refuse_circles(name, tree)
+    chosen = tuple(parse_rule(rule) if isinstance(rule, str) else rule for rule in rules) if rules else None
+    codes, totals, aggregated = _rows_are(data, dimensions, columns, total, source, missing)
+    if aggregated:
+        if further_values:
+            raise InputError(
+                f"{parameter('further_values')} are for records; protect the figures of a ready-made table one after the other"
+            )
+        if own:
+            raise InputError(
+                f"rows that are cells of a table have no contributors of their own, so '{own[0]}' cannot be one; "
+                f"{parameter('source', 'records')} says that they are records"
+            )
+        made = ready_made(
+            data,
+            codes,
+            totals,
+            columns,
+            hierarchies=parents,
+            rules=chosen,
+            zeros=zeros,
+            rounding=rounding,
+            tolerance=tolerance,
+        )
+        if columns.cost is None:
+            made = replace(made, cost=costs(cost, made.table.values, made.contributors))
+    else:
+        made = _of_records(
+            data,
+            codes,
+            parents,
+            columns,
+            (contributor, holding, weight),
+            rules=chosen,
+            zeros=zeros,
+            cost=cost,
+            weights_public=weights_public,
+            missing=missing,
+            further=tuple(further_values),
+            shadow=shadow,
+        )
+    return made if apriori is None else apply_apriori(made, apriori)
+
+
+def _check_names(
+    data: "nw.DataFrame[Any]",
+    dimensions: Sequence[str],
+    columns: Sequence[str],
+    hierarchies: Mapping[str, Any],
+) -> None:
     if not dimensions:
         raise InputError("name at least one dimension")
     for name in dimensions:
@@ -245,50 +223,164 @@ def tabulate(
             raise InputError(
                 f"a dimension cannot be called '{name}': a list of cells has that column; rename it"
             )
-    for name in [*dimensions, *(item for item in (value, contributor, holding, weight) if item)]:
+    for name in [*dimensions, *columns]:
         if name not in data.columns:
             raise unknown("column", name, data.columns, where="in the data")
     if len(data) == 0:
         raise InputError("there are no records")
-    for name in hierarchies or {}:
+    for name in hierarchies:
         if name not in dimensions:
             raise unknown("dimension", name, dimensions, where="a dimension of the table")
-    parents = {name: _hierarchy(name, given) for name, given in (hierarchies or {}).items()}
-    chosen = tuple(parse_rule(rule) if isinstance(rule, str) else rule for rule in rules) if rules else None
-    if chosen is None:
-        chosen = (MinimumFrequency(3), PPercent(10.0)) if value else (MinimumFrequency(3),)
-    leaf_codes, trees = _code(data, dimensions, parents)
-    amounts = _numbers(data, value) if value else np.ones(len(data))
-    weights = _numbers(data, weight) if weight else np.ones(len(data))
-    if (weights < 0).any():
-        raise InputError(f"column '{weight}' has negative weights")
-    if concentration(chosen) and (amounts < 0).any():
+
+
+def _two_levels(columns: Sequence[str]) -> tuple[str | None, str | None]:
+    if not columns:
+        return None, None
+    if len(columns) != 2:
+        raise InputError(f"{parameter('level_columns')} names two columns, the lower and the upper level")
+    return columns[0], columns[1]
+
+
+def _rows_are(
+    data: "nw.DataFrame[Any]",
+    dimensions: Sequence[str],
+    columns: Columns,
+    total: Any,
+    source: str | None,
+    missing: Missing,
+) -> tuple[dict[str, list[str]], dict[str, str], bool]:
+    """The codes of each dimension, what its total is called, and whether rows are cells; totals among records are refused."""
+    if source not in (None, "records", "aggregated"):
+        raise unknown("source", str(source), ("records", "aggregated"))
+    if missing not in ("refuse", "aside", "category"):
+        raise unknown("choice for missing values", str(missing), ("refuse", "aside", "category"))
+    cells = source == "aggregated" or (
+        source is None and bool(columns.contributors or columns.largest or columns.status or total)
+    )
+    # Rows of a table are never left out, and a code of a cell is one without the blanks around it.
+    texts = {name: codes_of(data, name, "refuse" if cells else missing) for name in dimensions}
+    plain = {name: [text.strip() for text in found] for name, found in texts.items()}
+    if cells:
+        given = {} if total is None else given_totals(total, dimensions)
+        found = {name: code for name in dimensions if (code := total_of(name, plain[name])) is not None}
+        totals = {**found, **given}
+        for name, code in given.items():
+            if code not in plain[name]:
+                raise InputError(f"{parameter('total')} of '{name}' is in no row of the table")
+        return plain, totals, True
+    if source == "records":
+        return texts, {}, False
+    figures = None
+    if columns.value is not None and data[columns.value].dtype.is_numeric():
+        figures = np.nan_to_num(numbers(data, columns.value, gaps=True))
+    totals, whole = recognised(plain, figures)
+    if whole:
+        return plain, totals, True
+    refuse_totals(plain, totals)
+    return texts, {}, False
+
+
+def _of_records(
+    data: "nw.DataFrame[Any]",
+    codes: Mapping[str, Sequence[str]],
+    parents: Mapping[str, Mapping[str, str]],
+    columns: Columns,
+    who_and_weight: tuple[str | None, str | None, str | None],
+    *,
+    rules: tuple[Rule, ...] | None,
+    zeros: Zeros,
+    cost: str,
+    weights_public: bool,
+    missing: Missing,
+    further: tuple[str, ...],
+    shadow: bool,
+) -> Tabulation:
+    """The table of records, of several figures under one another."""
+    contributor, holding, weight = who_and_weight
+    value, dimensions = columns.value, list(codes)
+    if columns.contributors or columns.largest or columns.status:
         raise InputError(
-            f"column '{value}' has negative contributions, for which concentration rules are not defined; "
-            "use frequency(…) alone, or absolute values as a shadow variable"
+            f"columns that tell of the contributors of cells are for ready-made tables, {parameter('source', 'aggregated')}"
         )
-    who = _who(data, contributor, holding)
+    if (further or shadow) and (value is None or not further):
+        raise InputError(
+            f"{parameter('shadow')} and {parameter('further_values')} are for several figures; name the first with "
+            f"{parameter('value')} and the others with {parameter('further_values')}"
+        )
+    names = [value, *further]
+    if len(set(names)) < len(names):
+        raise InputError(f"a figure is named twice in {parameter('value')} and {parameter('further_values')}")
+    chosen = rules or ((MinimumFrequency(3), PPercent(10.0)) if value else (MinimumFrequency(3),))
+    gaps = missing != "refuse"
+    amounts = [numbers(data, name, gaps=gaps) if name else np.ones(len(data)) for name in names]
+    weights = numbers(data, weight, gaps=gaps) if weight else np.ones(len(data))
+    prices = None if columns.cost is None else numbers(data, columns.cost, gaps=gaps)
+    every = [*amounts, weights, *([] if prices is None else [prices])]
+    kept, note = _kept(data, codes, every, contributor, missing)
+    if note:
+        data = data.filter(kept.tolist())
+        codes = {
+            name: [code for code, stays in zip(found, kept, strict=True) if stays]
+            for name, found in codes.items()
+        }
+        amounts, weights = [own[kept] for own in amounts], weights[kept]
+        prices = None if prices is None else prices[kept]
+    leaf_codes, trees = _code(codes, parents)
+    if (weights < 0).any():
+        bad = first_record(np.flatnonzero(weights < 0))
+        raise InputError(f"column '{weight}' has negative weights: see {bad}")
+    if prices is not None and (prices < 0).any():
+        raise InputError(f"column '{cost}' has negative values; the cost of hiding a cell is at least 0")
+    who = _who(data, contributor, holding, missing)
     table, size = cells_of(dimensions, trees)
     cells, records = _spread(leaf_codes, trees, dimensions, size)
-    weighted = amounts * weights
-    totals = _sums(cells, weighted, records, table.cells)
-    counted = weighted if weights_public else amounts
-    contributions = _contributions(cells, who, counted, records, totals)
-    table = replace(table, values=totals)
-    made = _classify(table, trees, contributions, chosen, zeros, counts=value is None and weight is None)
-    if cost in data.columns and cost not in COSTS:
-        prices = _numbers(data, cost)
-        if (prices < 0).any():
-            raise InputError(f"column '{cost}' has negative values; the cost of hiding a cell is at least 0")
-        made = replace(made, cost=_sums(cells, prices, records, table.cells))
-    else:
-        made = replace(made, cost=costs(cost, made.table.values, made.contributors))
-    return made if apriori is None else apply_apriori(made, apriori)
+    found = {}
+    for name, own in zip(names, amounts, strict=True):
+        if concentration(chosen) and (own < 0).any():
+            raise InputError(
+                f"column '{name}' has negative contributions, for which concentration rules are not defined: see "
+                f"{first_record(np.flatnonzero(own < 0))}; use frequency(…) alone"
+            )
+        weighted = own * weights
+        totals = _sums(cells, weighted, records, table.cells)
+        contributions = _contributions(cells, who, weighted if weights_public else own, records, totals)
+        filled = replace(table, values=totals)
+        made = classify(filled, trees, contributions, chosen, zeros, counts=value is None and weight is None)
+        price = (
+            costs(cost, totals, made.contributors)
+            if prices is None
+            else _sums(cells, prices, records, table.cells)
+        )
+        found[str(name)] = replace(made, cost=price, notes=note)
+    return stack(found, shadow=shadow) if further else next(iter(found.values()))
+
+
+def _kept(
+    data: "nw.DataFrame[Any]",
+    codes: Mapping[str, Sequence[str]],
+    figures: Sequence[np.ndarray],
+    contributor: str | None,
+    missing: Missing,
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Which records take part, and how many do not since they have gaps."""
+    kept = np.ones(len(data), dtype=bool)
+    for values in figures:
+        kept &= ~np.isnan(values)
+    if missing == "aside":
+        for found in codes.values():
+            kept &= np.array([code != "" for code in found])
+        if contributor is not None:
+            kept &= ~np.array([gap(item) for item in data[contributor].to_list()])
+    gone = int((~kept).sum())
+    if gone == len(data):
+        raise InputError("every record has missing values, so no table is left")
+    words = ("record with missing values was", "records with missing values were")
+    return kept, (f"{counted(gone, *words)} set aside",) if gone else ()
 
 
 def _hierarchy(name: str, given: Any) -> Mapping[str, str]:
     if isinstance(given, str | Path):
-        from shoal.tables.files.loading import read_hierarchy
+        from shoal.tables.files.hierarchies import read_hierarchy
 
         return read_hierarchy(str(given))
     if not isinstance(given, Mapping):
@@ -299,91 +391,43 @@ def _hierarchy(name: str, given: Any) -> Mapping[str, str]:
 
 
 def _code(
-    data: "nw.DataFrame[Any]", dimensions: Sequence[str], hierarchies: Mapping[str, Mapping[str, str]]
+    codes: Mapping[str, Sequence[str]], hierarchies: Mapping[str, Mapping[str, str]]
 ) -> tuple[list[np.ndarray], dict[str, Tree]]:
-    codes, trees = [], {}
-    for name in dimensions:
-        column = data[name]
-        if column.null_count():
-            raise InputError(f"dimension '{name}' has missing values; give them a code of their own")
-        texts = np.array([str(item) for item in column.to_list()], dtype=object)
-        tree = grow(name, sorted(set(texts)), hierarchies.get(name), records=texts.tolist())
+    found, trees = [], {}
+    for name, texts in codes.items():
+        tree = grow(name, sorted(set(texts)), _with_gap(hierarchies.get(name), texts), records=texts)
         place = {code: index for index, code in enumerate(tree.codes)}
-        codes.append(np.array([place[text] for text in texts], dtype=np.int64))
+        found.append(np.array([place[text] for text in texts], dtype=np.int64))
         trees[name] = tree
-    return codes, trees
+    return found, trees
 
 
-def _numbers(data: "nw.DataFrame[Any]", name: str) -> np.ndarray:
-    column = data[name]
-    try:
-        if column.dtype.is_nested():
-            raise TypeError
-        values = np.array(column.to_list(), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"column '{name}' is not numeric: {why_not_numeric(column)}") from None
-    if np.isnan(values).any():
-        raise InputError(f"column '{name}' has missing values")
-    bad = first_unusable(values)
-    if bad is not None:
-        raise InputError(
-            f"column '{name}' has a figure in record {bad + 1} that is too large to compute with"
-        )
-    return values
+def _with_gap(hierarchy: Mapping[str, str] | None, texts: Sequence[str]) -> Mapping[str, str] | None:
+    """The hierarchy with the code of missing values directly below the total, where there are such values."""
+    if hierarchy is None or MISSING not in texts or MISSING in hierarchy:
+        return hierarchy
+    return {**hierarchy, MISSING: ""}
 
 
-def _who(data: "nw.DataFrame[Any]", contributor: str | None, holding: str | None) -> np.ndarray:
+def _who(
+    data: "nw.DataFrame[Any]", contributor: str | None, holding: str | None, missing: Missing
+) -> np.ndarray:
     """A number for whom each record belongs to: its holding, else its contributor, else itself."""
-    if contributor is None:
-        own = [f"\0{place}" for place in range(len(data))]
-    elif data[contributor].null_count():
-        raise InputError(f"column '{contributor}' has missing values; every record needs its contributor")
-    else:
-        own = [f"\0{item}" for item in data[contributor].to_list()]
+    own = [f"\0{place}" for place in range(len(data))]
+    if contributor is not None:
+        names = data[contributor].to_list()
+        gaps = [place for place, item in enumerate(names) if gap(item)]
+        if gaps and missing != "category":
+            raise InputError(
+                f"column '{contributor}' has missing values: see {first_record(gaps)}; every record needs its contributor, "
+                f"or say {parameter('missing', 'aside')} or {parameter('missing', 'category')}"
+            )
+        # A name never looks like the number of a record.
+        own = [mine if gap(name) else f"\1{name}" for mine, name in zip(own, names, strict=True)]
     if holding is not None:
         groups = data[holding].to_list()
-        own = [name if missing(group) else str(group) for name, group in zip(own, groups, strict=True)]
+        own = [name if gap(group) else str(group) for name, group in zip(own, groups, strict=True)]
     return np.unique(np.array(own), return_inverse=True)[1].reshape(-1)
-
-
-def cells_of(dimensions: Sequence[str], trees: Mapping[str, Tree]) -> tuple[Table, tuple[int, ...]]:
-    """The cells (every combination of codes) with all relations; values come later."""
-    shape = tuple(trees[name].size for name in dimensions)
-    count = int(np.prod(shape, dtype=np.float64))
-    if count > LARGEST:
-        raise InputError(f"the table would have {count:,} cells; take fewer dimensions or codes")
-    index = np.arange(count).reshape(shape)
-    # Deepest dimension first: relations of later ones at subtotals of earlier ones follow from the rest.
-    order = sorted(range(len(dimensions)), key=lambda d: (-trees[dimensions[d]].depth, d))
-    members: list[np.ndarray] = []
-    signs: list[np.ndarray] = []
-    lengths: list[int] = []
-    basis: list[bool] = []
-    for axis in range(len(dimensions)):
-        tree = trees[dimensions[axis]]
-        others = [range(size) if d != axis else (0,) for d, size in enumerate(shape)]
-        earlier = order[: order.index(axis)]
-        for spot in product(*others):
-            leaf = all(trees[dimensions[d]].leaves[spot[d]] for d in earlier)
-            place: list[Any] = list(spot)
-            place[axis] = slice(None)
-            line = index[tuple(place)]
-            for parent, children in tree.children.items():
-                members.append(np.concatenate([line[children], line[[parent]]]))
-                signs.append(np.append(np.ones(len(children)), -1.0))
-                lengths.append(len(children) + 1)
-                basis.append(leaf)
-    grids = np.meshgrid(*[np.array(trees[name].codes, dtype=object) for name in dimensions], indexing="ij")
-    keys = {name: grid.ravel() for name, grid in zip(dimensions, grids, strict=True)}
-    table = Table(
-        np.zeros(count),
-        np.concatenate([[0], np.cumsum(lengths)]),
-        np.concatenate(members),
-        np.concatenate(signs),
-        keys,
-        basis=np.array(basis),
-    )
-    return table, shape
 
 
 def _spread(
@@ -422,78 +466,3 @@ def _contributions(
     amount = _sums(inverse.reshape(-1), amounts, records, pairs.size)
     cell, contributor = pairs // many, pairs % many
     return Contributions.of(cell, contributor, amount, totals)
-
-
-def check_zeros(zeros: Any) -> None:
-    """Refuse another word than the two there are."""
-    if zeros not in ("published", "suppressible"):
-        raise InputError(f"{parameter('zeros')} must be 'published' or 'suppressible', not '{zeros}'")
-
-
-def _classify(
-    table: Table,
-    trees: Mapping[str, Tree],
-    contributions: Contributions,
-    rules: tuple[Rule, ...],
-    zeros: Zeros,
-    *,
-    counts: bool,
-) -> Tabulation:
-    level = np.full(table.cells, np.nan)
-    by_rule = {}
-    for rule in rules:
-        found = rule.level(contributions)
-        by_rule[str(rule)] = int((~np.isnan(found)).sum())
-        level = np.fmax(level, found)
-    status = np.full(table.cells, "s", dtype=object)
-    check_zeros(zeros)
-    if zeros == "published":
-        status[contributions.counts == 0] = "z"
-    status[~np.isnan(level)] = "u"
-    upper = np.nan_to_num(level)
-    lower = np.minimum(upper, np.maximum(table.values, 0.0))
-    return Tabulation(
-        table,
-        trees,
-        contributions.counts,
-        status,
-        lower,
-        upper,
-        np.abs(table.values),
-        by_rule,
-        rules,
-        contributions,
-        counts,
-    )
-
-
-_WORDS = {"s": "s", "safe": "s", "u": "u", "unsafe": "u", "sensitive": "u", "z": "z", "published": "z"}
-
-
-def apply_apriori(made: Tabulation, apriori: "IntoDataFrame") -> Tabulation:
-    """Declare cells safe, sensitive or never hidden, and set their cost and levels, from a file of such cells.
-
-    Columns: the dimensions, and any of ``status`` (s or safe, u or sensitive, z or published), ``lower``, ``upper``,
-    ``cost``. A cell declared sensitive without levels must not be a point, no more.
-    """
-    data = as_frame(with_coordinates(apriori, made.table.dimensions), "the a-priori file")
-    dimensions = made.table.dimensions
-    for name in dimensions:
-        if name not in data.columns:
-            raise InputError(f"the a-priori file lacks the column '{name}'")
-    status, lower, upper, cost = made.status.copy(), made.lower.copy(), made.upper.copy(), made.cost.copy()
-    for number, row in enumerate(data.iter_rows(named=True), start=1):
-        coordinates = [str(row[name]) for name in dimensions]
-        cell = made.table.find(*coordinates, where=f"of record {number} of the a-priori file")
-        word = "" if missing(row.get("status")) else str(row["status"]).strip().lower()
-        if word and word not in _WORDS:
-            raise InputError(
-                f"the status of record {number} of the a-priori file is unknown; known are s (safe), u (sensitive) "
-                "and z (published)"
-            )
-        status[cell] = _WORDS.get(word, status[cell])
-        for name, array in (("lower", lower), ("upper", upper), ("cost", cost)):
-            if missing(row.get(name)):
-                continue
-            array[cell] = figure(row[name], f"column '{name}' of the a-priori file")
-    return replace(made, status=status, lower=lower, upper=upper, cost=cost)

@@ -51,6 +51,22 @@ class Tree:
         return found
 
 
+def refuse_circles(name: str, parents: Mapping[str, str]) -> None:
+    """Refuse codes that contain themselves, whether the data have them or not."""
+    fine: set[str] = {TOTAL}
+    for number, code in enumerate(parents, 1):
+        seen: list[str] = []
+        step: str | None = code
+        while step is not None and step not in fine:
+            if step in seen:
+                raise InputError(
+                    f"the hierarchy of '{name}' goes round in circles at its code number {number}"
+                )
+            seen.append(step)
+            step = parents.get(step)
+        fine.update(seen)
+
+
 def grow(
     name: str,
     values: Sequence[str],
@@ -66,25 +82,20 @@ def grow(
         str(child): TOTAL if parent in ("", None) else str(parent)
         for child, parent in (hierarchy or {}).items()
     }
-    needed: list[str] = []
+    refuse_circles(name, parents)
+    needed: dict[str, None] = {}
     for value in values:
         if value == TOTAL:
             raise InputError(f"dimension '{name}' has the value '{TOTAL}', which is reserved for the total")
         step: str | None = value
-        seen: set[str] = set()
         while step is not None and step != TOTAL:
-            if step in seen:
-                at = list(parents).index(step) + 1
-                raise InputError(f"the hierarchy of '{name}' goes round in circles at its code number {at}")
-            seen.add(step)
             if hierarchy and step not in parents and step == value:
                 outside = {item for item in values if item not in parents}
                 raise InputError(
                     f"{len(outside)} of {len(values)} values of dimension '{name}' are not in its hierarchy"
                     f"{_where(outside, records)}"
                 )
-            if step not in needed:
-                needed.append(step)
+            needed[step] = None
             step = parents.get(step, TOTAL)
     codes = [TOTAL, *sorted(needed)]
     place = {code: index for index, code in enumerate(codes)}

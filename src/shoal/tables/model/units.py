@@ -33,6 +33,7 @@ def ordinary(problem: Problem) -> tuple[Problem, float, float]:
         low=problem.low * values,
         high=problem.high * values,
         cost=problem.cost * costs,
+        left=tuple(amounts * values for amounts in problem.left),
     )
     return scaled, values, costs
 

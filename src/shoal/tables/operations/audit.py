@@ -1,11 +1,20 @@
 """``audit`` as an operation: the interval an attacker can compute for every hidden cell, and whether it is wide enough."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError
 from shoal.operation import Operation, Place, Product, Workplace, call
-from shoal.tables.operations.products import INTERVALS_FILES, PATTERN_FILES, PUBLISHED_FILES, pattern, whole
+from shoal.tables.operations.products import (
+    INTERVALS_FILES,
+    PATTERN_FILES,
+    PUBLISHED_ENDINGS,
+    PUBLISHED_FILES,
+    pattern,
+    published_whole,
+    whole,
+)
 from shoal.tables.settings import AuditSettings, TabulationSettings
 
 if TYPE_CHECKING:
@@ -25,14 +34,57 @@ class Audited:
 def run(settings: AuditSettings, place: Workplace) -> Audited:
     """Compute the intervals, whoever chose the hidden cells."""
     from shoal.tables.api import audit
-    from shoal.tables.table_to_protect import table_to_protect
+    from shoal.tables.table_to_protect import hierarchies_of, table_to_protect
 
     place.say("building the table")
-    table = table_to_protect(settings, place)
-    hidden = pattern_of(settings, table, place)
+    if _is_published(settings):
+        table, hidden = _public_table(settings, place)
+    else:
+        table = table_to_protect(settings, place)
+        hidden = pattern_of(settings, table, place)
     place.say("auditing")
-    found = call(audit, settings, place, table.table, pattern=hidden, sensitive=table.sensitive)
+    own: dict[str, Any] = {"beside": None}
+    if settings.beside:
+        own = {
+            "beside": [(Path(name).name, place.listed(name)) for name in settings.beside],
+            "hierarchies": hierarchies_of(settings, place),
+            "total": settings.total or None,
+        }
+    own["nested"] = [(Path(name).name, place.listed(name)) for name in settings.nested] or None
+    found = call(
+        audit,
+        settings,
+        place,
+        table.table,
+        **{"total": None, **own},
+        pattern=hidden,
+        sensitive=table.sensitive,
+    )
     return Audited(found, table)
+
+
+def _is_published(settings: AuditSettings) -> bool:
+    """Whether the table itself is a published one: nobody says which cells are hidden, and others stand beside it."""
+    said = settings.pattern or settings.hidden or settings.dimensions or settings.described or settings.source
+    return bool(settings.beside) and not said and ".jj" not in settings.data
+
+
+def _public_table(settings: AuditSettings, place: Workplace) -> "tuple[TableToProtect, Any]":
+    from shoal.tables.files.public_files import read_public
+    from shoal.tables.published_together import problem_of_public
+    from shoal.tables.table_to_protect import TableToProtect, hierarchies_of
+
+    public = read_public(
+        place.records(settings.data).as_written,
+        Path(settings.data).name,
+        hierarchies=hierarchies_of(settings, place),
+        total=settings.total or None,
+        slack=0.5 * (settings.rounding or 0.0) + (settings.tolerance or 0.0),
+    )
+    problem, hidden = problem_of_public(public)
+    names = [tuple(problem.table.key(int(cell)).values()) for cell in hidden]
+    note = "what is sensitive is not known of a published table: only what is known exactly is told"
+    return TableToProtect(problem, hidden=hidden, warnings=(note,)), names
 
 
 def pattern_of(settings: AuditSettings, table: "TableToProtect", place: Workplace) -> Any:
@@ -65,7 +117,12 @@ def _marked(table: "TableToProtect", marked: "Loaded") -> list[tuple[str, ...]]:
 
 def reads(settings: AuditSettings) -> list[Place]:
     """The table with what is said of it, and the pattern."""
-    return [*settings.read, *([] if settings.pattern is None else [settings.pattern])]
+    return [
+        *settings.read,
+        *([] if settings.pattern is None else [settings.pattern]),
+        *settings.beside,
+        *settings.nested,
+    ]
 
 
 def _intervals(result: Audited, settings: AuditSettings) -> Any:
@@ -95,10 +152,16 @@ OPERATION = Operation(
     summary="Compute what an attacker can compute from a table with hidden cells, exactly; exit 3 if a cell is unsafe.",
     description="Works for patterns made by any software. A sensitive cell that the pattern does not list is published, hence "
     "unsafe. Also finds hidden cells that are disclosed exactly though nobody called them sensitive.",
-    examples=("shoal audit table.csv pattern.csv --sensitive cells.csv -o intervals.csv",),
+    examples=(
+        "shoal audit table.csv pattern.csv --sensitive cells.csv -o intervals.csv",
+        "shoal audit cells.csv pattern.csv --beside last-year.csv --change 0.05",
+        "shoal audit by-district.csv --beside by-grid.csv --nested grid-in-district.csv --difference 5",
+    ),
     settings=AuditSettings,
     run=run,
+    columns_in=lambda settings: settings.columns_in,
     reads=reads,
+    reads_beside=lambda settings: settings.read_beside,
     good=lambda result, settings: result.found.safe,
     titled=titled,
     products=(
@@ -116,6 +179,8 @@ OPERATION = Operation(
             "The table as it may be published, if it is safe.",
             _published,
             only="workbench",
+            whole=published_whole,
+            endings=PUBLISHED_ENDINGS,
             files=PUBLISHED_FILES,
         ),
         Product(
@@ -131,8 +196,8 @@ OPERATION = Operation(
     ),
     telling="shoal.tables.reports.audit",
     function="shoal.tables.api:audit",
-    only_in_workbench=frozenset(TabulationSettings.model_fields),
     # A jj file needs no pattern besides.
-    apart=frozenset(TabulationSettings.model_fields)
-    | {"table", "pattern", "source", "linked", "linked_tables", "sensitive_data", "contributions", "hidden"},
+    apart=frozenset(TabulationSettings.model_fields) - {"rounding", "tolerance", "total"}
+    | {"hierarchies", "total"}
+    | {"table", "pattern", "linked", "linked_tables", "sensitive_data", "contributions", "hidden"},
 )

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shoal.operation import Workplace
+from shoal.search.observer import silent
 from shoal.tables.api import audit
 from shoal.tables.given import primary_cells, read_pattern
 from shoal.tables.model.table import Table
@@ -13,6 +14,7 @@ from shoal.tables.settings import AuditSettings, SuppressSettings, TableSettings
 from shoal.tables.table_to_protect import TableToProtect, table_to_protect
 
 if TYPE_CHECKING:
+    from shoal.search import Observer
     from shoal.tables.safety.audit import Audit
 
 
@@ -30,10 +32,10 @@ class TableByHand:
                 table = _with_primaries(settings, table, place)
             self.problem = table.problem(settings)
 
-    def judge(self, cells: list[int]) -> "Audit":
+    def judge(self, cells: list[int], observer: "Observer" = silent) -> "Audit":
         """The audit of hiding exactly these cells."""
-        table = self.problem.table
-        return audit(self.problem, [tuple(table.key(cell).values()) for cell in cells], counts=self.counts)
+        names = [tuple(self.problem.table.key(cell).values()) for cell in cells]
+        return audit(self.problem, names, counts=self.counts, observer=observer)
 
 
 def _with_primaries(settings: AuditSettings, table: TableToProtect, place: Workplace) -> TableToProtect:

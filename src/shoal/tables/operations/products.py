@@ -2,11 +2,18 @@
 
 from typing import Any
 
+#: Published tables that are more than a list of cells.
+PUBLISHED_ENDINGS = (".xlsx", ".html", ".sdmx.csv")
 PATTERN_FILES = (
     ("pattern.csv", "Pattern, internal (CSV)"),
     ("table.jj", "Table and pattern, internal (jj)"),
 )
-PUBLISHED_FILES = (("published.csv", "Published table (CSV)"), ("published.xlsx", "Published table (Excel)"))
+PUBLISHED_FILES = (
+    ("published.csv", "Published table (CSV)"),
+    ("published.xlsx", "Published table (Excel)"),
+    ("published.html", "Published table (page)"),
+    ("published.sdmx.csv", "Published table (SDMX-CSV)"),
+)
 INTERVALS_FILES = (("intervals.csv", "Intervals, internal (CSV)"),)
 
 
@@ -16,6 +23,18 @@ def pattern(result: Any, settings: object) -> Any:
     from shoal.tables.files.publishing import pattern_frame
 
     return marked(pattern_frame(result.found.problem, result.found.complementary))
+
+
+def published_whole(result: Any, name: str) -> bytes:
+    """The published table in the form that its name asks for."""
+    from shoal.tables.files.layout import Layout
+    from shoal.tables.files.published_forms import published_as
+
+    problem = result.found.problem
+    layout = getattr(result, "layout", None) or Layout()
+    dataflow = getattr(result, "dataflow", "") or "SHOAL:TABLE(1.0)"
+    hidden = problem.hidden_mask(result.found.complementary)
+    return published_as(name, problem.table, hidden, result.table.trees, layout, dataflow)
 
 
 def whole(result: Any, name: str) -> bytes:

@@ -5,16 +5,27 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shoal.errors import Infeasible, InputError, messages, parameter, unknown
 from shoal.numbers import counted
 from shoal.operation import Operation, Place, Product, Workplace
-from shoal.tables.operations.products import INTERVALS_FILES, PATTERN_FILES, PUBLISHED_FILES, pattern, whole
+from shoal.tables.operations.products import (
+    INTERVALS_FILES,
+    PATTERN_FILES,
+    PUBLISHED_ENDINGS,
+    PUBLISHED_FILES,
+    pattern,
+    published_whole,
+    whole,
+)
 from shoal.tables.settings import SuppressSettings, TabulationSettings
 
 if TYPE_CHECKING:
     from shoal.search import Observer
-    from shoal.tables.api import Suppression
+    from shoal.tables.files.layout import Layout
     from shoal.tables.problem import Problem
+    from shoal.tables.suppression import Suppression
     from shoal.tables.table_to_protect import TableToProtect
 
 
@@ -26,19 +37,32 @@ class Suppressed:
     table: "TableToProtect"
     others: "tuple[Suppression, ...]" = ()
     notes: tuple[str, ...] = ()
+    layout: "Layout | None" = None
+    dataflow: str = ""
 
 
 def run(settings: SuppressSettings, place: Workplace) -> Suppressed:
     """Build the table, find the pattern, and have it checked."""
     from shoal.search import silent
+    from shoal.tables.files.layout import crosstabs
     from shoal.tables.methods import METHODS
+    from shoal.tables.model.ready_made import NO_RULE
     from shoal.tables.table_to_protect import table_to_protect
 
     others = [METHODS[name].name for name in settings.compare if name != settings.method]
     place.say("building the table")
     table = table_to_protect(settings, place, settings.cost)
+    layout = layout_of(settings)
+    if settings.rows or settings.columns:
+        # What cannot be laid out is refused before the search.
+        crosstabs(table.base, table.trees, layout)
     problem, gone = problem_of(settings, table, place)
     notes = table.notes
+    if NO_RULE in notes and not problem.sensitive.size:
+        raise InputError(
+            f"{NO_RULE}; name {parameter('contributors_column')}, {parameter('largest_columns')} or "
+            f"{parameter('status_column')}, or say which cells are sensitive"
+        )
     if gone:
         words = ("cell of the previous pattern is", "cells of the previous pattern are")
         notes.append(f"{counted(gone, *words)} not in this table")
@@ -57,7 +81,7 @@ def run(settings: SuppressSettings, place: Workplace) -> Suppressed:
             compared.append(other)
         except (InputError, Infeasible) as error:
             notes.append(f"{name} is left out of the comparison: {error.template}")
-    return Suppressed(found, table, tuple(compared), messages(notes))
+    return Suppressed(found, table, tuple(compared), messages(notes), layout, settings.dataflow)
 
 
 def problem_of(
@@ -95,6 +119,7 @@ def _search(
         method=method,
         options=settings.options if method == settings.method else None,
         counts=table.is_counts(settings),
+        common=settings.common,
         budget=place.budget(settings),
         seed=settings.seed,
         threads=usable_threads(place.threads),
@@ -109,7 +134,10 @@ def reads(settings: SuppressSettings) -> list[Place]:
 
     costs = [] if settings.cost in COSTS else [settings.cost]
     if costs and not Path(settings.cost).suffix and "::" not in settings.cost:
-        raise unknown("cost", settings.cost, COSTS, where="a cost or a file")
+        if not settings.columns_in:
+            raise unknown("cost", settings.cost, COSTS, where="a cost or a file")
+        # The sum of a column of the records, or a column of a ready-made table.
+        costs = []
     return [*settings.read, *costs, *([] if settings.previous is None else [settings.previous])]
 
 
@@ -119,10 +147,48 @@ def _check_pattern(result: Suppressed, settings: SuppressSettings) -> Any:
     return partial(check_pattern, result.found.problem, result.found.complementary)
 
 
+def layout_of(settings: SuppressSettings) -> "Layout":
+    """What the published table is to look like."""
+    from shoal.tables.files.layout import Layout
+
+    figure = settings.value or ("Count" if settings.dimensions else "")
+    return Layout(tuple(settings.rows), tuple(settings.columns), settings.decimals, settings.symbol, figure)
+
+
+def _hidden(result: Suppressed) -> Any:
+    return result.found.problem.hidden_mask(result.found.complementary)
+
+
+def _published(result: Suppressed, settings: SuppressSettings) -> Any:
+    """The list of cells or the matrix; crosstabs in one frame if rows or columns were named."""
+    from shoal.tables.files.layout import as_frame, crosstabs
+
+    table, layout = result.found.problem.table, layout_of(settings)
+    if not settings.rows and not settings.columns:
+        return result.found.published(settings.symbol, decimals=settings.decimals)
+    return as_frame(crosstabs(table, result.table.trees, layout), _hidden(result), layout)
+
+
+def _review(result: Suppressed, settings: SuppressSettings) -> bytes:
+    """All figures with their states in colours, for those who look it over before it is published."""
+    from shoal.tables.files.layout import crosstabs
+    from shoal.tables.files.workbook import review_workbook
+
+    problem, layout = result.found.problem, layout_of(settings)
+    states = np.where(
+        problem.is_sensitive,
+        "primary",
+        np.where(_hidden(result), "complementary", np.where(problem.candidates, "free", "published")),
+    )
+    return review_workbook(
+        crosstabs(problem.table, result.table.trees, layout), _hidden(result), layout, states
+    )
+
+
 def _check_published(result: Suppressed, settings: SuppressSettings) -> Any:
     from shoal.tables.files.publishing import check_published
 
-    return partial(check_published, result.found.published(settings.symbol), settings.symbol)
+    return partial(check_published, _published(result, settings), settings.symbol)
 
 
 def _intervals(result: Suppressed, settings: SuppressSettings) -> Any:
@@ -131,11 +197,27 @@ def _intervals(result: Suppressed, settings: SuppressSettings) -> Any:
     return marked(result.found.intervals)
 
 
+def _argus(result: Suppressed, settings: SuppressSettings) -> dict[str, bytes]:
+    from shoal.tables.files.argus_writing import argus_files
+
+    made = result.table.tabulation
+    known = None if made is None else made.contributions
+    contributors = None if made is None else made.contributors
+    return argus_files(
+        result.found.problem, result.found.complementary, result.table.trees, known, contributors
+    )
+
+
 def check(settings: SuppressSettings, written: frozenset[str]) -> None:
-    """The symbol must be none that is taken for a figure."""
+    """The symbol must be none that is taken for a figure, and there must be something to lay out."""
     from shoal.tables.files.publishing import check_symbol
 
     check_symbol(settings.symbol)
+    if settings.laid_out and not written & {"published", "review"}:
+        raise InputError(
+            f"{parameter('rows')}, {parameter('columns')} and {parameter('decimals')} lay out a published table; name a "
+            f"place for it with {parameter('published')}"
+        )
 
 
 OPERATION = Operation(
@@ -146,12 +228,16 @@ OPERATION = Operation(
     f"programmes. Ctrl-C or {parameter('time_limit')} end the search with the best found so far.",
     examples=(
         "shoal suppress table.csv --sensitive cells.csv --protection 0.10 -o pattern.csv --published public.csv",
+        "shoal suppress turnover.csv --dimensions ACTIVITY,SIZE --value TOT --contributors-column N --largest-column MAX "
+        '--rule "frequency(3)" --rule "dominance(1,85)" --hierarchy ACTIVITY=act.hrc -o pattern.csv',
         "shoal suppress table.jj --method exact --time-limit 60 -o pattern.csv",
     ),
     doing="suppressing",
     settings=SuppressSettings,
     run=run,
+    columns_in=lambda settings: settings.columns_in,
     reads=reads,
+    reads_beside=lambda settings: settings.read_beside,
     check=check,
     titled=lambda settings: settings.named(settings.method),
     products=(
@@ -170,11 +256,23 @@ OPERATION = Operation(
         ),
         Product(
             "published",
-            "The table as it may be published.",
-            lambda result, settings: result.found.published(settings.symbol),
+            "The table as it may be published: .xlsx or .html as crosstabs, .sdmx.csv, else a list of cells or a matrix.",
+            _published,
             check=_check_published,
+            whole=published_whole,
+            endings=PUBLISHED_ENDINGS,
             like_input=False,
             files=PUBLISHED_FILES,
+        ),
+        Product(
+            "review",
+            "A workbook of the table with all figures, the state of each cell as its colour, and a legend (internal).",
+            _review,
+            form="bytes",
+            metavar="FILE.xlsx",
+            internal=True,
+            files=(("review.xlsx", "All figures with states in colours, internal (Excel)"),),
+            lacking="",
         ),
         Product(
             "intervals",
@@ -184,12 +282,22 @@ OPERATION = Operation(
             only="workbench",
             files=INTERVALS_FILES,
         ),
+        Product(
+            "argus",
+            "The table and its pattern as files of τ-ARGUS, into this folder (internal).",
+            _argus,
+            form="folder",
+            metavar="FOLDER",
+            internal=True,
+            files=(("argus.zip", "Table and pattern for τ-ARGUS, internal"),),
+            lacking="",
+        ),
     ),
     methods="shoal.tables.methods:METHODS",
     telling="shoal.tables.reports.suppression",
     function="shoal.tables.api:suppress",
-    only_in_workbench=frozenset(TabulationSettings.model_fields) - {"zeros"},
-    apart=frozenset(TabulationSettings.model_fields) - {"zeros"}
-    | {"table", "source", "linked", "linked_tables", "sensitive_data", "contributions"}
+    apart=frozenset(TabulationSettings.model_fields) - {"zeros", "rounding", "tolerance"}
+    | {"table", "linked", "linked_tables", "sensitive_data", "contributions"}
+    | {"rows", "columns", "decimals", "dataflow"}
     | {"previous", "symbol", "compare", "iterations", "time_limit"},
 )

@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, parameter
-from shoal.operation import Operation, Product, Workplace
+from shoal.operation import Engine, Operation, Product, Workplace
 from shoal.tables.settings import TableSettings, TabulateSettings, TabulationSettings
 
 if TYPE_CHECKING:
-    from shoal.tables.model.tabulation import Tabulation
+    from shoal.tables.model.tabulated import Tabulation
 
 
 def run(settings: TabulateSettings, place: Workplace) -> "Tabulation":
@@ -15,8 +15,8 @@ def run(settings: TabulateSettings, place: Workplace) -> "Tabulation":
     from shoal.tables.table_to_protect import table_to_protect
 
     if settings.source in ("matrix", "jj"):
-        raise InputError("only records and lists of cells are tabulated")
-    if settings.source != "cells" and not settings.dimensions:
+        raise InputError("only records, ready-made tables and lists of cells are tabulated")
+    if settings.source != "cells" and not settings.dimensions and settings.described is None:
         raise InputError(f"name at least one dimension with {parameter('dimensions')}")
     place.say("building the table")
     made = table_to_protect(settings, place, settings.cost).tabulation
@@ -43,6 +43,36 @@ def _contributions(made: "Tabulation", settings: TabulateSettings) -> Any:
     return None if made.contributions is None else marked(contributions_frame(made))
 
 
+_PRODUCTS = (
+    Product(
+        "output",
+        "The list of cells (internal).",
+        _cells,
+        short="-o",
+        metavar="TABLE",
+        internal=True,
+        files=(("cells.csv", "List of cells, internal (CSV)"),),
+        subject="the cells",
+    ),
+    Product(
+        "structure",
+        "Its hierarchies and rules.",
+        _structure,
+        form="text",
+        beside="structure.json",
+        internal=True,
+        files=(("cells.structure.json", "Its hierarchies and rules, internal"),),
+    ),
+    Product(
+        "contributions",
+        "Who contributes how much.",
+        _contributions,
+        beside="contributions.csv",
+        internal=True,
+        files=(("cells.contributions.csv", "Its contributions, internal (CSV)"),),
+    ),
+)
+
 OPERATION = Operation(
     name="tabulate",
     title="Build a table",
@@ -54,42 +84,30 @@ OPERATION = Operation(
     ),
     settings=TabulateSettings,
     run=run,
+    columns_in=lambda settings: settings.columns_in,
     reads=lambda settings: settings.read,
+    reads_beside=lambda settings: settings.read_beside,
     titled=lambda settings: f"Table of {settings.named()}",
-    products=(
-        Product(
-            "output",
-            "The list of cells (internal).",
-            _cells,
-            short="-o",
-            metavar="TABLE",
-            internal=True,
-            files=(("cells.csv", "List of cells, internal (CSV)"),),
-            subject="the cells",
-        ),
-        Product(
-            "structure",
-            "Its hierarchies and rules.",
-            _structure,
-            form="text",
-            beside="structure.json",
-            internal=True,
-            files=(("cells.structure.json", "Its hierarchies and rules, internal"),),
-        ),
-        Product(
-            "contributions",
-            "Who contributes how much.",
-            _contributions,
-            beside="contributions.csv",
-            internal=True,
-            files=(("cells.contributions.csv", "Its contributions, internal (CSV)"),),
-        ),
-    ),
+    products=_PRODUCTS,
     telling="shoal.tables.reports.tabulation",
     function="shoal.tables.model.tabulation:tabulate",
     # The page asks for all of it at once: what is built here can be changed by hand and audited.
     only_in_workbench=frozenset(TableSettings.model_fields) - {*TabulationSettings.model_fields, "data"},
+    engines={
+        "spark": Engine(
+            "shoal.spark.operations:run_tabulate",
+            telling="shoal.tables.reports.tabulation",
+            takes=frozenset(
+                {
+                    *("dimensions", "hierarchy", "value", "rules", "apriori", "zeros", "cost"),
+                    *("contributor", "holding", "weight", "weights_public"),
+                    *("engine", "master", "spark_conf"),
+                }
+            ),
+            products=_PRODUCTS,
+        )
+    },
     # A list of cells needs no dimensions to be named.
-    apart=frozenset({"dimensions", "hierarchy", "hierarchies"})
+    apart=frozenset({"dimensions", "hierarchy", "hierarchies", "metadata"})
     | frozenset(TableSettings.model_fields) - {*TabulationSettings.model_fields},
 )

@@ -18,7 +18,7 @@ from shoal.tables.heuristic import network_kernels
 from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.problem import Problem
 from shoal.tables.published.hypercube_kernels import Grid, cell_holds, hypercube
-from shoal.tables.safety.audit import add_for_sums
+from shoal.tables.safety.sums import add_for_sums
 from shoal.tables.solution import Pattern
 
 # Circuits with more cells than this are never exchanged.
@@ -78,12 +78,13 @@ class Plane:
         """Working space."""
         return self.heuristic.scratch
 
-    def hypercube(self, rng: np.ndarray) -> network_kernels.State | None:
+    def hypercube(self, rng: np.ndarray, search: int | None = None) -> network_kernels.State | None:
         """Rectangles in random order, then clean-up; ``None`` if some cell could not be protected."""
         state = self.heuristic.state()
         order = np.arange(self.sensitive.size)
         shuffle(rng, order)
-        cost = hypercube(self.graph, state, self.scratch, self.grid, order, self.search)
+        kind = self.search if search is None else search
+        cost = hypercube(self.graph, state, self.scratch, self.grid, order, kind)
         return None if cost < 0 else state
 
     def chromosome(self, state: network_kernels.State) -> Chromosome:

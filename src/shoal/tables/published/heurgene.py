@@ -3,9 +3,14 @@
 Ten HyperCube patterns are the founders. In each generation two parents exchange the circuit of one sensitive cell,
 provided a child becomes cheaper than the cheaper parent; a mutation then removes one redundant cell. Selection and
 replacement come from a portfolio.
+
+Three options are what the work leaves to others: founders of different kinds (``seeding``), a mutation that adds a circuit
+before it takes away what is not needed any more (``mutation``), and an end when another second would save too little
+(``least_benefit``).
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from time import process_time
 from typing import Literal
 
 import numpy as np
@@ -29,9 +34,11 @@ from shoal.search.evolution.policies import Replace, Select
 from shoal.search.evolution.replacement import hamming
 from shoal.search.options import Options
 from shoal.search.randomness import below, shuffle
+from shoal.tables.heuristic import network_kernels
 from shoal.tables.problem import Problem
 from shoal.tables.published.circuits import Chromosome, Plane, exchange, find_exchange, mutate
 from shoal.tables.published.hypercube import search_of
+from shoal.tables.published.hypercube_kernels import SPLIT
 from shoal.tables.solution import Pattern
 
 Configuration = Literal[
@@ -66,6 +73,23 @@ class HeurGeneOptions(Options):
     rectangles: Literal["joint", "split"] = Field(
         default="joint", description="how founders hide: one rectangle for both directions, or one for each"
     )
+    seeding: Literal["hypercube", "diverse"] = Field(
+        default="hypercube",
+        description="founders: rectangles in random orders, or also split ones and cheapest paths (not published)",
+    )
+    mutation: Literal["remove", "add"] = Field(
+        default="remove",
+        description="remove a redundant cell, or add a whole circuit first and then clean up (not published)",
+    )
+    least_benefit: float | None = Field(
+        default=None,
+        gt=0.0,
+        description="end when so many generations saved less than this per CPU second (not published)",
+    )
+    window: int = Field(default=20, ge=1, description="generations over which that is looked at")
+    check_children: bool = Field(
+        default=False, description="count, after the run, how many children of crossovers were unsafe"
+    )
 
 
 @dataclass
@@ -77,6 +101,7 @@ class Tally:
     removals: int = 0
     failures: int = 0
     accepted: list[tuple[float, float, float]] = field(default_factory=list)
+    children: list[np.ndarray] = field(default_factory=list)
 
 
 def apart(one: Chromosome, other: Chromosome) -> float:
@@ -123,7 +148,7 @@ class Breeder:
         for place in range(self.options.population):
             if found and run is not None and run.stopped:
                 break
-            state = self.plane.hypercube(seeds.child("hypercube", place).state())
+            state = self._founder(place, seeds.child("hypercube", place).state())
             if state is None:
                 self.tally.failures += 1
             else:
@@ -134,6 +159,17 @@ class Breeder:
             found.append(found[0])
         return found
 
+    def _founder(self, place: int, rng: np.ndarray) -> network_kernels.State | None:
+        """A pattern to begin with; with diverse seeding every third one each by both rectangles and by cheapest paths."""
+        plane = self.plane
+        if self.options.seeding == "hypercube" or place % 3 == 0:
+            return plane.hypercube(rng)
+        if place % 3 == 1:
+            return plane.hypercube(rng, SPLIT)
+        state = plane.heuristic.state()
+        cost = network_kernels.build(plane.graph, state, plane.scratch, rng, 1.0)
+        return None if cost < 0 else state
+
     def children(self, state: np.ndarray, one: Chromosome, two: Chromosome) -> list[Chromosome]:
         """Two children by one exchange and a mutation each; none if no attempt succeeds."""
         order = np.arange(self.plane.sensitive.size)
@@ -143,12 +179,21 @@ class Breeder:
             self.plane.graph.cost, order, options.attempts, options.largest_circuit, one, two
         )
         self.tally.attempts += int(tries)
+        adding = options.mutation == "add"
         if s < 0:
-            return []
+            return [self.added(one, two, int(order[0]))] if adding else []
         born = [self.cross(one, two, s), self.cross(two, one, s)]
+        if options.check_children:
+            self.tally.children += [child.hidden for child in born]
         self.tally.crossovers += 1
         self.tally.accepted.append((min(one.cost, two.cost), born[0].cost, born[1].cost))
-        return [self.mutated(child, int(below(state, order.size))) for child in born]
+        givers = (one, two)
+        return [
+            self.added(child, giver, int(below(state, order.size)))
+            if adding
+            else self.mutated(child, int(below(state, order.size)))
+            for child, giver in zip(born, givers, strict=True)
+        ]
 
     def cross(self, receiver: Chromosome, giver: Chromosome, s: int) -> Chromosome:
         """The receiver with the circuit of sensitive cell s from the giver."""
@@ -164,6 +209,51 @@ class Breeder:
             return child
         self.tally.removals += 1
         return mutant._replace(cost=plane.cost_of(mutant.hidden))
+
+    def added(self, child: Chromosome, giver: Chromosome, s: int) -> Chromosome:
+        """The child with the giver's circuit of one sensitive cell beside its own, without what is redundant then."""
+        plane = self.plane
+        together = child.hidden.copy()
+        together[giver.circuits[s, : max(0, int(giver.lengths[s]))]] = True
+        cells = np.flatnonzero(together)
+        state = plane.heuristic.examined(cells)
+        dearest_first = cells[np.argsort(-plane.graph.cost[cells], kind="stable")]
+        network_kernels.drop_redundant(plane.graph, state, plane.scratch, dearest_first)
+        self.tally.removals += int(cells.size - (state.hidden & together).sum())
+        return plane.chromosome(state)
+
+    def unsafe_children(self) -> int:
+        """How many children of crossovers left a sensitive cell unprotected, looked at cell by cell."""
+        plane = self.plane
+        return sum(not _is_safe(plane, hidden) for hidden in self.tally.children)
+
+
+def _is_safe(plane: Plane, hidden: np.ndarray) -> bool:
+    state = plane.heuristic.state(np.flatnonzero(hidden))
+    return all(
+        network_kernels.holds(plane.graph, state, plane.scratch, r)
+        for r in range(plane.heuristic.wanted.size)
+    )
+
+
+class _Benefit:
+    """Whether another second would still save enough: what the last generations saved per second of CPU."""
+
+    def __init__(self, least: float | None, window: int) -> None:
+        self._least = least
+        self._window = window
+        self._points: list[tuple[float, float]] = []
+
+    def too_small(self, cost: float) -> bool:
+        """Enter the best cost after a generation; whether the last ones saved too little."""
+        if self._least is None:
+            return False
+        self._points.append((process_time(), cost))
+        if len(self._points) <= self._window:
+            return False
+        then, before = self._points[-1 - self._window]
+        now, after = self._points[-1]
+        return (before - after) < self._least * (now - then)
 
 
 def solve(
@@ -189,8 +279,9 @@ def solve(
         seeds.child("evolution"),
     )
     founded = float(search.best_key[0])
+    benefit = _Benefit(options.least_benefit, options.window)
     for generation in evolve(search, run, patience=options.patience):
-        if generation >= options.generations:
+        if generation >= options.generations or benefit.too_small(float(search.best_key[0])):
             break
     tally = breeder.tally
     record = {
@@ -202,4 +293,9 @@ def solve(
         "failures": tally.failures,
         "best_founder": founded,
     }
-    return plane.solution(search.best.hidden, seeds, run, record)
+    found = plane.solution(search.best.hidden, seeds, run, record)
+    if not options.check_children:
+        return found
+    # Only now, so that it is no part of the time.
+    counted = {"children": float(len(tally.children)), "infeasible": float(breeder.unsafe_children())}
+    return replace(found, record={**found.record, **counted})

@@ -1,8 +1,9 @@
-"""Shortest paths, one sensitive cell after the other (Kelly, Golden and Assad 1992), and Castro's variant, which leaves
-out cells that are protected already (Castro 2007). For every table that is a network.
-"""
+"""Shortest paths, one sensitive cell after the other (Kelly, Golden and Assad 1992). For every table that is a network.
 
-from functools import partial
+Hidden cells are free, so every path follows them as long as they carry anything. A cell that is protected already
+therefore gets nothing added: the variant that looks at bounds between two suppressions and skips such cells (Castro 2007)
+ends with the same pattern, and has no name of its own here.
+"""
 
 import numpy as np
 from pydantic import Field
@@ -10,24 +11,23 @@ from pydantic import Field
 from shoal.errors import Infeasible, InputError
 from shoal.search import Budget, Observer, Seeds
 from shoal.search.options import Options
-from shoal.tables.exact.search import is_safe
+from shoal.tables.exact.refusal import is_safe
 from shoal.tables.heuristic import network_kernels
 from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.problem import Problem
-from shoal.tables.safety.audit import add_for_sums
+from shoal.tables.safety.sums import add_for_sums
 from shoal.tables.solution import Pattern
 
 
 class ShortestPathOptions(Options):
-    """Whether redundant cells are removed at the end; the published heuristics do not."""
+    """Whether redundant cells are removed at the end, as Kelly, Golden and Assad do; the plain heuristic does not."""
 
     clean_up: bool = Field(
-        default=False, description="remove redundant cells at the end; the published one does not"
+        default=False, description="remove redundant cells at the end; the plain heuristic does not"
     )
 
 
-def _paths(
-    method: str,
+def solve(
     problem: Problem,
     options: ShortestPathOptions,
     *,
@@ -37,7 +37,8 @@ def _paths(
     observer: Observer,
     start: Pattern | None = None,
 ) -> Pattern:
-    """Paths for every cell; Castro's only for those that earlier paths do not protect yet."""
+    """Paths for every cell, in the order of the table."""
+    method = "shortest-path"
     network = problem.table.network
     if network is None:
         raise InputError(f"method '{method}' needs a two-dimensional table; use 'auto', 'general' or 'exact'")
@@ -47,8 +48,7 @@ def _paths(
     state = heuristic.state()
     graph, scratch = heuristic.graph, heuristic.scratch
     for r in range(heuristic.wanted.size):
-        skip = method == "castro" and network_kernels.holds(graph, state, scratch, r)
-        if not skip and network_kernels.lay_paths(graph, state, scratch, r) < 0:
+        if network_kernels.lay_paths(graph, state, scratch, r) < 0:
             raise failure
     pattern = heuristic.pattern(state)
     if problem.insiders:
@@ -68,7 +68,3 @@ def _paths(
         raise failure
     run.report(problem.total_cost(pattern))
     return Pattern(value=problem.total_cost(pattern), complementary=np.asarray(pattern), **run.closing())
-
-
-solve = partial(_paths, "shortest-path")
-castro = partial(_paths, "castro")

@@ -1,15 +1,24 @@
 """How an audit is told: the verdict, and which cells fail for which reason."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.operation import Rows
+from shoal.report.definitions import told
 from shoal.report.page import Page
+from shoal.tables.definitions import AUDIT
+from shoal.tables.reports.assurances import audited
 
 if TYPE_CHECKING:
     from shoal.tables.operations.audit import Audited
     from shoal.tables.settings import AuditSettings
 
 _SHOWN = 5
+
+#: What its figures mean.
+DEFINITIONS = AUDIT
+#: What it says of singling out, linking and inference.
+assurances = audited
 
 
 def figures(result: "Audited", settings: object) -> dict[str, Any]:
@@ -34,6 +43,11 @@ def figures(result: "Audited", settings: object) -> dict[str, Any]:
         "sums": len(found.sums),
         "integer": named(found.integer),
         **found.reached(),
+        **(
+            {"together": [_as_json(item, table.dimensions) for item in found.together]}
+            if found.together
+            else {}
+        ),
         "warnings": list(result.table.warnings),
         **({"notes": notes} if notes else {}),
     }
@@ -41,28 +55,30 @@ def figures(result: "Audited", settings: object) -> dict[str, Any]:
 
 def facts(result: "Audited", settings: object) -> list[tuple[str, Any]]:
     """The verdict for people, with the first cells of each kind."""
-    told = figures(result, settings)
-    # A sensitive cell that is published is unsafe too, but has a line of its own.
-    told["unsafe"] = [cell for cell in told["unsafe"] if cell not in told["published"]]
-    pairs: list[tuple[str, Any]] = [
-        ("safe", "yes" if told["safe"] else "NO"),
-        ("sensitive cells", told["sensitive"]),
-        ("hidden cells", told["hidden"]),
-        ("too narrow", len(told["unsafe"])),
-        ("sensitive but published", len(told["published"])),
-        ("disclosed exactly, not sensitive", len(told["disclosed"])),
-        ("known to an insider", len(told["insider"])),
-        ("sensitive sums given away", told["sums"]),
-        ("given away by whole numbers", len(told["integer"])),
-        *result.found.reached_in_words(),
-    ]
+    found = figures(result, settings)
+    pairs: list[tuple[str, Any]] = [*told(AUDIT, found, AUDIT), *result.found.reached_in_words()]
     for name in ("unsafe", "published", "disclosed", "insider", "integer"):
-        cells = told[name]
+        cells = found[name]
         if cells:
             shown = "; ".join(", ".join(f"{k} {v}" for k, v in item.items()) for item in cells[:_SHOWN])
             more = f" … and {len(cells) - _SHOWN} more" if len(cells) > _SHOWN else ""
-            pairs.append((name, shown + more))
-    return pairs
+            pairs.append((f"{name}, by name", shown + more))
+    return [*pairs, *_with_others(result, settings)]
+
+
+def _with_others(result: "Audited", settings: object) -> list[tuple[str, str]]:
+    """What other published tables add, one line each."""
+    names = [*getattr(settings, "beside", ()), "all of them"]
+    words = {True: "gives cells away: ", False: "gives nothing away: ", None: "cannot be judged: "}
+    return [
+        (f"together with {Path(name).name}", words[item.discloses] + item.detail)
+        for name, item in zip(names, result.found.together, strict=False)
+    ]
+
+
+def _as_json(item: Any, dimensions: tuple[str, ...]) -> dict[str, Any]:
+    cells = [dict(zip(dimensions, key, strict=True)) for key in item.cells]
+    return {"discloses": item.discloses, "detail": item.detail, "cells": cells, **item.figures}
 
 
 def tables(result: "Audited", settings: object) -> list[Rows]:
@@ -77,18 +93,9 @@ def page(result: "Audited", settings: "AuditSettings") -> Page:
     sheet.section("Verdict")
     sheet.facts(
         [
-            ("safe", found.safe),
-            ("sensitive cells", int(found.problem.sensitive.size)),
-            ("sensitive cells with too narrow an interval", int(found.unsafe.size)),
-            (
-                "sensitive cells that a sole contributor could work out",
-                len({cell for cell, _ in found.insider}),
-            ),
-            ("relations that give away a sensitive sum", len(found.sums)),
-            ("cells given away because counts are whole numbers", len(set(found.integer))),
-            ("other hidden cells given away exactly", int(found.disclosed.size)),
-            ("hidden cells", int(found.cells.size)),
+            *told(AUDIT, figures(result, settings), AUDIT),
             *found.reached_in_words(),
+            *_with_others(result, settings),
         ]
     )
     if not found.safe:

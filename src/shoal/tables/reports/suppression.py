@@ -7,17 +7,25 @@ import numpy as np
 
 from shoal.operation import Rows
 from shoal.report import charts
+from shoal.report.definitions import told
 from shoal.report.page import Page
+from shoal.tables.definitions import PATTERN
+from shoal.tables.reports.assurances import suppressed
 
 if TYPE_CHECKING:
     from shoal.search import Progress
-    from shoal.tables.api import Suppression
     from shoal.tables.model.table import Table
     from shoal.tables.operations.suppress import Suppressed
+    from shoal.tables.suppression import Suppression
 
 _KINDS = ("published", "primary", "complementary")
 _MOST_SQUARES = 60
 _MOST_BARS = 40
+
+#: What its figures mean.
+DEFINITIONS = PATTERN
+#: What it says of singling out, linking and inference.
+assurances = suppressed
 
 
 def glimpse(progress: "Progress") -> str:
@@ -41,25 +49,18 @@ def figures(result: "Suppressed", settings: object) -> dict[str, Any]:
 
 def facts(result: "Suppressed", settings: object) -> list[tuple[str, Any]]:
     """What a person wants to know first."""
-    told = result.found.to_dict()
-    gap = "unknown" if told["gap_percent"] is None else f"{told['gap_percent']:.2f} %"
-    pairs = [
-        ("method", told["method"]),
-        ("primary cells", told["primary"]),
-        ("complementary cells", told["complementary"]),
-        ("cost", f"{told['cost']:,.6g}"),
-        ("bound", "unknown" if told["bound"] is None else f"{told['bound']:,.6g}"),
-        ("gap", "0 %, proven optimal" if told["optimal"] else gap),
-        ("value hidden besides", f"{told['value_hidden_percent']:.3f} % (without totals)"),
-        ("safe", "yes" if told["safe"] else "no"),
+    found = result.found.to_dict()
+    pairs: list[tuple[str, Any]] = [
+        ("method", found["method"]),
+        *told(PATTERN, found, ("primary", "complementary", "cost", "bound", "gap_percent")),
+        *([("proved optimal", "yes")] if found["optimal"] else []),
+        *told(PATTERN, found, ("value_hidden_percent", "safe")),
         *result.found.audit.reached_in_words(),
-        ("protected against", told["attacker"]),
-        ("stopped by", told["stopped_by"]),
-        ("seconds", told["seconds"]),
+        ("protected against", found["attacker"]),
+        ("stopped by", found["stopped_by"]),
+        ("seconds", found["seconds"]),
     ]
-    if told["disclosed"]:
-        pairs.append(("disclosed exactly", f"{told['disclosed']} hidden cells that are not sensitive"))
-    return pairs
+    return [*pairs, *(told(PATTERN, found, ("disclosed",)) if found["disclosed"] else [])]
 
 
 def tables(result: "Suppressed", settings: object) -> list[Rows]:
@@ -83,32 +84,18 @@ def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()
     """The page: what is hidden, what it costs against the bound, what an attacker can compute, how it was found."""
     problem, solution = result.problem, result.solution
     page = Page("Cell suppression", "Internal edition: kinds, intervals and costs must not be published.")
-    hidden, margin = problem.hidden_mask(result.complementary), result.audit.smallest_margin
+    hidden = problem.hidden_mask(result.complementary)
+    found = result.to_dict()
     page.facts(
         [
             ("cells", problem.table.cells),
-            ("primary", int(problem.sensitive.size)),
-            ("complementary", int(result.complementary.size)),
+            *told(PATTERN, found, ("primary", "complementary")),
             ("share of cells hidden", f"{100.0 * hidden.mean():.2f} %"),
-            (
-                "share of the value in complementary cells (without totals)",
-                f"{result.value_hidden_percent:.3f} %",
-            ),
-            ("cost", result.cost),
-            ("no safe pattern costs less than", "unknown" if result.bound is None else result.bound),
-            ("gap", "unknown" if result.gap_percent is None else f"{result.gap_percent:.2f} %"),
+            *told(PATTERN, found, ("value_hidden_percent", "cost", "bound", "gap_percent")),
             ("optimal for this cost, attacker and bounds", solution.optimal),
-            ("safe", result.audit.safe),
-            (
-                "smallest margin over the required level",
-                "–" if margin is None else f"{margin:.3g} % of the value",
-            ),
+            *told(PATTERN, found, ("safe", "smallest_margin_percent")),
             *result.audit.reached_in_words(),
-            ("unsafe if the attacker knew every cell to twice its value", result.doubtful_if_bounded),
-            (
-                "hidden cells that are disclosed exactly (none of them sensitive)",
-                int(result.audit.disclosed.size),
-            ),
+            *told(PATTERN, found, ("doubtful_if_bounded", "disclosed")),
         ]
     )
     page.text(f"Protected against: {result.attacker}.")

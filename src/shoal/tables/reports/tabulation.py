@@ -3,11 +3,19 @@
 from typing import TYPE_CHECKING, Any
 
 from shoal.operation import Rows
+from shoal.report.definitions import told
 from shoal.report.page import Page
+from shoal.tables.definitions import TABULATION
+from shoal.tables.reports.assurances import tabulated
 
 if TYPE_CHECKING:
-    from shoal.tables.model.tabulation import Tabulation
+    from shoal.tables.model.tabulated import Tabulation
     from shoal.tables.settings import TabulateSettings
+
+#: What its figures mean.
+DEFINITIONS = TABULATION
+#: What it says of singling out, linking and inference.
+assurances = tabulated
 
 
 def figures(made: "Tabulation", settings: object) -> dict[str, Any]:
@@ -22,8 +30,7 @@ def figures(made: "Tabulation", settings: object) -> dict[str, Any]:
 def facts(made: "Tabulation", settings: object) -> list[tuple[str, Any]]:
     """The same for people."""
     return [
-        ("cells", f"{made.table.cells:,}"),
-        ("sensitive", f"{made.sensitive.size:,}"),
+        *told(TABULATION, figures(made, settings), TABULATION),
         *((f"by {rule}", f"{count:,}") for rule, count in made.by_rule.items()),
     ]
 

@@ -5,6 +5,7 @@ import numpy as np
 from shoal.search.linear_programmes import PRIMAL, programme, quiet_highs
 from shoal.tables.model.reduction import small_table, ties
 from shoal.tables.problem import DOWN, TOLERANCE, UP, WIDTH, Problem, Requirements
+from shoal.tables.safety.watching import Watch, unwatched
 
 
 def allowed(wanted: Requirements) -> np.ndarray:
@@ -26,9 +27,9 @@ class Attacker:
         self.column = np.full(problem.table.cells, -1, dtype=np.int64)
         self.column[self.hidden] = np.arange(self.hidden.size)
         self._make_room(1.0 if weights is None else weights)
-        rows = problem.table.matrix[:, self.hidden].tocsr()
+        rows = problem.table.rows.of_columns(self.hidden)
         self._kept = np.flatnonzero(np.diff(rows.indptr))
-        self.rows = rows[self._kept]
+        self.rows = rows.of_rows(self._kept)
         zeros = np.zeros(self.rows.shape[0])
         model = programme(
             np.zeros(self.hidden.size),
@@ -110,15 +111,16 @@ class Attacker:
         self.solver.changeColBounds(column, low, high)
         return change
 
-    def intervals(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How far each cell can rise and fall, without limit.
+    def intervals(self, cells: np.ndarray, watch: Watch = unwatched) -> tuple[np.ndarray, np.ndarray]:
+        """How far each cell can rise and fall, without limit; ``watch`` is told how many of them are done.
 
         A cell that has been seen as far out as the bounds of its relations let it go is not looked at again.
         """
         most_up, most_down = self._implied()
         rise, fall = np.zeros(self.hidden.size), np.zeros(self.hidden.size)
         columns = self.column[cells]
-        for cell, column in zip(cells.tolist(), columns.tolist(), strict=True):
+        for done, (cell, column) in enumerate(zip(cells.tolist(), columns.tolist(), strict=True)):
+            watch(done, cells.size)
             for kind, reached, most in ((UP, rise, most_up), (DOWN, fall, most_down)):
                 if reached[column] >= most[column] * (1.0 - 1e-10):
                     continue
@@ -131,8 +133,7 @@ class Attacker:
     def _implied(self) -> tuple[np.ndarray, np.ndarray]:
         """The furthest each hidden cell could rise and fall as far as any one relation tells."""
         up, down = self._bounds(self.high), -self._bounds(self.low)
-        rows = self.rows.tocoo()
-        at, column, sign = rows.row, rows.col, rows.data
+        at, column, sign = self.rows.at, self.rows.indices, self.rows.data
         for _ in range(4):
             # What the sum of a relation's terms can rise and fall by, each term left out in turn.
             high = np.where(sign > 0, up[column], down[column]) * np.abs(sign)
@@ -249,7 +250,7 @@ class View:
 
     def __init__(self, problem: Problem, hidden: np.ndarray) -> None:
         self.problem = problem
-        self.ties = ties(problem.table.matrix, hidden)
+        self.ties = ties(problem.table.rows, hidden)
         if self.ties.groups == 0:
             return
         rise, fall = self.ties.room(problem.up, problem.down)
@@ -266,14 +267,14 @@ class View:
         )
         self.attacker = Attacker(self.small, np.arange(table.cells))
 
-    def intervals(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How far each cell can rise and fall."""
+    def intervals(self, cells: np.ndarray, watch: Watch = unwatched) -> tuple[np.ndarray, np.ndarray]:
+        """How far each cell can rise and fall; ``watch`` is told how many of those that differ are done."""
         group, sign = self.ties.group[cells], self.ties.sign[cells]
         rise, fall = np.zeros(cells.size), np.zeros(cells.size)
         moving = group >= 0
         if moving.any():
             groups, back = np.unique(group[moving], return_inverse=True)
-            above, below = self.attacker.intervals(groups)
+            above, below = self.attacker.intervals(groups, watch)
             plain = sign[moving] > 0
             rise[moving] = np.where(plain, above[back], below[back])
             fall[moving] = np.where(plain, below[back], above[back])

@@ -7,7 +7,7 @@ away, and, for counts, cells whose interval holds no other whole numbers.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,11 @@ from shoal.tables.safety.attacker import Attacker, View, allowed
 from shoal.tables.safety.flow_kernels import UNLIMITED, Arcs, Wanted, intervals, reach
 from shoal.tables.safety.insiders import broken_by_insiders
 from shoal.tables.safety.narrowest import Narrowest, in_words
+from shoal.tables.safety.sums import failing_sums
+from shoal.tables.safety.watching import Watch, unwatched
+
+if TYPE_CHECKING:
+    from shoal.tables.safety.judging import TogetherFound
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -28,7 +33,8 @@ class Audit(Glance):
     ``cells`` are the hidden cells, ``low`` and ``high`` what the attacker can narrow them down to. ``unsafe`` are sensitive
     cells whose interval is too narrow, among them those the pattern does not hide at all (``published``);
     ``disclosed`` are other hidden cells that are given away exactly, ``insider`` (cell, insider) pairs, ``sums``
-    relations that give away a sensitive sum, ``integer`` count cells that whole numbers give away.
+    relations that give away a sensitive sum, ``integer`` count cells that whole numbers give away, ``together`` what is given
+    away with other tables that everybody can see.
     """
 
     problem: Problem
@@ -41,6 +47,7 @@ class Audit(Glance):
     sums: tuple[int, ...] = ()
     integer: tuple[int, ...] = ()
     published: tuple[int, ...] = ()
+    together: "tuple[TogetherFound, ...]" = ()
 
     def glance(self) -> dict[str, Any]:
         """The verdict in numbers of cells."""
@@ -55,8 +62,9 @@ class Audit(Glance):
 
     @property
     def safe(self) -> bool:
-        """Whether every requirement that was checked holds."""
-        return not (self.unsafe.size or self.insider or self.sums or self.integer)
+        """Whether every requirement that was checked holds; what cannot be judged beside another table is not safe."""
+        given_away = any(item.discloses is not False for item in self.together)
+        return not (self.unsafe.size or self.insider or self.sums or self.integer or given_away)
 
     @property
     def complementary(self) -> np.ndarray:
@@ -116,20 +124,22 @@ def audit(
     *,
     all_cells: bool = True,
     published: np.ndarray | None = None,
+    watch: Watch = unwatched,
 ) -> Audit:
     """Compute the intervals; with ``all_cells`` false only those of the sensitive cells.
 
-    ``published`` are sensitive cells that the pattern fails to hide.
+    ``published`` are sensitive cells that the pattern fails to hide; ``watch`` is told how many cells are done, of how many.
     """
     if published is not None and published.size:
-        found = audit(without(problem, published), complementary, all_cells=all_cells)
+        found = audit(without(problem, published), complementary, all_cells=all_cells, watch=watch)
         unsafe = np.union1d(found.unsafe, published).astype(np.int64)
         shown = tuple(int(cell) for cell in np.sort(published))
         return replace(found, problem=problem, unsafe=unsafe, published=shown)
     given, (problem, unit, _) = problem, ordinary(problem)
     mask = problem.hidden_mask(complementary)
     cells = np.flatnonzero(mask) if all_cells else np.sort(problem.sensitive)
-    rise, fall = rise_and_fall(problem, mask, cells)
+    rise, fall = rise_and_fall(problem, mask, cells, watch)
+    watch(cells.size, cells.size)
     verdict = _too_narrow(problem, cells, rise, fall)
     point = rise + fall <= 0.1 * problem.point(cells)
     disclosed = cells[point & ~problem.is_sensitive[cells]]
@@ -158,14 +168,25 @@ def without(problem: Problem, cells: np.ndarray) -> Problem:
     )
 
 
-def rise_and_fall(problem: Problem, hidden: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+# So many cells of a network are looked at before somebody who watches is told.
+_AT_ONCE = 200
+
+
+def rise_and_fall(
+    problem: Problem, hidden: np.ndarray, cells: np.ndarray, watch: Watch = unwatched
+) -> tuple[np.ndarray, np.ndarray]:
     """How far each of the cells can rise and fall while exactly the ``hidden`` ones are unknown."""
     network = problem.table.network
     if network is None:
-        return View(problem, hidden).intervals(cells)
+        return View(problem, hidden).intervals(cells, watch)
     limit, tiny = scales(problem)
-    arcs = arcs_of(problem, network)
-    rise, fall = intervals(network.nodes, arcs, np.flatnonzero(hidden), cells.astype(np.int64), limit, tiny)
+    arcs, unknown = arcs_of(problem, network), np.flatnonzero(hidden)
+    rise, fall = np.empty(cells.size), np.empty(cells.size)
+    for first in range(0, cells.size, _AT_ONCE):
+        watch(first, cells.size)
+        part = slice(first, first + _AT_ONCE)
+        some = cells[part].astype(np.int64)
+        rise[part], fall[part] = intervals(network.nodes, arcs, unknown, some, limit, tiny)
     rise[rise >= limit] = np.inf
     fall[fall >= limit] = np.inf
     return rise, fall
@@ -250,47 +271,6 @@ def failing_insiders(problem: Problem, hidden: np.ndarray, network: Network | No
     )
     doubtful = problem.against_insiders(wanted, pairs)
     return doubtful.at(failing(problem, hidden, doubtful, network)) if doubtful.size else doubtful
-
-
-def given_away(problem: Problem, hidden: np.ndarray, relation: int) -> np.ndarray:
-    """The hidden cells of a relation if their sum can be computed from it: all of one sign; else nothing."""
-    table = problem.table
-    cells = table.relation(relation)
-    chosen = hidden[cells]
-    if not chosen.any() or np.unique(np.sign(table.signs_of(relation)[chosen])).size > 1:
-        return np.empty(0, dtype=np.int64)
-    return cells[chosen].astype(np.int64)
-
-
-def failing_sums(problem: Problem, hidden: np.ndarray) -> list[int]:
-    """Relations whose hidden cells have a sum that is sensitive itself."""
-    if problem.sums is None:
-        return []
-    bad = []
-    for place in range(problem.table.relations):
-        cells = given_away(problem, hidden, place)
-        if cells.size and not problem.sums(cells):
-            bad.append(place)
-    return bad
-
-
-def add_for_sums(problem: Problem, pattern: np.ndarray, price: np.ndarray) -> np.ndarray | None:
-    """Hide the cheapest further cell of every relation whose hidden sum is sensitive, until none is.
-
-    Hiding more never makes an interval narrower, so the pattern stays safe.
-    """
-    mask = problem.hidden_mask(pattern)
-    while bad := failing_sums(problem, mask):
-        for relation in bad:
-            mine = given_away(problem, mask, relation)
-            if mine.size == 0 or problem.sums is None or problem.sums(mine):
-                continue
-            cells = problem.table.relation(relation)
-            more = cells[problem.candidates[cells] & ~mask[cells]]
-            if more.size == 0:
-                return None
-            mask[more[np.argmin(price[more])]] = True
-    return np.flatnonzero(mask & ~problem.is_sensitive)
 
 
 def hopeless(problem: Problem) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Recognise at once what cannot be protected, and name the cells at fault."""
 
-from shoal.errors import Infeasible
+from shoal.errors import Infeasible, parameter
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import hopeless
 
@@ -15,4 +15,9 @@ def refuse_hopeless(problem: Problem) -> None:
     raise Infeasible(
         f"{cells.size} sensitive cell{'s' * (cells.size != 1)} cannot be protected even if all that may be hidden is: "
         f"{named}{more}"
+        + (
+            "; what sole contributors know is part of that: see " + parameter("insiders")
+            if problem.insiders
+            else ""
+        )
     )

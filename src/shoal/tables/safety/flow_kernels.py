@@ -45,7 +45,8 @@ class Flow(NamedTuple):
     """A flow through hidden cells: those at node v are ``listed[first[v] : first[v] + degree[v]]``.
 
     ``known[e]`` is the insider who knows arc e, so that it cannot move. ``work`` is scratch: rows level, position, queue,
-    path.
+    path. ``moved[1 : 1 + moved[0]]`` lists every arc that departs from its true value, and perhaps others, so that what
+    one flow has done is undone without a look at all arcs; ``moved[0]`` −1 means that the list was too short.
     """
 
     arcs: Arcs
@@ -55,7 +56,20 @@ class Flow(NamedTuple):
     change: np.ndarray
     known: np.ndarray
     work: np.ndarray
+    moved: np.ndarray
     tiny: float
+
+
+@kernel
+def note_move(moved: np.ndarray, e: int) -> Any:
+    """Put an arc on the list of those that move."""
+    count = moved[0]
+    if count >= 0:
+        if count + 1 < moved.shape[0]:
+            moved[count + 1] = e
+            moved[0] = count + 1
+        else:
+            moved[0] = -1
 
 
 @kernel
@@ -80,7 +94,8 @@ def flow_through(nodes: int, arcs: Arcs, cells: np.ndarray, tiny: float) -> Any:
     change = np.zeros(tail.shape[0])
     known = np.full(tail.shape[0], NOBODY, dtype=np.int64)
     work = np.zeros((4, nodes + 1), dtype=np.int64)
-    return Flow(arcs, first, degree, listed, change, known, work, tiny)
+    moved = np.zeros(tail.shape[0] + 1, dtype=np.int32)
+    return Flow(arcs, first, degree, listed, change, known, work, moved, tiny)
 
 
 @kernel
@@ -110,7 +125,7 @@ def max_flow(flow: Flow, source: int, sink: int, limit: float, skip: int, scenar
     a round that sends nothing is the last.
     """
     tail, head, up, down = flow.arcs
-    change, known, tiny = flow.change, flow.known, flow.tiny
+    change, known, moved, tiny = flow.change, flow.known, flow.moved, flow.tiny
     first, degree, listed = flow.first, flow.degree, flow.listed
     level, position, queue, path = flow.work[0], flow.work[1], flow.work[2], flow.work[3]
     sent = 0.0
@@ -166,6 +181,8 @@ def max_flow(flow: Flow, source: int, sink: int, limit: float, skip: int, scenar
                 back, back_node = depth, sink
                 for i in range(depth):
                     e = path[i]
+                    if change[e] == 0.0:
+                        note_move(moved, e)
                     change[e] += amount if tail[e] == node else -amount
                     room = up[e] - change[e] if tail[e] == node else down[e] + change[e]
                     if room <= tiny and i < back:
@@ -207,11 +224,29 @@ def max_flow(flow: Flow, source: int, sink: int, limit: float, skip: int, scenar
 
 
 @kernel
+def moving(moved: np.ndarray, first: np.ndarray, degree: np.ndarray, listed: np.ndarray) -> Any:
+    """All arcs that may depart from their true values; the list of them begins anew."""
+    count = moved[0]
+    moved[0] = 0
+    if count >= 0:
+        return moved[1 : count + 1].copy()
+    total = 0
+    for v in range(degree.shape[0]):
+        total += degree[v]
+    every = np.empty(total, dtype=moved.dtype)
+    filled = 0
+    for v in range(degree.shape[0]):
+        for at in range(first[v], first[v] + degree[v]):
+            every[filled] = listed[at]
+            filled += 1
+    return every
+
+
+@kernel
 def clear(flow: Flow) -> Any:
     """Set the change of every arc back to 0."""
-    for v in range(flow.degree.shape[0]):
-        for at in range(flow.first[v], flow.first[v] + flow.degree[v]):
-            flow.change[flow.listed[at]] = 0.0
+    for e in moving(flow.moved, flow.first, flow.degree, flow.listed):
+        flow.change[e] = 0.0
 
 
 @kernel
@@ -271,16 +306,13 @@ def reach(nodes: int, arcs: Arcs, hidden: np.ndarray, wanted: Wanted, tiny: floa
             if cap <= 0.0:
                 continue
             reached[i] += max_flow(flow, source, sink, cap, k, scenario)
-            for v in range(nodes):
-                for at in range(flow.first[v], flow.first[v] + flow.degree[v]):
-                    e = flow.listed[at]
-                    if change[e] != 0.0 and arcs.tail[e] == v:
-                        if abs(change[e]) > tiny:
-                            if size == support.shape[0]:
-                                support = np.concatenate((support, np.empty(size, dtype=np.int32)))
-                            support[size] = e
-                            size += 1
-                        change[e] = 0.0
+            for e in moving(flow.moved, flow.first, flow.degree, flow.listed):
+                if abs(change[e]) > tiny:
+                    if size == support.shape[0]:
+                        support = np.concatenate((support, np.empty(size, dtype=np.int32)))
+                    support[size] = e
+                    size += 1
+                change[e] = 0.0
         starts[i + 1] = size
         know(flow.known, wanted, scenario, NOBODY)
     return reached, starts, support[:size].copy()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.report.page import shown
+from shoal.report.blocks import shown
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def in_words(every: Narrowest | None, without_range: Narrowest | None) -> Iterat
         cells = "1 sensitive cell" if without_range.cells == 1 else f"{without_range.cells:,} sensitive cells"
         yield (
             "protected only from being known exactly",
-            f"{cells}, the narrowest interval {without_range}. Their rule or level, such as frequency(n), asks for no "
-            "range; to ask for one, give them levels (a list of sensitive cells with a protection, an a-priori file, or "
-            "the jj file)",
+            f"{cells}, the narrowest interval {without_range}. Their rule or level, such as frequency(n,0) or 20 "
+            "percent of a value of 0, asks for no range; to ask for one, write frequency(n,20), zero(a) for values of 0, or "
+            "give them levels (a list of sensitive cells with a protection, an a-priori file, or the jj file)",
         )

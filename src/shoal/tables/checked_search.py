@@ -1,0 +1,98 @@
+"""A search whose pattern is returned only if the independent check confirms it, also for whole numbers."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import Infeasible
+from shoal.search import Budget, Observer, Seeds, silent
+from shoal.tables.methods import METHODS
+from shoal.tables.problem import Problem
+from shoal.tables.safety.audit import Audit
+from shoal.tables.safety.audit import audit as audit_pattern
+from shoal.tables.safety.whole_numbers import integer_failures
+from shoal.tables.solution import Pattern
+from shoal.tables.verify import verify
+
+
+def checked_pattern(problem: Problem, solution: Pattern, *, counts: bool) -> tuple[Pattern, Audit]:
+    """The pattern with its audit if the independent check confirms it, else one with more cells that it confirms.
+
+    A method whose arithmetic was not good enough for a table must neither publish nor fail with a riddle.
+    """
+    last = None
+    for pattern in _ever_safer(problem, solution):
+        try:
+            verify(problem, pattern)
+            found = audit_pattern(problem, pattern.complementary)
+            if counts:
+                found = replace(found, integer=integer_failures(problem, pattern.complementary))
+            if found.safe:
+                return pattern, found
+        except AssertionError as error:
+            last = error
+    raise Infeasible(
+        "the check by linear programmes confirms no pattern of this table, not even that with all cells hidden that "
+        "may be; its figures may span too many orders of magnitude"
+    ) from last
+
+
+def _ever_safer(problem: Problem, solution: Pattern) -> Iterator[Pattern]:
+    yield solution
+    hidden = solution.complementary
+    try:
+        rescue = METHODS["general"].solve(
+            problem, None, budget=Budget(), seeds=Seeds(0), threads=1, observer=silent
+        )
+    except (Infeasible, AssertionError):
+        pass
+    else:
+        for cells in (rescue.complementary, np.union1d(hidden, rescue.complementary).astype(np.int64)):
+            yield _unproven(problem, solution, cells)
+    yield _unproven(problem, solution, np.flatnonzero(problem.candidates))
+
+
+def _unproven(problem: Problem, solution: Pattern, cells: np.ndarray) -> Pattern:
+    return replace(
+        solution,
+        complementary=cells,
+        value=problem.total_cost(cells),
+        bound=None,
+        optimal=False,
+        record={**solution.record, "rescued": 1.0},
+    )
+
+
+def solve_whole(
+    problem: Problem,
+    method: Any,
+    options: Mapping[str, Any] | None,
+    budget: Budget,
+    seed: int,
+    threads: int,
+    observer: Observer,
+    *,
+    counts: bool,
+) -> Pattern:
+    """Solve; for counts, ask for more where whole numbers alone give a cell away, and solve again."""
+    asked, run = problem, budget.start()
+    for _ in range(4):
+        solution: Pattern = method.solve(
+            asked, options, budget=run.remaining(), seeds=Seeds(seed), threads=threads, observer=observer
+        )
+        run.spend(solution.work)
+        bad = integer_failures(problem, solution.complementary) if counts else ()
+        if not bad:
+            bound = solution.bound if asked is problem else None
+            return replace(solution, bound=bound, optimal=solution.optimal and asked is problem)
+        more = np.isin(asked.sensitive, bad)
+        asked = asked.with_changes(
+            lower=np.where(more, np.minimum(asked.lower + 1.0, problem.down[asked.sensitive]), asked.lower),
+            upper=np.where(more, asked.upper + 1.0, asked.upper),
+        )
+    raise Infeasible(
+        f"{len(bad)} count cells can be worked out because counts are whole numbers; the first is "
+        f"{problem.table.name(bad[0])}"
+    )

@@ -1,0 +1,130 @@
+"""Raising the bound in whole numbers: what is known so far is solved as a 0-1 programme, round after round.
+
+What the programme proves holds for every pattern of its columns. Its answer is audited; the inequalities it violates come
+in for the next round, and an answer that is safe is a pattern. Patterns are refused far more quickly than fractional points
+are separated, and by inequalities that these seldom show.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from shoal.search import Run, informative
+from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
+from shoal.tables.exact.inequalities import Rows
+from shoal.tables.exact.tree import Hooks, Incumbent
+from shoal.tables.problem import Problem
+
+# How near its bound an answer must be: this share of the gap, within these limits.
+_SHARE, _LIMITS = 0.05, (1e-7, 2e-3)
+# So many steps of the simplex method are one unit of work.
+_PER_UNIT = 50
+# A programme is broken off after so many looks of the solver at its limits, which come every few hundred steps.
+_LOOKS = 1500
+
+
+class WholeProgramme:
+    """min cost·y over 0-1 columns and the inequalities added so far; ``bound`` is what all solutions cost at least.
+
+    ``answer`` is the best pattern found (``None``: not one), ``infeasible`` says that there is none, and ``solved`` whether the
+    answer was proved to be as near the bound as was asked; ``work`` is what the last round took.
+    """
+
+    def __init__(self, problem: Problem, columns: np.ndarray, rows: Rows) -> None:
+        self.problem = problem
+        self.columns = columns
+        self.bound = 0.0
+        self.answer: np.ndarray | None = None
+        self.solved = self.infeasible = False
+        self.work = 0
+        self._place = np.full(problem.table.cells, -1, dtype=np.int32)
+        self._place[columns] = np.arange(columns.size)
+        none = np.zeros(0)
+        model = programme(
+            problem.cost[columns],
+            np.zeros(columns.size),
+            np.ones(columns.size),
+            (np.zeros(1, dtype=np.int32), none.astype(np.int32), none),
+            none,
+            none,
+            whole=True,
+        )
+        self.solver = quiet_highs(model, mip_heuristic_effort=0.02)
+        self.add(rows)
+
+    def add(self, rows: Rows) -> None:
+        """Append inequalities over the columns."""
+        if not len(rows):
+            return
+        starts = np.concatenate([[0], np.cumsum([cells.size for cells in rows.cells])]).astype(np.int32)
+        index, values = self._place[np.concatenate(rows.cells)], np.concatenate(rows.values)
+        rhs = np.array(rows.rhs)
+        self.solver.addRows(
+            len(rows), rhs, np.full(rhs.size, np.inf), values.size, starts[:-1], index, values
+        )
+
+    def solve(self, incumbent: np.ndarray, gap: float, run: Run) -> None:
+        """Solve as it stands, from a known pattern on, until an answer is this near the bound."""
+        import highspy
+
+        solver = self.solver
+        solver.setOptionValue("mip_rel_gap", gap)
+        if (self._place[incumbent] >= 0).all():
+            known = highspy.HighsSolution()
+            known.col_value = list(np.isin(self.columns, incumbent).astype(float))
+            solver.setSolution(known)
+        looks = 0
+
+        def watch(event: "highspy.HighsCallbackEvent") -> None:
+            nonlocal looks
+            looks += 1
+            if looks > _LOOKS or run.out_of_time:
+                event.interrupt()
+
+        solver.cbMipInterrupt.subscribe(watch)
+        solver.run()
+        solver.cbMipInterrupt.unsubscribe(watch)
+        info = solver.getInfo()
+        self.work = 1 + max(0, int(info.simplex_iteration_count)) // _PER_UNIT
+        self.infeasible = solver.getModelStatus() == highspy.HighsModelStatus.kInfeasible
+        self.solved = is_optimal(solver)
+        if not self.infeasible and np.isfinite(info.mip_dual_bound):
+            self.bound = max(self.bound, float(info.mip_dual_bound))
+        values = np.array(solver.getSolution().col_value)
+        found = np.isfinite(info.objective_function_value) and values.size == self.columns.size
+        self.answer = self.columns[values > 0.5] if found and not self.infeasible else None
+
+
+def raise_bound(
+    whole: WholeProgramme,
+    incumbent: Incumbent,
+    hooks: Hooks,
+    rounded_up: Callable[[float], float],
+    run: Run,
+) -> bool:
+    """Round after round until the incumbent is proved the best (true), a round takes too long, or the run stops."""
+    tightest, widest = _LIMITS
+    exactly = False
+    while not run.stopped:
+        cost = incumbent.cost
+        near = max(cost - rounded_up(whole.bound), 0.0) / max(cost, 1e-300)
+        gap = tightest if exactly else min(widest, max(tightest, _SHARE * near))
+        whole.solve(incumbent.pattern, gap, run)
+        left = run.budget.iterations
+        run.spend(whole.work if left is None else min(whole.work, left - run.work))
+        known = min(rounded_up(whole.bound), cost)
+        run.report(bound=informative(known, cost), phase="whole rounds")
+        if whole.infeasible or cost - known <= 1e-6 * max(1.0, cost):
+            return True
+        if whole.answer is None:
+            return False
+        rows = hooks.lacking(whole.answer)
+        if len(rows) == 0:
+            hooks.offer(whole.answer)
+            if exactly and whole.solved:
+                return incumbent.cost - rounded_up(whole.bound) <= 1e-6 * max(1.0, incumbent.cost)
+            exactly = True
+        whole.add(rows)
+        if not whole.solved:
+            return False
+    return False

@@ -1,0 +1,116 @@
+"""Hierarchies of dimensions in files: codes with their parents, correspondence of levels, and ``.hrc`` files of τ-ARGUS."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def read_hierarchy(path: str, mark: str = "@") -> dict[str, str]:
+    """A hierarchy from a file: ``code`` and ``parent``, a column for each level, or an ``.hrc`` file of τ-ARGUS.
+
+    ``mark`` is what an ``.hrc`` file puts before a code once for each level it is below the top.
+    """
+    if path.lower().endswith(".hrc"):
+        return _read_hrc(Path(path), mark)
+    from shoal import sources
+
+    return as_hierarchy(sources.read(path).as_written, Path(path).name)
+
+
+def as_hierarchy(frame: "pl.DataFrame", source: str) -> dict[str, str]:
+    """The parent of each code, which has one: from ``code`` and ``parent``, or from columns that are levels in either order.
+
+    >>> import polars as pl
+    >>> regions = pl.DataFrame({"state": ["N", "N", "S"], "district": ["n1", "n2", "s1"]})
+    >>> as_hierarchy(regions, "regions.csv")
+    {'n1': 'N', 'N': '', 'n2': 'N', 's1': 'S', 'S': ''}
+    """
+    if {"code", "parent"} <= set(frame.columns):
+        return _parents(frame.select("code", "parent").rows(), source)
+    rows = frame.rows()
+    levels = len(frame.columns)
+    if levels < 2:
+        raise InputError(f"the hierarchy {source} needs the columns 'code' and 'parent'")
+    finest_first = _determined(rows, range(levels))
+    if levels == 2 and (finest_first or not _determined(rows, (1, 0))):
+        return _parents(rows, source)
+    if not finest_first and not _determined(rows, range(levels - 1, -1, -1)):
+        raise InputError(
+            f"the hierarchy {source} needs the columns 'code' and 'parent', or a column for each level in their order"
+        )
+    return _of_levels([row if finest_first else row[::-1] for row in rows], source)
+
+
+def _determined(rows: Sequence[tuple[object, ...]], order: Sequence[int]) -> bool:
+    """Whether in this order every column tells the next one."""
+    for fine, coarse in pairwise(order):
+        found: dict[object, object] = {}
+        if any(found.setdefault(row[fine], row[coarse]) != row[coarse] for row in rows):
+            return False
+    return True
+
+
+def _parents(rows: Sequence[tuple[object, ...]], source: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for row, (code, parent) in enumerate(rows, 1):
+        if code is None:
+            raise InputError(f"the hierarchy {source} has no code in row {row}")
+        above = "" if parent is None else str(parent)
+        if found.setdefault(str(code), above) != above:
+            raise InputError(f"the hierarchy {source} gives a code a second parent in row {row}")
+    return found
+
+
+def _of_levels(rows: Sequence[tuple[object, ...]], source: str) -> dict[str, str]:
+    """The parents of codes from rows that go from the finest level up; a code that stays the same is one code."""
+    found: dict[str, str] = {}
+    for row, codes in enumerate(rows, 1):
+        line = list(dict.fromkeys(str(code) for code in codes if code is not None))
+        if not line:
+            raise InputError(f"the hierarchy {source} has no code in row {row}")
+        for code, above in pairwise([*line, ""]):
+            if found.setdefault(code, above) != above:
+                raise InputError(f"the hierarchy {source} gives a code a second parent in row {row}")
+    return found
+
+
+def _read_hrc(path: Path, mark: str) -> dict[str, str]:
+    # One code per line, as many leading marks (usually @) as it is levels below the top; parents before their children,
+    # or all children before their parents.
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {(error.strerror or 'error').lower()}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path.name} is not a text in UTF-8") from None
+    coded = [(number, *_code(line.strip(), mark)) for number, line in enumerate(lines, 1) if line.strip()]
+    if coded and coded[0][1] > 0 and coded[-1][1] == 0:
+        coded.reverse()
+    parents: list[str] = []
+    found: dict[str, str] = {}
+    for number, depth, code in coded:
+        if not code:
+            raise InputError(f"{path.name}, line {number}: there is no code after the marks")
+        if depth > len(parents):
+            raise InputError(
+                f"{path.name}, line {number}: the code is more than one level below the one before"
+            )
+        if code in found:
+            raise InputError(f"{path.name}, line {number}: the code was there before")
+        parents[depth:] = [code]
+        found[code] = parents[depth - 1] if depth else ""
+    return found
+
+
+def _code(line: str, mark: str) -> tuple[int, str]:
+    depth = 0
+    while line.startswith(mark):
+        depth, line = depth + 1, line[len(mark) :]
+    # τ-ARGUS pads codes to one width.
+    return depth, line.strip()

@@ -1,0 +1,103 @@
+"""Published tables as others wrote them: lists of cells, matrices and SDMX-CSV, whatever they call their totals."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.errors import InputError, parameter
+from shoal.tables.model.table import Table
+from shoal.tables.model.total_codes import given_totals, total_of
+from shoal.tables.public_table import TOTAL, PublicTable, Relation
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# What says of all figures together when and in what they were counted, and no dimension where all say the same.
+_OF_ALL = ("TIME_PERIOD", "FREQ", "UNIT_MEASURE", "UNIT_MULT", "DECIMALS")
+_ABOUT = ("DATAFLOW", "STRUCTURE", "STRUCTURE_ID", "ACTION", "CONF_STATUS", "OBS_STATUS", "note")
+
+
+def read_public(
+    frame: "pl.DataFrame",
+    name: str,
+    *,
+    hierarchies: Mapping[str, Mapping[str, str]] | None = None,
+    total: Sequence[str] | str | Mapping[str, str] | None = None,
+    slack: float = 0.0,
+) -> PublicTable:
+    """A published table from its frame; ``name`` is for messages, ``slack`` what a figure may be off by rounding.
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"a": ["x", "y", "_T"], "OBS_VALUE": [1.0, None, 3.0], "CONF_STATUS": ["F", "C", "F"]})
+    >>> read_public(frame, "last.csv").hidden
+    (('y',),)
+    """
+    import polars as pl
+
+    if "OBS_VALUE" in frame.columns:
+        frame = frame.rename({"OBS_VALUE": "value"})
+    listed = "value" in frame.columns
+    frame = frame.drop([column for column in _ABOUT if listed and column in frame.columns])
+    if listed:
+        frame = frame.drop(
+            [column for column in _OF_ALL if column in frame.columns and frame[column].n_unique() == 1]
+        )
+        dimensions = [column for column in frame.columns if column != "value"]
+        codes = {column: [str(item).strip() for item in frame[column].to_list()] for column in dimensions}
+    else:
+        dimensions = ["row", "column"]
+        codes = {"row": [str(item) for item in frame[:, 0].to_list()], "column": list(frame.columns[1:])}
+    said = {} if total is None or not total else given_totals(total, [*dimensions])
+    totals = {column: said.get(column) or total_of(column, own) for column, own in codes.items()}
+    inside = {
+        column: [TOTAL if code == totals[column] else code for code in own] for column, own in codes.items()
+    }
+    if listed:
+        frame = pl.DataFrame({**inside, "value": frame["value"]})
+    else:
+        frame = frame.rename(dict(zip(frame.columns[1:], inside["column"], strict=True)))
+        frame = frame.with_columns(pl.Series(frame.columns[0], inside["row"]))
+    # Codes of a dimension without its total add up to nothing that is shown.
+    without = [column for column in dimensions if TOTAL not in inside[column]]
+    trees = {column: own for column, own in (hierarchies or {}).items() if column not in without}
+    found = PublicTable.of(frame, trees, without, slack)
+    if wrong := found.wrong():
+        raise InputError(
+            f"the totals of '{name}' do not add up, the first at its cell number {wrong[0]}; name its subtotals with "
+            f"{parameter('hierarchy')}, or say {parameter('rounding')}"
+        )
+    return found
+
+
+def public_part(table: Table, hidden: np.ndarray, slack: float = 0.0) -> PublicTable:
+    """What everybody sees of a table with hidden cells."""
+    keys = [tuple(str(own[cell]) for own in table.keys.values()) for cell in range(table.cells)]
+    cells = {
+        key: None if gone else float(value)
+        for key, gone, value in zip(keys, hidden, table.values, strict=True)
+    }
+    relations = []
+    for place in range(table.relations):
+        members, signs = table.relation(place), table.signs_of(place)
+        minus = signs < 0
+        if minus.sum() != 1 or not np.allclose(np.abs(signs), 1.0):
+            raise InputError(
+                "this table has relations that are no totals of parts, which only an audit alone can judge"
+            )
+        parts = tuple(keys[cell] for cell in members[~minus].tolist())
+        relations.append(Relation(keys[int(members[minus][0])], parts))
+    return PublicTable(table.dimensions, cells, tuple(relations), slack=slack)
+
+
+def parents_of(trees: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """The hierarchies of dimensions that have some, as codes with their parents."""
+    return {
+        name: {
+            code: "" if tree.parent[place] == 0 else tree.codes[tree.parent[place]]
+            for place, code in enumerate(tree.codes)
+            if place
+        }
+        for name, tree in trees.items()
+        if tree.depth > 1
+    }

@@ -1,0 +1,58 @@
+"""What is known of cells beforehand: which are safe, sensitive or always published, and their costs and levels."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from shoal.errors import InputError
+from shoal.tables.files.frames import as_frame, with_coordinates
+from shoal.tables.model.costs import figure, missing
+from shoal.tables.model.rules import manual_range, room_below
+from shoal.tables.model.tabulated import Tabulation
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+_WORDS = {
+    "s": "s",
+    "safe": "s",
+    "u": "u",
+    "unsafe": "u",
+    "sensitive": "u",
+    "z": "z",
+    "published": "z",
+    "p": "z",
+}
+
+
+def apply_apriori(made: Tabulation, apriori: "IntoDataFrame") -> Tabulation:
+    """Declare cells safe, sensitive or never hidden, and set their cost and levels, from a file of such cells.
+
+    Columns: the dimensions, and any of ``status`` (s or safe, u or sensitive, z or p or published), ``lower``, ``upper``,
+    ``cost``. A cell declared sensitive without levels keeps those that a rule gives it; else it is protected by a range in
+    percent of its value, 20 or as the rule ``manual`` says.
+    """
+    data = as_frame(with_coordinates(apriori, made.table.dimensions), "the a-priori file")
+    dimensions = made.table.dimensions
+    for name in dimensions:
+        if name not in data.columns:
+            raise InputError(f"the a-priori file lacks the column '{name}'")
+    share = manual_range(made.rules) / 100.0
+    status, lower, upper, cost = made.status.copy(), made.lower.copy(), made.upper.copy(), made.cost.copy()
+    for number, row in enumerate(data.iter_rows(named=True), start=1):
+        coordinates = [str(row[name]) for name in dimensions]
+        cell = made.table.find(*coordinates, where=f"of record {number} of the a-priori file")
+        word = "" if missing(row.get("status")) else str(row["status"]).strip().lower()
+        if word and word not in _WORDS:
+            raise InputError(
+                f"the status of record {number} of the a-priori file is unknown; known are s (safe), u (sensitive) "
+                "and z (published)"
+            )
+        if _WORDS.get(word) == "u" and status[cell] != "u":
+            upper[cell] = share * abs(made.table.values[cell])
+            lower[cell] = room_below(upper[cell], made.table.values[cell])
+        status[cell] = _WORDS.get(word, status[cell])
+        for name, array in (("lower", lower), ("upper", upper), ("cost", cost)):
+            if missing(row.get(name)):
+                continue
+            array[cell] = figure(row[name], f"column '{name}' of the a-priori file")
+    return replace(made, status=status, lower=lower, upper=upper, cost=cost)

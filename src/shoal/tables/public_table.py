@@ -1,0 +1,305 @@
+"""A published table as anybody sees it: what is shown adds up, and what is hidden can be narrowed down to intervals.
+
+It reads the file alone, with the hierarchies of its dimensions where somebody knows them; nothing is shared with what made it.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+TOTAL = "total"
+# What two sums of the same figures may differ by, as a share of them.
+_ROUNDING = 1e-8
+
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Cells that add up to another one."""
+
+    total: Key
+    parts: tuple[Key, ...]
+
+
+@dataclass(frozen=True)
+class Tie:
+    """A cell that is at most so many ``times`` as large as another one."""
+
+    cell: Key
+    other: Key
+    times: float
+
+
+@dataclass(frozen=True)
+class PublicTable:
+    """Cells by their coordinates: a figure, or ``None`` where it is hidden.
+
+    ``unknown`` are dimensions with subtotals that nobody named; each figure may be off by ``slack`` through rounding. Of cells
+    whose figures were changed ``bounds`` has what everybody knows; such a cell counts as hidden.
+    """
+
+    dimensions: tuple[str, ...]
+    cells: Mapping[Key, float | None] = field(repr=False)
+    relations: tuple[Relation, ...] = field(repr=False)
+    unknown: tuple[str, ...] = ()
+    slack: float = 0.0
+    bounds: Mapping[Key, tuple[float, float]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        frame: "pl.DataFrame",
+        hierarchies: Mapping[str, Mapping[str, str]] | None = None,
+        subtotals: Sequence[str] = (),
+        slack: float = 0.0,
+    ) -> "PublicTable":
+        """From a published frame; ``subtotals`` are dimensions that have some, ``hierarchies`` say which, if they are known.
+
+        >>> import polars as pl
+        >>> frame = pl.DataFrame({"row": ["a", "b", "total"], "x": [1, 3, 4], "y": [2, None, None], "total": [3, None, None]})
+        >>> table = PublicTable.of(frame)
+        >>> table.wrong(), len(table.hidden)
+        ((), 4)
+        """
+        dimensions, cells = _listed(frame) if "value" in frame.columns else _of_matrix(frame)
+        known = hierarchies or {}
+        unknown = tuple(name for name in subtotals if name not in known)
+        relations = _relations(dimensions, cells, known, unknown)
+        return cls(dimensions, cells, relations, unknown, slack)
+
+    @property
+    def hidden(self) -> tuple[Key, ...]:
+        """The cells that show no figure."""
+        return tuple(key for key, value in self.cells.items() if value is None)
+
+    def changed(self, away: float, least: float = 0.0) -> "PublicTable":
+        """The same table if every figure may be ``away`` from the true one; of figures above 0 the true ones are above 0 or at
+        ``least`` that.
+
+        >>> PublicTable(("a",), {("x",): 5.0, ("y",): 0.0}, ()).changed(4.0, 1.0).bounds
+        {('x',): (1.0, 9.0), ('y',): (0.0, 4.0)}
+        """
+        signed = any(value is not None and value < 0 for value in self.cells.values())
+        bounds = {
+            key: (
+                value - away if signed else max(value - away, least if value > 0 else 0.0),
+                value + away,
+            )
+            for key, value in self.cells.items()
+            if value is not None
+        }
+        return replace(self, cells=dict.fromkeys(self.cells), bounds=bounds, slack=0.0)
+
+    def ends_of(self, key: Key) -> tuple[float, float]:
+        """What is known of a cell by what is shown of it alone."""
+        value = self.cells[key]
+        return self.bounds.get(key, (-np.inf, np.inf)) if value is None else (value, value)
+
+    def number(self, key: Key) -> int:
+        """The number of a cell, for messages."""
+        return 1 + next(n for n, own in enumerate(self.cells) if own == key)
+
+    def wrong(self) -> tuple[int, ...]:
+        """The numbers of the totals that are not the sum of their parts, as far as all of them are shown."""
+        found = []
+        for relation in self.relations:
+            missing = [key for key in (relation.total, *relation.parts) if key not in self.cells]
+            figures = [self.cells.get(key) for key in relation.parts]
+            total = self.cells.get(relation.total)
+            if missing:
+                found.append(self._nearest(relation))
+            elif total is not None and None not in figures:
+                parts = np.array(figures, dtype=float)
+                off = _ROUNDING * max(1e-300, abs(total) + np.abs(parts).sum())
+                if abs(parts.sum() - total) > off + self.slack * (parts.size + 1):
+                    found.append(self.number(relation.total))
+        return tuple(dict.fromkeys(found))
+
+    def _nearest(self, relation: Relation) -> int:
+        there = [key for key in (relation.total, *relation.parts) if key in self.cells]
+        return self.number(there[0]) if there else 0
+
+    def intervals(
+        self,
+        low: float | None = None,
+        high: float | None = None,
+        *,
+        bounds: Mapping[Key, tuple[float, float]] | None = None,
+        of: Collection[Key] | None = None,
+        ties: Sequence[Tie] = (),
+    ) -> dict[Key, tuple[float, float]] | None:
+        """What everybody can narrow the hidden cells (``of`` them all) down to; ``None`` if no figures fit what is shown.
+
+        ``low`` is by default 0 where no figure that is shown is below it; ``bounds`` are further ones of single cells, and
+        ``ties`` of pairs of hidden ones.
+        """
+        hidden = self.hidden
+        if not hidden:
+            return {}
+        shown = [value for value in self.cells.values() if value is not None]
+        shown += [sum(ends) / 2 for ends in self.bounds.values()]
+        least = low if low is not None else (0.0 if min(shown, default=0.0) >= 0 else -np.inf)
+        ends = np.tile([least, np.inf if high is None else high], (len(hidden), 1))
+        for place, key in enumerate(hidden):
+            for more in (self.bounds, bounds or {}):
+                if key in more:
+                    ends[place] = max(ends[place, 0], more[key][0]), min(ends[place, 1], more[key][1])
+        solver = _Programme(self, hidden, ends, ties)
+        if not solver.feasible:
+            return None
+        wanted = None if of is None else set(of)
+        return {
+            key: (solver.end(place, -1.0), solver.end(place, 1.0))
+            for place, key in enumerate(hidden)
+            if wanted is None or key in wanted
+        }
+
+    def possible(self) -> dict[Key, float] | None:
+        """Figures of the hidden cells that fit what is shown; ``None`` if there are none."""
+        hidden = self.hidden
+        if not hidden:
+            return {}
+        shown = [value for value in self.cells.values() if value is not None]
+        least = 0.0 if min(shown, default=0.0) >= 0 else -np.inf
+        solver = _Programme(self, hidden, np.tile([least, np.inf], (len(hidden), 1)))
+        return dict(zip(hidden, solver.values(), strict=True)) if solver.feasible else None
+
+
+class _Programme:
+    """All figures of the hidden cells that fit, as one linear programme."""
+
+    def __init__(
+        self, table: PublicTable, hidden: Sequence[Key], ends: np.ndarray, ties: Sequence[Tie] = ()
+    ) -> None:
+        import highspy
+
+        place = {key: number for number, key in enumerate(hidden)}
+        starts, index, value, right, rounded = [0], [], [], [], []
+        for relation in table.relations:
+            signed = [(relation.total, -1.0), *((key, 1.0) for key in relation.parts)]
+            if any(key not in table.cells for key, _ in signed):
+                continue
+            own = [(place[key], sign) for key, sign in signed if key in place]
+            if not own:
+                continue
+            index += [number for number, _ in own]
+            value += [sign for _, sign in own]
+            starts.append(len(index))
+            rounded.append(table.slack * (len(signed) - len(own)))
+            right.append(
+                -sum(sign * float(table.cells[key] or 0.0) for key, sign in signed if key not in place)
+            )
+        for tie in ties:
+            index += [place[tie.cell], place[tie.other]]
+            value += [1.0, -tie.times]
+            starts.append(len(index))
+            rounded.append(0.0)
+            right.append(0.0)
+        figures = [abs(value) for value in table.cells.values() if value]
+        figures += [most for _, most in table.bounds.values() if 0 < most < np.inf]
+        # Tolerances of the solver are absolute, so the figures are brought near 100.
+        self._unit = 2.0 ** np.round(7 - np.log2(np.median(figures))) if figures else 1.0
+        model = highspy.HighsLp()
+        size = len(hidden)
+        model.num_col_, model.num_row_ = size, len(right)
+        model.col_cost_ = np.zeros(size)
+        model.col_lower_, model.col_upper_ = (self._unit * ends).T.copy()
+        # Figures are written with all their digits, and sums of them differ in the last.
+        slack = 1e-9 * self._unit * max(figures, default=1.0) + self._unit * np.array(rounded)
+        least = self._unit * np.array(right) - slack
+        least[len(right) - len(ties) :] = -np.inf
+        model.row_lower_ = least
+        model.row_upper_ = self._unit * np.array(right) + slack
+        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        model.a_matrix_.start_ = np.array(starts)
+        model.a_matrix_.index_ = np.array(index, dtype=np.int64)
+        model.a_matrix_.value_ = np.array(value)
+        self._solver: Any = highspy.Highs()
+        for option, setting in {"output_flag": False, "threads": 1}.items():
+            self._solver.setOptionValue(option, setting)
+        self._solver.passModel(model)
+        self._size = size
+        self.feasible = self._ended() == "Optimal"
+
+    def _ended(self) -> str:
+        self._solver.run()
+        return str(self._solver.modelStatusToString(self._solver.getModelStatus()))
+
+    def values(self) -> list[float]:
+        """Figures that fit."""
+        return [float(value) / self._unit for value in self._solver.getSolution().col_value]
+
+    def end(self, place: int, direction: float) -> float:
+        """How far a cell goes up (1) or down (−1)."""
+        self._solver.changeColCost(place, -direction)
+        ended = self._ended()
+        value = float(self._solver.getSolution().col_value[place]) / self._unit
+        self._solver.changeColCost(place, 0.0)
+        return value if ended == "Optimal" else direction * np.inf
+
+
+def _figures(column: "pl.Series") -> list[float | None]:
+    import polars as pl
+
+    found = column.cast(pl.Float64, strict=False) if column.dtype != pl.Float64 else column
+    return [None if item is None or not np.isfinite(item) else float(item) for item in found.to_list()]
+
+
+def _listed(frame: "pl.DataFrame") -> tuple[tuple[str, ...], dict[Key, float | None]]:
+    dimensions = tuple(name for name in frame.columns if name != "value")
+    if not dimensions:
+        raise InputError("the published list of cells has no dimension")
+    keys = [tuple(str(item) for item in row) for row in frame.select(dimensions).iter_rows()]
+    cells = dict(zip(keys, _figures(frame["value"]), strict=True))
+    if len(cells) != frame.height:
+        raise InputError("the published list of cells has a cell twice")
+    return dimensions, cells
+
+
+def _of_matrix(frame: "pl.DataFrame") -> tuple[tuple[str, ...], dict[Key, float | None]]:
+    names = frame.columns
+    rows = [str(item) for item in frame[names[0]].to_list()]
+    cells: dict[Key, float | None] = {}
+    for name in names[1:]:
+        for row, figure in zip(rows, _figures(frame[name]), strict=True):
+            cells[_as_total(row), _as_total(name)] = figure
+    return ("row", "column"), cells
+
+
+def _as_total(name: str) -> str:
+    return TOTAL if name.strip().lower() == TOTAL else name
+
+
+def _relations(
+    dimensions: tuple[str, ...],
+    cells: Mapping[Key, float | None],
+    hierarchies: Mapping[str, Mapping[str, str]],
+    unknown: Sequence[str],
+) -> tuple[Relation, ...]:
+    found = []
+    for place, name in enumerate(dimensions):
+        codes = list(dict.fromkeys(key[place] for key in cells))
+        # Several figures side by side have no total.
+        if name in unknown or (name == "figure" and TOTAL not in codes):
+            continue
+        children: dict[str, list[str]] = {}
+        for code in codes:
+            if code != TOTAL:
+                children.setdefault(hierarchies.get(name, {}).get(code) or TOTAL, []).append(code)
+        others = dict.fromkeys((key[:place], key[place + 1 :]) for key in cells)
+        for before, after in others:
+            made = [
+                Relation((*before, above, *after), tuple((*before, code, *after) for code in below))
+                for above, below in children.items()
+            ]
+            # Linked tables have no cell where a dimension of the one meets a dimension of the other.
+            found += [item for item in made if any(part in cells for part in item.parts)]
+    return tuple(found)

@@ -1,0 +1,145 @@
+"""What a table gives away with others that everybody can see: of last period, or of other dimensions of the same records."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.tables.files.frames import as_frame
+from shoal.tables.files.public_files import public_part, read_public
+from shoal.tables.model.table import TOTAL, Table
+from shoal.tables.problem import Problem
+from shoal.tables.public_table import Key, PublicTable
+from shoal.tables.safety.audit import Audit
+from shoal.tables.safety.differences import nest_of
+from shoal.tables.safety.judging import Shown, TogetherFound, known_of, required_of
+from shoal.tables.safety.spreading import spread_over, united
+from shoal.tables.safety.together import tables_together
+
+
+def audited_together(
+    found: Audit,
+    beside: Any,
+    *,
+    change: float | None,
+    hierarchies: Mapping[str, Mapping[str, str]],
+    total: Any,
+    slack: float,
+    again: Callable[[np.ndarray], Audit],
+    nested: Any = None,
+    difference: int = 3,
+    within: float | None = None,
+    whole: bool = False,
+) -> Audit:
+    """The audit with what other published tables add; ``again`` audits the table with fewer hidden cells.
+
+    Figures may be known to be ``whole`` numbers; those of the others are as they are, or at most ``within`` from the true ones.
+    """
+    problem = found.problem
+    hidden = np.zeros(problem.table.cells, dtype=bool)
+    hidden[found.cells] = True
+    within_own, low = known_of(problem, hidden)
+    own = Shown(
+        public_part(problem.table, hidden, slack),
+        required_of(problem, problem.table.dimensions) if problem.sensitive.size else None,
+        lambda dimensions, known: _beyond(found, dimensions, known, again),
+        within_own,
+        low,
+        whole,
+    )
+    others = [
+        read_public(frame, name, hierarchies=hierarchies, total=total, slack=slack + (within or 0.0))
+        for name, frame in _named(beside)
+    ]
+    if within is not None:
+        others = [other.changed(within) for other in others]
+    nests = [nest_of(frame, name, [own.table, *others]) for name, frame in _named(nested or [])]
+
+    def beside_this(other: PublicTable) -> TogetherFound:
+        judged = tables_together(own, Shown(other), change, nests=nests, difference=difference)
+        return _by_keys(problem.table, judged)
+
+    results = [beside_this(other) for other in others]
+    if len(others) > 1:
+        # Tables of the same data tell more together than one by one.
+        same = [other for other, item in zip(others, results, strict=True) if "as one system" in item.detail]
+        if len(same) > 1:
+            results.append(beside_this(_joined(same)))
+    return replace(found, together=tuple(results))
+
+
+def _named(beside: Any) -> "list[tuple[str, Any]]":
+    every = beside if isinstance(beside, list | tuple) else [beside]
+    found = []
+    for place, item in enumerate(every, 1):
+        name, data = (
+            item
+            if isinstance(item, tuple)
+            else (str(item) if isinstance(item, str | Path) else f"table {place}", item)
+        )
+        found.append((name, as_frame(data, "a table beside it").to_polars()))
+    return found
+
+
+def _joined(tables: Sequence[PublicTable]) -> PublicTable:
+    dimensions = tuple(dict.fromkeys(name for table in tables for name in table.dimensions))
+    return united(dimensions, [spread_over(table, dimensions) for table in tables])
+
+
+def _by_keys(table: Table, found: TogetherFound) -> TogetherFound:
+    """Cells by the dimensions of the table itself; dimensions that only others have stand at their total."""
+    size = len(table.dimensions)
+    return replace(found, cells=tuple(key[:size] for key in found.cells))
+
+
+def _beyond(
+    found: Audit,
+    dimensions: tuple[str, ...],
+    known: Mapping[Key, float | None],
+    again: Callable[[np.ndarray], Audit],
+) -> int:
+    """What insiders and sums give away besides, when what the others show is known."""
+    table = found.problem.table
+    keys = [tuple(table.key(cell).get(name, TOTAL) for name in dimensions) for cell in found.cells.tolist()]
+    still = np.array([known.get(key) is None for key in keys], dtype=bool)
+    if still.all():
+        return 0
+    judged = again(found.cells[still])
+    return (
+        len({cell for cell, _ in judged.insider} - set(judged.unsafe.tolist()))
+        + len(judged.sums)
+        + len(judged.integer)
+    )
+
+
+def problem_of_public(public: PublicTable) -> tuple[Problem, np.ndarray]:
+    """A published table as a problem without sensitive cells, and its hidden cells.
+
+    Whatever figures stand in the hidden cells, the intervals are the same as long as they fit what is shown.
+    """
+    figures = public.possible()
+    if figures is None:
+        raise InputError("no figures fit what the published table shows; are its subtotals named?")
+    keys = list(public.cells)
+    place = {key: number for number, key in enumerate(keys)}
+    values = [figures[key] if value is None else value for key, value in public.cells.items()]
+    relations = [
+        [*((place[part], 1.0) for part in item.parts), (place[item.total], -1.0)]
+        for item in public.relations
+        if item.total in place and all(part in place for part in item.parts)
+    ]
+    if not relations:
+        raise InputError("the published table has no totals, so nothing can be computed from it")
+    names = {
+        name: np.array([key[d] for key in keys], dtype=object) for d, name in enumerate(public.dimensions)
+    }
+    table = Table.from_relations(values, relations, names)
+    hidden = np.array(
+        [number for number, key in enumerate(keys) if public.cells[key] is None], dtype=np.int64
+    )
+    low = np.minimum(0.0, np.array(values).min())
+    everything = np.ones(table.cells, dtype=bool)
+    return Problem.of(table, [], candidates=everything, low=low if low == 0.0 else -np.inf), hidden

@@ -1,0 +1,109 @@
+"""What a table says of singling out, linking and inference: built, with hidden cells, or audited."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.numbers import counted
+from shoal.report.making import Assurances
+
+if TYPE_CHECKING:
+    from shoal.tables.model.tabulated import Tabulation
+    from shoal.tables.operations.audit import Audited
+    from shoal.tables.operations.suppress import Suppressed
+    from shoal.tables.settings import AuditSettings
+    from shoal.tables.suppression import Suppression
+
+_NOT_LINKED = (
+    "Not measured: what other tables of the same data, of other periods or by other codes give away together with this one. "
+    "shoal suppress and shoal audit take tables that are given together (linked tables) as one system."
+)
+
+
+def tabulated(made: "Tabulation", settings: object = None) -> Assurances:
+    """Nothing is protected yet; the rules say which cells must be."""
+    rules = ", ".join(str(rule) for rule in made.rules) or "none"
+    return Assurances(
+        "none yet: all cells are there. The rules look at what the contributors of a cell could find out of each other.",
+        _single(made),
+        _NOT_LINKED,
+        f"{counted(int(made.sensitive.size), 'cell')} of {made.table.cells:,} would give away too much of a contributor by the "
+        f"rules ({rules}) or as somebody named them. Nothing hides them yet: shoal suppress does, and shoal audit checks it.",
+    )
+
+
+def _single(made: "Tabulation") -> str:
+    alone, few = (
+        int((made.contributors == 1).sum()),
+        int(((made.contributors > 0) & (made.contributors < 3)).sum()),
+    )
+    return (
+        f"{counted(alone, 'cell has', 'cells have')} a single contributor and {counted(few, 'has', 'have')} fewer than three, "
+        "totals included; a published cell of that kind singles them out."
+    )
+
+
+def suppressed(result: "Suppressed", settings: object = None) -> Assurances:
+    """What the pattern was checked against."""
+    return of_pattern(result.found)
+
+
+def of_pattern(found: "Suppression") -> Assurances:
+    """The same of a pattern alone."""
+    audit = found.audit
+    hidden = found.problem.hidden_mask(found.complementary)
+    sums = (
+        ""
+        if found.problem.sums is None
+        else " Sums of hidden cells that one relation gives away pass the rules."
+    )
+    return Assurances(
+        f"{found.attacker}.",
+        _still_shown(found.tabulation, hidden),
+        _NOT_LINKED,
+        f"Of {counted(int(found.problem.sensitive.size), 'sensitive cell')} none can be computed more closely than its levels "
+        f"allow ({_reached(audit)}).{sums} {counted(int(audit.disclosed.size), 'other hidden cell')} can be computed exactly. "
+        f"{counted(found.doubtful_if_bounded, 'sensitive cell')} would be unsafe for somebody who knows every cell to within "
+        "twice its value.",
+    )
+
+
+def _still_shown(made: "Tabulation | None", hidden: np.ndarray) -> str:
+    """Cells of a single contributor that everybody can see."""
+    if made is None:
+        return "Not measured: it is not known who contributes to which cell (shoal tabulate keeps it)."
+    alone = int(((made.contributors == 1) & ~hidden).sum())
+    return (
+        f"{counted(alone, 'published cell has', 'published cells have')} a single contributor, totals included"
+        + ("; no rule calls them sensitive, or somebody said that they are not." if alone else ".")
+    )
+
+
+def audited(result: "Audited", settings: "AuditSettings | None" = None) -> Assurances:
+    """What an attacker can compute, whoever chose the hidden cells."""
+    from shoal.tables.api import describe_attacker
+
+    found = result.found
+    insiders = len({cell for cell, _ in found.insider})
+    failing = (
+        f"{counted(int(found.unsafe.size), 'sensitive cell has', 'sensitive cells have')} too narrow an interval or "
+        f"stand published, {insiders:,} can be worked out by a sole contributor, {len(found.sums):,} sensitive sums and "
+        f"{len(set(found.integer)):,} whole numbers are given away"
+    )
+    verdict = (
+        "Every sensitive cell stays as uncertain as its levels ask" if found.safe else f"Not safe: {failing}"
+    )
+    counts = settings is not None and result.table.is_counts(settings)
+    hidden = np.zeros(found.problem.table.cells, dtype=bool)
+    hidden[found.cells] = True
+    return Assurances(
+        f"{describe_attacker(found.problem, counts=counts)}.",
+        _still_shown(result.table.tabulation, hidden),
+        _NOT_LINKED,
+        f"{verdict} ({_reached(found)}). {counted(int(found.disclosed.size), 'other hidden cell')} can be computed exactly.",
+    )
+
+
+def _reached(audit: object) -> str:
+    words = [f"{name}: {text}" for name, text in audit.reached_in_words()]  # type: ignore[attr-defined]
+    return "; ".join(words) or "there is none"

@@ -1,0 +1,229 @@
+"""What can be computed from an adjusted table by somebody who knows how it was made, but for the secret.
+
+That person knows the relations, all bounds, which cells are sensitive and by how much they were moved at least, how far others
+may have moved, and that empty cells and kept totals are what they are. Counted are only true tables in which the other sensitive
+cells were moved the way they were: there may be more, so that nobody can exclude more than is stated here.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal.search.linear_programmes import PRIMAL, is_optimal, programme, quiet_highs
+from shoal.tables.problem import DOWN, UP, WIDTH
+from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
+
+_SHARE = 1.0 - 1e-6
+_NOBODY = np.empty(0, dtype=np.int64)
+
+
+def possible(problem: AdjustmentProblem, change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far below and above its true figure each cell could be for that person; a sensitive one on the side it came from."""
+    protect, values = problem.protect, problem.table.values
+    seen = values + change
+    fall, rise = protect.down.copy(), protect.up.copy()
+    if problem.limit is not None:
+        ends = np.stack([seen / (1.0 + problem.limit), seen / (1.0 - problem.limit)])
+        if problem.unit is not None:
+            # Figures have so many decimals and no more, which is known.
+            ends = np.stack(
+                [np.ceil(ends.min(0) / problem.unit - 1e-9), np.floor(ends.max(0) / problem.unit + 1e-9)]
+            )
+            ends = ends * problem.unit
+        others = ~protect.is_sensitive
+        fall[others] = np.minimum(fall, values - ends.min(axis=0))[others]
+        rise[others] = np.minimum(rise, ends.max(axis=0) - values)[others]
+    # What is seen as empty is taken to be known, and so are kept totals.
+    known = ~problem.movable | ((seen == 0) & ~protect.is_sensitive)
+    fall[known] = rise[known] = 0.0
+    for cell, lower, upper in zip(protect.sensitive.tolist(), protect.lower, protect.upper, strict=True):
+        if change[cell] > 0:
+            rise[cell] = min(rise[cell], max(change[cell] - upper, 0.0))
+        else:
+            fall[cell] = min(fall[cell], max(-change[cell] - lower, 0.0))
+    return np.maximum(fall, 0.0), np.maximum(rise, 0.0)
+
+
+def reached(change: float, lower: float, upper: float, fall: float, rise: float) -> tuple[float, float]:
+    """How far below and above its true figure a cell could be, if it could be ``fall`` below and ``rise`` above by all others.
+
+    Its own figure is none of those nearer to the published one than its levels.
+
+    >>> reached(3.0, 2.0, 2.0, 4.0, 9.0), reached(3.0, 2.0, 2.0, 4.0, 4.5)
+    ((4.0, 9.0), (4.0, 1.0))
+    """
+    if change > 0:
+        return fall, rise if rise >= change + lower else min(rise, max(change - upper, 0.0))
+    return (fall if fall >= -change + upper else min(fall, max(-change - lower, 0.0))), rise
+
+
+@dataclass(frozen=True, eq=False)
+class Conclusions:
+    """How far below and above its true figure each sensitive cell could be, and which are known too well to whom."""
+
+    fall: np.ndarray
+    rise: np.ndarray
+    unsafe: np.ndarray
+    insider: tuple[tuple[int, int], ...]
+
+
+def too_well_known(problem: AdjustmentProblem, change: np.ndarray) -> np.ndarray:
+    """The sensitive cells that could be computed too closely."""
+    found = conclusions(problem, change)
+    return np.union1d(found.unsafe, [cell for cell, _ in found.insider]).astype(np.int64)
+
+
+def conclusions(problem: AdjustmentProblem, change: np.ndarray) -> Conclusions:
+    """What follows for every sensitive cell."""
+    protect = problem.protect
+    view = _View(problem, change)
+    ways = _Ways(problem, change)
+    count = protect.sensitive.size
+    fall, rise = np.zeros(count), np.zeros(count)
+    unsafe, insider = [], []
+    width = protect.required_width
+    for place, cell in enumerate(protect.sensitive.tolist()):
+        lower, upper = float(protect.lower[place]), float(protect.upper[place])
+        below, above, touched = view.span(cell, _NOBODY)
+        fall[place], rise[place] = reached(float(change[cell]), lower, upper, below, above)
+        if not _enough(fall[place], rise[place], lower, upper, float(width[place])):
+            unsafe.append(cell)
+            continue
+        aims = _aims(float(change[cell]), lower, upper, float(width[place]))
+        for number, known in enumerate(protect.insiders):
+            if cell in known or not touched[known].any() or ways.both(cell, known, aims):
+                continue
+            ends = reached(float(change[cell]), lower, upper, *view.span(cell, known)[:2])
+            asked = [
+                protect.need_against(cell, kind, need, number)
+                for kind, need in ((DOWN, lower), (UP, upper), (WIDTH, float(width[place])))
+            ]
+            if not _enough(*ends, *asked):
+                insider.append((cell, number))
+    return Conclusions(fall, rise, np.array(unsafe, dtype=np.int64), tuple(insider))
+
+
+def _enough(fall: float, rise: float, lower: float, upper: float, width: float) -> bool:
+    return fall >= _SHARE * lower and rise >= _SHARE * upper and fall + rise >= _SHARE * width
+
+
+class _View:
+    """The true tables that person holds possible, as one resident linear programme in differences from the true one."""
+
+    def __init__(self, problem: AdjustmentProblem, change: np.ndarray) -> None:
+        self._fall, self._rise = possible(problem, change)
+        self._own = problem.protect.down, problem.protect.up
+        sizes = np.abs(problem.table.values[problem.table.values != 0])
+        self._unit = float(np.median(sizes)) / 128.0 if sizes.size else 1.0
+        matrix = problem.table.matrix
+        right = np.zeros(problem.table.relations)
+        model = programme(
+            np.zeros(problem.table.cells),
+            -self._fall / self._unit,
+            self._rise / self._unit,
+            (matrix.indptr, matrix.indices, matrix.data),
+            right,
+            right,
+        )
+        self._solver: Any = quiet_highs(model, presolve="off", simplex_strategy=PRIMAL)
+
+    def span(self, cell: int, known: np.ndarray) -> tuple[float, float, np.ndarray]:
+        """How far a cell can fall and rise while whoever looks knows some cells, and which cells move along."""
+        if known.size:
+            self._set(known, np.zeros(known.size), np.zeros(known.size))
+        own = np.array([cell])
+        self._set(own, -self._own[0][own], self._own[1][own])
+        ends, touched = [], np.zeros(self._fall.size, dtype=bool)
+        for sign in (1.0, -1.0):
+            self._solver.changeColCost(cell, sign)
+            self._solver.run()
+            status = self._solver.modelStatusToString(self._solver.getModelStatus())
+            moved = np.array(self._solver.getSolution().col_value)
+            endless = status in ("Unbounded", "Primal infeasible or unbounded")
+            ends.append(np.inf if endless else abs(float(moved[cell])) * self._unit)
+            touched |= (np.abs(moved) > 1e-9) | endless
+            self._solver.changeColCost(cell, 0.0)
+        for cells in (own, known):
+            if cells.size:
+                self._set(cells, -self._fall[cells], self._rise[cells])
+        return ends[0], ends[1], touched
+
+    def _set(self, cells: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+        index = cells.astype(np.int32)
+        self._solver.changeColsBounds(cells.size, index, low / self._unit, high / self._unit)
+
+
+def _aims(change: float, lower: float, upper: float, width: float) -> tuple[float, float] | None:
+    """So far a cell has to fall and rise to be uncertain enough; ``None`` where its width asks for more than both levels.
+
+    Between the published figure less one level and more the other it cannot be, so that it has to go beyond that.
+    """
+    if width > lower + upper:
+        return None
+    if change > 0:
+        return lower, upper if upper <= change - upper else max(upper, change + lower)
+    return lower if lower <= -change - lower else max(lower, -change + upper), upper
+
+
+class _Ways:
+    """Ways in which a cell can fall or rise as far as it must, each moving as little else as possible.
+
+    One that moves no cell of somebody is a way for whoever knows those cells: most insiders need no programme of their own.
+    """
+
+    def __init__(self, problem: AdjustmentProblem, change: np.ndarray) -> None:
+        self._fall, self._rise = possible(problem, change)
+        self._own = problem.protect.down, problem.protect.up
+        sizes = np.abs(problem.table.values[problem.table.values != 0])
+        self._unit = float(np.median(sizes)) / 128.0 if sizes.size else 1.0
+        matrix = problem.table.matrix.tocsc()
+        right = np.zeros(problem.table.relations)
+        self._size = problem.table.cells
+        # A column for each cell that rises, and one for each that falls.
+        starts = np.concatenate([matrix.indptr, matrix.indptr[1:] + matrix.nnz])
+        model = programme(
+            np.ones(2 * self._size),
+            np.zeros(2 * self._size),
+            np.concatenate([self._rise, self._fall]) / self._unit,
+            (starts, np.tile(matrix.indices, 2), np.concatenate([matrix.data, -matrix.data])),
+            right,
+            right,
+            by="columns",
+        )
+        self._solver: Any = quiet_highs(model, presolve="off")
+        self._cell = -1
+        self._known: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+
+    def both(self, cell: int, known: np.ndarray, aims: tuple[float, float] | None) -> bool:
+        """Whether ways both down and up are found for somebody who knows some cells."""
+        if aims is None:
+            return False
+        if cell != self._cell:
+            self._cell, self._known = cell, ([], [])
+        return all(self._way(side, known, aim) for side, aim in enumerate(aims))
+
+    def _way(self, side: int, known: np.ndarray, aim: float) -> bool:
+        if any(not moved[known].any() for moved in self._known[side]):
+            return True
+        if aim > self._own[side][self._cell]:
+            return False
+        falls, rises = self._cell + self._size, self._cell
+        own, other = (falls, rises) if side == 0 else (rises, falls)
+        shut = np.concatenate([known, known + self._size])
+        self._bounds(shut, np.zeros(shut.size), np.zeros(shut.size))
+        self._bounds(np.array([own]), np.array([aim]), np.array([aim]))
+        self._bounds(np.array([other]), np.zeros(1), np.zeros(1))
+        self._solver.run()
+        found = is_optimal(self._solver)
+        if found:
+            values = np.array(self._solver.getSolution().col_value)
+            self._known[side].append((values[: self._size] > 1e-9) | (values[self._size :] > 1e-9))
+        every = np.concatenate([self._rise, self._fall])
+        for places in (shut, np.array([own, other])):
+            self._bounds(places, np.zeros(places.size), every[places])
+        return found
+
+    def _bounds(self, places: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+        index = places.astype(np.int32)
+        self._solver.changeColsBounds(places.size, index, low / self._unit, high / self._unit)

@@ -1,0 +1,91 @@
+"""Adjustment with many sensitive cells: directions from the relaxation of the integer programme, then turned one by one.
+
+With its directions an adjustment is a linear programme, which is solved again from where it was when one direction changes. The
+relaxation is a bound on all adjustments.
+"""
+
+import numpy as np
+
+from shoal.errors import Infeasible, parameter
+from shoal.search.budget import StopReason
+from shoal.search.linear_programmes import is_optimal, quiet_highs
+from shoal.search.options import NoOptions
+from shoal.search.solver import Given, solver
+from shoal.tables.rounding.adjustment.attack import too_well_known
+from shoal.tables.rounding.adjustment.directions import Directions
+from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
+from shoal.tables.rounding.adjustment.solution import Adjustment
+
+_USUAL = 2000
+
+
+@solver(NoOptions)
+def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjustment:
+    """Round the relaxation, then turn directions as long as it helps and the budget lasts."""
+    run = given.run(_USUAL)
+    directions = Directions.of(problem)
+    relaxed = quiet_highs(directions.model(relaxed=True))
+    relaxed.run()
+    if not is_optimal(relaxed):
+        raise Infeasible(why(problem, np.empty(0, dtype=np.int64)))
+    bound = float(relaxed.getInfo().objective_function_value)
+    rises, change = _first(problem, directions, np.array(relaxed.getSolution().col_value), given)
+    cost = problem.cost(change)
+    run.report(cost, bound=min(bound, cost))
+    order = given.seeds.child("order").generator().permutation(problem.size)
+    stale, place = 0, 0
+    while stale < problem.size and not run.stopped:
+        cell = order[place % problem.size]
+        place, stale = place + 1, stale + 1
+        if not (problem.can_fall if rises[cell] else problem.can_rise)[cell]:
+            continue
+        run.spend()
+        turned = rises.copy()
+        turned[cell] = not turned[cell]
+        other = directions.change(turned)
+        if other is None or problem.cost(other) >= cost * (1.0 - 1e-9) or too_well_known(problem, other).size:
+            continue
+        rises, change, cost, stale = turned, other, problem.cost(other), 0
+        run.report(cost, bound=min(bound, cost))
+    optimal = cost <= bound + 1e-9 * max(1.0, cost)
+    if optimal:
+        run.finish(StopReason.OPTIMAL)
+    elif not run.stopped:
+        run.finish(StopReason.ITERATIONS)
+    bound = cost if optimal else min(bound, cost)
+    return Adjustment(value=cost, bound=bound, optimal=optimal, change=change, **run.closing())
+
+
+def _first(
+    problem: AdjustmentProblem, directions: Directions, values: np.ndarray, given: Given
+) -> tuple[np.ndarray, np.ndarray]:
+    """Some safe adjustment: the relaxation rounded, or else directions by chance."""
+    random = given.seeds.child("first").generator()
+    part = values[2 * directions.cells.size :]
+    known = np.empty(0, dtype=np.int64)
+    for turn in range(200):
+        rises = part > 0.5 if turn == 0 else random.random(problem.size) < (part if turn < 20 else 0.5)
+        rises = np.where(problem.can_rise & problem.can_fall, rises, problem.can_rise)
+        change = directions.change(rises)
+        if change is None:
+            continue
+        known = too_well_known(problem, change)
+        if not known.size:
+            return rises, change
+    raise Infeasible(why(problem, known))
+
+
+def why(problem: AdjustmentProblem, known: np.ndarray) -> str:
+    """Why there is no adjustment, as far as that is known, and what may help."""
+    help_ = [f"a larger {parameter('limit')}"] if problem.limit is not None else []
+    if not problem.movable[problem.table.values != 0].all():
+        help_.append(f"totals that move (without {parameter('keep_totals')})")
+    advice = (
+        f"; try {' or '.join(help_)}"
+        if help_
+        else "; there is too little beside the sensitive cells that could move"
+    )
+    if known.size:
+        cell = problem.table.name(int(known[0]))
+        return f"the cell {cell} could be computed too closely from every adjustment that was found{advice}"
+    return f"no adjustment moves every sensitive cell as far as it must and still adds up{advice}"

@@ -1,0 +1,91 @@
+"""How an adjusted table is told; its report is for internal use, since it speaks of the true figures."""
+
+from typing import TYPE_CHECKING, Any
+
+from shoal.operation import Rows
+from shoal.report.definitions import told
+from shoal.report.making import Assurances
+from shoal.report.page import Page
+from shoal.tables.rounding.adjustment.definitions import ADJUSTMENT
+from shoal.tables.rounding.assurances import assured, reached_in_words
+from shoal.tables.rounding.controlled_rounding.report import glimpse as glimpse
+from shoal.tables.rounding.pages import changed_page
+
+if TYPE_CHECKING:
+    from shoal.tables.rounding.adjustment.api import AdjustedTable
+    from shoal.tables.rounding.changed_operation import Changed
+
+#: What its figures mean.
+DEFINITIONS = ADJUSTMENT
+_FIRST = (
+    "sensitive",
+    "changed",
+    "mean_change",
+    "largest_change",
+    "mean_change_percent",
+    "cost",
+    "bound",
+    "gap_percent",
+    "safe",
+)
+_LAST = ("doubtful_if_bounded",)
+
+
+def figures(result: "Changed", settings: object) -> dict[str, Any]:
+    """The figures of the adjustment."""
+    found = result.found.to_dict()
+    return {**found, "warnings": [*result.table.warnings, *found["warnings"]]}
+
+
+def facts(result: "Changed", settings: object) -> list[tuple[str, Any]]:
+    """What a person wants to know first."""
+    return _facts(result.found)
+
+
+def _facts(found: "AdjustedTable") -> list[tuple[str, Any]]:
+    known = found.to_dict()
+    return [
+        ("method", known["method"]),
+        *told(ADJUSTMENT, known, _FIRST),
+        *([("proved optimal", "yes")] if known["optimal"] else []),
+        *reached_in_words(found.audit),
+        *told(ADJUSTMENT, known, _LAST),
+        ("protected against", found.attacker),
+        ("randomness", "a secret" if found.for_release else "a seed: not for release"),
+    ]
+
+
+def tables(result: "Changed", settings: object) -> list[Rows]:
+    """None: the intervals are in their file."""
+    return []
+
+
+def page(result: "Changed", settings: object) -> Page:
+    """The report."""
+    return adjustment_page(result.found)
+
+
+def adjustment_page(found: "AdjustedTable") -> Page:
+    """What was moved, how near to the least possible it is, and what can be computed from it."""
+    return changed_page(
+        "Controlled tabular adjustment",
+        found,
+        _facts(found),
+        [
+            ("method", found.method),
+            ("weights", found.weights),
+            ("stopped by", str(found.solution.stopped_by)),
+            ("work", found.solution.work),
+        ],
+        "fractions, and linear programmes that share no code with the search",
+    )
+
+
+def of_adjustment(found: "AdjustedTable") -> Assurances:
+    """What it says of singling out, linking and inference."""
+    return assured(found, "adjusted")
+
+
+def assurances(result: "Changed", settings: object = None) -> Assurances:
+    """The same of a run."""
+    return of_adjustment(result.found)

@@ -1,0 +1,287 @@
+"""True tables from which an adjusted one may have come, found to show that no sensitive cell is known too well.
+
+Part of the check: nothing here is shared with the search or with the audit it uses. A table counts only after it was looked at
+cell by cell; how it was found does not matter. Whoever sees the adjusted table knows the relations, the bounds, which cells are
+sensitive and that each was moved by its levels at least, how far others may have moved, and perhaps some cells.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
+
+_ENOUGH = 1.0 - 1e-7
+_OFF = 1e-6
+_NOBODY = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something that must be possible: the cell differs from its true figure by one of ``spans``, each from low to high."""
+
+    cell: int
+    spans: tuple[tuple[float, float], ...]
+    rising: bool
+
+
+class Possible:
+    """Differences from the true table that somebody holds possible who sees the adjusted one."""
+
+    def __init__(self, problem: AdjustmentProblem, change: np.ndarray) -> None:
+        self._problem, self._change = problem, change
+        protect = problem.protect
+        self._sensitive = protect.sensitive.tolist()
+        self._levels = {
+            cell: (float(lower), float(upper))
+            for cell, lower, upper in zip(self._sensitive, protect.lower, protect.upper, strict=True)
+        }
+        self.low, self.high = self._bounds()
+        sizes = np.abs(problem.table.values[problem.table.values != 0])
+        # Tolerances of the solver are absolute; whole numbers are left as they are.
+        self._unit = 1.0 if problem.whole or not sizes.size else float(np.median(sizes)) / 100.0
+        self._own_low, self._own_high = self.low.copy(), self.high.copy()
+        for cell, (lower, upper) in self._levels.items():
+            # The others of the sensitive cells stay on the side that they came from.
+            if change[cell] > 0:
+                self.high[cell] = min(self.high[cell], max(change[cell] - upper, 0.0))
+            else:
+                self.low[cell] = max(self.low[cell], -max(-change[cell] - lower, 0.0))
+        self._widths = dict(zip(self._sensitive, protect.required_width.tolist(), strict=True))
+        self._found: list[tuple[set[tuple[int, bool]], np.ndarray]] = []
+        self._solver: Any = None
+
+    def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """How far below and above its true figure each cell may be by itself."""
+        problem, protect = self._problem, self._problem.protect
+        values, seen = problem.table.values, problem.table.values + self._change
+        low, high = protect.low.astype(float), protect.high.astype(float)
+        others = np.ones(values.size, dtype=bool)
+        others[protect.sensitive] = False
+        if problem.limit is not None:
+            one, two = seen / (1.0 + problem.limit), seen / (1.0 - problem.limit)
+            least, most = np.minimum(one, two), np.maximum(one, two)
+            if problem.unit is not None:
+                least = np.ceil(least / problem.unit - 1e-9) * problem.unit
+                most = np.floor(most / problem.unit + 1e-9) * problem.unit
+            low = np.where(others, np.fmax(low, least), low)
+            high = np.where(others, np.fmin(high, most), high)
+        known = ~problem.movable | (others & (seen == 0))
+        low, high = np.where(known, values, low), np.where(known, values, high)
+        below, above = np.minimum(low - values, 0.0), np.maximum(high - values, 0.0)
+        if problem.whole:
+            below, above = np.ceil(below - 1e-9), np.floor(above + 1e-9)
+        return below, above
+
+    def needs(self) -> list[Need]:
+        """What must be possible of the sensitive cells: to be as low, and as high, as their levels ask."""
+        found = []
+        for cell in self._sensitive:
+            lower, upper = self._levels[cell]
+            moved = float(self._change[cell])
+            bottom, top = float(self._own_low[cell]), float(self._own_high[cell])
+            if lower > 0:
+                spans = [(bottom, -lower)]
+                if moved <= 0:
+                    spans = [(moved + lower, -lower), (bottom, moved - upper)]
+                found.append(Need(cell, _usable(spans), rising=False))
+            if upper > 0:
+                spans = [(upper, top)]
+                if moved > 0:
+                    spans = [(upper, moved - upper), (moved + lower, top)]
+                found.append(Need(cell, _usable(spans), rising=True))
+        return found
+
+    def narrow(self, cells: Iterable[int], known: np.ndarray = _NOBODY) -> list[int]:
+        """Which of some sensitive cells have too narrow an interval, where a width is asked for beyond their levels."""
+        found = []
+        for cell in cells:
+            width = self._widths[cell]
+            if width > sum(self._levels[cell]) * (1.0 + 1e-9):
+                least, most = self.span(cell, known)
+                if most - least < width * (1.0 - _OFF):
+                    found.append(cell)
+        return found
+
+    def closer(self, cell: int, rest: float, known: np.ndarray) -> bool:
+        """Whether somebody who gives all but ``rest`` of a sensitive cell knows it closer than that rest and its levels allow."""
+        lower, upper = self._levels[cell]
+        least, most = self.span(cell, known)
+        wide = min(self._widths[cell], upper + rest)
+        return -least < min(lower, rest) * (1.0 - _OFF) or most - least < wide * (1.0 - _OFF)
+
+    def span(self, cell: int, known: np.ndarray) -> tuple[float, float]:
+        """The least and the most a sensitive cell can differ by."""
+        lower, upper = self._levels[cell]
+        moved = float(self._change[cell])
+        pieces = [(float(self.low[cell]), float(self.high[cell]))]
+        if moved > 0:
+            pieces.append((moved + lower, float(self._own_high[cell])))
+        else:
+            pieces.append((float(self._own_low[cell]), moved - upper))
+        ends = [0.0]
+        for low, high in pieces:
+            if low > high:
+                continue
+            for sign in (1.0, -1.0):
+                end = self._furthest(cell, low, high, sign, known)
+                if end is not None:
+                    ends.append(end)
+        return min(ends), max(ends)
+
+    def failing(self, needs: list[Need], known: np.ndarray = _NOBODY) -> list[Need]:
+        """The needs for which no table is found; many are tried at once, and halves of them where that fails."""
+        number = {cell: place for place, cell in enumerate(self._sensitive)}
+        needs = [need for need in needs if not self._met_without(need, known)]
+        # Where one cell rises the next falls, so that totals need not move far; every cell is in a group once.
+        mixed = [
+            [need for need in needs if (number[need.cell] % 2 == turn) == need.rising] for turn in (0, 1)
+        ]
+        failed: list[Need] = []
+        pending = [group for group in mixed if group]
+        while pending:
+            group = pending.pop()
+            if self._shown(group, known):
+                continue
+            if len(group) == 1:
+                failed.append(group[0])
+            else:
+                pending += [group[: len(group) // 2], group[len(group) // 2 :]]
+        return failed
+
+    def _met_without(self, need: Need, known: np.ndarray) -> bool:
+        """Whether a table that was found already meets the need and leaves the known cells as they are."""
+        return any(
+            (need.cell, need.rising) in met and not np.isin(known, moved).any() for met, moved in self._found
+        )
+
+    def _shown(self, group: list[Need], known: np.ndarray) -> bool:
+        """Whether one table meets all needs of a group; a single one is tried in all its spans."""
+        if any(not need.spans for need in group):
+            return False
+        choices = (
+            [[span] for span in group[0].spans] if len(group) == 1 else [[need.spans[0] for need in group]]
+        )
+        for spans in choices:
+            found = self._witness([need.cell for need in group], spans, known)
+            if found is not None:
+                met = {(need.cell, need.rising) for need in group}
+                self._found.append((met, np.flatnonzero(np.abs(found) > 1e-9 * self._unit)))
+                return True
+        return False
+
+    def _witness(
+        self, cells: list[int], spans: list[tuple[float, float]], known: np.ndarray
+    ) -> np.ndarray | None:
+        """Differences in which the cells lie in their spans, looked at one by one; ``None`` if there are none."""
+        solver = self._programme()
+        low, high = np.array(spans).T
+        if self._problem.whole:
+            low, high = np.ceil(low - 1e-9), np.floor(high + 1e-9)
+            if (low > high).any():
+                return None
+        self._set(np.array(cells), low, high)
+        self._set(known, np.zeros(known.size), np.zeros(known.size))
+        solver.run()
+        ended = str(solver.modelStatusToString(solver.getModelStatus()))
+        found = None
+        if ended == "Optimal":
+            values = np.array(solver.getSolution().col_value) * self._unit
+            found = values[: self.low.size] - values[self.low.size :]
+        own = np.array(cells)
+        self._set(own, self.low[own], self.high[own])
+        self._set(known, self.low[known], self.high[known])
+        return None if found is None or not self._holds(found, known) else found
+
+    def _furthest(self, cell: int, low: float, high: float, sign: float, known: np.ndarray) -> float | None:
+        """The end of a piece that the cell can reach, by one programme."""
+        solver, size = self._programme(), self.low.size
+        own = np.array([cell])
+        self._set(own, np.array([low]), np.array([high]))
+        self._set(known, np.zeros(known.size), np.zeros(known.size))
+        every = np.arange(2 * size, dtype=np.int32)
+        goal = np.zeros(2 * size)
+        goal[cell], goal[size + cell] = sign, -sign
+        solver.changeColsCost(2 * size, every, goal)
+        solver.run()
+        ended = str(solver.modelStatusToString(solver.getModelStatus()))
+        values = np.array(solver.getSolution().col_value) * self._unit
+        solver.changeColsCost(2 * size, every, np.ones(2 * size))
+        self._set(own, self.low[own], self.high[own])
+        self._set(known, self.low[known], self.high[known])
+        if ended != "Optimal":
+            endless = ended in ("Unbounded", "Primal infeasible or unbounded")
+            return (np.inf if sign < 0 else -np.inf) if endless else None
+        found = values[:size] - values[size:]
+        return float(found[cell]) if self._holds(found, known) else None
+
+    def _holds(self, found: np.ndarray, known: np.ndarray) -> bool:
+        """Whether these differences are possible: every relation, every bound, and no sensitive cell nearer than its levels."""
+        table = self._problem.table
+        sizes = np.abs(table.matrix) @ np.abs(found)
+        if (np.abs(table.matrix @ found) > _OFF * np.maximum(sizes, self._unit)).any():
+            return False
+        near = _OFF * np.maximum(np.abs(found), self._unit)
+        inside = (found >= self._own_low - near) & (found <= self._own_high + near)
+        if not inside.all() or (np.abs(found[known]) > near[known]).any():
+            return False
+        if self._problem.whole and (np.abs(found - np.rint(found)) > 1e-5).any():
+            return False
+        for cell, (lower, upper) in self._levels.items():
+            away = float(self._change[cell]) - float(found[cell])
+            if not (away >= upper - near[cell] or -away >= lower - near[cell]):
+                return False
+        return True
+
+    def _programme(self) -> Any:
+        """Rises and falls of all cells with the least sum, as one resident programme."""
+        if self._solver is not None:
+            return self._solver
+        import highspy
+        from scipy.sparse import csr_matrix, hstack
+
+        table, size = self._problem.table, self.low.size
+        plain = csr_matrix(table.matrix)
+        rows = hstack([plain, -plain], format="csr")
+        model = highspy.HighsLp()
+        model.num_col_, model.num_row_ = 2 * size, rows.shape[0]
+        model.col_cost_ = np.ones(2 * size)
+        model.col_lower_ = np.zeros(2 * size)
+        model.col_upper_ = np.concatenate([self.high, -self.low]) / self._unit
+        model.row_lower_ = model.row_upper_ = np.zeros(rows.shape[0])
+        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = (
+            rows.indptr,
+            rows.indices,
+            rows.data,
+        )
+        if self._problem.whole and table.network is None:
+            model.integrality_ = [highspy.HighsVarType.kInteger] * (2 * size)
+        solver = highspy.Highs()
+        for option, value in {"output_flag": False, "threads": 1}.items():
+            solver.setOptionValue(option, value)
+        solver.passModel(model)
+        self._solver = solver
+        return solver
+
+    def _set(self, cells: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+        """Let cells differ by so much; what has to rise does not fall, and the other way round."""
+        if not cells.size:
+            return
+        size = self.low.size
+        rises = np.stack([np.maximum(low, 0.0), np.maximum(high, 0.0)]) / self._unit
+        falls = np.stack([np.maximum(-high, 0.0), np.maximum(-low, 0.0)]) / self._unit
+        self._solver.changeColsBounds(cells.size, cells.astype(np.int32), rises[0], rises[1])
+        self._solver.changeColsBounds(cells.size, (cells + size).astype(np.int32), falls[0], falls[1])
+
+
+def _usable(spans: list[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+    """The spans that are not turned round; needs are a little smaller than they are, by rounding errors."""
+    found = []
+    for low, high in spans:
+        least, most = low * _ENOUGH if low > 0 else low, high * _ENOUGH if high < 0 else high
+        if least <= most:
+            found.append((least, most))
+    return tuple(found)

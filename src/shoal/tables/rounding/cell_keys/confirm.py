@@ -1,0 +1,22 @@
+"""Whether a published file has the counts that the keys of the records make, as somebody checks who was not there."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from shoal.operation import Workplace
+from shoal.tables.rounding.cell_keys.operation import run
+from shoal.tables.rounding.cell_keys.settings import PerturbTableSettings
+from shoal.tables.rounding.changed_tables import figures_by_name
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def confirm(
+    settings: PerturbTableSettings, place: Workplace, frame: "pl.DataFrame", stated: Mapping[str, Any]
+) -> None:
+    """Raise ``AssertionError`` unless the counts are those that are drawn again from the secret, and checked again."""
+    found = run(settings, place).found
+    read = figures_by_name(found.tabulation.table, frame)
+    assert (read == found.values).all(), "a count is not what its records make of it"
+    assert found.audit.safe == stated["safe"], "it is not as safe as was stated"

@@ -1,0 +1,85 @@
+"""Record keys and cell keys: a record has one number in every table, and a cell the sum of those of its records."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import InputError, first_record
+from shoal.search.secrets import Secret
+
+#: Keys are whole numbers below this: sums of them wrap around exactly.
+KEYS = 2**53
+
+
+def record_keys(records: Sequence[Any], secret: Secret) -> np.ndarray:
+    """The key of each record from the secret and what the record is known by; permanent as long as the secret is kept."""
+    who = np.array([_identity(record) for record in records], dtype=np.uint64)
+    draws = secret.draws("record keys").uniforms(who)
+    return (draws * KEYS).astype(np.uint64)
+
+
+def _identity(record: Any) -> int:
+    return int.from_bytes(
+        blake2b(repr(record).encode(), digest_size=8, person=b"shoal record").digest(), "little"
+    )
+
+
+def known_by_column(values: Iterable[Any], name: str) -> list[str]:
+    """What records are known by, from a column that tells them apart."""
+    texts = [_text(value) for value in values]
+    missing = [place for place, text in enumerate(texts) if not text]
+    if missing:
+        raise InputError(
+            f"column '{name}' does not tell all records apart: {first_record(missing)} has no value"
+        )
+    times = Counter(texts)
+    again = [place for place, text in enumerate(texts) if times[text] > 1]
+    if again:
+        raise InputError(
+            f"column '{name}' does not tell the records apart: {first_record(again)} share their values"
+        )
+    return texts
+
+
+def _text(value: Any) -> str:
+    """A number is the same record whether it was read as a whole number or not, as where another record has none."""
+    if value is None or value != value:
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def known_by_values(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """What records are known by where no column tells them apart: all values, and for equal ones how many came before."""
+    seen: Counter[tuple[Any, ...]] = Counter()
+    found = []
+    for row in rows:
+        texts = tuple("" if value is None else str(value) for value in row)
+        found.append((*texts, seen[texts]))
+        seen[texts] += 1
+    return found
+
+
+def cell_keys(starts: np.ndarray, records: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """The sum of the keys of each cell's records, wrapped around."""
+    sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(keys[records], dtype=np.uint64)])
+    found: np.ndarray = (sums[starts[1:]] - sums[starts[:-1]]) & np.uint64(KEYS - 1)
+    return found
+
+
+def perturbed(counts: np.ndarray, keys: np.ndarray, chances: np.ndarray) -> np.ndarray:
+    """The published counts: of each row of chances the change at which its running sum passes the cell's key."""
+    wide = (chances.shape[1] - 1) // 2
+    sums = np.cumsum(chances, axis=1)
+    rows = np.minimum(counts, chances.shape[0] - 1)
+    place = keys.astype(np.float64) / KEYS
+    found = np.empty(counts.size, dtype=np.int64)
+    for row in np.unique(rows):
+        mine = rows == row
+        at = np.searchsorted(sums[row], place[mine], side="right")
+        # The running sum of the last possible change may fall short of 1 by a rounding error.
+        last = int(np.flatnonzero(chances[row] > 0)[-1])
+        found[mine] = counts[mine] + np.minimum(at, last) - wide
+    return found

@@ -1,0 +1,79 @@
+"""How a perturbed table of counts is told; its report is for internal use, since it speaks of the true counts."""
+
+from typing import TYPE_CHECKING, Any
+
+from shoal.operation import Rows
+from shoal.report.definitions import told
+from shoal.report.making import Assurances
+from shoal.report.page import Page
+from shoal.tables.rounding.assurances import assured, reached_in_words
+from shoal.tables.rounding.cell_keys.definitions import CELL_KEYS
+from shoal.tables.rounding.pages import changed_page
+
+if TYPE_CHECKING:
+    from shoal.tables.rounding.cell_keys.api import PerturbedTable
+    from shoal.tables.rounding.cell_keys.operation import PerturbedCounts
+
+#: What its figures mean.
+DEFINITIONS = CELL_KEYS
+
+
+def figures(result: "PerturbedCounts", settings: object) -> dict[str, Any]:
+    """The figures of the perturbed table."""
+    return result.found.to_dict()
+
+
+def facts(result: "PerturbedCounts", settings: object) -> list[tuple[str, Any]]:
+    """What a person wants to know first."""
+    return _facts(result.found)
+
+
+def _facts(found: "PerturbedTable") -> list[tuple[str, Any]]:
+    return [
+        *told(CELL_KEYS, found.to_dict(), CELL_KEYS),
+        *reached_in_words(found.audit),
+        ("protected against", found.attacker),
+        ("keys", "from a secret" if found.for_release else "from a seed: not for release"),
+    ]
+
+
+def tables(result: "PerturbedCounts", settings: object) -> list[Rows]:
+    """None: chances and intervals are in their files."""
+    return []
+
+
+def page(result: "PerturbedCounts", settings: object) -> Page:
+    """The report."""
+    return keys_page(result.found)
+
+
+def keys_page(found: "PerturbedTable") -> Page:
+    """What changed, with which chances, and what can be computed from it."""
+    return changed_page(
+        "Counts perturbed by cell keys",
+        found,
+        _facts(found),
+        [
+            ("largest change", found.problem.deviation),
+            ("variance asked for", found.problem.variance),
+            ("no counts from 1 to", found.problem.small),
+        ],
+        "every count again from the records with whole numbers, and the perturbation table by its sums",
+    )
+
+
+def of_keys(found: "PerturbedTable") -> Assurances:
+    """What it says of singling out, linking and inference."""
+    said = assured(found, "perturbed")
+    if found.sure is None:
+        return said
+    sure = (
+        f" Somebody who knows how many cells have which count would hold the true count of a sensitive cell for right with a "
+        f"probability of {found.sure.mean:.3g} on average and {found.sure.largest:.3g} at most."
+    )
+    return Assurances(said.attacker, said.singling_out, said.linking, said.inference + sure)
+
+
+def assurances(result: "PerturbedCounts", settings: object = None) -> Assurances:
+    """The same of a run."""
+    return of_keys(result.found)

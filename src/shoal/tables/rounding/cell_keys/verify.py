@@ -1,0 +1,95 @@
+"""The independent check of a perturbed table: the perturbation table by its sums, and every cell again from the records.
+
+Keys are added record by record with Python's own whole numbers, and chances in fractions; nothing is shared with what makes them.
+"""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from shoal.tables.rounding.cell_keys.problem import DesignProblem
+from shoal.tables.rounding.cell_keys.solution import PerturbationTable
+
+
+def verify_design(problem: DesignProblem, design: PerturbationTable) -> None:
+    """Raise ``AssertionError`` unless every row of chances is one, without bias, within its limits and of its variance."""
+    wide = problem.deviation
+    changes = np.arange(-wide, wide + 1)
+    assert design.chances.shape == (problem.rows, 2 * wide + 1), "the perturbation table has another size"
+    assert (design.chances >= 0).all(), "a chance is negative"
+    assert design.chances[0, wide] == 1.0, "a count of 0 may change"
+    entropy = 0.0
+    for count, row in enumerate(design.chances):
+        assert abs(row.sum() - 1.0) < 1e-9, f"the chances of {count} do not add up to 1"
+        assert abs(float(row @ changes)) < 1e-7, f"the changes of {count} have a bias"
+        published = count + changes[row > 0]
+        assert (published >= 0).all(), f"{count} may become negative"
+        assert count == 0 or not ((published >= 1) & (published <= problem.small)).any(), (
+            f"{count} may become small"
+        )
+        variance = float(row @ changes**2)
+        entropy -= float((row[row > 0] * np.log2(row[row > 0])).sum())
+        if count and abs(variance - problem.variance) > 1e-6:
+            _expect_nearest(problem, count, variance)
+    assert abs(entropy - design.value) < 1e-6, "the entropy is another"
+    assert design.bound is None or design.bound >= entropy - 1e-9, "the bound is below the entropy"
+
+
+def _expect_nearest(problem: DesignProblem, count: int, variance: float) -> None:
+    """The variance is the least or the largest there is without bias: that of two changes next to 0, or of the two furthest."""
+    allowed = [
+        d
+        for d in range(-problem.deviation, problem.deviation + 1)
+        if count + d == 0 or count + d > problem.small
+    ]
+    allowed = [d for d in allowed if count + d >= 0]
+    below, above = [d for d in allowed if d <= 0], [d for d in allowed if d >= 0]
+    least = 0.0 if 0 in allowed else min(-a * b for a in below for b in above)
+    largest = max(-a * b for a in below for b in above)
+    wanted = least if problem.variance < least else largest
+    assert abs(variance - wanted) < 1e-6, f"the variance of {count} could be nearer to what was asked"
+
+
+def verify_table(
+    cells: Mapping[str, Sequence[Any]],
+    lineages: Mapping[str, Mapping[str, Sequence[str]]],
+    records: Sequence[tuple[str, ...]],
+    keys: Sequence[int],
+    design: PerturbationTable,
+    published: Sequence[int],
+) -> None:
+    """Raise ``AssertionError`` unless every published count is what the keys of its records make of it.
+
+    ``cells`` are the coordinates of the cells, ``lineages`` name for each code of a dimension all that contain it, and
+    ``records`` are the codes of each record.
+    """
+    names = list(cells)
+    counts: dict[tuple[str, ...], int] = {}
+    sums: dict[tuple[str, ...], int] = {}
+    for codes, key in zip(records, keys, strict=True):
+        for cell in product(*(lineages[name][code] for name, code in zip(names, codes, strict=True))):
+            counts[cell] = counts.get(cell, 0) + 1
+            sums[cell] = sums.get(cell, 0) + int(key)
+    chances = [[Fraction(float(chance)) for chance in row] for row in design.chances]
+    for number, cell in enumerate(zip(*(map(str, cells[name]) for name in names), strict=True)):
+        count = counts.get(cell, 0)
+        row = chances[min(count, len(chances) - 1)]
+        place, running, change = Fraction(sums.get(cell, 0) % 2**53, 2**53), Fraction(0), 0
+        possible = [d for d, chance in enumerate(row) if chance > 0]
+        for change in possible:
+            running += row[change]
+            if place < running - Fraction(1, 10**12):
+                break
+        # Where a key lies at the very border of two changes, either is right.
+        borders = {change - design.deviation}
+        if abs(place - running) < Fraction(1, 10**9) and change != possible[-1]:
+            borders.add(possible[possible.index(change) + 1] - design.deviation)
+        before = running - row[change]
+        if abs(place - before) < Fraction(1, 10**9) and change != possible[0]:
+            borders.add(possible[possible.index(change) - 1] - design.deviation)
+        assert int(published[number]) - count in borders, (
+            f"cell number {number + 1} is not what its records make of it"
+        )

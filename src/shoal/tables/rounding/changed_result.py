@@ -1,0 +1,75 @@
+"""What every result with changed figures tells that was searched for: cost, bound, what goes out, and whose randomness it is."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from shoal.report.glance import Glance
+from shoal.tables.rounding.changed_tables import changed_frame
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+
+    from shoal.search import Solution
+    from shoal.search.secrets import Secret
+    from shoal.tables.safety.audit import Audit
+
+
+class ChangedTable(Glance):
+    """The common part of a rounded and of an adjusted table."""
+
+    problem: Any
+    solution: "Solution"
+    audit: "Audit"
+    secret: "Secret"
+
+    @cached_property
+    def values(self) -> "np.ndarray":
+        """The published figures."""
+        raise NotImplementedError
+
+    @property
+    def cost(self) -> float:
+        """How far the figures are from where they should be, summed as the problem counts it."""
+        return float(self.solution.value)
+
+    @property
+    def bound(self) -> float | None:
+        """The least that any such table costs, as far as it was proved."""
+        return None if self.solution.bound is None else float(self.solution.bound)
+
+    @property
+    def gap_percent(self) -> float | None:
+        """How far the cost may be above the best possible, in percent of the cost."""
+        if self.bound is None:
+            return None
+        return 100.0 * (self.cost - self.bound) / self.cost if self.cost > 0 else 0.0
+
+    @property
+    def for_release(self) -> bool:
+        """Whether the randomness came from a secret and not from a seed that can be guessed."""
+        return not self.secret.of_study
+
+    @property
+    def published(self) -> "pl.DataFrame":
+        """The table as it may be published."""
+        return changed_frame(self.problem.table, self.values)
+
+    def _searched(self) -> dict[str, Any]:
+        """Cost, bound and verdict."""
+        return {
+            "cost": self.cost,
+            "bound": self.bound,
+            "gap_percent": self.gap_percent,
+            "optimal": self.solution.optimal,
+            "safe": self.audit.safe,
+        }
+
+    def _ended(self) -> dict[str, Any]:
+        """How narrow intervals are, whose randomness it is, and how the search ended."""
+        return {
+            "for_release": self.for_release,
+            "stopped_by": str(self.solution.stopped_by),
+            "work": self.solution.work,
+            "seconds": round(self.solution.seconds, 3),
+        }

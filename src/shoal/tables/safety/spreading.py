@@ -1,0 +1,46 @@
+"""Published tables as one: each over the dimensions of all of them, and what all of them show."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shoal.tables.public_table import TOTAL, Key, PublicTable, Relation
+
+
+def spread_over(table: PublicTable, dimensions: tuple[str, ...]) -> PublicTable:
+    """The table with further dimensions, in which it stands at the total.
+
+    >>> spread_over(PublicTable(("a",), {("x",): 1.0}, ()), ("a", "b")).cells
+    {('x', 'total'): 1.0}
+    """
+    place = {name: number for number, name in enumerate(table.dimensions)}
+
+    def wider(key: Key) -> Key:
+        return tuple(key[place[name]] if name in place else TOTAL for name in dimensions)
+
+    relations = tuple(
+        Relation(wider(item.total), tuple(wider(part) for part in item.parts)) for item in table.relations
+    )
+    return replace(
+        table,
+        dimensions=dimensions,
+        cells={wider(key): value for key, value in table.cells.items()},
+        relations=relations,
+        bounds={wider(key): ends for key, ends in table.bounds.items()},
+    )
+
+
+def united(dimensions: tuple[str, ...], tables: Sequence[PublicTable]) -> PublicTable:
+    """What all of them show, as one table."""
+    cells: dict[Key, float | None] = {}
+    bounds: dict[Key, tuple[float, float]] = {}
+    for table in tables:
+        for key, value in table.cells.items():
+            cells[key] = value if cells.get(key) is None else cells[key]
+        for key, (low, high) in table.bounds.items():
+            before = bounds.get(key, (low, high))
+            bounds[key] = max(low, before[0]), min(high, before[1])
+    relations = tuple(dict.fromkeys(item for table in tables for item in table.relations))
+    unsure = {key: ends for key, ends in bounds.items() if cells[key] is None}
+    return PublicTable(
+        dimensions, cells, relations, slack=max(table.slack for table in tables), bounds=unsure
+    )

@@ -1,0 +1,222 @@
+"""What tables published apart give away together: linked ones as one system, those of two periods by how little changes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import InputError, parameter
+from shoal.tables.public_table import TOTAL, Key, PublicTable
+from shoal.tables.safety.changed_together import changed_together
+from shoal.tables.safety.differences import Difference, Nest, small_differences, with_differences
+from shoal.tables.safety.judging import Shown, TogetherFound, is_point, required_over, too_close, within_over
+from shoal.tables.safety.spreading import spread_over, united
+from shoal.tables.safety.two_periods import intervals_of_periods, moved_further
+from shoal.tables.safety.unions import UnionFound, UnionsFound, choices_of, small_unions
+
+
+def tables_together(
+    one: Shown,
+    two: Shown,
+    change: float | None = None,
+    *,
+    nests: Sequence[Nest] = (),
+    difference: int = 3,
+) -> TogetherFound:
+    """What two published tables give away together.
+
+    Where the cells that both show are equal, they are tables of the same data and one system. Otherwise they are of two
+    periods, and ``change`` is the share by which everybody knows that no figure changed by more. Of tables of the same data
+    ``nests`` say which areas of the one lie in areas of the other; what is left of an area may be no count below ``difference``.
+    """
+    if one.table.bounds or two.table.bounds:
+        return changed_together((one, two))
+    dimensions = tuple(dict.fromkeys(name for shown in (one, two) for name in shown.table.dimensions))
+    spread = [spread_over(shown.table, dimensions) for shown in (one, two)]
+    both = spread[0].cells.keys() & spread[1].cells.keys()
+    if not both:
+        return TogetherFound(None, "they have no cell in common")
+    common = [key for key in both if all(table.cells[key] is not None for table in spread)]
+    off = 2.0 * sum(table.slack for table in spread)
+    if any(not np.isclose(spread[0].cells[key], spread[1].cells[key], rtol=1e-9, atol=off) for key in common):  # type: ignore[arg-type]
+        found = _periods((one, two), spread, change)
+        told = "; differences of nested areas are those of tables of the same data" if nests else ""
+        return replace(found, detail=found.detail + told)
+    plain = united(dimensions, spread)
+    whole, differences = with_differences(plain, nests)
+    bounds, low = within_over((one, two), plain)
+    intervals = whole.intervals(low, bounds=bounds, of=[*plain.hidden, *(item.rest for item in differences)])
+    if intervals is None:
+        if nests and plain.intervals(low, bounds=bounds, of=[]) is not None:
+            raise InputError(
+                f"no figures fit both tables and the areas of {parameter('nested')}: does every area lie in those that it is "
+                "listed with, and in no other?"
+            )
+        return TogetherFound(None, "no figures fit both: they are of different data")
+    found = _judged((one, two), spread, [intervals, intervals], whole.cells, "as one system")
+    hides = any(table.hidden for table in spread)
+    if hides and not nests and not found.discloses and (apart := _nothing_in_common(spread, (one, two))):
+        return replace(found, discloses=None, detail=f"{apart}; {found.detail}")
+    if not nests:
+        return found
+    small = small_differences(whole, differences, intervals, difference)
+    found = _with_small(found, small, spread[0], len(differences), difference)
+    return _with_unions(found, _unions(plain, whole, nests, small, difference), spread[0], difference)
+
+
+def _nothing_in_common(tables: Sequence[PublicTable], shown: tuple[Shown, Shown]) -> str:
+    """Why two tables meet nowhere but in totals, if they do: their names may be spelled differently."""
+    both = [name for name in shown[0].table.dimensions if name in shown[1].table.dimensions]
+    if not both:
+        names = " and ".join(", ".join(item.table.dimensions) for item in shown)
+        return f"they have no dimension in common ({names}); name the same dimensions alike"
+    codes = [
+        [{key[table.dimensions.index(name)] for key in table.cells} - {TOTAL} for name in both]
+        for table in tables
+    ]
+    for name, one, two in zip(both, *codes, strict=True):
+        if one and two and not one & two:
+            return f"they have no code of dimension '{name}' in common; name the same codes alike"
+    return ""
+
+
+def _with_small(
+    found: TogetherFound, small: Sequence[Difference], own: PublicTable, looked_at: int, below: int
+) -> TogetherFound:
+    """What is found besides of differences of nested areas; cells at fault are those of the first table."""
+    cells = [key for item in small for key in ((item.whole,) if item.whole in own.cells else item.parts)]
+    named = [dict(zip(own.dimensions, item.whole, strict=True)) for item in small]
+    return TogetherFound(
+        bool(found.discloses or small),
+        f"{found.detail}; {len(small)} of {looked_at} differences of nested areas are counts from 1 to {below - 1}",
+        {**found.figures, "differences": looked_at, "small_differences": named},
+        tuple(dict.fromkeys([*found.cells, *(key for key in cells if key in own.cells)])),
+    )
+
+
+def _unions(
+    plain: PublicTable,
+    whole: PublicTable,
+    nests: Sequence[Nest],
+    small: Sequence[Difference],
+    below: int,
+) -> UnionsFound | None:
+    """The unions of areas that leave a small count; figures that are off by rounding tell no counts."""
+    if plain.slack:
+        return None
+    found: list[UnionFound] = []
+    complete = True
+    known = [frozenset([item.whole]) for item in small]
+    for nest in nests:
+        if nest.part in plain.dimensions and nest.whole in plain.dimensions:
+            choices = list(choices_of(plain, nest.part, nest.whole, nest.meets))
+            own = small_unions(whole, choices, below, known)
+            found += own.found
+            complete = complete and own.complete
+    return UnionsFound(tuple(found), complete)
+
+
+def _with_unions(
+    found: TogetherFound, unions: UnionsFound | None, own: PublicTable, below: int
+) -> TogetherFound:
+    """What is found besides of unions of areas."""
+    if unions is None:
+        told = "unions of areas were not looked at, since figures are rounded"
+        return replace(
+            found, detail=f"{found.detail}; {told}", figures={**found.figures, "small_unions": None}
+        )
+    named = [
+        {
+            "areas": [dict(zip(own.dimensions, key, strict=True)) for key in item.wholes],
+            "without": [dict(zip(own.dimensions, key, strict=True)) for key in item.parts],
+        }
+        for item in unions.found
+    ]
+    words = "1 union of areas leaves" if len(named) == 1 else f"{len(named)} unions of areas leave"
+    told = f"{words} a count from 1 to {below - 1} without those inside"
+    told += "" if unions.complete else ", and there may be others: the search was not ended"
+    cells = [key for item in unions.found for key in (*item.wholes, *item.parts) if key in own.cells]
+    return replace(
+        found,
+        discloses=bool(found.discloses or named),
+        detail=f"{found.detail}; {told}",
+        figures={**found.figures, "small_unions": named, "unions_complete": unions.complete},
+        cells=tuple(dict.fromkeys([*found.cells, *cells])),
+    )
+
+
+def _periods(
+    shown: tuple[Shown, Shown], tables: Sequence[PublicTable], change: float | None
+) -> TogetherFound:
+    """Tables of two periods: what one shows bounds what the other hides, if figures change little."""
+    crossed = sum(
+        (tables[0].cells[key] is None) != (tables[1].cells[key] is None)
+        for key in tables[0].cells.keys() & tables[1].cells.keys()
+    )
+    if change is None:
+        text = (
+            f"they are of different data; {crossed} cells are hidden in one and shown in the other, "
+            "which tells of them as much as they have changed little"
+        )
+        return TogetherFound(None, text, {"crossed": crossed})
+    moved = moved_further(tables, change)
+    if moved:
+        text = f"{moved} figures that both show changed by more than was assumed; a change that none exceeded tells more"
+        return TogetherFound(None, text, {"crossed": crossed})
+    found = intervals_of_periods(shown, tables, change)
+    if found is None:
+        return TogetherFound(None, "figures changed by more than was assumed", {"crossed": crossed})
+    words = f"for somebody who knows that no figure changed by more than {100 * change:g} percent"
+    return _judged(shown, tables, found, {}, words, {"crossed": crossed})
+
+
+def _judged(
+    shown: tuple[Shown, Shown],
+    tables: Sequence[PublicTable],
+    intervals: Sequence[Mapping[Key, tuple[float, float]]],
+    known: Mapping[Key, float | None],
+    words: str,
+    more: Mapping[str, Any] | None = None,
+) -> TogetherFound:
+    """How many cells that one hides are known by both, and how many sensitive ones are known more closely than they may.
+
+    Who has the levels judges by them: a cell that one pattern hides only for the sake of others may be shown by the other.
+    """
+    exact = narrow = unjudged = 0
+    at_fault: tuple[Key, ...] = ()
+    for place, (own, table, found) in enumerate(zip(shown, tables, intervals, strict=True)):
+        ends = {key: _ends(key, found, known) for key in table.hidden}
+        bounds, low = within_over([own], table)
+        alone = table.intervals(low, bounds=bounds) or {}
+        points = [
+            key
+            for key in table.hidden
+            if is_point(own.narrowed(ends[key])) and not is_point(own.narrowed(alone.get(key, (0.0, np.inf))))
+        ]
+        exact += len(points)
+        if own.required is None:
+            unjudged += len(points)
+            closer: list[Key] = []
+        else:
+            required = required_over(own, table)
+            closer = list(
+                dict.fromkeys([*too_close(required, ends), *(key for key in points if key in required)])
+            )
+            narrow += len(closer)
+        if own.beyond is not None and known:
+            narrow += own.beyond(table.dimensions, known)
+        if place == 0:
+            at_fault = tuple(dict.fromkeys([*closer, *points]))
+    levels = any(own.required is not None for own in shown)
+    told = f", and {narrow} sensitive ones more closely than they may be" if levels else ""
+    figures = {"exact": exact, "too_narrow": narrow if levels else None, **(more or {})}
+    detail = f"{exact} hidden cells are known exactly {words}{told}"
+    return TogetherFound(bool(narrow or unjudged), detail, figures, at_fault)
+
+
+def _ends(
+    key: Key, found: Mapping[Key, tuple[float, float]], known: Mapping[Key, float | None]
+) -> tuple[float, float]:
+    value = known.get(key)
+    return (value, value) if value is not None else found[key]

@@ -1,0 +1,79 @@
+"""Tables of two periods of which everybody knows that little changed: one system, in which the same cell ties both.
+
+No figure changed by more than a share of itself, whichever period it is counted from. So of a cell that one table shows the other
+has bounds, and of a cell that both hide each figure is at most so much larger than the other.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from shoal.tables.public_table import Key, PublicTable, Relation, Tie
+from shoal.tables.safety.judging import Shown, within_over
+
+_NEAR = 1e-9
+
+
+def moved_further(tables: Sequence[PublicTable], change: float) -> int:
+    """How many figures that both show changed by more than this share.
+
+    >>> last, now = (PublicTable(("a",), {("x",): value, ("y",): 5.0}, ()) for value in (10.0, 50.0))
+    >>> moved_further([last, now], 0.05), moved_further([last, now], 9.0)
+    (1, 0)
+    """
+    pairs = [
+        (one, two)
+        for key, one in tables[0].cells.items()
+        if one is not None and (two := tables[1].cells.get(key)) is not None
+    ]
+    off = 2.0 * sum(table.slack for table in tables)
+    return sum(abs(one - two) > change * max(abs(one), abs(two)) * (1 + _NEAR) + off for one, two in pairs)
+
+
+def intervals_of_periods(
+    shown: tuple[Shown, Shown], tables: Sequence[PublicTable], change: float
+) -> list[Mapping[Key, tuple[float, float]]] | None:
+    """What everybody can narrow the hidden cells of each of them down to; ``None`` if no figures fit."""
+    both = PublicTable(
+        (*tables[0].dimensions, "period"),
+        {(*key, period): value for period, table in _periods(tables) for key, value in table.cells.items()},
+        tuple(
+            Relation((*item.total, period), tuple((*part, period) for part in item.parts))
+            for period, table in _periods(tables)
+            for item in table.relations
+        ),
+        slack=max(table.slack for table in tables),
+    )
+    bounds: dict[Key, tuple[float, float]] = {}
+    lows = []
+    for own, other, (period, table) in zip(shown, tables[::-1], _periods(tables), strict=True):
+        known, low = within_over([own], table)
+        lows.append(low)
+        for key in table.hidden:
+            least, most = known.get(key, (-np.inf, np.inf))
+            value = other.cells.get(key)
+            if value is not None:
+                least, most = max(least, value - change * abs(value)), min(most, value + change * abs(value))
+            bounds[(*key, period)] = least, most
+    low = min((low for low in lows if low is not None), default=None)
+    # Figures of either sign may change by any share of what is hidden.
+    signed = (
+        low is not None or min((value for value in both.cells.values() if value is not None), default=0.0) < 0
+    )
+    ties = (
+        []
+        if signed
+        else [
+            Tie((*key, one), (*key, two), 1.0 + change)
+            for key in set(tables[0].hidden) & set(tables[1].hidden)
+            for one, two in (("0", "1"), ("1", "0"))
+        ]
+    )
+    found = both.intervals(low, bounds=bounds, ties=ties)
+    if found is None:
+        return None
+    return [{key: found[*key, period] for key in table.hidden} for period, table in _periods(tables)]
+
+
+def _periods(tables: Sequence[PublicTable]) -> list[tuple[str, PublicTable]]:
+    return [(str(place), table) for place, table in enumerate(tables)]

@@ -1,0 +1,385 @@
+"""Controlled tabular adjustment against all adjustments there are, and what it gives away against all possible tables."""
+
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.cli.running import shoal as run
+from tests.tables.oracle import cube, hierarchy, random_plane
+from tests.tables.rounding.enumeration import boxed, small_table
+
+import shoal
+from shoal.errors import Infeasible, InputError
+from shoal.search import conformance
+from shoal.tables.model.table import Table
+from shoal.tables.problem import Problem
+from shoal.tables.rounding.adjustment.attack import conclusions
+from shoal.tables.rounding.adjustment.exact import solve
+from shoal.tables.rounding.adjustment.methods import METHODS
+from shoal.tables.rounding.adjustment.operation import check_adjusted
+from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
+from shoal.tables.rounding.adjustment.solution import Adjustment
+from shoal.tables.rounding.adjustment.verify import verify
+
+# No cell of the small tables below moves further, so that all can be tried.
+FAR = 4
+
+
+def random_problem(seed: int, kind: str) -> AdjustmentProblem:
+    """Small counts with one or two sensitive cells, known to lie within a few of what they are."""
+    rng = np.random.default_rng(seed)
+    table = small_table(rng, kind, most=7)
+    if not (table.values > 0).any():
+        raise InputError("empty")
+    count = int(rng.integers(1, 3))
+    cells = rng.choice(
+        np.flatnonzero(table.values > 0), min(count, int((table.values > 0).sum())), replace=False
+    )
+    values = table.values
+    protect = Problem.of(
+        table,
+        cells,
+        lower=np.minimum(rng.integers(0, 3, cells.size), values[cells]),
+        upper=rng.integers(0, 3, cells.size),
+        low=np.maximum(values - FAR, 0.0),
+        high=values + FAR,
+    )
+    return AdjustmentProblem.of(
+        protect,
+        further=1.0 + 0.5 * rng.random(cells.size),
+        relative=bool(rng.random() < 0.5),
+        keep_totals=bool(rng.random() < 0.2),
+        limit=0.5 if rng.random() < 0.2 else None,
+    )
+
+
+def all_adjustments(problem: AdjustmentProblem) -> np.ndarray:
+    """Every table of whole numbers that is an adjustment, one in each row."""
+    values, protect = problem.table.values, problem.protect
+    low, high = protect.low.copy(), protect.high.copy()
+    if problem.limit is not None:
+        others = ~protect.is_sensitive
+        low[others] = np.maximum(low, values - problem.limit * values)[others]
+        high[others] = np.minimum(high, values + problem.limit * values)[others]
+    low[~problem.movable] = high[~problem.movable] = values[~problem.movable]
+    every = boxed(problem.table, np.ceil(low - 1e-9), np.floor(high + 1e-9))
+    for cell, up, down in zip(protect.sensitive, problem.up, problem.down, strict=True):
+        moved = every[:, cell] - values[cell]
+        every = every[(moved >= up) | (-moved >= down)]
+    return every
+
+
+def possible_tables(problem: AdjustmentProblem, seen: np.ndarray) -> np.ndarray:
+    """Every true table of whole numbers for somebody who sees these figures and knows how they were made, but for the secret."""
+    protect, values = problem.protect, problem.table.values
+    low, high = protect.low.copy(), protect.high.copy()
+    others = ~protect.is_sensitive
+    if problem.limit is not None:
+        low[others] = np.maximum(low, seen / (1 + problem.limit))[others]
+        high[others] = np.minimum(high, seen / (1 - problem.limit))[others]
+    known = ~problem.movable | ((seen == 0) & others)
+    low[known] = high[known] = values[known]
+    every = boxed(problem.table, np.ceil(low - 1e-9), np.floor(high + 1e-9))
+    for cell, lower, upper in zip(protect.sensitive, protect.lower, protect.upper, strict=True):
+        every = every[(every[:, cell] <= seen[cell] - upper) | (every[:, cell] >= seen[cell] + lower)]
+    return every
+
+
+def agree(seeds: range, kind: str) -> int:
+    """Compare with all adjustments; how many problems have one."""
+    found = 0
+    for seed in seeds:
+        try:
+            problem = random_problem(seed, kind)
+        except (InputError, Infeasible):
+            continue
+        every = all_adjustments(problem)
+        costs = np.array([problem.cost(row - problem.table.values) for row in every])
+        try:
+            adjustment = solve(problem)
+        except Infeasible:
+            # Then every direction gives something away, or there is nothing at all.
+            for row in every[np.argsort(costs)[:3]]:
+                assert conclusions(problem, row - problem.table.values).unsafe.size or not directions_best(
+                    problem, every, costs, row
+                )
+            continue
+        verify(problem, adjustment)
+        # The cheapest of all is found unless the directions of all cheaper ones give something away.
+        for row in every[costs < adjustment.value - 1e-9]:
+            if directions_best(problem, every, costs, row):
+                assert conclusions(problem, row - problem.table.values).unsafe.size, seed
+        assert adjustment.optimal
+        seen = problem.table.values + adjustment.change
+        left = possible_tables(problem, np.rint(seen))
+        audit = conclusions(problem, adjustment.change)
+        for place, cell in enumerate(problem.protect.sensitive):
+            value = problem.table.values[cell]
+            assert left[:, cell].min() <= value - np.floor(audit.fall[place] + 1e-9), seed
+            assert left[:, cell].max() >= value + np.floor(audit.rise[place] + 1e-9), seed
+            assert left[:, cell].min() <= value - problem.protect.lower[place]
+            assert left[:, cell].max() >= value + problem.protect.upper[place]
+        found += 1
+    return found
+
+
+def directions_best(
+    problem: AdjustmentProblem, every: np.ndarray, costs: np.ndarray, row: np.ndarray
+) -> bool:
+    """Whether this is the only cheapest adjustment in its directions."""
+    cells = problem.protect.sensitive
+    same = (
+        (every[:, cells] > problem.table.values[cells]) == (row[cells] > problem.table.values[cells])
+    ).all(axis=1)
+    mine = problem.cost(row - problem.table.values)
+    return bool((costs[same] >= mine - 1e-9).all() and (costs[same] <= mine + 1e-9).sum() == 1)
+
+
+@pytest.mark.parametrize(("kind", "cases"), [("plane", 25), ("tree", 120)])
+def test_the_optimum_is_that_of_all_adjustments(kind: str, cases: int) -> None:
+    assert agree(range(cases), kind) > cases // 4
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("kind", "cases"), [("plane", 600), ("tree", 2500)])
+def test_the_optimum_is_that_of_all_adjustments_at_length(kind: str, cases: int) -> None:
+    assert agree(range(1000, 1000 + cases), kind) > cases // 4
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_directions_are_chosen_as_by_trying_all(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = AdjustmentProblem.of(random_plane(rng, 4, 4, 4), further=1.0 + rng.random(4))
+    from shoal.tables.rounding.adjustment.directions import Directions
+
+    directions = Directions.of(problem)
+    costs = []
+    for rises in product((False, True), repeat=4):
+        change = directions.change(np.array(rises))
+        if change is not None and not conclusions(problem, change).unsafe.size:
+            costs.append(problem.cost(change))
+    found = solve(problem)
+    verify(problem, found)
+    assert found.optimal and found.value == pytest.approx(min(costs), rel=1e-6)
+
+
+def small(values: object, *cells: tuple[str, str], **more: object) -> AdjustmentProblem:
+    table = Table.from_matrix(np.array(values, dtype=float))
+    return AdjustmentProblem.of(Problem.of(table, [table.find(*cell) for cell in cells]), **more)  # type: ignore[arg-type]
+
+
+def alone() -> AdjustmentProblem:
+    """All other cells of the row are empty, and totals are kept: nothing can move."""
+    return small([[5, 0, 0], [0, 7, 8], [0, 9, 4]], ("1", "1"), keep_totals=True)
+
+
+PROBLEMS = [
+    lambda: AdjustmentProblem.of(random_plane(np.random.default_rng(1), 5, 5, 3)),
+    lambda: AdjustmentProblem.of(cube(np.random.default_rng(3)), further=1.3),
+    lambda: AdjustmentProblem.of(hierarchy(np.random.default_rng(4)), relative=False),
+    lambda: small([[10, 20, 30], [40, 50, 60]], ("1", "1"), ("2", "3"), limit=0.4),
+]
+SUITE = conformance.Suite(
+    METHODS,
+    PROBLEMS,
+    verify=verify,
+    payload=lambda found: (found.value, found.change.tolist(), found.bound),
+    refused=[alone],
+    edges=[
+        lambda: small([[1, 2], [3, 4]], ("1", "1")),
+        lambda: small([[0.1, 0.2], [0.3, 0.4]], ("1", "1"), ("2", "2")),
+        lambda: small([[5, 5], [5, 5]], ("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")),
+    ],
+)
+
+
+@pytest.mark.parametrize("check", conformance.checks(SUITE), ids=str)
+def test_conformance(check: conformance.Check) -> None:
+    check()
+
+
+def test_a_wrong_adjustment_is_not_confirmed() -> None:
+    problem = small([[10, 20, 30], [40, 50, 60]], ("1", "1"), further=1.0)
+    found = solve(problem)
+    verify(problem, found)
+    with pytest.raises(AssertionError, match="too near"):
+        verify(problem, replace(found, change=np.zeros(12), value=0.0, bound=None, optimal=False))
+    one = np.zeros(12)
+    one[0] = 1.0
+    with pytest.raises(AssertionError, match="add up"):
+        verify(problem, replace(found, change=found.change + one))
+    with pytest.raises(AssertionError, match="costs"):
+        verify(problem, replace(found, value=found.value + 1.0))
+
+
+def test_the_command_writes_a_table_that_adds_up(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("area,a,b\nnorth,30,80\nsouth,60,10\n", encoding="utf-8")
+    (tmp_path / "s.csv").write_text("row,column\nnorth,a\n", encoding="utf-8")
+    given = ["adjust", tmp_path / "t.csv", "--sensitive", tmp_path / "s.csv", "--protection", "0.2"]
+    ran = run(
+        *given,
+        "-o",
+        tmp_path / "o.csv",
+        "--intervals",
+        tmp_path / "i.csv",
+        "--secret",
+        tmp_path / "k",
+        "--json",
+    )
+    assert ran.code == 0 and ran.json["safe"]
+    assert {"method", "cost", "bound", "optimal", "safe", "changed"} <= set(ran.json)
+    frame = pl.read_csv(tmp_path / "o.csv")
+    body = frame.select(pl.exclude("area")).to_numpy()
+    assert abs(body[0, 0] - 30) >= 6
+    assert (body[:-1].sum(axis=0) == body[-1]).all() and (body[:, :-1].sum(axis=1) == body[:, -1]).all()
+    again = run(*given, "-o", tmp_path / "o2.csv", "--secret", tmp_path / "k", "--json")
+    assert again.code == 0 and (tmp_path / "o2.csv").read_bytes() == (tmp_path / "o.csv").read_bytes()
+
+
+def test_too_many_cells_are_refused_before_anything_is_tried() -> None:
+    with pytest.raises(
+        InputError, match="the table has 1,002,001 cells, and at most 400,000 are adjusted together"
+    ):
+        shoal.adjust_table(np.ones((1000, 1000)), sensitive=[("1", "1")])
+
+
+def test_a_file_that_says_something_else_is_refused() -> None:
+    found = shoal.adjust_table(np.array([[30, 80], [60, 10]]), sensitive=[("1", "1")], seed=1)
+    check_adjusted(found, found.published)
+    with pytest.raises(AssertionError):
+        check_adjusted(found, found.published.with_columns(pl.col("1") + 1))
+
+
+def test_tables_of_records_keep_decimals_and_add_up() -> None:
+    rng = np.random.default_rng(4)
+    firms = pl.DataFrame(
+        {
+            "region": rng.choice(list("nsew"), 80),
+            "sector": rng.choice(list("abc"), 80),
+            "v": rng.lognormal(3, 1, 80).round(1),
+        }
+    )
+    made = shoal.tabulate(firms, ["region", "sector"], value="v")
+    found = shoal.adjust_table(made, seed=2)
+    assert found.audit.safe and found.bound is not None
+    assert (np.abs(found.values - np.round(found.values, 1)) < 1e-9).all()
+    assert np.abs(made.table.matrix @ found.values).max() < 1e-6
+    moved = np.abs(found.values - made.table.values)[made.sensitive]
+    problem = found.problem.protect
+    assert (moved >= np.minimum(problem.lower, problem.upper) - 1e-9).all()
+    assert "not for release" in found.report().html()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        ([], 2, "say which cells are sensitive"),
+        (["--sensitive", "s.csv", "--limit", "2"], 2, "limit"),
+        (["--sensitive", "s.csv", "--high", "31", "--low", "29"], 2, "bound"),
+        (
+            ["--sensitive", "s.csv", "--keep-totals", "--limit", "0.001"],
+            3,
+            "try a larger --limit or totals that move",
+        ),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_line(
+    arguments: list[str], code: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("area,a,b\nnorth,30,80\nsouth,60,10\n", encoding="utf-8")
+    Path("s.csv").write_text("row,column\nnorth,a\n", encoding="utf-8")
+    ran = run("adjust", "t.csv", *arguments)
+    assert ran.code == code and words in ran.err and len(ran.err.strip().splitlines()) == 1
+
+
+def count_problem(seed: int, kind: str) -> AdjustmentProblem:
+    """Counts with sensitive cells and people who know some of the others."""
+    rng = np.random.default_rng(seed)
+    plain = random_problem(seed, kind)
+    protect, cells = plain.protect, plain.table.cells
+    insiders = tuple(rng.choice(cells, int(rng.integers(1, 3)), replace=False) for _ in range(2))
+    protect = replace(protect, insiders=insiders if rng.random() < 0.7 else ())
+    return AdjustmentProblem.of(
+        protect, further=1.0 + 0.5 * rng.random(protect.sensitive.size), limit=plain.limit, whole=True
+    )
+
+
+def leaves_enough(problem: AdjustmentProblem, seen: np.ndarray, *, same_side: bool) -> bool:
+    """By all true tables; with ``same_side`` only those in which the other sensitive cells were moved the way they were."""
+    protect, values = problem.protect, problem.table.values
+    every = possible_tables(problem, seen)
+    levels = list(zip(protect.sensitive, protect.lower, protect.upper, protect.required_width, strict=True))
+    for known in (np.empty(0, dtype=int), *protect.insiders):
+        left = every[(every[:, known] == values[known]).all(axis=1)]
+        for cell, lower, upper, width in levels:
+            if cell in known:
+                continue
+            mine = left
+            for other, low, high, _ in levels:
+                if same_side and other != cell:
+                    on_side = seen[other] > values[other]
+                    apart = seen[other] - mine[:, other]
+                    mine = mine[apart >= high] if on_side else mine[-apart >= low]
+            least, most = mine[:, cell].min(), mine[:, cell].max()
+            if least > values[cell] - lower or most < values[cell] + upper or most - least < width:
+                return False
+    return True
+
+
+def confirmed_as_by_trying_all(seeds: range, kind: str) -> tuple[int, int]:
+    """Hold the check against all true tables, for adjustments good and bad; how many of each there were."""
+    good = bad = 0
+    for seed in seeds:
+        try:
+            problem = count_problem(seed, kind)
+        except (InputError, Infeasible):
+            continue
+        if problem.table.cells > 9:
+            continue
+        every = all_adjustments(problem)
+        rng = np.random.default_rng(seed)
+        for row in every[rng.permutation(len(every))[:4]]:
+            change = row - problem.table.values
+            given = Adjustment(value=problem.cost(change), bound=None, optimal=False, change=change)
+            try:
+                verify(problem, given)
+                confirmed = True
+            except AssertionError as error:
+                assert "too closely" in str(error), (seed, str(error))
+                confirmed = False
+            # There may be more true tables than the check looks at, never fewer.
+            assert not confirmed or leaves_enough(problem, row, same_side=False), seed
+            assert confirmed or not leaves_enough(problem, row, same_side=True), seed
+            good, bad = good + confirmed, bad + (not confirmed)
+    return good, bad
+
+
+@pytest.mark.parametrize("kind", ["plane", "tree"])
+def test_the_check_confirms_what_leaves_enough_true_tables(kind: str) -> None:
+    good, bad = confirmed_as_by_trying_all(range(40), kind)
+    assert good > 10 and bad > 10
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["plane", "tree"])
+def test_the_check_confirms_what_leaves_enough_true_tables_at_length(kind: str) -> None:
+    good, bad = confirmed_as_by_trying_all(range(5000, 6500), kind)
+    assert good > 300 and bad > 300
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whole_figures_are_known_to_be_whole(seed: int) -> None:
+    """A figure of 1 with a level of 0.3 that is shown as 0 was 1 or more: it must be able to be 0 as well, or 2."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(1, 60, (3, 3)).astype(float)
+    values[0, 0] = 1.0
+    found = shoal.adjust_table(values, sensitive=[("1", "1"), ("2", "2")], protection=0.3, seed=seed)
+    problem = found.problem
+    levels = problem.protect.upper, problem.protect.lower
+    assert all((level == np.rint(level)).all() and (level >= 1.0).all() for level in levels)
+    moved = np.abs(found.values - problem.table.values)[problem.protect.sensitive]
+    assert (moved >= np.ceil(0.3 * problem.table.values[problem.protect.sensitive])).all()

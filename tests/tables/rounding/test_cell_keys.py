@@ -1,0 +1,315 @@
+"""Counts by cell keys: the same records give the same figure, chances are those that were designed, and no more is learnt."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.optimize import minimize
+from tests.cli.running import shoal as run
+from tests.tables.rounding.enumeration import boxed
+
+import shoal
+from shoal.errors import InputError
+from shoal.search import conformance
+from shoal.search.secrets import Secret
+from shoal.tables.model.table import Table
+from shoal.tables.problem import Problem
+from shoal.tables.rounding.cell_keys.api import check_counts
+from shoal.tables.rounding.cell_keys.design import solve
+from shoal.tables.rounding.cell_keys.keys import (
+    KEYS,
+    cell_keys,
+    known_by_column,
+    known_by_values,
+    perturbed,
+    record_keys,
+)
+from shoal.tables.rounding.cell_keys.methods import METHODS
+from shoal.tables.rounding.cell_keys.operation import check_perturbed
+from shoal.tables.rounding.cell_keys.posterior import conclusions, posterior, seen_by_others
+from shoal.tables.rounding.cell_keys.problem import DesignProblem
+from shoal.tables.rounding.cell_keys.verify import verify_design
+
+SUITE = conformance.Suite(
+    METHODS,
+    [DesignProblem, lambda: DesignProblem(3, 1.5, 1), lambda: DesignProblem(4, 12.0)],
+    verify=verify_design,
+    payload=lambda found: (found.value, found.chances.tolist(), found.bound),
+    edges=[
+        lambda: DesignProblem(1, 0.5),
+        lambda: DesignProblem(1, 1.0),
+        lambda: DesignProblem(20, 300.0, 19),
+    ],
+)
+
+
+@pytest.mark.parametrize("check", conformance.checks(SUITE), ids=str)
+def test_conformance(check: conformance.Check) -> None:
+    check()
+
+
+def designs(count: int) -> list[DesignProblem]:
+    rng = np.random.default_rng(count)
+    found = []
+    for _ in range(count):
+        wide = int(rng.integers(1, 12))
+        small = int(rng.integers(0, max(1, min(wide, 5))))
+        found.append(DesignProblem(wide, float(rng.uniform(0.01, wide**2 * 0.9)), small))
+    return found
+
+
+def test_every_design_holds() -> None:
+    for problem in designs(150):
+        found = solve(problem)
+        verify_design(problem, found)
+        assert found.optimal
+
+
+@pytest.mark.long
+def test_thousands_of_designs_hold() -> None:
+    for problem in designs(3000):
+        verify_design(problem, solve(problem))
+
+
+@pytest.mark.parametrize("count", [1, 2, 4, 9])
+def test_no_chances_have_more_entropy(count: int) -> None:
+    # The slow twin: the same programme by a method that knows nothing of its dual.
+    problem = DesignProblem(3, 1.2, 1)
+    found = solve(problem).chances[min(count, problem.rows - 1)]
+    changes = problem.changes(count)
+    mine = found[changes + 3]
+    limits = [
+        {"type": "eq", "fun": lambda p: p.sum() - 1},
+        {"type": "eq", "fun": lambda p: p @ changes},
+        {"type": "eq", "fun": lambda p: p @ changes**2 - float(mine @ changes**2)},
+    ]
+    start = np.full(changes.size, 1 / changes.size)
+    best = minimize(
+        lambda p: float((p * np.log(np.maximum(p, 1e-300))).sum()),
+        start,
+        bounds=[(1e-12, 1)] * changes.size,
+        constraints=limits,
+        method="SLSQP",
+        options={"maxiter": 500, "ftol": 1e-14},
+    )
+    assert -best.fun <= float(-(mine * np.log(mine)).sum()) + 1e-6
+    assert best.x == pytest.approx(mine, abs=1e-4)
+
+
+def test_wrong_chances_are_not_confirmed() -> None:
+    problem = DesignProblem()
+    found = solve(problem)
+    for change, words in (((2, 5, 0.1), "add up to 1"), ((0, 5, -0.5), "0 may change")):
+        chances = found.chances.copy()
+        chances[change[0], change[1]] += change[2]
+        with pytest.raises(AssertionError, match=words):
+            verify_design(problem, replace(found, chances=chances))
+    shifted = found.chances.copy()
+    shifted[6, [4, 6]] += [-0.01, 0.01]
+    with pytest.raises(AssertionError, match="bias"):
+        verify_design(problem, replace(found, chances=shifted))
+    with pytest.raises(AssertionError, match="variance"):
+        verify_design(DesignProblem(variance=3.0), found)
+
+
+def people(count: int = 400, seed: int = 1) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "id": np.arange(count),
+            "area": rng.choice([f"a{i}" for i in range(8)], count),
+            "sex": rng.choice(["f", "m"], count),
+            "age": rng.choice(["young", "old"], count),
+        }
+    )
+
+
+def test_the_same_records_give_the_same_figure_in_every_table() -> None:
+    frame, secret = people(), Secret.new()
+    one = shoal.perturb_table(frame, ["area", "sex"], record="id", secret=secret)
+    shuffled = frame.sample(fraction=1.0, shuffle=True, seed=3).select("age", "id", "area")
+    two = shoal.perturb_table(shuffled, ["age", "area"], record="id", secret=secret)
+    for area in frame["area"].unique():
+        first = one.values[one.tabulation.table.find(area, "total")]
+        assert first == two.values[two.tabulation.table.find("total", area)]
+    other = shoal.perturb_table(frame, ["area", "sex"], record="id")
+    assert (other.values != one.values).any()
+
+
+def test_keys_are_those_of_a_plain_sum() -> None:
+    rng = np.random.default_rng(3)
+    keys = rng.integers(0, KEYS, 50).astype(np.uint64)
+    starts, records = np.array([0, 3, 3, 50]), rng.permutation(50)
+    wanted = [sum(int(keys[r]) for r in records[a:b]) % KEYS for a, b in ((0, 3), (3, 3), (3, 50))]
+    assert cell_keys(starts, records, keys).tolist() == wanted
+
+
+def test_changes_have_the_chances_of_the_design() -> None:
+    problem = DesignProblem(3, 1.5, 1)
+    design = solve(problem)
+    rng = np.random.default_rng(5)
+    for count in (1, 2, 5, 40):
+        keys = rng.integers(0, KEYS, 40_000).astype(np.uint64)
+        changes = perturbed(np.full(keys.size, count), keys, design.chances) - count
+        seen = np.bincount(changes + 3, minlength=7) / keys.size
+        assert seen == pytest.approx(design.chances[min(count, problem.rows - 1)], abs=0.015)
+
+
+def test_keys_are_uniform_and_depend_on_the_secret() -> None:
+    one, two = (record_keys(list(range(4000)), Secret.of_seed(n)) for n in (1, 2))
+    assert (one != two).all() and one.max() < KEYS
+    assert np.histogram(one / KEYS, 10, (0, 1))[0] == pytest.approx(np.full(10, 400), abs=90)
+    assert known_by_values([(1, "a"), (1, "a"), (2, None)]) == [("1", "a", 0), ("1", "a", 1), ("2", "", 0)]
+
+
+def test_a_wrong_count_is_not_confirmed() -> None:
+    frame = people()
+    found = shoal.perturb_table(frame, ["area", "sex"], record="id", seed=4)
+    import narwhals as nw
+
+    data = nw.from_native(frame, eager_only=True)
+    keys = record_keys([str(n) for n in frame["id"]], Secret.of_seed(4))
+    right = found.values.astype(int)
+    check_counts(found.tabulation, data, ["area", "sex"], keys, found.design, right)
+    wrong = right.copy()
+    wrong[3] += 1
+    with pytest.raises(AssertionError, match="cell number 4"):
+        check_counts(found.tabulation, data, ["area", "sex"], keys, found.design, wrong)
+    check_perturbed(found, found.published)
+    with pytest.raises(AssertionError):
+        check_perturbed(found, found.published.with_columns(pl.col("value") + 1))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_intervals_are_those_of_all_true_tables_that_are_possible(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = Table.from_matrix(rng.integers(0, 5, (2, 2)).astype(float))
+    problem = DesignProblem(2, 1.0, int(rng.integers(0, 2)))
+    design = solve(problem)
+    counts = table.values.astype(np.int64)
+    published = perturbed(counts, rng.integers(0, KEYS, counts.size).astype(np.uint64), design.chances)
+    protect = Problem.of(table, [])
+    attack = seen_by_others(protect, design, published)
+    every = boxed(table, attack.low, attack.high)
+    # Only tables from which these counts may have come: every cell with a chance above 0.
+    rows, wide = np.minimum(every.astype(int), problem.rows - 1), problem.deviation
+    able = design.chances[rows, np.clip(published - every.astype(int) + wide, 0, 2 * wide)] > 0
+    left = every[able.all(axis=1)]
+    found = conclusions(protect, design, published, all_cells=True)
+    low, high = found.bounds(np.arange(table.cells))
+    if problem.small == 0:
+        assert low == pytest.approx(left.min(axis=0)) and high == pytest.approx(left.max(axis=0))
+    else:
+        assert (low <= left.min(axis=0)).all() and (high >= left.max(axis=0)).all()
+    assert (low <= counts).all() and (counts <= high).all()
+
+
+def test_certainty_is_that_of_counting_draws() -> None:
+    problem = DesignProblem(2, 1.0)
+    design = solve(problem)
+    counts = np.array([1, 1, 2, 3, 3, 3, 8])
+    rng = np.random.default_rng(2)
+    seen = 2
+    draws = np.array(
+        [perturbed(counts, rng.integers(0, KEYS, 7).astype(np.uint64), design.chances) for _ in range(20_000)]
+    )
+    hits = (draws == seen).sum(axis=0)
+    share = hits[counts == 2].sum() / hits.sum()
+    published = counts.copy()
+    found = posterior(design, counts, published, np.array([2]))
+    assert found is not None and found.mean == pytest.approx(share, abs=0.02)
+
+
+def test_the_command_keeps_its_secret_and_writes_internal_files(tmp_path: Path) -> None:
+    people().write_csv(tmp_path / "p.csv")
+    given = [
+        "perturb-table",
+        tmp_path / "p.csv",
+        "--dimensions",
+        "area,sex",
+        "--record",
+        "id",
+        "--secret",
+        tmp_path / "s",
+    ]
+    more = ["--intervals", tmp_path / "i.csv", "--perturbation-table", tmp_path / "t.csv"]
+    ran = run(*given, *more, "-o", tmp_path / "o.csv", "--json")
+    assert ran.code == 0 and ran.json["safe"] and ran.json["for_release"]
+    assert {"method", "cost", "bound", "optimal", "safe", "changed"} <= set(ran.json)
+    assert (tmp_path / "s").stat().st_mode & 0o077 == 0
+    assert set(pl.read_csv(tmp_path / "t.csv")["note"]) == {"internal"}
+    again = run(*given, "-o", tmp_path / "o2.csv", "--json")
+    assert again.code == 0 and (tmp_path / "o2.csv").read_bytes() == (tmp_path / "o.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--value", "id"], "record keys protect counts"),
+        (["--record", "sex"], "does not tell the records apart"),
+        (["--variance", "26"], "variance must be at most 25"),
+        (["--small", "5"], "must be at most 4"),
+        (["--record", "idd"], "did you mean 'id'"),
+        (["--seed", "1", "--secret", "s"], "do not go together"),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_line(arguments: list[str], words: str, tmp_path: Path) -> None:
+    people(40).write_csv(tmp_path / "p.csv")
+    ran = run("perturb-table", tmp_path / "p.csv", "--dimensions", "area,sex", *arguments)
+    assert ran.code == 2 and words in ran.err and len(ran.err.strip().splitlines()) == 1
+
+
+def test_a_table_that_gives_a_count_away_is_refused(tmp_path: Path) -> None:
+    # Three cells of one record, published as 0, are at most 1 each; a total published as 4 is at least 3: each is 1.
+    # Published as 2 they are at least 1, and a total published as 2 is at most 3.
+    frame = pl.DataFrame({"id": [1, 2, 3], "a": ["x", "y", "z"]})
+    asked = {"record": "id", "deviation": 1, "variance": 1.0}
+    found = [shoal.perturb_table(frame, ["a"], seed=n, **asked) for n in range(80)]
+    unsafe = [n for n, item in enumerate(found) if not item.audit.safe]
+    telling = ([4, 0, 0, 0], [2, 2, 2, 2])
+    assert unsafe == [n for n, item in enumerate(found) if item.values.tolist() in telling] != []
+    assert found[unsafe[0]].disclosed == 4
+    frame.write_csv(tmp_path / "p.csv")
+    given = [
+        "--dimensions",
+        "a",
+        "--record",
+        "id",
+        "--deviation",
+        "1",
+        "--variance",
+        "1",
+        "--seed",
+        unsafe[0],
+    ]
+    ran = run("perturb-table", tmp_path / "p.csv", *given, "-o", tmp_path / "o.csv")
+    assert ran.code == 3 and "can be computed too closely" in ran.err and not (tmp_path / "o.csv").exists()
+
+
+def test_sums_are_refused_in_python() -> None:
+    with pytest.raises(InputError, match="Round, adjust or suppress"):
+        shoal.perturb_table(people(), ["area"], value="id")
+
+
+def test_totals_with_all_records_in_one_cell_are_counted() -> None:
+    frame = pl.DataFrame(
+        {"id": range(12), "area": ["n"] * 5 + ["s"] * 7, "sex": ["f"] * 5 + ["f"] * 3 + ["m"] * 4}
+    )
+    found = shoal.perturb_table(frame, ["area", "sex"], record="id", seed=1, variance=1.0, deviation=3)
+    place = found.tabulation.table.find
+    # North has women only, and men live in the south only.
+    assert found.values[place("n", "f")] == found.values[place("n", "total")]
+    assert found.values[place("s", "m")] == found.values[place("total", "m")]
+    assert any("2 totals have all records in one cell" in text for text in found.warnings)
+    mixed = frame.with_columns(sex=pl.Series(["f", "m"] * 6))
+    clean = shoal.perturb_table(mixed, ["area", "sex"], record="id", seed=1, variance=1.0, deviation=3)
+    assert not any("in one cell" in text for text in clean.warnings)
+
+
+def test_a_record_keeps_its_key_however_its_number_was_read() -> None:
+    assert known_by_column([1, 2, 30], "id") == known_by_column([1.0, 2.0, 30.0], "id") == ["1", "2", "30"]
+    assert known_by_column([1.5, 2.0], "id") == ["1.5", "2"]
+    with pytest.raises(InputError, match="record 2 has no value"):
+        known_by_column([1.0, float("nan")], "id")

@@ -1,0 +1,299 @@
+"""What published tables give away together: linked ones as one system, those of two periods, against brute force."""
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from tests.cli.running import shoal as run
+
+import shoal
+from shoal.errors import InputError
+from shoal.tables.files.public_files import public_part, read_public
+from shoal.tables.model.linked import link
+from shoal.tables.model.tabulation import tabulate
+from shoal.tables.public_table import PublicTable
+from shoal.tables.safety.judging import Shown, required_of
+from shoal.tables.safety.together import tables_together
+
+
+def records(seed: int, size: int = 40) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "a": rng.choice(["x", "y", "z"], size),
+            "b": rng.choice(["p", "q", "r"], size),
+            "c": rng.choice(["u", "v"], size),
+            "v": rng.integers(1, 90, size).astype(float),
+        }
+    )
+
+
+def slow_interval(tables, hidden, key) -> tuple[float, float]:
+    """The least and the most a cell can be, by linear programmes over the cells of both tables."""
+    keys = {}
+    for table in tables:
+        for cell in range(table.table.cells):
+            own = table.table.key(cell)
+            wide = tuple(own.get(name, "total") for name in "abc")
+            keys.setdefault(wide, float(table.table.values[cell]))
+    place = {wide: n for n, wide in enumerate(keys)}
+    rows = []
+    for table in tables:
+        for number in range(table.table.relations):
+            row = np.zeros(len(keys))
+            members, signs = table.table.relation(number), table.table.signs_of(number)
+            for cell, sign in zip(members.tolist(), signs, strict=True):
+                own = table.table.key(cell)
+                row[place[tuple(own.get(name, "total") for name in "abc")]] += sign
+            rows.append(row)
+    bounds = [(0, None) if wide in hidden else (value, value) for wide, value in keys.items()]
+    goal = np.zeros(len(keys))
+    goal[place[key]] = 1.0
+    ends = [
+        linprog(sign * goal, A_eq=np.array(rows), b_eq=np.zeros(len(rows)), bounds=bounds) for sign in (1, -1)
+    ]
+    assert all(end.status in (0, 3) for end in ends)
+    return ends[0].fun, np.inf if ends[1].status == 3 else -ends[1].fun
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 10**6))
+def test_linked_tables_are_one_system(seed: int) -> None:
+    frame = records(seed, 25)
+    one, two = (tabulate(frame, ["a", other], value="v", rules=["frequency(3,10)"]) for other in "bc")
+    rng = np.random.default_rng(seed)
+    masks = []
+    for made in (one, two):
+        mask = (rng.random(made.table.cells) < 0.35) | (made.status == "u")
+        masks.append(mask & (made.table.values > 0))
+    shown = [
+        Shown(public_part(made.table, mask), required_of(made.problem(), made.table.dimensions))
+        for made, mask in zip((one, two), masks, strict=True)
+    ]
+    found = tables_together(*shown)
+    # A cell that one of them shows is known; the others by linear programmes of their own.
+    seen = {}
+    for made, mask in zip((one, two), masks, strict=True):
+        for cell in range(made.table.cells):
+            wide = tuple(made.table.key(cell).get(name, "total") for name in "abc")
+            seen[wide] = seen.get(wide, False) or not mask[cell]
+    hidden = {wide for wide, known in seen.items() if not known}
+    narrow = 0
+    for made in (one, two):
+        problem = made.problem()
+        for cell, lower, upper in zip(problem.sensitive, problem.lower, problem.upper, strict=True):
+            wide = tuple(made.table.key(int(cell)).get(name, "total") for name in "abc")
+            low, high = slow_interval((one, two), hidden, wide)
+            value = made.table.values[cell]
+            slack = 1e-6 * max(1.0, value)
+            narrow += low > value - lower + slack or high < value + upper - slack or high - low <= 1e-6 * high
+    assert found.figures["too_narrow"] == narrow and found.discloses == (narrow > 0)
+
+
+def test_audit_takes_what_is_published_beside_a_table() -> None:
+    frame = records(7)
+    one, two = (tabulate(frame, ["a", other], value="v", rules=["frequency(6)"]) for other in "bc")
+    first = shoal.suppress(one, insiders=False)
+    alone = shoal.audit(one, first.pattern, insiders=False)
+    assert alone.safe and not alone.together
+    # The same table without a hidden cell: everything is known.
+    bare = one.frame.select("a", "b", "value")
+    given_away = shoal.audit(one, first.pattern, insiders=False, beside=bare)
+    assert not given_away.safe and given_away.together[0].discloses
+    assert given_away.together[0].figures["too_narrow"] >= one.sensitive.size
+    # Both protected as one system, then published apart: nothing more is known.
+    both = shoal.suppress(link([one, two]), insiders=False)
+    mask = both.problem.hidden_mask(both.complementary)
+    keys = {tuple(both.problem.table.key(int(cell)).values()) for cell in np.flatnonzero(mask)}
+    pattern = [key[:2] for key in keys if key[2] == "total"]
+    other = two.frame.select("a", "c", "value").with_columns(
+        pl.struct("a", "c", "value")
+        .map_elements(
+            lambda row: None if (row["a"], "total", row["c"]) in keys else row["value"],
+            return_dtype=pl.Float64,
+        )
+        .alias("value")
+    )
+    good = shoal.audit(one, pattern, insiders=False, beside=[other])
+    assert good.safe and good.together[0].discloses is False
+
+
+def test_two_periods_by_command_and_of_published_files_alone(tmp_path) -> None:
+    frame = records(3, 60)
+    later = frame.with_columns(v=pl.col("v") * 1.01)
+    for name, own in (("last", frame), ("this", later)):
+        own.write_csv(tmp_path / f"{name}.csv")
+    how = ("--dimensions", "a,b", "--value", "v", "--rule", "frequency(6)", "--no-insiders")
+    first = run(
+        "suppress",
+        tmp_path / "last.csv",
+        *how,
+        "--rule",
+        "p-percent(60)",
+        "--published",
+        tmp_path / "out-last.csv",
+    )
+    second = run(
+        "suppress", tmp_path / "this.csv", *how, "-o", tmp_path / "p.csv", "--published", tmp_path / "out.csv"
+    )
+    assert first.code == second.code == 0, first.err + second.err
+    audit = (
+        "audit",
+        tmp_path / "this.csv",
+        tmp_path / "p.csv",
+        *how,
+        "--beside",
+        tmp_path / "out-last.csv",
+        "--json",
+    )
+    unknown = run(*audit)
+    # What cannot be judged is not safe.
+    assert unknown.code == 3 and unknown.json["together"][0]["discloses"] is None
+    assert unknown.json["together"][0]["crossed"] >= 0
+    tight = run(*audit, "--change", 0.02)
+    crossed = tight.json["together"][0]["crossed"]
+    assert tight.code == (3 if tight.json["together"][0]["discloses"] else 0)
+    shown = pl.read_csv(tmp_path / "last.csv")
+    assert crossed >= 0 and shown.height == 60
+    # A last period that showed everything tells everything that changed little.
+    tabulate(frame, ["a", "b"], value="v").frame.select("a", "b", "value").write_csv(tmp_path / "all.csv")
+    open_ = run("audit", tmp_path / "this.csv", tmp_path / "p.csv", *how, "--beside", tmp_path / "all.csv", "--change",
+                0.02, "--json")  # fmt: skip
+    assert open_.code == 3 and open_.json["together"][0]["too_narrow"] >= open_.json["sensitive"] > 0
+    assert open_.json["unsafe"] == [] and len(open_.json["together"][0]["cells"]) > 0
+    # Somebody who has nothing but two published tables.
+    public = run("audit", tmp_path / "out.csv", "--beside", tmp_path / "out.csv", "--json")
+    assert public.code == 0 and public.json["together"][0]["discloses"] is False
+    same = tabulate(later, ["a", "b"], value="v").frame.select("a", "b", "value")
+    same.write_csv(tmp_path / "same.csv")
+    both = run("audit", tmp_path / "out.csv", "--beside", tmp_path / "same.csv")
+    assert both.code == 3 and "together with same.csv" in both.out and "gives cells away" in both.out
+
+
+def test_other_forms_and_names_of_totals_are_read() -> None:
+    rows = {"A": ["x", "y", "Total"], "B": ["p", "p", "p"], "value": [1.0, None, 3.0]}
+    assert read_public(pl.DataFrame(rows), "t").hidden == (("y", "p"),)
+    sdmx = pl.DataFrame(
+        {
+            "DATAFLOW": ["f"] * 3,
+            "A": ["x", "y", "_T"],
+            "OBS_VALUE": ["1", "", "3"],
+            "CONF_STATUS": list("FCF"),
+        }
+    )
+    assert read_public(sdmx, "t").intervals() == {("y",): pytest.approx((2.0, 2.0))}
+    matrix = pl.DataFrame(
+        {"r": ["a", "b", "ALL"], "x": [1, 3, 4], "y": [2, None, None], "All": [3, None, None]}
+    )
+    assert len(read_public(matrix, "t").hidden) == 4
+    wrong = pl.DataFrame({"A": ["x", "y", "Total"], "value": [1.0, 2.0, 4.0]})
+    with pytest.raises(InputError, match="totals of 't' do not add up"):
+        read_public(wrong, "t")
+    assert read_public(wrong, "t", slack=0.5).hidden == ()
+
+
+def checked_beside_changed(seed: int) -> bool:
+    """A table with hidden cells beside a changed one of other dimensions, and both turned round; whether anything was found."""
+    frame = records(seed, 25)
+    one, two = (tabulate(frame, ["a", other], value="v", rules=["frequency(3,10)"]) for other in "bc")
+    rng = np.random.default_rng(seed)
+    mask = ((rng.random(one.table.cells) < 0.3) | (one.status == "u")) & (one.table.values > 0)
+    away = float(rng.choice([2.0, 20.0, 60.0]))
+    # Figures that were changed by no more than that, not below 0.
+    moved = np.maximum(np.round(two.table.values + rng.uniform(-away, away, two.table.cells)), 0.0)
+    moved = np.clip(moved, two.table.values - away, two.table.values + away)
+    plain = public_part(two.table, np.zeros(two.table.cells, dtype=bool))
+    seen = PublicTable(plain.dimensions, dict(zip(plain.cells, moved.tolist(), strict=True)), plain.relations)
+    shown = [
+        Shown(public_part(one.table, mask), required_of(one.problem(), one.table.dimensions)),
+        Shown(seen.changed(away), required_of(two.problem(), two.table.dimensions)),
+    ]
+    found = tables_together(*shown)
+    assert tables_together(*shown[::-1]).figures == found.figures
+    place: dict[tuple[str, ...], int] = {}
+    bounds: list[tuple[float, float]] = []
+    rows = []
+    for made, ends in (
+        (one, [(0.0, np.inf) if gone else (v, v) for gone, v in zip(mask, one.table.values, strict=True)]),
+        (two, [(max(v - away, 0.0), v + away) for v in moved.tolist()]),
+    ):
+        own = []
+        for cell, (low, high) in enumerate(ends):
+            wide = tuple(made.table.key(cell).get(name, "total") for name in "abc")
+            if wide not in place:
+                place[wide] = len(bounds)
+                bounds.append((0.0, np.inf))
+            before = bounds[place[wide]]
+            bounds[place[wide]] = max(low, before[0]), min(high, before[1])
+            own.append(place[wide])
+        for number in range(made.table.relations):
+            row = np.zeros(60)
+            for cell, sign in zip(
+                made.table.relation(number).tolist(), made.table.signs_of(number), strict=True
+            ):
+                row[own[cell]] += sign
+            rows.append(row)
+    matrix = np.array(rows)[:, : len(bounds)]
+    limits = [(low, None if np.isinf(high) else high) for low, high in bounds]
+    narrow = 0
+    for made in (one, two):
+        problem = made.problem()
+        for cell, lower, upper in zip(problem.sensitive, problem.lower, problem.upper, strict=True):
+            goal = np.zeros(len(bounds))
+            goal[place[tuple(made.table.key(int(cell)).get(name, "total") for name in "abc")]] = 1.0
+            least, most = (
+                linprog(sign * goal, A_eq=matrix, b_eq=np.zeros(len(rows)), bounds=limits)
+                for sign in (1.0, -1.0)
+            )
+            assert least.status == 0 and most.status in (0, 3)
+            low, high = least.fun, np.inf if most.status == 3 else -most.fun
+            value = made.table.values[cell]
+            slack = 1e-6 * max(1.0, value)
+            narrow += low > value - lower + slack or high < value + upper - slack or high - low <= 1e-6 * high
+    assert found.figures["too_narrow"] == narrow and found.discloses == (narrow > 0)
+    return narrow > 0
+
+
+def test_changed_tables_are_one_system_with_others() -> None:
+    found = [checked_beside_changed(seed) for seed in range(30)]
+    assert any(found) and not all(found)
+
+
+@pytest.mark.long
+def test_changed_tables_are_one_system_with_others_at_length() -> None:
+    assert sum(checked_beside_changed(seed) for seed in range(1000, 2500)) > 100
+
+
+def test_the_command_takes_how_far_figures_beside_it_are_off(tmp_path) -> None:
+    (tmp_path / "t.csv").write_text(
+        "row,a,b,c,total\nr,10,20,30,60\ns,50,15,22,87\nu,17,38,19,74\ntotal,77,73,71,221\n"
+    )
+    (tmp_path / "p.csv").write_text(
+        "row,column,kind\nr,a,primary\nr,b,complementary\ns,a,complementary\ns,b,complementary\n"
+    )
+    (tmp_path / "s.csv").write_text("row,column,lower,upper\nr,a,5,5\n")
+    # The same table in multiples of 5, each less than 5 away: alone it leaves of the cell 6 to 14.
+    (tmp_path / "rounded.csv").write_text(
+        "row,a,b,c,total\nr,10,20,30,60\ns,50,15,20,85\nu,15,40,20,75\ntotal,75,75,70,220\n"
+    )
+    how = ("audit", tmp_path / "t.csv", tmp_path / "p.csv", "--sensitive", tmp_path / "s.csv")
+    alone = run(*how, "--json")
+    assert alone.code == 0 and alone.json["safe"]
+    found = run(*how, "--beside", tmp_path / "rounded.csv", "--within", 4, "--json")
+    assert found.code == 3 and found.json["together"][0]["too_narrow"] == 1
+    assert found.json["together"][0]["cells"] == [{"row": "r", "column": "a"}]
+    wide = run(*how, "--beside", tmp_path / "rounded.csv", "--within", 5, "--json")
+    assert wide.code == 0 and wide.json["together"][0]["discloses"] is False
+    # As they are, the figures differ, so that they would be of another period.
+    assert run(*how, "--beside", tmp_path / "rounded.csv", "--json").json["together"][0]["discloses"] is None
+    far = run(*how, "--beside", tmp_path / "rounded.csv", "--within", 1, "--json")
+    assert (
+        far.json["together"][0]["discloses"] is None
+        and "of different data" in far.json["together"][0]["detail"]
+    )
+    wrong = run(*how, "--beside", tmp_path / "rounded.csv", "--within", 4, "--change", 0.1)
+    assert wrong.code == 2 and "--within is for changed figures of the same data" in wrong.err
+    nothing = run(*how, "--within", 4)
+    assert nothing.code == 2 and "--beside" in nothing.err
