@@ -342,6 +342,9 @@ def test_instances(capsys, tmp_path):
     assert out["k_asked"] == 11
     code, out, _ = as_json(capsys, "assign", "--instance", path)
     assert (code, out["k"]) == (0, 11)
+    for also in (["--group-sizes", "3,4"], ["--capacities", "9"]):
+        code, _, err = run(capsys, "assign", "--instance", path, *also)
+        assert (code, "--instance holds the sizes" in err) == (2, True)
     code, out, _ = as_json(capsys, "generate", "instance", "f4", "--size", "10")
     assert (out["groups"], out["k_best"]) == ([12, 20, 28], 8)
     code, _, err = run(capsys, "generate", "instance", "f99")

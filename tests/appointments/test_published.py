@@ -13,9 +13,7 @@ from shoal.appointments.problem import Problem
 from shoal.appointments.published import genetic_kernels
 from shoal.appointments.published.branch_and_bound import nodes, rows_of
 from shoal.appointments.published.genetic import GeneticOptions, evolve
-from shoal.errors import InputError
-from shoal.generate.families import FAMILIES, FIXED, family
-from shoal.generate.reductions import (
+from shoal.appointments.reductions import (
     NO,
     equipartition_of,
     equipartition_to_seating,
@@ -25,6 +23,8 @@ from shoal.generate.reductions import (
     seating_of,
     unpad,
 )
+from shoal.errors import InputError
+from shoal.generate.families import FAMILIES, FIXED, family
 from shoal.search import Budget, Seeds
 
 

@@ -143,7 +143,7 @@ def test_before_optimal_and_the_rest_are_in_order_a_thousand_times():
     ],
 )
 def test_published_gains_are_met(population, optimal, heuristic):
-    best, rule, between = (row.measured for row in screening._gain(population, Scope()))
+    best, rule, between = (row.measured for row in screening._gain(population, Scope()).rows)
     assert optimal[0] <= best <= optimal[1]
     assert heuristic[0] <= rule <= heuristic[1]
     assert between == pytest.approx(best - rule, abs=2e-4)

@@ -1,246 +1,22 @@
 """``shoal.assign``: appointments for people in slots, so that being seen somewhere singles out as few as possible."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from shoal.anonymity.vector import AnonymityVector
 from shoal.appointments.methods import METHODS
 from shoal.appointments.problem import Problem
+from shoal.appointments.results import Appointments, Plan
 from shoal.appointments.solution import Assignment
 from shoal.appointments.verify import verify, verify_people
 from shoal.arguments import checked
 from shoal.errors import InputError
 from shoal.numbers import whole
-from shoal.report.glance import Glance
 from shoal.search import Budget, Observer, Seeds, silent
-from shoal.search.budget import StopReason
+from shoal.search.observer import Witness
 
 if TYPE_CHECKING:
-    from shoal.appointments.people.rows import Population
-    from shoal.appointments.people.slots import Slots
-    from shoal.report.page import Page
-
-
-class _Anonymous(Glance):
-    """What a plan of sizes and one of people both say of the crowds that are left."""
-
-    vector: AnonymityVector
-    vector_before: AnonymityVector
-    random: AnonymityVector
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def k(self) -> int:
-        """The size of the smallest crowd when the slots are known."""
-        return self.vector.k
-
-    @property
-    def k_before(self) -> int:
-        """The size of the smallest crowd before any slot is known."""
-        return self.vector_before.k
-
-    @property
-    def k_bound(self) -> int:
-        """The largest K that is possible at all, as far as is proved."""
-        raise NotImplementedError
-
-    def _crowds(self) -> dict[str, Any]:
-        return {
-            "k": self.k,
-            "k_before": self.k_before,
-            "k_bound": self.k_bound,
-            "k_random": self.random.k,
-            "vector": crowds(self.vector),
-            "vector_before": crowds(self.vector_before),
-        }
-
-
-@dataclass(frozen=True, repr=False)
-class Plan(_Anonymous):
-    """Group sizes seated in slots of given capacities.
-
-    ``vector_before`` is the anonymity before any slot is known; ``random`` that of a random seating of the same people.
-    """
-
-    problem: Problem
-    assignment: Assignment
-    method: str
-    vector: AnonymityVector
-    vector_before: AnonymityVector
-    random: AnonymityVector
-
-    def glance(self) -> dict[str, Any]:
-        """How many people sit where, K and what is proved of it."""
-        return {
-            "people": self.problem.people,
-            "groups": self.problem.rows,
-            "slots": self.problem.slots,
-            "k": self.k,
-            "k_bound": self.k_bound,
-            "k_before": self.k_before,
-            "optimal": self.optimal,
-            "objective": self.problem.objective,
-            "method": self.method,
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figures of the plan as plain numbers and lists."""
-        return {
-            "method": self.method,
-            "objective": self.problem.objective,
-            "people": self.problem.people,
-            **self._crowds(),
-            "optimal": self.optimal,
-            "matrix": self.matrix,
-            "loads": self.assignment.loads.tolist(),
-            "work": self.assignment.work,
-            "stopped_by": str(self.assignment.stopped_by),
-            "seconds": self.assignment.seconds,
-        }
-
-    @property
-    def k_bound(self) -> int:
-        """The largest K that is possible at all, as far as is proved."""
-        return _k_bound(self.problem, self.assignment)
-
-    @property
-    def bound(self) -> Any:
-        """The best that is possible at all, as far as is proved: a K or a vector, as the objective asks."""
-        return self.assignment.bound
-
-    @property
-    def optimal(self) -> bool:
-        """Whether nothing better exists."""
-        return self.assignment.optimal
-
-    @property
-    def matrix(self) -> list[list[int]]:
-        """People by group (rows) and slot (columns)."""
-        matrix: list[list[int]] = self.assignment.matrix.tolist()
-        return matrix
-
-
-@dataclass(frozen=True, repr=False)
-class Appointments(_Anonymous):
-    """Everybody's appointment and how anonymous it leaves them.
-
-    ``people`` is the frame that came in with the columns of the slot added; ``slot_of`` the place of everybody's slot in the
-    table of slots. Vectors count crowds of the quasi-identifier together with what is known of the slot. ``random_slot_of``
-    is everybody's slot in a random plan, where there is one beside this. ``warnings`` are what nobody should miss.
-    """
-
-    people: Any
-    slot_of: np.ndarray
-    vector: AnonymityVector
-    vector_before: AnonymityVector
-    random: AnonymityVector
-    bound: Any
-    optimal: bool
-    method: str
-    objective: str
-    k_required: int
-    slots: "Slots"
-    population: "Population"
-    assignment: Assignment | None
-    quasi: tuple[str, ...]
-    known: tuple[str, ...] | None
-    settings: dict[str, Any] = field(default_factory=dict)
-    random_slot_of: np.ndarray | None = None
-    warnings: tuple[str, ...] = ()
-
-    def glance(self) -> dict[str, Any]:
-        """How many people there are, K and what is proved of it."""
-        return {
-            "people": self.population.people,
-            "k": self.k,
-            "k_bound": self.k_bound,
-            "k_before": self.k_before,
-            "exposed": self.exposed,
-            "optimal": self.optimal,
-            "objective": self.objective,
-            "method": self.method,
-        }
-
-    @property
-    def k_bound(self) -> int:
-        """The largest K that is possible at all, as far as is proved."""
-        if self.assignment is None or self.population.problem is None:
-            return self.k
-        return _k_bound(self.population.problem, self.assignment)
-
-    @property
-    def exposed_before(self) -> int:
-        """People in crowds below the required k before any appointment; no plan can help them."""
-        return self.vector_before.below(self.k_required)
-
-    @property
-    def exposed(self) -> int:
-        """People in crowds below the required k now."""
-        return self.vector.below(self.k_required)
-
-    @property
-    def loads(self) -> np.ndarray:
-        """People at each slot, those who kept their appointment and booked seats included."""
-        return np.bincount(self.slot_of, minlength=self.slots.ids.len()) + self.slots.booked
-
-    def loads_by_slot(self) -> Iterator[tuple[Any, int, int]]:
-        """The name of each slot, its seats, and how many of them are taken."""
-        return zip(self.slots.ids.to_list(), self.slots.capacities, self.loads, strict=True)
-
-    @property
-    def stopped_by(self) -> StopReason:
-        """What ended the search."""
-        return StopReason.OPTIMAL if self.assignment is None else self.assignment.stopped_by
-
-    @property
-    def homogeneous(self) -> int:
-        """Slots in which everybody of this plan belongs to one crowd: whoever is seen there gives the crowd away.
-
-        Slots that look the same to an attacker, as far as ``known`` goes, are one place and share their crowds.
-        """
-        label_of_slot, crowd = self.population.label_of_slot, self.population.crowd
-        label = label_of_slot[self.slot_of]
-        alone = [seen for seen in np.unique(label) if np.unique(crowd[label == seen]).size == 1]
-        return int(np.isin(label_of_slot[np.unique(self.slot_of)], alone).sum())
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figures of the plan as plain numbers and lists."""
-        return {
-            "method": self.method,
-            "objective": self.objective,
-            "people": self.population.people,
-            "crowds": int(self.population.crowd_sizes.size),
-            **self._crowds(),
-            "vector_random": crowds(self.random),
-            "optimal": self.optimal,
-            "k_required": self.k_required,
-            "exposed": self.exposed,
-            "exposed_before": self.exposed_before,
-            "homogeneous_slots": self.homogeneous,
-            "slots": [
-                {"slot": str(name), "capacity": int(seats), "load": int(load)}
-                for name, seats, load in self.loads_by_slot()
-            ],
-            "stopped_by": str(self.stopped_by),
-        }
-
-    def attended(self, came: Any) -> AnonymityVector:
-        """The anonymity of those who came (a mask or places of people): no-shows make crowds smaller."""
-        mask = np.asarray(came)
-        if mask.dtype == bool and mask.shape != (self.population.people,):
-            raise InputError("who came must be said for everybody")
-        if not mask.size or (mask.dtype == bool and not mask.any()):
-            return AnonymityVector(())
-        return AnonymityVector.from_sizes(self.population.cells(self.slot_of, mask))
-
-    def report(self) -> "Page":
-        """A page for the person who signs."""
-        from shoal.appointments.report import plan_page
-
-        return plan_page(self)
+    pass
 
 
 @checked
@@ -500,15 +276,11 @@ def _solve(problem: Problem, method: str, options: Any, budget: Budget, **how: A
         raise InputError(
             f"method '{method}' cannot optimise objective {problem.objective}; these can: {', '.join(fitting)}"
         )
-    assignment: Assignment = chosen.solve(problem, options, budget=budget, **how)
+    witness = Witness(how.pop("observer"))
+    assignment: Assignment = chosen.solve(problem, options, budget=budget, observer=witness, **how)
+    witness.verification()
     verify(problem, assignment)
     return assignment
-
-
-def _k_bound(problem: Problem, assignment: Assignment) -> int:
-    from shoal.appointments.bounds.limits import largest_k
-
-    return largest_k(problem) if assignment.k_bound is None else min(assignment.k_bound, largest_k(problem))
 
 
 def _random(problem: Problem, seed: int) -> AnonymityVector:
@@ -517,8 +289,3 @@ def _random(problem: Problem, seed: int) -> AnonymityVector:
 
     cells = problem.cells(draw(problem, Seeds(seed).child("baseline")))
     return AnonymityVector.from_sizes(cells[cells > 0])
-
-
-def crowds(vector: AnonymityVector) -> dict[str, int]:
-    """How many crowds there are of each size, as JSON can hold it."""
-    return {str(size): count for size, count in vector.items()}

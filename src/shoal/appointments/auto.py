@@ -7,12 +7,13 @@ import numpy as np
 from shoal.appointments.bounds import cutting_patterns
 from shoal.appointments.bounds.limits import best_vector, largest_k
 from shoal.appointments.problem import Problem
-from shoal.appointments.solvers import constraint, dynamic, filling, lexicographic
+from shoal.appointments.solvers import constraint, dynamic, filling, lexicographic, windows
 from shoal.appointments.solvers.annealing import AnnealingOptions, better_vector, raise_k
 from shoal.appointments.solvers.fill_kernels import wrap_around
 from shoal.appointments.solvers.lexicographic import STEPS_PER_UNIT, finer
 from shoal.appointments.solvers.method import Found, method
 from shoal.search import Run, Seeds
+from shoal.search.kernels import in_plain_python
 from shoal.search.options import NoOptions
 
 AutoOptions = NoOptions
@@ -21,6 +22,12 @@ DEFAULT_UNITS = 10_000
 
 # Fills tried per unit of work, and the largest matrix that a constraint model is built for.
 TRIALS_PER_UNIT, MOST_CELLS = 50, 20_000
+
+# How much more work than deciding one K goes into seating part after part anew.
+WINDOWS = 25
+
+# Units of fills that are worth trying before compiled kernels are loaded for them.
+PLAIN_FILLS = 2
 
 # How much work goes into a better vector once K is settled, and up to how many cells.
 POLISH_UNITS, MOST_POLISHED = 50, 10_000
@@ -54,6 +61,9 @@ def _largest_k(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -> 
         if not lowered and cutting_patterns.applies(problem):
             bound, lowered = cutting_patterns.lower(problem, problem.value(matrix), bound, run), True
             run.report(bound=bound, phase="patterns")
+        if windows.applies(problem) and problem.value(matrix) < bound:
+            limit = WINDOWS * effort
+            matrix = windows.raise_k(problem, matrix, bound, run, place.child("windows"), limit)
         if problem.rows * problem.slots <= MOST_CELLS:
             matrix, bound = constraint.close_in(problem, matrix, bound, run, place.child("decide"), effort)
         effort *= 2
@@ -79,14 +89,16 @@ def _polish(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -> np.
 def wrap_up(problem: Problem, matrix: np.ndarray, bound: int, run: Run, seeds: Seeds) -> np.ndarray:
     """Fills that wrap around, first for the bound itself, then for what bisection finds within reach."""
     state = seeds.state()
-    low, high, trials = problem.value(matrix), bound, 2_000
+    low, high, trials, tried = problem.value(matrix), bound, 2_000, 0
     k = bound
     while low < high and not run.stopped:
         found = False
         for _ in range(trials // TRIALS_PER_UNIT):
             if not run.chunk(1):
                 return matrix
-            trial, candidate = wrap_around(problem.sizes, problem.capacities, k, TRIALS_PER_UNIT, state)
+            with in_plain_python(where=filling.quick(problem) and tried < PLAIN_FILLS):
+                trial, candidate = wrap_around(problem.sizes, problem.capacities, k, TRIALS_PER_UNIT, state)
+            tried += 1
             run.spend(1)
             if trial:
                 matrix, found = candidate, True

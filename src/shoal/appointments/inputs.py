@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,18 +25,35 @@ def has_sizes(settings: AssignSettings) -> bool:
     return any(item is not None for item in (settings.group_sizes, settings.capacities, settings.instance))
 
 
-def sizes_and_seats(settings: AssignSettings, place: Workplace) -> tuple[Sequence[int], Sequence[int]]:
-    """The sizes of groups and the capacities, as given or from a file."""
+@dataclass(frozen=True)
+class Asked:
+    """What an instance asks: whether a plan with this K exists, and the numbers it stands for, if it is a reduction."""
+
+    name: str
+    numbers: list[int]
+    padding: int
+    k: int
+
+
+def sizes_and_seats(
+    settings: AssignSettings, place: Workplace
+) -> tuple[Sequence[int], Sequence[int], Asked | None]:
+    """The sizes of groups and the capacities, as given or from a file, and what the file asks."""
     if settings.instance is not None:
         return _read_instance(place.file(settings.instance))
-    return settings.group_sizes or (), settings.capacities or ()
+    return settings.group_sizes or (), settings.capacities or (), None
 
 
-def _read_instance(path: Path) -> tuple[list[int], list[int]]:
+def _read_instance(path: Path) -> tuple[list[int], list[int], Asked | None]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         groups, seats = content.get("groups", content.get("f")), content.get("capacities", content.get("c"))
-        return [int(number) for number in groups], [int(number) for number in seats]
+        asked = None
+        if content.get("k_asked") is not None:
+            numbers = [int(number) for number in content.get("numbers", ())]
+            name, padding = str(content.get("name", "")), int(content.get("padding", 1))
+            asked = Asked(name if numbers else "", numbers, padding, int(content["k_asked"]))
+        return [int(number) for number in groups], [int(number) for number in seats], asked
     except OSError:
         raise InputError(f"the instance '{path}' cannot be read") from None
     except (ValueError, TypeError, AttributeError):

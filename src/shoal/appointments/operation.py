@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     import polars as pl
 
-    from shoal.appointments.api import Appointments, Plan
+    from shoal.appointments.results import Appointments, Plan
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,6 +55,7 @@ def run(settings: AssignSettings, place: Workplace) -> Result:
     if has_sizes(settings):
         return _from_sizes(settings, place)
     # Everything is there before the first search begins.
+    place.say("reading")
     asked = [_read(people, slots, settings, place) for people, slots in pairs(settings)]
     several = len(asked) > 1
     found = []
@@ -74,10 +75,21 @@ def run(settings: AssignSettings, place: Workplace) -> Result:
 def _from_sizes(settings: AssignSettings, place: Workplace) -> "Plan":
     from shoal.appointments.api import assign_sizes
 
-    sizes, seats = sizes_and_seats(settings, place)
+    sizes, seats, asked = sizes_and_seats(settings, place)
     method, options = method_of(settings)
     own = {"group_sizes": sizes, "capacities": seats, "method": method, "options": options}
-    return call(assign_sizes, settings, place, **own, seed=settings.seed or 0)
+    plan: Plan = call(assign_sizes, settings, place, **own, seed=settings.seed or 0)
+    if asked is None:
+        return plan
+    from shoal.appointments.reductions import answer
+
+    question = (asked.name, asked.numbers, asked.padding, asked.k)
+    try:
+        return replace(plan, answer=answer(*question, plan.k, plan.k_bound, plan.matrix))
+    except InputError:
+        raise InputError(
+            "the numbers of this instance do not make its groups; make it again with 'shoal generate instance'"
+        ) from None
 
 
 def _read(people: Place, slots: Place, settings: AssignSettings, place: Workplace) -> _Asked:
@@ -181,6 +193,8 @@ def _check_sizes(settings: AssignSettings, written: frozenset[str]) -> None:
     both = settings.group_sizes is not None and settings.capacities is not None
     if settings.people is not None or not (both or settings.instance is not None):
         raise InputError(f"give {_BOTH_SIZES} together, or {parameter('people')} and {parameter('slots')}")
+    if settings.instance is not None and (settings.group_sizes, settings.capacities) != (None, None):
+        raise InputError(f"{parameter('instance')} holds the sizes; leave out {_BOTH_SIZES}")
     of_people = ("quasi", "known", "eligible", "pinned", "diverse", "attended")
     if written or any(getattr(settings, name) is not None for name in of_people):
         raise InputError(
@@ -222,6 +236,7 @@ OPERATION = Operation(
     run=run,
     reads=reads,
     check=check,
+    columns_in=lambda settings: [] if has_sizes(settings) else pairs(settings),
     writes=lambda settings: not has_sizes(settings),
     gate=gate,
     titled=titled,

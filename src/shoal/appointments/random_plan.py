@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from shoal.anonymity.vector import AnonymityVector
-from shoal.appointments.api import Appointments
+from shoal.appointments.results import Appointments
 from shoal.appointments.solvers.random import MOST_PROBED, draw
 from shoal.search import Seeds
 

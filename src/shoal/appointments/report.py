@@ -2,17 +2,22 @@
 
 from typing import TYPE_CHECKING, Any
 
+from shoal.appointments.assurances import assurances as assurances
+from shoal.appointments.definitions import DEFINITIONS, large
 from shoal.operation import Rows
+from shoal.report.definitions import told
 from shoal.report.page import Page
 
 if TYPE_CHECKING:
     from shoal.anonymity.vector import AnonymityVector
-    from shoal.appointments.api import Appointments, Plan
     from shoal.appointments.operation import Assigned, Result
+    from shoal.appointments.results import Appointments, Plan
     from shoal.appointments.settings import AssignSettings
+    from shoal.report.bins import Bin
     from shoal.search import Progress
 
 _SLOTS_SHOWN = 30
+_PLACES = ("gain", "position", "rank", "rank_before", "rank_random", "distance")
 # A matrix of more cells would not be read.
 _CELLS_SHOWN = 2000
 
@@ -52,7 +57,7 @@ def _attended(table: "Assigned") -> dict[str, Any]:
     """What the appointments say of those who came, if that is known."""
     if table.came is None:
         return {}
-    from shoal.appointments.api import crowds
+    from shoal.appointments.results import crowds
 
     vector = table.plan.attended(table.came)
     return {
@@ -66,7 +71,7 @@ def _attended(table: "Assigned") -> dict[str, Any]:
 def facts(result: "Result", settings: "AssignSettings") -> list[tuple[str, Any]]:
     """What a person wants to know first; of several tables all is in one table."""
     if not isinstance(result, list):
-        return _k_facts(result)
+        return [*_k_facts(result), *_search_facts(result)]
     return _facts(result[0]) if len(result) == 1 else []
 
 
@@ -75,8 +80,50 @@ def _k_facts(plan: "Plan | Appointments") -> list[tuple[str, Any]]:
         ("K", f"{plan.k} (before any slot is known: {plan.k_before}; at random: {plan.random.k})"),
         ("best K possible", plan.k_bound),
         ("anonymity vector", str(plan.vector)),
+        ("mean crowd of a person", _means(plan)),
+        *_place_facts(plan),
         ("proved optimal", "yes" if plan.optimal else "no"),
     ]
+
+
+def _means(plan: "Plan | Appointments") -> str:
+    before, chance = plan.vector_before.weighted_mean_size, plan.random.weighted_mean_size
+    return f"{plan.vector.weighted_mean_size:.2f} (before: {before:.2f}; at random: {chance:.2f})"
+
+
+def _place_facts(plan: "Plan | Appointments") -> list[tuple[str, Any]]:
+    """Rank, position, distance and gain, as far as there are not too many people for them."""
+    found = plan.places
+    if found is None:
+        return []
+    ranks = f"{large(found.rank)} of {large(found.vectors - 1)}"
+    return [
+        ("rank of the vector", f"{ranks} (before: {large(found.before)}; at random: {large(found.random)})"),
+        (
+            "gain over random seats",
+            "not defined: everybody is alone before any slot" if found.gain is None else f"{found.gain:.4f}",
+        ),
+    ]
+
+
+def _search_facts(plan: "Plan") -> list[tuple[str, Any]]:
+    """What the search counted, and the answer to what was asked with a certificate that anybody can check."""
+    found: list[tuple[str, Any]] = []
+    assignment = plan.assignment
+    if assignment.nodes is not None:
+        found.append(("nodes visited", f"{assignment.nodes:,}"))
+    if assignment.course:
+        generations, last, _ = assignment.course[-1]
+        first = next((at for at, _, broken in assignment.course if not broken), None)
+        obeyed = "" if first is None else f"; the rules are obeyed from generation {first:,} on"
+        reached = next(at for at, k, broken in assignment.course if k == last and not broken)
+        found.append(("course", f"K {last} since generation {reached:,} of {generations:,}{obeyed}"))
+    if plan.answer is not None:
+        found.append(("answer", str(plan.answer)))
+        if plan.answer.halves is not None:
+            one, other = (" + ".join(map(str, half)) for half in plan.answer.halves)
+            found.append(("certificate", f"{one} = {other}"))
+    return found
 
 
 def _facts(table: "Assigned") -> list[tuple[str, Any]]:
@@ -176,7 +223,7 @@ def _beyond_help(out: Page, people: int, k: int) -> None:
 def plan_page(plan: "Appointments") -> Page:
     """The report of one plan."""
     from shoal.report import charts
-    from shoal.report.bins import Bin, merge_small
+    from shoal.report.bins import merge_small
 
     people = plan.population.people
     known = "the slot" if plan.known is None else ", ".join(plan.known) or "nothing of the slot"
@@ -187,10 +234,9 @@ def plan_page(plan: "Appointments") -> Page:
     )
     out.facts(
         [
-            ("K before any appointment", plan.k_before),
-            ("K with these appointments", plan.k),
-            ("best K possible", plan.k_bound),
-            ("K if seats were drawn at random", plan.random.k),
+            *told(DEFINITIONS, plan.to_dict(), ("people", "k_before", "k", "k_bound", "k_random")),
+            *told(DEFINITIONS, plan.to_dict(), ("mean_crowd", *_PLACES)),
+            *told(DEFINITIONS, plan.to_dict(), ("exposed", "exposed_before", "homogeneous_slots")),
             ("best possible", _proof(plan)),
         ]
     )
@@ -212,7 +258,7 @@ def plan_page(plan: "Appointments") -> Page:
             f"In {plan.homogeneous} slots all people of this plan belong to one crowd: who is seen there gives away the "
             "quasi-identifiers of that crowd."
         )
-    bins = merge_small([Bin(size, size, number) for size, number in _grouped(plan.vector)])
+    bins = merge_small(_grouped(plan.vector))
     if bins:
         out.chart(
             charts.bars([b.name for b in bins], [b.count for b in bins], x="size of the crowd", y="people"),
@@ -235,10 +281,13 @@ def _proof(plan: "Appointments") -> str:
     return f"not proved; no plan can have K above {plan.k_bound}"
 
 
-def _grouped(vector: "AnonymityVector") -> list[tuple[int, int]]:
+def _grouped(vector: "AnonymityVector") -> "list[Bin]":
+    from shoal.report.bins import Bin
+
     # Small sizes one by one, larger ones by powers of two, so that the chart stays readable.
-    grouped: dict[int, int] = {}
+    grouped: dict[tuple[int, int], int] = {}
     for size, people in vector.people.items():
-        key = size if size < 10 else 10 * 2 ** ((size // 10).bit_length() - 1)
-        grouped[key] = grouped.get(key, 0) + people
-    return sorted(grouped.items())
+        least = size if size < 10 else 10 * 2 ** ((size // 10).bit_length() - 1)
+        sizes = (least, size if size < 10 else 2 * least - 1)
+        grouped[sizes] = grouped.get(sizes, 0) + people
+    return [Bin(*sizes, people) for sizes, people in sorted(grouped.items())]

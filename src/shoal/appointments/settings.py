@@ -5,7 +5,8 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from shoal.search.settings import SearchSettings
-from shoal.settings import Column, Columns, Data, Options, Spelling, setting, split_names, switch
+from shoal.settings import Column, Columns, Data, Options, Spelling, setting, switch
+from shoal.written_values import split_names
 
 _ATTACKER = "Eligibility and attacker"
 _PEOPLE = "Pinned people, diversity, attendance"
@@ -19,7 +20,11 @@ Tables: TypeAlias = (
         list[str],
         Field(min_length=1, max_length=50),
         Spelling(
-            "several-data", "DATA", str, lambda names: names if isinstance(names, str) else ",".join(names)
+            "several-data",
+            "DATA",
+            str,
+            lambda names: names if isinstance(names, str) else ",".join(names),
+            places=lambda names: [names] if isinstance(names, str) else names,
         ),
     ]
 )
@@ -40,6 +45,11 @@ def split_numbers(text: str) -> list[int]:
 Numbers: TypeAlias = Annotated[
     list[int], Spelling("numbers", "4,2,4", split_numbers, lambda numbers: ",".join(map(str, numbers)))
 ]
+
+
+def _without_number(diverse: str) -> list[str]:
+    # "illness=3" may be a column of that name, or three values of "illness".
+    return [] if "=" in diverse else [diverse]
 
 
 class AssignSettings(SearchSettings):
@@ -83,7 +93,7 @@ class AssignSettings(SearchSettings):
     )
     require_k: int | None = setting(
         None,
-        "Write nothing and exit with 3 if K is below this.",
+        "Release nothing if K is below this.",
         label="Required K",
         ge=1,
         le=10**9,
@@ -120,7 +130,7 @@ class AssignSettings(SearchSettings):
     pinned: Column | None = setting(
         None, "Slots given already, to be kept.", section=_PEOPLE, label="Slots given already: column"
     )
-    diverse: Column | None = setting(
+    diverse: Annotated[str, Spelling("column", "COLUMN=L", str, names=_without_number)] | None = setting(
         None,
         "Every crowd at a slot holds L values of it.",
         section=_PEOPLE,

@@ -15,11 +15,14 @@ class Assignment(Solution):
     """Who sits where: ``matrix`` counts people by row and slot, ``cells`` by crowd and label (pinned ones included).
 
     ``value`` and ``bound`` are K or anonymity vectors, as the problem's objective asks; ``bound`` is the best that could
-    exist at all.
+    exist at all. ``course`` is what a genetic search went through: generation, K and rules broken; ``nodes`` how many an
+    exhaustive one visited.
     """
 
     matrix: np.ndarray
     cells: np.ndarray
+    course: tuple[tuple[int, int, int], ...] = ()
+    nodes: int | None = None
 
     @cached_property
     def k(self) -> int:

@@ -4,10 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.anonymity.measure import anonymity
 from shoal.anonymity.vector import AnonymityVector
 from shoal.appointments.api import assign, assign_sizes
 from shoal.errors import Infeasible, InputError
+from shoal.microdata.anonymity.api import anonymity
 
 PEOPLE = pl.DataFrame(
     {

@@ -56,7 +56,7 @@ def solve(problem: Problem, options: BranchAndBoundOptions, run: Run, seeds: See
     exact = options.bound == "safe"
     if exact and state[OVER]:
         proved = min(proved, max(problem.value(matrix), int(state[BEST])))
-    return Found(matrix, proved, proved=exact, complete=bool(state[OVER]))
+    return Found(matrix, proved, proved=exact, complete=bool(state[OVER]), nodes=int(state[NODES]))
 
 
 def _beginning(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

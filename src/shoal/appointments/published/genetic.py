@@ -11,6 +11,7 @@ from shoal.appointments.problem import Problem
 from shoal.appointments.published import genetic_kernels
 from shoal.appointments.solvers.filling import better_rule
 from shoal.appointments.solvers.method import Found, demand_plain, method
+from shoal.errors import Infeasible
 from shoal.search import Run, Seeds
 from shoal.search.evolution.keys import fittest
 from shoal.search.options import Options
@@ -27,9 +28,15 @@ class GeneticOptions(Options):
     )
     population: int = Field(default=500, ge=2, description="members of the population")
     mutation: float = Field(default=0.6, ge=0, le=1, description="chance that a child is mutated")
+    start: Literal["greedy", "random"] = Field(
+        default="greedy",
+        description="what counts before the search: a greedy plan, or nothing but the random population (published)",
+    )
 
 
 DEFAULT_GENERATIONS = 750_000
+# At how many points the course of a search is kept.
+COURSE = 200
 
 
 @dataclass(frozen=True)
@@ -83,10 +90,13 @@ class Evolution:
 def solve(problem: Problem, options: GeneticOptions, run: Run, seeds: Seeds) -> Found:
     """Evolve matrices; work counts generations.
 
-    A population that never obeys the rules is not a plan: then the better of two greedy rules is returned instead.
+    A population that never obeys the rules is not a plan: then the better of two greedy rules is returned instead. With
+    ``start=random`` nothing is put in its place, and the course of K and of broken rules is kept.
     """
     demand_plain(problem, "genetic")
     bound = largest_k(problem)
+    if options.start == "random":
+        return _as_published(problem, options, run, seeds, bound)
     matrix = better_rule(problem)
     run.report(problem.value(matrix), bound=bound, phase="greedy")
     if problem.value(matrix) < bound and not run.stopped:
@@ -109,6 +119,39 @@ def solve(problem: Problem, options: GeneticOptions, run: Run, seeds: Seeds) -> 
             matrix = best.matrix
             run.report(best.k, phase="evolving")
     return Found(matrix, bound)
+
+
+def _as_published(problem: Problem, options: GeneticOptions, run: Run, seeds: Seeds, bound: int) -> Found:
+    """The pure algorithm for all its generations, and what it went through."""
+    search = Evolution(problem, options, seeds.child("genetic"))
+    course = [_standing(0, search.best)]
+    # However work is cut, the course is looked at after the same generations.
+    every = max(1, (run.budget.iterations or DEFAULT_GENERATIONS) // COURSE)
+    while chunk := run.chunk(10_000):
+        done = 0
+        while done < chunk:
+            step = min(chunk - done, every - (run.work + done) % every)
+            search.generations(step)
+            done += step
+            if (run.work + done) % every == 0:
+                course.append(_standing(run.work + done, search.best))
+        run.spend(done)
+        best = search.best
+        run.report(None if best.violations else best.k, bound=bound, phase="evolving")
+    best = search.best
+    if course[-1][0] != run.work:
+        course.append(_standing(run.work, best))
+    if best.violations:
+        raise Infeasible(
+            f"after {run.work:,} generations the fittest matrix still breaks {best.violations} rules "
+            f"({best.slots_too_full} slots too full, {best.rows_wrong} groups not seated exactly), so it is no plan; "
+            "option start=greedy always has one"
+        )
+    return Found(best.matrix, bound, course=course)
+
+
+def _standing(generation: int, best: Evolved) -> tuple[int, int, int]:
+    return generation, best.k, best.violations
 
 
 def evolve(problem: Problem, options: GeneticOptions, seeds: Seeds, generations: int) -> Evolved:

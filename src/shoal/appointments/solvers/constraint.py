@@ -5,19 +5,22 @@ bounds; so only the pattern of used cells is hard, and the sizes of the numbers 
 """
 
 import itertools
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from ortools.sat.python import cp_model
 from pydantic import Field
 
 from shoal.appointments.bounds.limits import largest_k
 from shoal.appointments.problem import Problem
 from shoal.appointments.solvers import cp_sat, filling
+from shoal.appointments.solvers.cp_sat import Answer
 from shoal.appointments.solvers.method import Found, method
 from shoal.errors import Infeasible, InputError
 from shoal.search import Run, Seeds
 from shoal.search.options import Options
+
+if TYPE_CHECKING:
+    from ortools.sat.python.cp_model import CpSolver
 
 DEFAULT_UNITS = 20_000
 
@@ -42,8 +45,11 @@ class SeatModel:
     """
 
     def __init__(self, problem: Problem, smallest: int = 1) -> None:
+        from ortools.sat.python.cp_model import CpModel, Domain
+
         self.problem = problem
-        self.model = cp_model.CpModel()
+        self.model = CpModel()
+        self._domain = Domain
         self.smallest = smallest
         self.seats: dict[tuple[int, int], Any] = {}
         self.cells: dict[tuple[int, int], tuple[Any, Any, int]] = {}
@@ -90,7 +96,7 @@ class SeatModel:
             top = int(min(problem.sizes[row], problem.capacities[slot]))
             if len(places) == 1 and not pinned:
                 low = min(self.smallest, top)
-                domain = cp_model.Domain.from_intervals([[0, 0], [low, top]])
+                domain = self._domain.from_intervals([[0, 0], [low, top]])
                 seat = model.new_int_var_from_domain(domain, "")
             else:
                 seat = model.new_int_var(0, top, "")
@@ -176,7 +182,7 @@ class SeatModel:
             if used is not True:
                 self.model.add_hint(used, int(cells[crowd, label] > 0))
 
-    def matrix(self, solver: cp_model.CpSolver) -> np.ndarray:
+    def matrix(self, solver: "CpSolver") -> np.ndarray:
         """The plan the solver found."""
         found = np.zeros((self.problem.rows, self.problem.slots), np.int64)
         for (row, slot), seat in self.seats.items():
@@ -185,10 +191,10 @@ class SeatModel:
 
     def decided(self, run: Run, seeds: Seeds, most: int | None) -> Decision:
         """What the solver says within ``most`` units of work."""
-        status, solver = cp_sat.run_model(self.model, run, seeds, most=most)
-        if status in cp_sat.SOLVED:
+        answer, solver = cp_sat.run_model(self.model, run, seeds, most=most)
+        if answer is Answer.SOLVED:
             return True, self.matrix(solver)
-        return (False if status == cp_sat.INFEASIBLE else None), None
+        return (False if answer is Answer.INFEASIBLE else None), None
 
 
 def decide(problem: Problem, k: int, run: Run, seeds: Seeds, *, most: int | None = None) -> Decision:
@@ -229,10 +235,10 @@ def seat_anyhow(problem: Problem, run: Run, seeds: Seeds) -> np.ndarray:
             return candidate
     # This is not counted: without any plan there is nothing to return.
     model = SeatModel(problem)
-    status, solver = cp_sat.solve(model.model, run, seeds, 60_000)
-    if status in cp_sat.SOLVED:
+    answer, solver = cp_sat.solve(model.model, run, seeds, 60_000)
+    if answer is Answer.SOLVED:
         return model.matrix(solver)
-    if status == cp_sat.INFEASIBLE:
+    if answer is Answer.INFEASIBLE:
         raise Infeasible(f"no plan keeps {problem.diversity} kinds of people in every crowd at every slot")
     if run.budget.control.cancelled:
         # There is no plan yet that could be kept.
@@ -280,8 +286,8 @@ def _maximise(
             model.model.add(count >= k).only_enforce_if(used)
     model.hint(matrix)
     model.model.maximize(k)
-    status, solver = cp_sat.run_model(model.model, run, seeds)
-    if status in cp_sat.SOLVED:
+    answer, solver = cp_sat.run_model(model.model, run, seeds)
+    if answer is Answer.SOLVED:
         matrix = model.matrix(solver)
         high = min(high, int(solver.best_objective_bound + 1e-6))
     return matrix, high

@@ -6,35 +6,46 @@ One worker, a fixed seed and limits in the solver's own deterministic time; wall
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-from ortools.sat.python import cp_model
+from enum import Enum
+from typing import TYPE_CHECKING
 
 from shoal.search import Run, Seeds
+
+if TYPE_CHECKING:
+    # It loads pandas, which takes longer than most plans do.
+    from ortools.sat.python.cp_model import CpModel, CpSolver
 
 # One unit of work is a thousandth of the solver's deterministic second.
 UNIT = 0.001
 
-#: A plan was found, there is none, or neither is known.
-SOLVED, INFEASIBLE, UNKNOWN = (cp_model.OPTIMAL, cp_model.FEASIBLE), cp_model.INFEASIBLE, cp_model.UNKNOWN
+
+class Answer(Enum):
+    """A plan was found, there is none, or neither is known."""
+
+    SOLVED = "solved"
+    INFEASIBLE = "infeasible"
+    UNKNOWN = "unknown"
 
 
 def run_model(
-    model: cp_model.CpModel, run: Run, seeds: Seeds, *, most: int | None = None
-) -> tuple[int, cp_model.CpSolver]:
+    model: "CpModel", run: Run, seeds: Seeds, *, most: int | None = None
+) -> tuple[Answer, "CpSolver"]:
     """Solve a model with what is left of the budget, or ``most`` units of it; spends what was used."""
+    from ortools.sat.python import cp_model
+
     budget = run.remaining(iterations=most)
     if run.stopped or budget.iterations == 0:
-        return UNKNOWN, cp_model.CpSolver()
-    status, solver = solve(model, run, seeds, budget.iterations)
+        return Answer.UNKNOWN, cp_model.CpSolver()
+    answer, solver = solve(model, run, seeds, budget.iterations)
     spent = max(1, round(solver.response_proto.deterministic_time / UNIT))
     run.spend(spent if budget.iterations is None else min(spent, budget.iterations))
-    return status, solver
+    return answer, solver
 
 
-def solve(
-    model: cp_model.CpModel, run: Run, seeds: Seeds, units: int | None
-) -> tuple[int, cp_model.CpSolver]:
+def solve(model: "CpModel", run: Run, seeds: Seeds, units: int | None) -> tuple[Answer, "CpSolver"]:
     """Solve a model within the time that a run has, and some units of work that are not spent."""
+    from ortools.sat.python import cp_model
+
     solver = cp_model.CpSolver()
     parameters = solver.parameters
     parameters.num_workers = 1
@@ -45,11 +56,21 @@ def solve(
     if seconds is not None:
         parameters.max_time_in_seconds = seconds
     with _stopping(solver, run):
-        return solver.solve(model), solver
+        status = solver.solve(model)
+    if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return Answer.SOLVED, solver
+    return Answer.INFEASIBLE if status == cp_model.INFEASIBLE else Answer.UNKNOWN, solver
+
+
+def is_proved(solver: "CpSolver") -> bool:
+    """Whether what the solver found is the best there is."""
+    from ortools.sat.python import cp_model
+
+    return bool(solver.response_proto.status == cp_model.OPTIMAL)
 
 
 @contextmanager
-def _stopping(solver: cp_model.CpSolver, run: Run) -> Iterator[None]:
+def _stopping(solver: "CpSolver", run: Run) -> Iterator[None]:
     """Within this block a cancellation reaches the solver."""
     over = threading.Event()
 

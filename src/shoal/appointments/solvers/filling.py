@@ -1,17 +1,24 @@
 """Plans made in one go: at random, by the published greedy rule, by best fit, and the better of the two rules."""
 
+from contextlib import AbstractContextManager
+
 import numpy as np
 
 from shoal.appointments.problem import Problem
 from shoal.appointments.solvers.annealing_kernels import more_anonymous, sorted_cells
 from shoal.appointments.solvers.fill_kernels import best_fit, complete, largest_slots, probe, wrap_around
+from shoal.search.kernels import in_plain_python
 
 MOST_DRAWN_EXACTLY = 1_000_000_000
+
+# Up to so many places one pass of a rule is over before compiled kernels would be loaded (measured).
+PLAIN_PLACES = 500
 
 
 def greedy(problem: Problem) -> np.ndarray:
     """The thesis rule on a problem."""
-    return largest_slots(problem.sizes, problem.capacities, problem.eligible)
+    with _in_plain_python(problem):
+        return largest_slots(problem.sizes, problem.capacities, problem.eligible)
 
 
 def fit(problem: Problem, priority: np.ndarray | None = None) -> np.ndarray:
@@ -19,15 +26,16 @@ def fit(problem: Problem, priority: np.ndarray | None = None) -> np.ndarray:
     if priority is None:
         priority = np.zeros(problem.pinned.shape[0], np.int64)
         np.add.at(priority, problem.crowds, problem.sizes)
-    return best_fit(
-        problem.sizes,
-        problem.capacities,
-        problem.crowds,
-        problem.labels,
-        problem.eligible,
-        problem.pinned,
-        np.asarray(priority, np.int64),
-    )
+    with _in_plain_python(problem):
+        return best_fit(
+            problem.sizes,
+            problem.capacities,
+            problem.crowds,
+            problem.labels,
+            problem.eligible,
+            problem.pinned,
+            np.asarray(priority, np.int64),
+        )
 
 
 def better_rule(problem: Problem) -> np.ndarray:
@@ -37,11 +45,12 @@ def better_rule(problem: Problem) -> np.ndarray:
 
 def best_of(problem: Problem, candidates: list[np.ndarray]) -> np.ndarray:
     """The matrix with the best anonymity vector (which also has the best K); the first of equals."""
-    best, best_cells = candidates[0], sorted_cells(problem.cells(candidates[0]))
-    for candidate in candidates[1:]:
-        cells = sorted_cells(problem.cells(candidate))
-        if more_anonymous(cells, best_cells):
-            best, best_cells = candidate, cells
+    with _in_plain_python(problem):
+        best, best_cells = candidates[0], sorted_cells(problem.cells(candidates[0]))
+        for candidate in candidates[1:]:
+            cells = sorted_cells(problem.cells(candidate))
+            if more_anonymous(cells, best_cells):
+                best, best_cells = candidate, cells
     return best
 
 
@@ -60,8 +69,18 @@ def seats(problem: Problem, generator: np.random.Generator) -> np.ndarray:
             drawn = np.minimum(generator.multinomial(wanted, open_seats / total), open_seats)
         matrix[row] = drawn
         room -= drawn
-    complete(matrix, problem.sizes, problem.capacities, problem.eligible)
+    with _in_plain_python(problem):
+        complete(matrix, problem.sizes, problem.capacities, problem.eligible)
     return matrix
+
+
+def quick(problem: Problem) -> bool:
+    """Whether a rule is done sooner in plain Python than its compiled kernel is loaded."""
+    return problem.rows * problem.slots <= PLAIN_PLACES
+
+
+def _in_plain_python(problem: Problem) -> AbstractContextManager[None]:
+    return in_plain_python(where=quick(problem))
 
 
 def warm_up() -> None:

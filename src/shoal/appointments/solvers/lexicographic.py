@@ -9,7 +9,7 @@ a bound, so levels that agree with it are frozen without asking.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -17,7 +17,7 @@ from pydantic import Field
 from shoal.anonymity.vector import AnonymityVector
 from shoal.appointments.bounds.limits import best_vector
 from shoal.appointments.problem import Problem
-from shoal.appointments.solvers import annealing, dynamic
+from shoal.appointments.solvers import annealing, dynamic, one_shot
 from shoal.appointments.solvers.constraint import Decision, SeatModel, seat_anyhow
 from shoal.appointments.solvers.method import Found, method
 from shoal.errors import InputError
@@ -37,6 +37,10 @@ class LexicographicOptions(Options):
         default=None, ge=1, description="components of the vector to prove; all if none is given"
     )
     start: int = Field(default=25, ge=0, description="units of work spent on a first plan")
+    model: Literal["levels", "one-shot"] = Field(
+        default="levels",
+        description="prove one level after the other, or all in one constraint model (small populations)",
+    )
 
 
 @method(DEFAULT_UNITS)
@@ -47,6 +51,8 @@ def solve(problem: Problem, options: LexicographicOptions, run: Run, seeds: Seed
     base = best_vector(problem)
     matrix = seat_anyhow(problem, run, seeds.child("start"))
     run.report(problem.value(matrix), bound=base, phase="greedy")
+    if options.model == "one-shot":
+        return one_shot.solve(problem, matrix, base, run, seeds.child("one-shot"))
     if not problem.diverse and problem.value(matrix) != base:
         matrix = anneal(problem, matrix, options.start, base, run, seeds.child("anneal"))
     return Found(*prove(problem, matrix, base, run, seeds.child("prove"), level=options.level))

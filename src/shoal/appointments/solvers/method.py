@@ -16,13 +16,15 @@ from shoal.search.solver import Given, NoOptions, Solver
 class Found(NamedTuple):
     """The plan a search ends with and the best that is possible; ``complete`` if no budget cut it short.
 
-    With a bound that is not ``proved`` nothing is called optimal.
+    With a bound that is not ``proved`` nothing is called optimal. ``course`` and ``nodes`` are what a search counted.
     """
 
     matrix: np.ndarray
     bound: Any
     proved: bool = True
     complete: bool = False
+    course: Any = ()
+    nodes: int | None = None
 
 
 def method(units: int | None = None) -> Callable[[Callable[..., Found]], Callable[..., Assignment]]:
@@ -39,7 +41,15 @@ def method(units: int | None = None) -> Callable[[Callable[..., Found]], Callabl
                 run.finish(StopReason.OPTIMAL)
             elif found.complete:
                 run.finish(StopReason.ITERATIONS)
-            return settle(problem, found.matrix, bound=found.bound, proved=found.proved, **run.closing())
+            return settle(
+                problem,
+                found.matrix,
+                bound=found.bound,
+                proved=found.proved,
+                course=tuple(found.course),
+                nodes=found.nodes,
+                **run.closing(),
+            )
 
         return Solver(solve, NoOptions)
 
