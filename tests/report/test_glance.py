@@ -38,6 +38,7 @@ def _suppression() -> object:
 
 RESULTS = {
     "anonymity": lambda: shoal.anonymity(RECORDS, [HOSTILE, "zip", "sex"], unit="b"),
+    "risk": lambda: shoal.risk(RECORDS, [HOSTILE, "zip", "sex"], household="b", population=9000),
     "microaggregate": lambda: shoal.microaggregate(RECORDS, k=3, columns=[HOSTILE, "b"], method="mdav"),
     "compare": lambda: shoal.compare(
         RECORDS,
@@ -52,12 +53,21 @@ RESULTS = {
     ),
     "suppress": _suppression,
     "audit": lambda: _suppression().audit,  # type: ignore[attr-defined]
+    "round": lambda: shoal.round_table(
+        shoal.tabulate(RECORDS.rename({HOSTILE: "v"}), ["zip", "sex"], value="v", rules=["frequency(1)"]),
+        1000,
+    ),
+    "adjust": lambda: shoal.adjust_table(
+        shoal.tabulate(RECORDS.rename({HOSTILE: "v"}), ["zip", "sex"], value="v", rules=["frequency(1)"]),
+        sensitive=[("zzA", "sxF")],
+    ),
+    "perturb-table": lambda: shoal.perturb_table(RECORDS, ["zip", "sex"], seed=1),
     "assign": lambda: shoal.assign(RECORDS.select("zip", "sex"), _slots(), quasi=["zip", "sex"], seed=0),
     "assign sizes": lambda: shoal.assign_sizes([4, 4, 5, 2], [4, 2, 4, 3, 2]),
 }
 
 # Those whose columns had such a name.
-NAMING = {"anonymity", "microaggregate", "compare", "group", "hierarchy", "tabulate"}
+NAMING = {"anonymity", "risk", "microaggregate", "compare", "group", "hierarchy", "tabulate"}
 
 
 class Elements(HTMLParser):

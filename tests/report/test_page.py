@@ -47,6 +47,7 @@ def test_charts_hold_no_values_for_screen_readers_or_scripts():
     secret = 123456.789
     drawn = [
         charts.bars(["one"], [secret], x="x", y="y"),
+        charts.lying_bars(["one"], [secret], x="x"),
         charts.lines({"a": [(0.0, secret), (1.0, 2.0)]}, x="x", y="y"),
         charts.points([("m", secret, 1.0)], x="x", y="y"),
         charts.densities({"a": [Bin(0.0, secret, 12)]}, x="x"),

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from shoal.report.blocks import shown
 from shoal.report.markup import element, joined
-from shoal.report.page import shown
+from shoal.report.python_call import Call
 
 _NAMES_SHOWN = 6
 
@@ -24,6 +25,9 @@ class Glance:
     <tr><th scope="row">loss</th><td>0.03123</td></tr>
     <tr><th scope="row">quasi</th><td>zip, &lt;b&gt;</td></tr></tbody></table><p role="alert">2 people are &lt;alone&gt;</p>
     """
+
+    #: The call that made it, if that was one of a public function.
+    made_by: Call | None = None
 
     def glance(self) -> Mapping[str, Any]:
         """The figures somebody wants to see first; never a value of a record or a cell."""

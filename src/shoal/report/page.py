@@ -1,14 +1,20 @@
-"""A self-contained, printable HTML page: headings, facts, tables, charts and warnings, everything escaped."""
+"""A self-contained, printable HTML page that somebody can sign: what a result is about, what it shows, how it was made."""
 
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from shoal.errors import as_words, spelled
-from shoal.report.markup import Markup, element, joined
+from shoal.report import blocks, signing
+from shoal.report.making import Assurances, Making
+from shoal.report.markup import Markup, element
 
 #: What every report says of itself, for readers at its top and for programs in its head.
-INTERNAL = "Internal: for those who decide about the release, not for publication."
+INTERNAL = (
+    "Internal: for those who decide about the release, not for publication. It names the data and its fingerprint; the file "
+    "can be read by its owner alone (mode 0600), and copies should be kept the same way."
+)
 
 _STYLE = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
 
@@ -17,7 +23,7 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-a
 
 
 class Page:
-    """A page that is filled from top to bottom and then written.
+    """A page that is filled from top to bottom and then written; ``public`` if it tells of no data of anybody.
 
     >>> page = Page("Anonymity of people.csv")
     >>> page.facts([("records", 15), ("K", 2)])
@@ -25,19 +31,21 @@ class Page:
     True
     """
 
-    def __init__(self, title: str, lead: str = "") -> None:
+    def __init__(self, title: str, lead: str = "", *, public: bool = False) -> None:
         self.title = title
-        self._parts: list[Markup] = [
-            element("p", INTERNAL, class_="internal", role="note"),
-            element("h1", title),
-        ]
-        if lead:
-            self._parts.append(element("p", lead, class_="lead"))
-        self._footer = ""
+        self._public = public
+        self._lead = lead
+        self._created = datetime.now(UTC)
+        self._parts: list[Markup] = []
+        self._making: Making | None = None
+        self._assurances: Assurances | None = None
+        self._carried_out: tuple[tuple[str, Any], ...] = ()
+        self._verified = ""
+        self._defined: tuple[tuple[str, str, str], ...] = ()
 
     def section(self, title: str) -> None:
         """Begin a section."""
-        self._parts.append(element("h2", title))
+        self._parts.append(blocks.heading(title))
 
     def text(self, text: str) -> None:
         """Add a paragraph."""
@@ -53,49 +61,49 @@ class Page:
 
     def facts(self, pairs: Iterable[tuple[str, Any]]) -> None:
         """Add names with their values."""
-        inner = [joined([element("dt", name), element("dd", shown(value))]) for name, value in pairs]
-        self._parts.append(element("dl", *inner))
+        self._parts.append(blocks.facts(pairs))
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Add a table; numbers are aligned to the right."""
-        body = [list(row) for row in rows]
-        numeric = [
-            bool(body) and all(isinstance(row[place], int | float) or row[place] is None for row in body)
-            for place in range(len(header))
-        ]
-        kinds = ["number" if flag else None for flag in numeric]
-        head = [element("th", name, class_=kind) for kind, name in zip(kinds, header, strict=True)]
-        lines = [
-            element(
-                "tr",
-                *(element("td", shown(value), class_=kind) for kind, value in zip(kinds, row, strict=True)),
-            )
-            for row in body
-        ]
-        table = element("table", element("thead", element("tr", *head)), element("tbody", *lines))
-        self._parts.append(element("div", table, class_="wide"))
+        self._parts.append(blocks.table(header, rows))
 
     def chart(self, svg: str, caption: str) -> None:
         """Add a chart as drawn by ``shoal.report.charts``."""
         self._parts.append(element("figure", svg, element("figcaption", caption)))
 
-    def provenance(self, settings: Iterable[tuple[str, Any]], verified: str) -> None:
-        """Say with what software and settings this was made, and how it was checked."""
-        from shoal.report.provenance import versions
+    def provenance(self, carried_out: Iterable[tuple[str, Any]], verified: str) -> None:
+        """Say what the result itself knows of how it was carried out, and what checked it; a report ends with it."""
+        self._carried_out, self._verified = tuple(carried_out), verified
 
-        self.section("How this was made")
-        self.facts([*settings, ("checked by", verified), ("software", versions())])
+    def define(self, figures: Iterable[tuple[str, str, str]]) -> None:
+        """Say what figures mean: their names here and in JSON, and their definitions."""
+        self._defined = tuple(figures)
+
+    def complete(self, making: Making, assurances: Assurances | None = None) -> "Page":
+        """Add what a front end knows: the data, the command, all settings; and what stands against an attacker."""
+        self._making, self._assurances = making, assurances
+        return self
 
     def html(self) -> str:
         """The whole page."""
+        inside = [
+            *([] if self._public else [element("p", INTERNAL, class_="internal", role="note")]),
+            element("h1", self.title),
+            *([element("p", self._lead, class_="lead")] if self._lead else []),
+            *signing.opening(self._making, self._created),
+            *self._parts,
+            *signing.meanings(self._defined),
+            *signing.answers(self._assurances),
+            *signing.closing(self._making, self._carried_out, self._verified, signed=not self._public),
+        ]
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
             '<meta name="referrer" content="no-referrer">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            '<meta name="classification" content="internal">'
+            f'<meta name="classification" content="{"public" if self._public else "internal"}">'
             f"{element('title', self.title)}<style>{_STYLE}</style></head>\n<body>\n"
-            + "\n".join(self._parts)
+            + "\n".join(inside)
             + "\n</body></html>\n"
         )
 
@@ -104,27 +112,7 @@ class Page:
         from shoal.sources import Outputs
 
         outputs = Outputs(force=force)
-        page = outputs.file("the report", path, internal=True)
+        page = outputs.file("the report", path, internal=not self._public)
         with outputs.together() as writing:
             if page is not None:
                 writing.text(page, self.html())
-
-
-def shown(value: Any) -> str:
-    """A value as a person would write it.
-
-    >>> shown(1234567), shown(0.0312345), shown(1995.34), shown(True), shown(None)
-    ('1,234,567', '0.03123', '1995.3', 'yes', '–')
-    """
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        if abs(value) < 1000:
-            return f"{value:.4g}"
-        # Means of years and postcodes are among these: 1995.3, not 1,995.3.
-        return f"{value:.1f}" if abs(value) < 100_000 else f"{value:,.1f}"
-    return str(value)

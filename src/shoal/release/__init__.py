@@ -1,0 +1,1 @@
+"""Releases as recorded plans: drafted, checked, run, verified, compared."""

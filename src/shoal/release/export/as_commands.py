@@ -1,0 +1,128 @@
+"""Steps as commands of a shell, each writing what the next one reads."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shoal.operations import OPERATIONS
+from shoal.release.export.as_script import secret_of
+from shoal.release.export.taken import (
+    CHANGED_TABLES,
+    DRAWN,
+    RECORDS,
+    Source,
+    Taken,
+    as_list,
+    needed,
+    noted,
+    placed,
+)
+from shoal.settings import SettingField
+
+_TABLES = ("tabulate", "suppress", "audit", *CHANGED_TABLES)
+
+
+def shell_commands(sources: Mapping[str, Source], steps: Sequence[Taken]) -> str:
+    """The steps as commands, each writing what the next one reads.
+
+    >>> step = Taken("coarser", "recode", {"data": "people", "quasi": ["age"], "k": 5})
+    >>> print(shell_commands({"people": Source("people.csv")}, [step]), end="")
+    shoal recode people.csv --quasi age -o coarser.parquet
+    """
+    files = {name: source.place for name, source in sources.items()}
+    compared = {
+        name for step in steps if step.do == "compare" for name in as_list(step.settings["protected"])
+    }
+    lines = noted(needed(sources, steps))
+    for step in steps:
+        files[step.name] = _written(step)
+        cannot = _cannot(step)
+        if cannot:
+            lines.append(
+                f"# {step.name} ({step.do}): {', '.join(cannot)} cannot be said here; the plan holds it"
+            )
+            continue
+        for one in step.in_two() if step.from_records else (step,):
+            files[one.name] = _written(one)
+            lines.append(_command(one, files, links=one.name in compared))
+    return "\n".join(lines) + "\n"
+
+
+def _written(step: Taken) -> str:
+    return f"{step.name}.{'csv' if step.do in _TABLES else 'parquet'}"
+
+
+def _links(file: str) -> str:
+    return f"{file.rpartition('.')[0]}-links.csv"
+
+
+def _cannot(step: Taken) -> list[str]:
+    """What the step says and its command does not take."""
+    command = {item.name for item in OPERATIONS[step.do].fields("command")}
+    built = step.from_records
+    left = [
+        name
+        for name in step.said
+        if name not in command and not built and name not in ("source", "diversity", "original", "protected")
+    ]
+    return [name.replace("_", " ") for name in dict.fromkeys([*step.unsayable, *left])]
+
+
+def _command(step: Taken, files: Mapping[str, str], *, links: bool) -> str:
+    operation, said = OPERATIONS[step.do], placed(step, files)
+    if step.do == "assign" and said.get("diverse"):
+        said["diverse"] = f"{said['diverse']}={step.settings.get('diversity') or 2}"
+    words, options = ["shoal", step.do], []
+    for item in operation.fields("command"):
+        value = said.get(item.name)
+        if value is None or value in ([], {}):
+            continue
+        if item.kind in ("data", "several-data"):
+            places = [files.get(data, data) for data in as_list(value)]
+            words += places if item.argument else [part for place in places for part in (item.option, place)]
+        else:
+            options += _option(item, value)
+    if step.do == "compare":
+        for name in as_list(step.settings["protected"]):
+            options += ["--record-links", _links(files.get(name, name))]
+    if step.do in DRAWN and "seed" not in said:
+        options += ["--secret", secret_of(step)]
+    if step.do in RECORDS and links:
+        options += ["--record-links", _links(_written(step))]
+    if step.do == "suppress":
+        options += ["--published", f"{step.name}-published.csv"] * _has_option(step, "published")
+    if any(product.short == "-o" for product in operation.products):
+        options += ["-o", _written(step)]
+    return " ".join(_quoted(word) for word in [*words, *options])
+
+
+def _has_option(step: Taken, name: str) -> bool:
+    return any(product.name == name and product.has_option for product in OPERATIONS[step.do].products)
+
+
+def _option(item: SettingField, value: Any) -> list[str]:
+    if item.kind == "switch":
+        return [item.option]
+    name = item.short or item.option
+    if item.spelling is None:
+        return [name, str(value)]
+    if not item.spelling.repeated:
+        return [name, item.spelling.write(value)]
+    each = (
+        [item.spelling.write({key: one}) for key, one in value.items()]
+        if isinstance(value, Mapping)
+        else value
+    )
+    return [part for one in each for part in (name, str(one))]
+
+
+def _quoted(word: str) -> str:
+    """A word for a shell; a variable of the environment stays one.
+
+    >>> print(_quoted("p-percent(10)"), _quoted("${SHOAL_SOURCE}::people"))
+    'p-percent(10)' "${SHOAL_SOURCE}"'::people'
+    """
+    if word.startswith("${"):
+        variable, _, rest = word.partition("}")
+        return f'"{variable}}}"' + (f"'{rest}'" if "'" not in rest else shlex.quote(rest))
+    return shlex.quote(word)

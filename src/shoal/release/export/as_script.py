@@ -1,0 +1,218 @@
+"""Steps as a Python script: calls of the public functions, whose results are those of the steps."""
+
+import inspect
+import json
+import keyword
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from shoal.import_paths import load
+from shoal.operations import OPERATIONS
+from shoal.release.export.taken import (
+    CHANGED_TABLES,
+    DRAWN,
+    RECORDS,
+    Source,
+    Taken,
+    as_list,
+    needed,
+    noted,
+    placed,
+)
+
+_BUDGET = {"iterations": "iterations", "time_limit": "seconds", "target": "target"}
+_TAKEN = ("shoal", "sources", "os", *keyword.kwlist)
+# What settings of an operation are called in its function.
+_OTHERWISE = {
+    "suppress": {"sensitive_data": "sensitive"},
+    "audit": {"sensitive_data": "sensitive"},
+    "tabulate": {"hierarchy": "hierarchies"},
+    "round": {"sensitive_data": "sensitive"},
+    "adjust": {"sensitive_data": "sensitive"},
+    "perturb-table": {"hierarchy": "hierarchies"},
+    "assign": {"eligible_table": "eligible"},
+}
+_DEFINITIONS = ("scaling", "around", "widths", "ties", "within")
+
+
+def python_script(sources: Mapping[str, Source], steps: Sequence[Taken]) -> str:
+    """The steps as calls of public functions.
+
+    >>> step = Taken("coarser", "recode", {"data": "people", "quasi": ["age"], "k": 5})
+    >>> print(python_script({"people": Source("people.csv")}, [step]), end="")
+    import shoal
+    from shoal import sources
+    <BLANKLINE>
+    people = sources.read("people.csv").frame
+    coarser = shoal.recode(people, quasi=["age"])
+    sources.write(coarser.frame, "coarser.csv")
+    """
+    script = _Script(sources, steps)
+    for step in steps:
+        script.add(step)
+    return script.text()
+
+
+class _Script:
+    """Grows line by line; every source and step has a variable of its own."""
+
+    def __init__(self, sources: Mapping[str, Source], steps: Sequence[Taken]) -> None:
+        self._sources = needed(sources, steps)
+        self._places = {name: source.place for name, source in sources.items()}
+        self._variables: dict[str, str] = {}
+        for name in (*self._sources, *(step.name for step in steps)):
+            self._variables[name] = _free(name, self._variables.values())
+        self._frames = {name: self._variables[name] for name in self._sources}
+        self._lines: list[str] = []
+
+    def text(self) -> str:
+        reading = [
+            f"{self._variables[name]} = sources.read({_place(source)}).frame"
+            for name, source in self._sources.items()
+        ]
+        body = "\n".join([*noted(self._sources), *reading, *self._lines])
+        imports = ["import os", ""] if "os." in body else []
+        return "\n".join([*imports, "import shoal", "from shoal import sources", "", body]) + "\n"
+
+    def add(self, step: Taken) -> None:
+        """The call of a step, and what it writes."""
+        if step.unsayable:
+            what = ", ".join(name.replace("_", " ") for name in step.unsayable)
+            self._lines.append(f"# {step.name} ({step.do}): {what} was said by hand; the plan holds it")
+            return
+        own = self._variables[step.name]
+        for line in self._called(own, step):
+            self._lines.append(line)
+        if step.do in RECORDS:
+            self._lines.append(f"sources.write({own}.frame, {_literal(step.name + '.csv')})")
+            self._frames[step.name] = f"{own}.frame"
+        elif step.do == "suppress":
+            shown = f"{own}.published({_literal(step.settings.get('symbol') or 'x')})"
+            self._lines.append(f"sources.write({shown}, {_literal(step.name + '.csv')})")
+        elif step.do in CHANGED_TABLES:
+            self._lines.append(f"sources.write({own}.published, {_literal(step.name + '.csv')})")
+        elif step.do == "tabulate":
+            self._lines.append(f"sources.write({own}.frame, {_literal(step.name + '.csv')})")
+            self._frames[step.name] = own
+        elif step.do == "assign":
+            for place, plan in enumerate(self._several(step, own)):
+                name = step.name if len(as_list(step.settings["people"])) == 1 else f"{step.name}-{place}"
+                self._lines.append(f"sources.write({plan}.people, {_literal(name + '.csv')})")
+
+    def _called(self, own: str, step: Taken) -> Iterable[str]:
+        if step.from_records:
+            table, rest = step.in_two()
+            self._variables[table.name] = _free(table.name, self._variables.values())
+            self._frames[table.name] = self._variables[table.name]
+            yield f"{self._variables[table.name]} = {self._call(table, [self._frame(table.settings['data'])])}"
+            yield f"{own} = {self._call(rest, [self._frame(table.name), *self._pattern(rest)])}"
+            return
+        if step.do == "compare":
+            original = self._frame(step.settings["original"])
+            calls = [
+                self._call(
+                    step,
+                    [original, self._frame(name)],
+                    [f"record_links={self._variables.get(name, name)}.record_links"],
+                )
+                for name in as_list(step.settings["protected"])
+            ]
+        elif step.do == "assign":
+            pairs = zip(as_list(step.settings["people"]), as_list(step.settings["slots"]), strict=False)
+            calls = [self._call(step, [self._frame(one), self._frame(two)]) for one, two in pairs]
+        else:
+            calls = [
+                self._call(step, [self._frame(one), *self._pattern(step)])
+                for one in as_list(step.settings["data"])
+            ]
+        yield f"{own} = {calls[0]}" if len(calls) == 1 else f"{own} = [{', '.join(calls)}]"
+
+    def _several(self, step: Taken, own: str) -> list[str]:
+        count = len(as_list(step.settings["people"]))
+        return [own] if count == 1 else [f"{own}[{place}]" for place in range(count)]
+
+    def _pattern(self, step: Taken) -> list[str]:
+        return [self._frame(step.settings["pattern"])] if step.settings.get("pattern") else []
+
+    def _frame(self, name: str) -> str:
+        return self._frames.get(name, _literal(name))
+
+    def _call(self, step: Taken, arguments: list[str], further: Sequence[str] = ()) -> str:
+        function = load(OPERATIONS[step.do].function)
+        named = inspect.signature(function).parameters
+        words = [*arguments, *further]
+        said = placed(step, self._places)
+        options, limits, meant = dict(said.pop("options", {})), {}, {}
+        first = ("data", "people", "slots", "original", "protected", "pattern")
+        for name, value in said.items():
+            if name in first:
+                continue
+            own = _OTHERWISE.get(step.do, {}).get(name, name)
+            if name in _BUDGET and "budget" in named:
+                limits[_BUDGET[name]] = value
+            elif name in _DEFINITIONS and "definitions" in named:
+                meant[name] = tuple(width / 100 for width in value) if name == "widths" else value
+            elif own in named:
+                read = self._frame(value) if name in step.data else _literal(value)
+                words.append(f"{own}={read}")
+            elif step.do == "perturb":
+                options[name] = value
+        if options:
+            words.append(f"options={_literal(options)}")
+        for keyword_, what, values in (
+            ("budget", "Budget", limits),
+            ("definitions", "Definitions", meant),
+        ):
+            if values:
+                inside = ", ".join(f"{name}={_literal(value)}" for name, value in values.items())
+                words.append(f"{keyword_}=shoal.{what}({inside})")
+        if step.do in DRAWN and "seed" not in said:
+            kept = _literal(secret_of(step))
+            words.append(f"secret={kept} if os.path.exists({kept}) else None")
+        return f"shoal.{function.__name__}({', '.join(words)})"
+
+
+def secret_of(step: Taken) -> str:
+    """The file with the secret of a step, which repeats it.
+
+    >>> secret_of(Taken("swapped", "perturb", {}))
+    'swapped-secret.txt'
+    """
+    return f"{step.name}-secret.txt"
+
+
+def _place(source: Source) -> str:
+    written = _literal(source.place)
+    return f"os.path.expandvars({written})" if source.from_environment else written
+
+
+def _literal(value: Any) -> str:
+    r"""A value as Python writes it, texts in double quotes.
+
+    >>> _literal({"quasi": ["it's", 'a "b"'], "on": True, "most": None})
+    '{"quasi": ["it\'s", "a \\"b\\""], "on": True, "most": None}'
+    """
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_literal(key)}: {_literal(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, tuple):
+        return f"({', '.join(_literal(item) for item in value)},)"
+    if isinstance(value, list):
+        return f"[{', '.join(_literal(item) for item in value)}]"
+    return repr(value)
+
+
+def _free(name: str, taken: Iterable[str]) -> str:
+    """A variable for a name.
+
+    >>> _free("2026 survey", []), _free("lambda", []), _free("a-b", ["a_b"])
+    ('data_2026_survey', 'lambda_2', 'a_b_2')
+    """
+    found = re.sub(r"\W", "_", name)
+    found = found if found.isidentifier() else f"data_{found}"
+    wanted, number, used = found, 2, {*taken, *_TAKEN}
+    while wanted in used:
+        wanted, number = f"{found}_{number}", number + 1
+    return wanted

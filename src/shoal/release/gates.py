@@ -1,0 +1,229 @@
+"""Gates: what must hold of what a step released, measured anew by the operations that measure."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.microdata.columns.record_links import RecordLinks
+from shoal.release.plan import Gates, Plan, Step
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+#: What a register or a neighbour knows, and what somebody knows in the worst case, by the roles of columns.
+KNOWN = ("quasi-identifier",)
+EVERYTHING = ("quasi-identifier", "confidential", "measurement")
+#: The attacks that look for the record of a person; others look for a value, or for whether somebody is there at all.
+_WHOSE = "whose record it is"
+_LINKING = ("dld", "pld", "mixed-linkage", "rank-windows", "mahalanobis")
+
+
+@dataclass(frozen=True)
+class GateOutcome:
+    """One gate: its limit, what was measured, and in words what that is."""
+
+    step: str
+    name: str
+    limit: float | bool
+    value: float | bool
+    passed: bool
+    meaning: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "step": self.step,
+            "name": self.name,
+            "limit": self.limit,
+            "value": self.value,
+            "passed": self.passed,
+            "meaning": self.meaning,
+        }
+
+
+@dataclass(frozen=True)
+class Released:
+    """What a step released, beside its source: frames, and for each original record the released one (−1: none).
+
+    ``units`` tells for each original record whose it is, where somebody may have several: K counts people, also where
+    the column that tells them apart is not released.
+    """
+
+    original: "pl.DataFrame"
+    frame: "pl.DataFrame"
+    links: np.ndarray
+    roles: Mapping[str, str]
+    units: np.ndarray | None = None
+
+    @property
+    def unit_column(self) -> "pl.Series | None":
+        """For each released record whose it is."""
+        import polars as pl
+
+        if self.units is None:
+            return None
+        kept = np.flatnonzero(self.links >= 0)
+        codes = np.zeros(self.frame.height, dtype=np.int64)
+        codes[self.links[kept]] = np.unique(self.units, return_inverse=True)[1][kept]
+        return pl.Series(_WHOSE, codes)
+
+    def with_role(self, role: str) -> list[str]:
+        """The columns of a role that are released."""
+        return [name for name, own in self.roles.items() if own == role and name in self.frame.columns]
+
+
+def judge(
+    plan: Plan,
+    step: Step,
+    gates: Gates,
+    released: "Callable[[], Released]",
+    figures: Mapping[str, Any],
+) -> Iterator[GateOutcome]:
+    """Measure every gate of a step."""
+    if gates.safe is not None:
+        safe = bool(figures.get("safe"))
+        yield GateOutcome(step.name, "safe", gates.safe, safe, safe == gates.safe, "every table audited safe")
+    if gates.loss is not None:
+        percent = _loss(figures)
+        yield GateOutcome(
+            step.name,
+            "loss",
+            gates.loss,
+            percent,
+            percent <= gates.loss,
+            "percent lost, as the step measures it",
+        )
+    wanted = [gates.k, gates.reidentifications, gates.risk, gates.linkage, gates.attacks]
+    if all(limit is None for limit in wanted):
+        return
+    found = released()
+    quasi = found.with_role("quasi-identifier")
+    if not quasi:
+        raise InputError(
+            f"the gates of step '{step.name}' need quasi-identifiers: give columns that role in [sources.NAME.roles]"
+        )
+    if gates.k is not None:
+        yield _k(step, gates.k, found, quasi)
+    if gates.reidentifications is not None or gates.risk is not None:
+        yield from _risk(plan, step, gates, found, quasi)
+    if gates.linkage is not None or gates.attacks is not None:
+        yield from _attacks(step, gates, found)
+
+
+def _loss(figures: Mapping[str, Any]) -> float:
+    if "loss_percent" in figures:
+        return float(figures["loss_percent"])
+    return 100.0 * float(figures["loss"])
+
+
+def _one(names: list[str]) -> str | None:
+    return names[0] if names else None
+
+
+def measured_k(found: Released, quasi: list[str]) -> int:
+    """The fewest people that share their quasi-identifiers."""
+    import shoal
+
+    units = found.unit_column
+    frame = found.frame.select(quasi) if units is None else found.frame.select(quasi).with_columns(units)
+    return int(shoal.anonymity(frame, quasi, unit=None if units is None else _WHOSE).k)
+
+
+def k_meaning(quasi: Sequence[str]) -> str:
+    """What the gate on k counts, in words."""
+    return f"people alike in the declared quasi-identifiers {', '.join(quasi)}, at least"
+
+
+def _k(step: Step, limit: int, found: Released, quasi: list[str]) -> GateOutcome:
+    measured = measured_k(found, quasi)
+    return GateOutcome(
+        step.name,
+        "k",
+        limit,
+        measured,
+        measured >= limit,
+        k_meaning(quasi),
+    )
+
+
+def _risk(plan: Plan, step: Step, gates: Gates, found: Released, quasi: list[str]) -> Iterator[GateOutcome]:
+    import shoal
+
+    known = "respondents" in plan.about.intruders
+    # A key that was made the same for all tells nobody apart.
+    telling = [name for name in quasi if found.frame[name].n_unique() > 1]
+    if not telling:
+        yield from _alike(step, gates, found)
+        return
+    measured = shoal.risk(
+        found.frame,
+        telling,
+        sample_weights=_one(found.with_role("weight")),
+        household=_one(found.with_role("household")),
+        respondents="known" if known else "unknown",
+    )
+    who = "for somebody who knows who responded" if known else "for somebody who does not know who responded"
+    if gates.reidentifications is not None:
+        value = max(measured.estimates.values())
+        passed = value <= gates.reidentifications
+        yield GateOutcome(
+            step.name,
+            "reidentifications",
+            gates.reidentifications,
+            value,
+            passed,
+            f"expected people found, {who}",
+        )
+    if gates.risk is not None:
+        value = float(measured.worst_risk)
+        yield GateOutcome(
+            step.name, "risk", gates.risk, value, value <= gates.risk, f"largest chance to be found, {who}"
+        )
+
+
+def _alike(step: Step, gates: Gates, found: Released) -> Iterator[GateOutcome]:
+    """All records are alike: one is found by chance."""
+    chance = 1.0 / found.frame.height
+    meaning = "all released records are alike in their quasi-identifiers"
+    if gates.reidentifications is not None:
+        limit = gates.reidentifications
+        yield GateOutcome(step.name, "reidentifications", limit, 1.0, limit >= 1.0, meaning)
+    if gates.risk is not None:
+        yield GateOutcome(step.name, "risk", gates.risk, chance, chance <= gates.risk, meaning)
+
+
+def comparison(found: Released, *roles: str) -> Any:
+    """The release beside its source, over the columns of some roles; records are followed by their links."""
+    import shoal
+
+    kept = found.links >= 0
+    order = np.argsort(found.links[kept])
+    links = RecordLinks.of(kept.tolist(), order.tolist())
+    columns = [name for role in roles for name in found.with_role(role)]
+    # A column that was swapped has the same values at other records; only who doubts the links would stop at that.
+    original, released = found.original.select(columns), found.frame.select(columns)
+    return shoal.compare(original, released, columns=columns, record_links=links)
+
+
+def worst_linkage(compared: Any) -> tuple[str, float]:
+    """The most successful of the attacks that look for a person's record, and how many percent it finds."""
+    found = [(attack.title, float(attack.percent)) for attack in compared.attacks if attack.name in _LINKING]
+    if not found:
+        raise InputError("no linkage could be tried on these columns, so that nothing is known of it")
+    return max(found, key=lambda item: item[1])
+
+
+def _attacks(step: Step, gates: Gates, found: Released) -> Iterator[GateOutcome]:
+    if gates.linkage is not None:
+        title, percent = worst_linkage(comparison(found, *KNOWN))
+        meaning = f"percent of the records found by whoever knows the quasi-identifiers, {title}"
+        yield GateOutcome(step.name, "linkage", gates.linkage, percent, percent <= gates.linkage, meaning)
+    if gates.attacks is not None:
+        compared = comparison(found, *EVERYTHING)
+        name, percent = compared.worst
+        meaning = f"percent of success of the worst of all attacks, {compared.titled(name)}"
+        yield GateOutcome(step.name, "attacks", gates.attacks, percent, percent <= gates.attacks, meaning)

@@ -1,0 +1,100 @@
+"""What a run of a plan reads: its sources, and the files that settings name. All of it is known again by keyed hashes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import InputError, parameter
+from shoal.operations import OPERATIONS
+from shoal.release.beforehand import expect_keys, read_source
+from shoal.release.fingerprints import file_digest, input_fingerprint, settings_digest
+from shoal.release.own_steps import OWN_STEPS, read_key
+from shoal.release.plan import Plan, Step, located, settings_model
+from shoal.report.making import Input
+from shoal.report.sources_named import named_data
+from shoal.search.secrets import Secret
+from shoal.settings import checked
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The sources as frames; ``files`` are the fingerprints of what is read beside them, step by step, ``digests`` plain ones."""
+
+    frames: "Mapping[str, pl.DataFrame]" = field(repr=False)
+    named: tuple[Input, ...]
+    told: Mapping[str, Mapping[str, Any]]
+    files: Mapping[str, Mapping[str, str]]
+    digests: Mapping[str, str] = field(repr=False)
+
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        """All of them, under names for messages."""
+        return fingerprints_of({"inputs": self.told, "files": self.files})
+
+    def expect_same(self, earlier: Mapping[str, str], when: str) -> None:
+        """Refuse what is not what it was."""
+        for name, fingerprint in self.fingerprints.items():
+            if earlier.get(name) != fingerprint:
+                raise InputError(
+                    f"{name} is not what it was {when}; {parameter('accept_changed_input')} goes on all the same"
+                )
+
+
+def fingerprints_of(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """The fingerprints that an internal manifest tells, under names for messages."""
+    found = {f"source '{name}'": str(item["fingerprint"]) for name, item in manifest["inputs"].items()}
+    for step, files in manifest.get("files", {}).items():
+        found |= {f"'{name}' of step '{step}'": str(fingerprint) for name, fingerprint in files.items()}
+    return found
+
+
+def read_inputs(plan: Plan, secret: Secret) -> Inputs:
+    """Read the sources, and fingerprint everything."""
+    expect_keys(plan)
+    frames, named, told = {}, [], {}
+    for name in plan.sources:
+        data = read_source(plan, name)
+        place = plan.place(name)
+        frames[name] = data.frame
+        named.append(replace(named_data(data), role=f"source '{name}'"))
+        told[name] = {
+            "fingerprint": input_fingerprint(place, data.frame, secret),
+            "records": data.frame.height,
+            "columns": data.frame.width,
+        }
+    files = {step.name: beside(step, plan.folder, secret) for step in plan.steps}
+    digests = {
+        name: file_digest(path)
+        for step in plan.steps
+        for name, path in named_files(step, plan.folder).items()
+    }
+    return Inputs(frames, tuple(named), told, {name: own for name, own in files.items() if own}, digests)
+
+
+def beside(step: Step, folder: Path, secret: Secret) -> dict[str, str]:
+    """The fingerprints of what a step reads besides its data: files of hierarchies, costs and mappings, the key of pseudonyms."""
+    found = {
+        name: input_fingerprint(str(path), None, secret) for name, path in named_files(step, folder).items()
+    }
+    if step.do == "pseudonymise":
+        found[step.values["key"]] = settings_digest(read_key(step.values["key"], folder).hex(), secret)
+    return found
+
+
+def named_files(step: Step, folder: Path) -> dict[str, Path]:
+    """The files that the settings of a step name, which are neither sources nor steps."""
+    if step.do in OWN_STEPS:
+        return {}
+    settings = checked(settings_model(step.do), step.values)
+    known = {str(name).partition(".")[0] for name in step.inputs}
+    names = [str(name) for name in OPERATIONS[step.do].reads(settings)]
+    paths = {
+        name: Path(located(name, folder).split("::")[0])
+        for name in dict.fromkeys(names)
+        if name.partition(".")[0] not in known and "://" not in name
+    }
+    return {name: path for name, path in paths.items() if path.is_file()}
