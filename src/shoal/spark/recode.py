@@ -1,0 +1,216 @@
+"""``shoal.spark.recode``: whole columns made coarser, searched on the classes and applied where the records are."""
+
+from collections.abc import Mapping, Sequence
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from shoal.errors import InputError, messages
+from shoal.microdata.columns.inputs import as_names
+from shoal.microdata.columns.orders import Orders, read_orders
+from shoal.microdata.microaggregation.leaves.steps import Steps
+from shoal.microdata.recoding.large_result import LargeRecoded
+from shoal.microdata.recoding.losses import measured_losses
+from shoal.microdata.recoding.problem import Measure
+from shoal.microdata.recoding.tuples import RecodedTuples, recode_tuples
+from shoal.microdata.recoding.warnings import warnings_on_release
+from shoal.numbers import number, whole
+from shoal.search import Budget
+from shoal.search.observer import Observer, silent
+from shoal.spark.anonymity import count_classes
+from shoal.spark.arguments import on_cluster
+from shoal.spark.failures import told
+from shoal.spark.frames import Frame, plain, same
+from shoal.spark.key_tuples import key_tuples, tuple_members
+from shoal.spark.look import guessed, some_records
+from shoal.spark.recoding_check import RecodingCheck
+from shoal.spark.writing import stage_parts
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@on_cluster
+def recode(
+    frame: "DataFrame",
+    quasi: Sequence[str],
+    k: int = 5,
+    *,
+    hierarchies: Mapping[str, Any] | None = None,
+    ordinal: Sequence[str] | Orders = (),
+    suppress: float = 0.0,
+    measure: Measure = "loss",
+    weights: Mapping[str, float] | None = None,
+    stay: Sequence[str] = (),
+    levels: Mapping[str, int] | None = None,
+    drop: Sequence[str] = (),
+    roles: Mapping[str, str] | None = None,
+    unit: str | None = None,
+    budget: Budget | None = None,
+    observer: Observer = silent,
+) -> LargeRecoded:
+    """Make whole columns coarser until every combination is shared by at least k people; as ``shoal.recode`` does.
+
+    The combinations of keys are counted on the cluster; the levels that lose least are found on the driver with proof, and
+    applied where the records are. Every record is a person, unless ``unit`` says whose it is: then k distinct units are held,
+    and of those with records of several combinations it comes to the driver which these are.
+
+    >>> safe = shoal.spark.recode(spark.read.parquet("people"), ["age", "zip"], k=5)   # doctest: +SKIP
+    >>> safe.levels, safe.k_release, safe.optimal                                     # doctest: +SKIP
+    ({'age': 2, 'zip': 1}, 5, True)
+    """
+    began = monotonic()
+    names, drop = as_names(quasi), as_names(drop)
+    own = Frame.of(frame)
+    own.check([*names, *drop, *stay, *(hierarchies or {}), unit])
+    if not names:
+        raise InputError("name at least one key")
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise InputError(f"column '{name}' is named twice among the keys")
+        if name in drop:
+            raise InputError(f"column '{name}' is a key, so it cannot be dropped")
+        if name == unit:
+            raise InputError(f"column '{name}' is a key, so it cannot say whose records these are")
+    k = whole(k, "k", least=1)
+    number(suppress, "suppress", least=0.0, most=1.0)
+    own.check_carried([name for name in own.names if name not in drop or name == unit])
+    steps = Steps(observer, began)
+    with told("the records cannot be recoded"):
+        steps.reading()
+        tuples, counts = key_tuples(own, names)
+        members = None if unit is None else tuple_members(own, names, unit, tuples)
+        steps.search()
+        found = recode_tuples(
+            tuples,
+            counts,
+            k,
+            hierarchies=hierarchies or {},
+            orders=read_orders(ordinal),
+            suppress=suppress,
+            measure=measure,
+            weights=weights,
+            stay=as_names(stay),
+            levels=levels,
+            budget=budget,
+            members=members,
+        )
+        with_unit = None
+        if unit in drop:
+            with_unit = _released(own, names, [name for name in drop if name != unit], tuples, found)
+        released = _released(own, names, drop, tuples, found)
+        counted = released if with_unit is None else with_unit
+        steps.verification()
+        measured = count_classes(Frame.of(counted), tuple(names), unit)
+        check = RecodingCheck(tuple(names), _expected(tuples, counts, found), k, unit, with_unit)
+        kept = int(counts[found.kept].sum())
+        result = LargeRecoded(
+            frame=released,
+            quasi=tuple(names),
+            k=k,
+            k_release=measured.k,
+            anonymity=measured,
+            engine="spark",
+            records=kept,
+            suppressed_records=int(counts.sum()) - kept,
+            suppressed_people=found.suppressed_people,
+            limit=found.problem.limit,
+            levels=found.levels,
+            proposals=found.keys.proposals,
+            measure=measure,
+            loss=float(found.solution.value),
+            bound=None if found.solution.bound is None else float(found.solution.bound),
+            optimal=found.solution.optimal,
+            losses=measured_losses(found.problem, found.solution),
+            mapping=found.mapping(k),
+            tuples=len(counts),
+            nodes=found.problem.nodes,
+            stopped_by=found.solution.stopped_by,
+            seconds=monotonic() - began,
+            notes=messages(f"{item.column}: {item.reason}" for item in found.keys.proposals),
+            warnings=messages(_warnings(own, names, drop, roles, unit, found)),
+            settings=(
+                ("k", k),
+                ("keys", ", ".join(names)),
+                ("measure", measure),
+                ("share of people that may be left out", suppress),
+                ("unit counted in K", unit or "record"),
+                ("columns dropped", ", ".join(drop) or None),
+                ("order", "by what is released"),
+            ),
+            _check=check,
+            _stage=lambda place, force: stage_parts(
+                released, place, force, max(1, kept), tuple(names), check
+            ),
+        )
+        result.verify()
+    return result
+
+
+def _warnings(
+    frame: Frame,
+    names: Sequence[str],
+    drop: Sequence[str],
+    roles: Mapping[str, str] | None,
+    unit: str | None,
+    found: RecodedTuples,
+) -> list[str]:
+    """Those of one machine, by the look of some records."""
+    looked_at = some_records(frame)
+    return warnings_on_release(
+        nw.from_native(looked_at, eager_only=True),
+        guessed(frame, looked_at, roles),
+        names,
+        [name for name in frame.names if name not in drop],
+        [name for name, level in found.levels.items() if level],
+        (unit,),
+        (),
+    )
+
+
+def _expected(
+    tuples: pl.DataFrame, counts: np.ndarray, found: RecodedTuples
+) -> dict[tuple[str | None, ...], int]:
+    """How many records each released combination must have; keys that stay as they are, as they are written."""
+    shown = [tuples[name] if level == 0 else found.labels[name] for name, level in found.levels.items()]
+    expected: dict[tuple[str | None, ...], int] = {}
+    for row, count, kept in zip(zip(*shown, strict=True), counts.tolist(), found.kept.tolist(), strict=True):
+        if kept:
+            key = tuple(None if item is None else str(item) for item in row)
+            expected[key] = expected.get(key, 0) + count
+    return expected
+
+
+def _released(
+    frame: Frame, names: Sequence[str], drop: Sequence[str], tuples: pl.DataFrame, found: RecodedTuples
+) -> "DataFrame":
+    """The records with their keys at the levels chosen; those of combinations that are left out are not there."""
+    from pyspark.sql import functions as f
+
+    spark, data = frame.data.sparkSession, frame.data
+    columns = {name: frame.own(name) for name in frame.names}
+    for place, (name, level) in enumerate(found.levels.items()):
+        own = frame.own(name)
+        data = data.withColumn(own, plain(f.col(own), data.schema[own].dataType))
+        if level == 0:
+            continue
+        pairs = pl.DataFrame({f"v{place}": tuples[name], f"l{place}": found.labels[name]}).unique()
+        told_ = f.broadcast(spark.createDataFrame(pairs.to_arrow()))
+        data = data.join(told_, same([own], [f"v{place}"]), "left").drop(f"v{place}")
+        columns[name] = f"l{place}"
+    if not found.kept.all():
+        shown = [
+            (tuples[name] if level == 0 else found.labels[name]).alias(f"o{place}")
+            for place, (name, level) in enumerate(found.levels.items())
+        ]
+        out = pl.DataFrame(shown).filter(~pl.Series(found.kept)).unique()
+        keys = [columns[name] for name in names]
+        left_out = f.broadcast(spark.createDataFrame(out.to_arrow()))
+        data = data.join(left_out, same(keys, [f"o{place}" for place in range(len(names))]), "left_anti")
+    shown_names = [name for name in frame.names if name not in drop]
+    return data.select(
+        *(f.col(columns[name]).alias(f"r{place}") for place, name in enumerate(shown_names))
+    ).toDF(*shown_names)
