@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+import polars as pl
 import pytest
 from tests.benchmark_data import benchmark_file
 from tests.microdata.grouping import published
@@ -48,7 +50,32 @@ def test_a_search_makes_rows_and_curves(monkeypatch):
     found = gomm._search("Census", 100, Scope(quick=True))
     assert isinstance(found, Findings) and len(found.curves) == 2
     assert {row.measure for row in found.rows} >= {"IL", "ID", "DLD", "score", "D-GOMM mean evaluations"}
-    assert load("gomm").charts(found).keys() == {"best-census", "groups-census", "scores-census"}
+    expected = {"best-census", "groups-census", "scores-census", "figure-5-1-times"}
+    assert load("gomm").charts(found).keys() == expected
+
+
+def test_operators_make_rows_curves_charts_and_claims(monkeypatch):
+    generator = np.random.default_rng(0)
+    frame = pl.DataFrame(generator.normal(size=(60, 5)), schema=list("abcde"))
+    plain = gomm._group
+
+    def quickly(frame, k, **more):
+        more["options"] = {"population": 20}
+        return plain(frame, 5, budget=Budget(iterations=32), **more)
+
+    monkeypatch.setattr(gomm, "_frame", lambda data: frame)
+    monkeypatch.setattr(gomm, "_group", quickly)
+    found = gomm._operators("Water-treatment", 25, Scope(quick=True))
+    alone = [row for row in found.rows if row.table == "Best cost of an operator alone"]
+    assert len(alone) == 6 and all(row.measured > 0 for row in alone)
+    assert {"GC highest, %", "GC lowest, %", "X unused, %"} <= {row.measure for row in found.rows}
+    drawn = load("gomm").charts(found)
+    assert {"operators-water-treatment-25-best", "figure-4-11-groups"} <= drawn.keys()
+    asked = {claim.figure for claim in load("gomm").claims(found)}
+    assert "together, percent of children of GC unused after generation 25" in asked
+    rows = gomm._profile(Scope())
+    shares = [row.measured for row in rows if row.measure.startswith("%")]
+    assert sum(shares) == pytest.approx(100.0, abs=0.05)
 
 
 def test_the_optimum_is_never_above_the_published_best(monkeypatch):

@@ -1,9 +1,11 @@
 import csv
+from dataclasses import replace
 
 import pytest
 
 from shoal import InputError, studies
-from shoal.studies import Findings, Row, Scope, Step, Study
+from shoal.studies import Findings, Picture, Row, Scope, Standing, Step, Study
+from shoal.studies.claims import Claim, Rule
 from shoal.studies.study import benchmark_file
 
 
@@ -78,8 +80,8 @@ def test_a_study_that_was_stopped_is_not_called_done(tmp_path):
     told: list[str] = []
     counting = Counting()
 
-    def tell(done: int, total: int, title: str) -> None:
-        told.append(title)
+    def tell(standing) -> None:
+        told.append(standing.title)
 
     rows = studies.run(counting.study(), Scope(), tmp_path, tell=tell, stop=lambda: len(counting.runs) == 2)
     assert len(rows) == 2 and "done" not in told
@@ -114,11 +116,57 @@ def test_progress_is_told_and_a_stop_is_obeyed(tmp_path):
         counting.study(),
         Scope(),
         tmp_path,
-        tell=lambda done, total, title: told.append((done, total, title)),
+        tell=told.append,
         stop=lambda: len(counting.runs) == 2,
     )
     assert counting.runs == ["a", "b"] and len(rows) == 2
-    assert told[0] == (0, 3, "step a")
+    assert told[0] == Standing(0, 3, "step a")
+    assert (told[1].done, told[1].total, told[1].title) == (1, 3, "step b")
+
+
+def test_what_is_left_is_estimated_from_what_was_spent_across_runs(tmp_path, monkeypatch):
+    clock = iter([0.0, 10.0, 10.0, 40.0])
+    monkeypatch.setattr("shoal.studies.study.time.monotonic", lambda: next(clock))
+    weights = {"a": 1.0, "b": 3.0, "c": 2.0}
+
+    def steps(scope):
+        return [
+            Step(key, key, lambda scope: [Row("T", "x", "y", None, 1.0)], weight)
+            for key, weight in weights.items()
+        ]
+
+    study = Study("toy", "A toy", "nobody", steps)
+    stops = iter([False, False, True])
+    told = []
+    studies.run(study, Scope(), tmp_path, tell=told.append, stop=lambda: next(stops))
+    # Ten seconds for a weight of one, then forty for four: two more are worth twenty.
+    assert [(one.spent, one.left) for one in told] == [(0.0, None), (10.0, 50.0), (40.0, 20.0)]
+    assert str(told[1]) == "[1/3] b, about 50 s left"
+    # Another process, which has run nothing, knows it too.
+    assert studies.standing(study, Scope(), tmp_path) == Standing(2, 3, "c", 40.0, 20.0)
+    assert studies.standing(study, Scope(seed=1), tmp_path) == Standing(0, 3, "a")
+
+
+def test_the_page_of_a_study_needs_no_other_file(tmp_path):
+    def drawn(found):
+        return {"figure-1": Picture("<svg><text>a curve</text></svg>", "Figure 1: a curve.")}
+
+    plain = Counting().study()
+    study = replace(
+        plain,
+        charts=drawn,
+        remarks=("A remark.",),
+        claims=lambda found: [
+            Claim("all", "mean of the figures", Rule("below", 1), float(found.rows[0].measured))
+        ],
+    )
+    studies.run(study, Scope(quick=True), tmp_path)
+    page = (tmp_path / "study.html").read_text()
+    for words in ("A toy", "nobody, never", "Figure 1: a curve.", "A remark.", "holds here", "3 of 3"):
+        assert words in page
+    assert "shoal study toy --quick" in page and "1 of 1 claims hold" in page
+    assert "<script" not in page and "src=" not in page and "Internal: for those who decide" not in page
+    assert (tmp_path / "figure-1.svg").read_text().startswith("<svg>")
 
 
 def test_unknown_studies_and_missing_files_are_said(tmp_path, monkeypatch):

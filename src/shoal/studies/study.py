@@ -1,24 +1,29 @@
 """The frame in which a published experiment is repeated: steps that can be resumed, rows that can be compared.
 
 A study is a list of steps; a step makes rows, each a published figure beside the one measured here. After every step
-its rows are kept in the results folder, so that an interrupted study goes on where it stopped. At the end, and when a
-study is interrupted, the folder holds ``rows.csv``, ``table.md``, charts and other files of what is done.
+its rows are kept in the results folder with the time it took, so that an interrupted study goes on where it stopped and can
+say how much is left. At the end, and when a study is interrupted, the folder holds ``rows.csv``, ``table.md``, charts,
+one page with all of it and other files of what is done.
 """
 
 import csv
 import io
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal._version import __version__
 from shoal.errors import InputError, unknown
 from shoal.search import Seeds
 from shoal.sources.atomic import atomically
+
+if TYPE_CHECKING:
+    from shoal.studies.claims import Claim
 
 # name -> where its ``STUDY`` is; loaded when it is run.
 STUDIES: dict[str, str] = {
@@ -64,13 +69,54 @@ class Findings:
     curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
 
 
+class Picture(NamedTuple):
+    """A chart with the line that stands under it."""
+
+    svg: str
+    caption: str
+
+
 @dataclass(frozen=True)
 class Step:
-    """A part of a study that is run in one go and then kept; it may return rows alone."""
+    """A part of a study that is run in one go and then kept; it may return rows alone.
+
+    ``weight`` is its work beside that of others, as far as it is known: what is left is estimated by it.
+    """
 
     key: str
     title: str
     run: Callable[[Scope], Sequence[Row] | Findings]
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a study is: the step that begins now, and the seconds that were spent and are probably left.
+
+    ``left`` is ``None`` as long as nothing is known of how long a step takes.
+    """
+
+    done: int
+    total: int
+    title: str
+    spent: float = 0.0
+    left: float | None = None
+
+    def __str__(self) -> str:
+        return f"[{self.done}/{self.total}] {self.title}" + (
+            f", about {in_words(self.left)} left" if self.left else ""
+        )
+
+
+def in_words(seconds: float) -> str:
+    """A time as one says it.
+
+    >>> in_words(42), in_words(400), in_words(9000)
+    ('42 s', '7 min', '2.5 h')
+    """
+    if seconds < 120:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 @dataclass(frozen=True)
@@ -78,7 +124,7 @@ class Study:
     """A published experiment: where it comes from, and the steps that repeat it.
 
     From the rows and curves of all steps that are done, ``closing`` makes the rows that need several of them,
-    ``charts`` draws pictures, by name, and ``files`` writes further files, by name.
+    ``claims`` puts what the work says as rules, ``charts`` draws pictures, by name, and ``files`` writes further files.
     """
 
     name: str
@@ -88,7 +134,8 @@ class Study:
     remarks: tuple[str, ...] = ()
     needs: tuple[str, ...] = field(default=())
     closing: Callable[[Findings], Sequence[Row]] | None = None
-    charts: Callable[[Findings], dict[str, str]] | None = None
+    claims: "Callable[[Findings], Sequence[Claim]] | None" = None
+    charts: Callable[[Findings], Mapping[str, Picture]] | None = None
     files: Callable[[Findings], dict[str, str]] | None = None
 
 
@@ -116,13 +163,14 @@ def run(
     scope: Scope,
     folder: Path,
     *,
-    tell: Callable[[int, int, str], None] = lambda done, total, title: None,
+    tell: Callable[[Standing], None] = lambda standing: None,
     again: bool = False,
     stop: Callable[[], bool] = lambda: False,
 ) -> list[Row]:
     """Run the steps that are not done yet and return the rows of all that are.
 
-    Steps done by another version, seed or scope are run again. ``stop`` is asked between two steps.
+    Steps done by another version, seed or scope are run again. ``stop`` is asked between two steps; what is done by then
+    is published as it is, and the next run goes on.
     """
     for relative in study.needs:
         benchmark_file(relative)
@@ -131,42 +179,92 @@ def run(
     except OSError:
         raise InputError(f"results cannot be kept in '{folder}': no folder can be made there") from None
     steps = list(study.steps(scope))
-    rows: list[Row] = []
-    curves: dict[str, list[tuple[float, float]]] = {}
+    known = {} if again else {step.key: kept for step in steps if (kept := _kept(folder, step, scope))}
+    ended = False
     try:
-        for place, step in enumerate(steps):
-            tell(place, len(steps), step.title)
-            kept = None if again else _kept(folder, step, scope)
-            if kept is None:
-                if stop():
-                    break
-                found = step.run(scope)
-                kept = found if isinstance(found, Findings) else Findings(list(found))
-                _keep(folder, step, scope, kept)
-            rows.extend(kept.rows)
-            curves.update(kept.curves)
+        for step in steps:
+            if step.key in known:
+                continue
+            tell(_standing(steps, known, step.title))
+            if stop():
+                break
+            began = time.monotonic()
+            found = step.run(scope)
+            made = found if isinstance(found, Findings) else Findings(list(found))
+            known[step.key] = Kept(made, time.monotonic() - began)
+            _keep(folder, step, scope, known[step.key])
         else:
-            tell(len(steps), len(steps), "done")
+            ended = True
     except KeyboardInterrupt:
-        _publish(study, folder, rows, curves)
+        _publish(study, scope, folder, steps, known)
         raise
-    return _publish(study, folder, rows, curves)
+    rows = _publish(study, scope, folder, steps, known)
+    if ended:
+        tell(_standing(steps, known, "done"))
+    return rows
+
+
+class Kept(NamedTuple):
+    """What a step found, and the seconds it took."""
+
+    found: Findings
+    seconds: float
+
+
+def standing(study: Study, scope: Scope, folder: Path) -> Standing:
+    """How far a study is in a results folder, without running anything."""
+    steps = list(study.steps(scope))
+    known = {step.key: kept for step in steps if (kept := _kept(folder, step, scope))}
+    left = [step.title for step in steps if step.key not in known]
+    return _standing(steps, known, left[0] if left else "done")
+
+
+def _standing(steps: Sequence[Step], known: Mapping[str, Kept], title: str) -> Standing:
+    spent = sum(kept.seconds for kept in known.values())
+    done = sum(step.weight for step in steps if step.key in known)
+    waiting = sum(step.weight for step in steps if step.key not in known)
+    left = spent / done * waiting if done and spent else None
+    return Standing(len(known), len(steps), title, spent, left if waiting else 0.0)
 
 
 def _publish(
-    study: Study, folder: Path, rows: list[Row], curves: dict[str, list[tuple[float, float]]]
+    study: Study, scope: Scope, folder: Path, steps: Sequence[Step], known: Mapping[str, Kept]
 ) -> list[Row]:
     """Write what the steps that are done amount to; returns all rows."""
-    if study.closing is not None:
-        rows = [*rows, *study.closing(Findings(rows, curves))]
-    found = Findings(rows, curves)
+    from shoal.studies.page import page
+
+    found = gathered([known[step.key].found for step in steps if step.key in known])
+    rows = concluded(study, found)
+    found = Findings(rows, found.curves)
+    now = _standing(steps, known, "")
+    pictures = study.charts(found) if study.charts is not None else {}
     texts = {"rows.csv": to_csv(rows), "table.md": to_markdown(study, rows)}
-    if study.charts is not None:
-        texts.update({f"{name}.svg": svg for name, svg in study.charts(found).items()})
+    texts["study.html"] = page(study, scope, rows, pictures, now).html()
+    texts.update({f"{name}.svg": picture.svg for name, picture in pictures.items()})
     if study.files is not None:
         texts.update(study.files(found))
     for name, text in texts.items():
         _write(folder / name, text)
+    return rows
+
+
+def gathered(found: Iterable[Findings]) -> Findings:
+    """What several steps found, as one."""
+    rows: list[Row] = []
+    curves: dict[str, list[tuple[float, float]]] = {}
+    for part in found:
+        rows.extend(part.rows)
+        curves.update(part.curves)
+    return Findings(rows, curves)
+
+
+def concluded(study: Study, found: Findings) -> list[Row]:
+    """The rows of the steps, those that need several of them, and last the claims with their verdicts."""
+    rows = list(found.rows)
+    if study.closing is not None:
+        rows += study.closing(found)
+    if study.claims is not None:
+        rows += [claim.row() for claim in study.claims(Findings(rows, found.curves))]
     return rows
 
 
@@ -178,21 +276,27 @@ def _mark(scope: Scope) -> dict[str, Any]:
     return {"version": __version__, "seed": scope.seed, "quick": scope.quick}
 
 
-def _kept(folder: Path, step: Step, scope: Scope) -> Findings | None:
+def _kept(folder: Path, step: Step, scope: Scope) -> Kept | None:
     try:
         stored = json.loads(_place(folder, step).read_text(encoding="utf-8"))
         if stored["made"] != _mark(scope):
             return None
         curves = {name: [(x, y) for x, y in points] for name, points in stored["curves"].items()}
-        return Findings([Row(**row) for row in stored["rows"]], curves)
+        return Kept(Findings([Row(**row) for row in stored["rows"]], curves), float(stored["seconds"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def _keep(folder: Path, step: Step, scope: Scope, found: Findings) -> None:
+def _keep(folder: Path, step: Step, scope: Scope, kept: Kept) -> None:
     path = _place(folder, step)
     path.parent.mkdir(parents=True, exist_ok=True)
-    stored = {"made": _mark(scope), "rows": [asdict(row) for row in found.rows], "curves": found.curves}
+    found, seconds = kept
+    stored = {
+        "made": _mark(scope),
+        "seconds": round(seconds, 3),
+        "rows": [asdict(row) for row in found.rows],
+        "curves": found.curves,
+    }
     _write(path, json.dumps(stored, indent=1))
 
 
@@ -222,7 +326,7 @@ def to_markdown(study: Study, rows: Sequence[Row]) -> str:
             "|---|---|---|---|---|",
         ]
         lines += [
-            f"| {row.case} | {row.measure} | {_figure(row.published)} | {_figure(row.measured)} | {row.note} |"
+            f"| {row.case} | {row.measure} | {figure(row.published)} | {figure(row.measured)} | {row.note} |"
             for row in rows
             if row.table == table
         ]
@@ -230,7 +334,12 @@ def to_markdown(study: Study, rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def _figure(value: float | str | None) -> str:
+def figure(value: float | str | None) -> str:
+    """A figure of a row as it is printed.
+
+    >>> figure(0.123456789), figure(None), figure("(0, 2)")
+    ('0.123457', '–', '(0, 2)')
+    """
     if value is None:
         return "–"
     if isinstance(value, float):

@@ -6,12 +6,12 @@ from types import ModuleType
 
 from shoal.generate.table import SETS, DataSet
 from shoal.studies.cell_suppression import summary_file
-from shoal.studies.cell_suppression.claims import claims
 from shoal.studies.cell_suppression.measurements import Measurements, on_common_tables
 from shoal.studies.cell_suppression.published import (
     CONFIGURATIONS,
     COSTS,
     HYPERCUBE_SECONDS,
+    PERCENTAGES,
     PRELIMINARY,
     RATIOS,
     TIMES,
@@ -19,7 +19,7 @@ from shoal.studies.cell_suppression.published import (
 )
 from shoal.studies.cell_suppression.statistics import MEASURES, five_numbers, improvement_ratio
 from shoal.studies.cell_suppression.summary_file import Summary
-from shoal.studies.study import Findings, Row
+from shoal.studies.study import Findings, Picture, Row
 
 CONTROL = "hypercube, best of ten"
 _PRELIMINARY_TABLES = {"10000Cells0.5": 2, "10000Cells1": 3, "10000Cells3": 4}
@@ -37,7 +37,9 @@ def closing(findings: Findings) -> list[Row]:
         rows += _costs(found, data.name) + _seconds(found, data.name)
     for data in _ORDER:
         rows += _ratio(found, data.name)
-    return rows + list(claims(found))
+    for data in _ORDER:
+        rows += _percentages(found, data.name)
+    return rows
 
 
 def _five_rows(table: str, case: str, printed: Five, values: Sequence[float], note: str = "") -> list[Row]:
@@ -127,7 +129,40 @@ def _ratio(found: Measurements, data: str) -> list[Row]:
     return rows
 
 
-def charts(findings: Findings) -> dict[str, str]:
+def _percentages(found: Measurements, data: str) -> list[Row]:
+    """The percentages of the text, of what was measured here."""
+    base, gensup, heurgene = (found.means("cost", data, name) for name in ("hypercube", "gensup", "heurgene"))
+    seconds = [found.means("seconds", data, name) for name in ("heurgene", "gensup")]
+    rows = []
+    for name, costs, stated in (("gensup", gensup, 0), ("heurgene", heurgene, 1)):
+        common = on_common_tables(base, costs)
+        if common[0] and mean(common[0]) > 0:
+            below = 100.0 * (1.0 - mean(common[1]) / mean(common[0]))
+            rows.append(
+                Row(
+                    "Percentages of the text, measured",
+                    data,
+                    f"{name} below hypercube, %",
+                    PERCENTAGES[data][stated],
+                    round(below, 2),
+                )
+            )
+    spent = on_common_tables(*seconds)
+    if spent[0] and mean(spent[1]) > 0:
+        share = round(100.0 * mean(spent[0]) / mean(spent[1]), 2)
+        rows.append(
+            Row(
+                "Percentages of the text, measured",
+                data,
+                "CPU of heurgene / gensup, %",
+                PERCENTAGES[data][2],
+                share,
+            )
+        )
+    return rows
+
+
+def charts(findings: Findings) -> dict[str, Picture]:
     """The figures of the work: costs and CPU seconds by table, and ratios by share of sensitive cells."""
     from shoal.report import charts as draw
 
@@ -138,15 +173,20 @@ def charts(findings: Findings) -> dict[str, str]:
             label for label in found.labels(data.name) if label in CONFIGURATIONS or label == "heurgene"
         ]
         if len(labels) > 1:
-            drawn[f"figure-{number:02}-configurations-{data.name}"] = _picture(
-                draw, found, "cost", data.name, labels
+            drawn[f"figure-{number:02}-configurations-{data.name}"] = Picture(
+                _picture(draw, found, "cost", data.name, labels),
+                f"Figure {number}: average cost of six configurations on each table of {data.name}.",
             )
     for place, data in enumerate(_ORDER):
         labels = _compared(found, data.name)
         for offset, measure in enumerate(("cost", "seconds")):
             if labels:
-                name = f"figure-{10 + 2 * place + offset}-{measure}-{data.name}"
-                drawn[name] = _picture(draw, found, measure, data.name, labels)
+                number = 10 + 2 * place + offset
+                what = "average cost" if measure == "cost" else "CPU seconds"
+                drawn[f"figure-{number}-{measure}-{data.name}"] = Picture(
+                    _picture(draw, found, measure, data.name, labels),
+                    f"Figure {number}: {what} on each table of {data.name}.",
+                )
     ratios: dict[str, list[tuple[float, float]]] = {}
     for data in _ORDER:
         if data.rows > 100:
@@ -154,10 +194,14 @@ def charts(findings: Findings) -> dict[str, str]:
                 share = 100.0 * data.sensitive / (data.rows * data.columns)
                 ratios.setdefault(row.case.split()[0], []).append((share, float(row.measured or 0.0)))
     if any(len(points) > 1 for points in ratios.values()):
-        drawn["figure-24-ratios"] = draw.lines(
-            {method: sorted(points) for method, points in ratios.items()},
-            x="percent of cells that are sensitive",
-            y="cost saved per CPU second",
+        drawn["figure-24-ratios"] = Picture(
+            draw.lines(
+                {method: sorted(points) for method, points in ratios.items()},
+                x="percent of cells that are sensitive",
+                y="cost saved per CPU second",
+                steps=False,
+            ),
+            "Figure 24: cost saved over HyperCube per CPU second, 100,000 cells.",
         )
     return drawn
 
@@ -168,7 +212,13 @@ def _picture(draw: ModuleType, found: Measurements, measure: str, data: str, lab
     curves = {label: points for label, points in curves.items() if points}
     if max(map(len, curves.values()), default=0) < 2:
         return draw.bars(list(curves), [mean(points.values()) for points in curves.values()], x="method", y=y)
-    return draw.lines({label: [*points.items()] for label, points in curves.items()}, x="table", y=y)
+    return draw.lines(
+        {label: [*points.items()] for label, points in curves.items()},
+        x="table",
+        y=y,
+        steps=False,
+        log="y" if measure == "seconds" else "",
+    )
 
 
 def files(findings: Findings) -> dict[str, str]:

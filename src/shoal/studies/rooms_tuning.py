@@ -1,0 +1,121 @@
+"""How Moro Lías (2024) tunes the genetic algorithm for rooms, §5.4.1: mutation rate, population and generations."""
+
+from collections.abc import Iterable
+from functools import partial
+
+import numpy as np
+
+from shoal.appointments.problem import Problem
+from shoal.appointments.published.genetic import Evolution, Evolved, GeneticOptions, evolve
+from shoal.generate.families import FIXED, Instance
+from shoal.search import Seeds
+from shoal.studies.study import Findings, Row, Scope, gathered
+
+INSTANCES = ("t1", "t2", "t3")
+# Final K of single runs, read off plots: mutation rate → T1, T2, T3; population → T1, T2, T3.
+_MUTATION = {0.4: (12, 46, 3), 0.5: (14, 46, 3), 0.6: (28, 100, 4), 0.7: (None, 36, 4), 0.8: (4, 45, 3)}
+_POPULATION = {
+    200: (3, None, None),
+    300: (17, 100, 3),
+    400: (28, 100, 4),
+    500: (28, 100, 8),
+    600: (15, 100, 6),
+    700: (11, 49, 5),
+    800: (27, None, None),
+}
+# Generation at which a run of the final configuration is drawn at its last K.
+_REACHED = {"t1": 215_000, "t2": 255_000, "t3": None}
+# Places at which K is looked at on the way.
+_LOOKS = 100
+
+Course = list[tuple[float, float]]
+
+
+def evolved(
+    one: Instance, options: GeneticOptions, generations: int, places: Iterable[Seeds]
+) -> list[Evolved]:
+    """What the genetic algorithm ends with, from each of these places."""
+    return [evolve(Problem(one.groups, one.capacities), options, seeds, generations) for seeds in places]
+
+
+def course(one: Instance, options: GeneticOptions, generations: int, seeds: Seeds) -> tuple[Evolved, Course]:
+    """What a run ends with, and K by generation; a matrix that breaks rules counts as K = 0."""
+    search = Evolution(Problem(one.groups, one.capacities), options, seeds)
+
+    def looked(generation: int) -> tuple[float, float]:
+        best = search.best
+        return float(generation), 0.0 if best.violations else float(best.k)
+
+    points, done = [looked(0)], 0
+    for place in range(1, _LOOKS + 1):
+        next_look = place * generations // _LOOKS
+        search.generations(next_look - done)
+        done = next_look
+        points.append(looked(done))
+    return search.best, points
+
+
+def _tuned(
+    table: str, key: str, case: str, figure: float | None, name: str, options: GeneticOptions, scope: Scope
+) -> Findings:
+    """Mean K of runs, how many reach the best, and the course of the first run."""
+    runs, generations = (2, 100_000) if scope.quick else (10, 2_000_000)
+    place = int(100 * options.mutation) if key == "mutation" else options.population
+    one = FIXED[name]
+    first, *others = (scope.seeds(key, name, run, place) for run in range(runs))
+    ended, points = course(one, options, generations, first)
+    found = [ended, *evolved(one, options, generations, others)]
+    ks = [item.k for item in found if not item.violations]
+    hits = sum(k == one.best for k in ks)
+    note = (
+        f"mean of {len(found)} runs, {len(ks)} obey the rules, {hits} at the optimum {one.best}; "
+        "published is a single run"
+    )
+    measured = round(float(np.mean(ks)), 1) if ks else None
+    row = Row(table, f"{name}, {case}", "K", figure, measured, note)
+    return Findings([row], {f"{key}|{name}|{case}": points})
+
+
+def mutation(scope: Scope) -> Findings:
+    """Figures 5.1 to 5.3: five mutation rates in a population of 400."""
+    tuned = partial(_tuned, "Figures 5.1–5.3, mutation rate", "mutation", scope=scope)
+    return gathered(
+        [
+            tuned(
+                f"{rate:.0%}",
+                figure,
+                name,
+                GeneticOptions(crossover="columns", population=400, mutation=rate),
+            )
+            for rate, there in _MUTATION.items()
+            for name, figure in zip(INSTANCES, there, strict=True)
+        ]
+    )
+
+
+def population(scope: Scope) -> Findings:
+    """Figures 5.4 to 5.7: seven sizes of the population."""
+    tuned = partial(_tuned, "Figures 5.4–5.7, population", "population", scope=scope)
+    return gathered(
+        [
+            tuned(f"{size} members", figure, name, GeneticOptions(crossover="columns", population=size))
+            for size, there in _POPULATION.items()
+            for name, figure in zip(INSTANCES, there, strict=True)
+        ]
+    )
+
+
+def generations(scope: Scope) -> Findings:
+    """Figures 5.8 to 5.10: K by generation in the final configuration."""
+    number = 100_000 if scope.quick else 2_000_000
+    rows, curves = [], {}
+    for name, reached in _REACHED.items():
+        options, seeds = GeneticOptions(crossover="columns"), scope.seeds("generations", name)
+        _, points = course(FIXED[name], options, number, seeds)
+        curves[f"generations|{name}"] = points
+        last = points[-1][1]
+        at = next(x for x, k in points if k == last)
+        note = f"K {last:g} of {FIXED[name].best} in one run of {number:,} generations"
+        measure = "generation of the last improvement"
+        rows.append(Row("Figures 5.8–5.10, generations", name, measure, reached, at, note))
+    return Findings(rows, curves)
