@@ -57,6 +57,7 @@ def test_the_whole_way_over_a_database(visitor: Visitor, tmp_path: Path) -> None
     visitor.whole("appointments")
     visitor.press("At random")
     visitor.whole("appointments-random")
+    visitor.offered()
     visitor.press("Write back REC_RAND and REC_INTELLIGENT")
     visitor.see("120 records written to table 'tabla'")
     stored = next((visitor.served.folder / "databases").glob("clinic*.db"))
@@ -75,6 +76,7 @@ def test_the_whole_way_over_a_database(visitor: Visitor, tmp_path: Path) -> None
     assert not [item for item in visitor.all("button") if item.text.strip() == "Load tables"]
     visitor.see("loaded from a database that is closed: tabla")
     visitor.press("Remove it")
+    visitor.mean_it()
     visitor.until(lambda: not visitor.all("[data-dataset=tabla]"), what="removal")
     visitor.open("/appointments")
     assert "Write to database" not in visitor.text
@@ -93,6 +95,7 @@ def test_sample_people_in_a_timetable(visitor: Visitor, downloads: Path) -> None
     visitor.press("Assign")
     visitor.state("done")
     visitor.whole("appointments-sample")
+    visitor.offered()
     visitor.click(lambda: visitor.one("[data-file='calendars.zip']"))
     visitor.until((downloads / "calendars.zip").exists, what="the calendars")
     with zipfile.ZipFile(downloads / "calendars.zip") as archive:
@@ -122,5 +125,5 @@ def test_several_tables_at_once(visitor: Visitor) -> None:
     visitor.state("done")
     visitor.see("K, mean", "K, smallest", "ward2")
     visitor.choose("Show table", "ward2")
-    visitor.see("The first 50 records of ward2.")
+    visitor.see("50 records of ward2 in the smallest crowds")
     visitor.whole("risk-several")

@@ -51,6 +51,7 @@ def test_postgresql_from_connect_to_write(visitor: Visitor, clinic: tuple[server
     visitor.open("/records?data=visits")
     visitor.press("Protect")
     visitor.state("done")
+    visitor.offered()
     visitor.press("Write to database")
     visitor.see("300 records written to table 'visits_release'")
     with engine.connect() as connection:

@@ -99,7 +99,16 @@ def _prepared(api: httpx.Client, folder: Path) -> dict[str, str]:
     )
     table = {"data": people, "source": "records", "dimensions": TEXTS[:2], "value": NUMBERS[0]}
     asked: dict[str, tuple[str, dict[str, Any]]] = {
-        "anonymity": ("anonymity", {"data": [people], "quasi": TEXTS[:3], "confidential": TEXTS[3]}),
+        "anonymity": ("anonymity", {"data": [people], "quasi": TEXTS[:3], "confidential": [TEXTS[3]]}),
+        "risk": (
+            "risk",
+            {"data": people, "quasi": TEXTS[:3], "household": TEXTS[4], "special_uniques": True},
+        ),
+        "refused": ("risk", {"data": people, "quasi": TEXTS[:3], "require_risk": 0}),
+        "perturb": (
+            "perturb",
+            {"data": people, "method": "pram", "columns": TEXTS[:2], "by": [TEXTS[2]]},
+        ),
         "recode": (
             "recode",
             {
@@ -128,7 +137,11 @@ def _prepared(api: httpx.Client, folder: Path) -> dict[str, str]:
             "assign",
             {"people": people, "slots": slots, "quasi": TEXTS[:2], "method": "greedy", "known": [CENTRE]},
         ),
-        "failed": ("anonymity", {"data": [people], "quasi": [f"{NAMES[2]} that is not there"]}),
+        # Too few records in each stratum, which a run finds out; its message names the column.
+        "failed": (
+            "microaggregate",
+            {"data": people, "columns": NUMBERS[:1], "k": 25, "method": "mdav", "by": [TEXTS[3]]},
+        ),
     }
     runs = {name: ended(api.post(f"/api/jobs/{kind}", json=given)) for name, (kind, given) in asked.items()}
     runs["compare"] = ended(
@@ -136,7 +149,8 @@ def _prepared(api: httpx.Client, folder: Path) -> dict[str, str]:
     )
     for name, run in runs.items():
         view = api.get(f"/api/jobs/{run}").json()
-        assert view["state"] == ("failed" if name == "failed" else "done"), f"{name}: {view['message']}"
+        wanted = "failed" if name in ("failed", "refused") else "done"
+        assert view["state"] == wanted, f"{name}: {view['message']}"
     base = folder / "databases" / "hostile.db"
     with sqlite3.connect(base) as database:
         columns = ", ".join('"' + name.replace('"', '""') + '" TEXT' for name in NAMES)
@@ -174,7 +188,10 @@ def _pages(hostile: dict[str, str]) -> list[str]:
         "/data?tab=database",
         "/data?tab=generate",
         f"/risk?run={hostile['anonymity']}",
-        f"/risk?run={hostile['failed']}",
+        f"/records?run={hostile['failed']}",
+        f"/risk?run={hostile['risk']}",
+        f"/risk?run={hostile['refused']}",
+        f"/perturb?run={hostile['perturb']}",
         f"/recode?run={hostile['recode']}",
         f"/records?run={hostile['microaggregate']}",
         f"/grouping?run={hostile['group']}",
@@ -263,6 +280,7 @@ _BEGIN = (
         "Labels",
         "Run this",
         "Protect",
+        "Perturb",
         "Group",
         "Assign",
         "Suppress",

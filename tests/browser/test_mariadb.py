@@ -62,6 +62,7 @@ def test_several_tables_from_generating_to_writing_back(
     visitor.state("done")
     visitor.see("K before", "best K possible", "K at random", "Show table")
     visitor.whole("appointments-several")
+    visitor.offered()
     visitor.press("Write back REC_RAND and REC_INTELLIGENT")
     visitor.see("160 records written to tables 'cohort0', 'cohort1'")
     rows = [

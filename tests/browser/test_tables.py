@@ -69,7 +69,7 @@ def test_records_to_a_published_table(visitor: Visitor, downloads: Path) -> None
     visitor.see("On the command line: --option roundings=6")
     visitor.shot("table-options")
     visitor.press("Suppress")
-    visitor.see("Safe against an outsider", "sole contributors who know their own cells")
+    visitor.see("Safe against an outsider", "1 sole contributor who knows its own cells")
     visitor.state("done")
     visitor.see("Sensitive by rule", "internal use")
     assert visitor.all(".shoal-cells td.primary")
@@ -218,3 +218,51 @@ def test_linked_tables_in_the_dark_on_a_small_screen(visitor: Visitor) -> None:
     assert [item.text for item in visitor.all(".shoal-cells thead th")][-1] == "total"
     visitor.press("Light or dark")
     assert not visitor.complaints()
+
+
+def test_figures_are_changed_on_a_page_of_their_own(visitor: Visitor, downloads: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "area": ["north", "south", "east"] * 40,
+            "sex": ["f", "m"] * 60,
+            "person": [f"p{number}" for number in range(120)],
+        }
+    )
+    visitor.have("dwelling", frame.write_csv().encode())
+    visitor.complaints()
+    visitor.open("/change?data=dwelling")
+    visitor.see("Round to multiples of a base that add up")
+    visitor.fill("Base", "5")
+    visitor.press("Change figures")
+    visitor.state("done")
+    visitor.see("Protected against", "Randomness: a secret.")
+    visitor.click(lambda: visitor.one("[data-file='rounded.csv']"))
+    visitor.until((downloads / "rounded.csv").exists, what="the download")
+    rounded = pl.read_csv(downloads / "rounded.csv")
+    assert (rounded["value"] % 5 == 0).all() and rounded.height == 12
+    visitor.choose("What is done", "Perturb counts by the keys of their records")
+    visitor.see("Largest change", "Records are told apart by")
+    assert "What every figure becomes" not in visitor.text
+    visitor.press("Change figures")
+    visitor.state("done")
+    visitor.one("[data-file='counts.csv']")
+    assert not visitor.complaints()
+
+
+def test_what_is_published_beside_a_table_is_audited_with_it(visitor: Visitor, tmp_path: Path) -> None:
+    """Two published breakdowns, and squares that lie across districts: a union of districts gives a small count away."""
+    (tmp_path / "district.csv").write_text("district,value\nd1,15\nd2,15\nd3,7\ntotal,37\n")
+    (tmp_path / "grid.csv").write_text("grid,value\ng1,9\ng2,11\ng3,8\ng4,9\ntotal,37\n")
+    (tmp_path / "lies.csv").write_text("grid,district\ng1,d1\ng2,d1\ng2,d2\ng3,d2\ng4,d2\ng4,d3\n")
+    visitor.have("firms")
+    visitor.open("/tables")
+    _into(visitor, "Data", tmp_path / "district.csv")
+    visitor.unfold("Audit a pattern instead")
+    visitor.press("Audit")
+    visitor.see("choose the pattern to audit, or upload it")
+    visitor.unfold("Published beside it")
+    _into(visitor, "Published beside it", tmp_path / "grid.csv")
+    _into(visitor, "Areas that lie in others", tmp_path / "lies.csv")
+    visitor.press("Audit")
+    visitor.see("1 union of areas leaves a count from 1 to 2 without those inside")
+    visitor.see("Tables beside it that give something away with this one: 1.")

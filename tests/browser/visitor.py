@@ -204,9 +204,27 @@ class Visitor:
         self.click(lambda: self._enabled(path, name))
 
     def remove(self, name: str) -> None:
-        """Remove data."""
+        """Remove data, and mean it."""
         self.click(lambda: self.one(f"[aria-label='Remove {name}']"))
+        self.mean_it()
         self.until(lambda: not self.all(f"[data-dataset='{name}']"), f"the removal of {name!r}")
+
+    def mean_it(self) -> None:
+        """Answer the question that is asked with yes."""
+        self.click(lambda: self.one(".q-dialog [data-test=confirm]"))
+        self.until(lambda: not self.all(".q-dialog"), "the question to go")
+
+    def know(self) -> None:
+        """Confirm that a release is below k, so that its files are offered."""
+        self.press("I know, offer the files")
+        self.mean_it()
+        self.offered()
+
+    def offered(self) -> None:
+        """Wait for the files of a run; one that is below k is confirmed first, for tests that are about something else."""
+        self.until(lambda: self.all("[data-file], [data-test=danger]"), "the files of the run")
+        if self.all("[data-test=danger]"):
+            self.know()
 
     def _enabled(self, path: str, name: str) -> WebElement:
         def look() -> WebElement | None:
@@ -275,8 +293,17 @@ class Visitor:
 
     def upload(self, *files: Path) -> None:
         """Give files to the page."""
-        box = self.driver.find_element(By.CSS_SELECTOR, ".q-uploader input[type=file]")
-        box.send_keys("\n".join(str(file) for file in files))
+
+        def give() -> bool:
+            try:
+                box = self.driver.find_element(By.CSS_SELECTOR, ".q-uploader input[type=file]")
+                box.send_keys("\n".join(str(file) for file in files))
+            except _BUSY:
+                return False
+            return True
+
+        self.settle()
+        self.until(give, "the field for files")
 
     def state(self, wanted: str) -> None:
         """Wait until the run on the page is in a state; one that has failed will not be in another."""

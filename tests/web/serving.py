@@ -88,6 +88,16 @@ def finished(api: httpx.Client, run: str) -> dict[str, Any]:
     return until(over, f"the end of run {run}") or {}
 
 
+def refused_with(api: httpx.Client, answer: httpx.Response) -> tuple[str, str]:
+    """The kind and the words of a refusal: at once, or by the run that found out."""
+    if answer.status_code == 202:
+        view = finished(api, answer.json()["run"])
+        assert view["state"] == "failed", view
+        return view["error"], view["message"]
+    told = answer.json()
+    return told["kind"], told["error"]
+
+
 def cancel_all(api: httpx.Client) -> None:
     """End the runs that a test has left, so that the next one finds the workbench free."""
     for job in api.get("/api/jobs").json():

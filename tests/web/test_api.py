@@ -157,6 +157,10 @@ def test_a_database_from_connecting_to_writing_back(api: httpx.Client, workbench
     run = api.post("/api/jobs/assign", json=asked).json()["run"]
     assert finished(api, run)["state"] == "done"
     figures = api.get(f"/api/jobs/{run}/result").json()["tables"]
+    # Somebody is alone in a slot: what such a plan writes waits until somebody says that they know.
+    held = api.post(f"/api/jobs/{run}/update", json={"tables": ["cohort0", "cohort1"]})
+    assert held.status_code in (409, 422) and "confirm" in held.json()["error"]
+    assert api.post(f"/api/jobs/{run}/confirm").json()["held_back"] == ""
     wrong = api.post(f"/api/jobs/{run}/update", json={"tables": ["cohort0", "cohort7"]}).json()["run"]
     assert finished(api, wrong)["message"] == "table 'cohort7' is not in the database; nothing was written"
     right = api.post(f"/api/jobs/{run}/update", json={"tables": ["cohort0", "cohort1"]}).json()["run"]
@@ -190,6 +194,118 @@ def test_errors_are_json_in_one_line(api: httpx.Client) -> None:
     )
     assert body.status_code == 422
     assert body.json() == {"error": "the body of the request is not JSON", "kind": "input"}
+
+
+def test_refusals_have_the_documented_shape(api: httpx.Client, workbench: Served) -> None:
+    schema = api.get("/api/openapi.json").json()
+    problem = schema["components"]["schemas"]["Problem"]["properties"]
+    answers = [
+        (401, httpx.get(f"{workbench.root}/api/data", timeout=GUARD), "/api/data", "get"),
+        (404, api.get("/api/data/nobody"), "/api/data/{name}", "get"),
+        (404, api.get("/api/no/such/address"), "/api/data", "get"),
+        (422, api.post("/api/data/samples/unicorns"), "/api/data/samples/{sample}", "post"),
+        (422, api.post("/api/jobs/recode", json={"data": 7}), "/api/jobs/recode", "post"),
+    ]
+    for status, answer, path, verb in answers:
+        said = answer.json()
+        assert (answer.status_code, set(said)) == (status, {"error", "kind"}), answer.text
+        assert said["kind"] in problem["kind"]["enum"]
+        told = schema["paths"][path][verb]["responses"][str(status)]
+        assert told["content"] == {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    assert answers[0][1].headers["www-authenticate"].startswith("Bearer")
+    schemes = schema["components"]["securitySchemes"]
+    assert schemes["token"]["type"] == "http" and schemes["token"]["scheme"] == "bearer"
+    for path, verbs in schema["paths"].items():
+        assert all(one["security"] == [{"token": []}] for one in verbs.values()), path
+
+
+RECORDS = {"data": "ledger", "source": "records", "dimensions": ["town"], "value": "income"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "request_", "words"),
+    [
+        (
+            "anonymity",
+            {"data": ["ledger"], "quasi": ["twon"]},
+            "'twon' is not in 'ledger'; did you mean 'town'",
+        ),
+        ("anonymity", {"data": ["ledger"], "quasi": ["town"], "unit": "who"}, "'unit': column 'who'"),
+        ("anonymity", {"data": ["ledger"], "quasi": ["town"], "models": ["distict(3)"]}, "'models': "),
+        ("risk", {"data": "ledger", "quasi": ["town"], "household": "home"}, "column 'home'"),
+        ("recode", {"data": "ledger", "quasi": ["town"], "weights": {"twon": 2}}, "'weights': column 'twon'"),
+        ("recode", {"data": "ledger", "quasi": ["town"], "hierarchies": {"town": "intervals(0)"}}, "'town'"),
+        ("recode", {"data": "ledger", "quasi": ["town"], "levels": {"age": 1}}, "'levels': column 'age'"),
+        ("microaggregate", {"data": "ledger", "columns": ["incom"]}, "did you mean 'income'"),
+        ("microaggregate", {"data": "ledger", "groups": [["income"], ["no"]]}, "'groups': column 'no'"),
+        ("microaggregate", {"data": "ledger", "ordinal": {"size": None}}, "'ordinal': column 'size'"),
+        ("microaggregate", {"data": "ledger", "attribute_weights": {"x": 2}}, "column 'x'"),
+        ("perturb", {"data": "ledger", "method": "pram", "columns": ["job"]}, "column 'job'"),
+        (
+            "perturb",
+            {"data": "ledger", "method": "pram", "columns": ["town"], "forbid": ["town"]},
+            "'forbid'",
+        ),
+        ("perturb", {"data": "ledger", "method": "pram", "columns": ["town"], "window": 3}, "'window' does"),
+        ("microaggregate", {"data": "ledger", "columns": ["town"]}, "'columns': column 'town' holds texts"),
+        ("suppress", {**RECORDS, "value": "town"}, "'value': column 'town' holds texts"),
+        ("risk", {"data": "ledger", "quasi": ["income"], "sample_weights": "town"}, "numbers are needed"),
+        ("anonymity", {"data": ["ledger"], "quasi": ["town"], "require_models": True}, "needs a model"),
+        ("compare", {"data": "ledger", "runs": ["0" * 12]}, "has no release to compare"),
+        ("group", {"data": "ledger", "columns": ["income", "outcome"]}, "'outcome' is not in 'ledger'"),
+        ("hierarchy", {"data": "ledger", "columns": ["agee"]}, "column 'agee'"),
+        ("compare", {"data": "ledger", "runs": ["0" * 12], "known": [["town"], ["age"]]}, "'known': column"),
+        ("tabulate", {**RECORDS, "rules": ["frequncy(3)"]}, "did you mean 'frequency'"),
+        ("tabulate", {**RECORDS, "linked": [["town", "sector"]]}, "'linked': column 'sector'"),
+        ("tabulate", {**RECORDS, "cost": "costs"}, "'cost': column 'costs'"),
+        ("suppress", {**RECORDS, "contributor": "firm"}, "'contributor': column 'firm'"),
+        ("adjust", {**RECORDS, "contributor": "firm"}, "'contributor': column 'firm'"),
+        (
+            "perturb-table",
+            {"data": "ledger", "dimensions": ["town"], "record": "id"},
+            "'record': column 'id'",
+        ),
+        ("round", {**RECORDS, "base": 5, "contributor": "firm"}, "'contributor': column 'firm'"),
+        ("audit", {**RECORDS, "hidden": [["a"]], "rules": ["p-percent(ten)"]}, "must be numbers"),
+        (
+            "assign",
+            {"people": ["ledger"], "slots": ["ledger"], "quasi": ["town"], "pinned": "x"},
+            "column 'x'",
+        ),
+    ],
+)
+def test_what_the_data_do_not_have_is_refused_at_once(
+    api: httpx.Client, kind: str, request_: dict[str, object], words: str
+) -> None:
+    """No job is accepted that could only fail."""
+    if api.get("/api/data/ledger").status_code == 404:
+        content = b"town,income\n" + b"a,1\nb,2\nb,3\n" * 6
+        finished(api, api.post("/api/data", files={"file": ("ledger.csv", content)}).json()["run"])
+    before = len(api.get("/api/jobs").json())
+    refused = api.post(f"/api/jobs/{kind}", json=request_)
+    assert refused.status_code == 422, refused.text
+    assert words in refused.json()["error"]
+    assert len(api.get("/api/jobs").json()) == before
+
+
+def test_every_operation_refuses_a_wrong_column(api: httpx.Client) -> None:
+    """The test above has an example of each, and each kind of setting that names columns is one that is looked into."""
+    from shoal.operations import OPERATIONS
+
+    mark = next(
+        m for m in test_what_the_data_do_not_have_is_refused_at_once.pytestmark if m.name == "parametrize"
+    )
+    assert {kind for kind, *_ in mark.args[1]} == set(OPERATIONS) & set(_kinds(api))
+    for operation in OPERATIONS.values():
+        for item in operation.fields("workbench"):
+            if item.kind in ("column", "columns", "groups", "weights", "orders", "hierarchies"):
+                example = {"column": "a", "columns": ["a"], "groups": [["a"]]}.get(item.kind, {"a": "star"})
+                assert item.names(example) == ["a"], (operation.name, item.name)
+
+
+def _kinds(api: httpx.Client) -> list[str]:
+    paths = api.get("/api/openapi.json").json()["paths"]
+    return [path.rpartition("/")[2] for path in paths if path.startswith("/api/jobs/")]
 
 
 def test_every_activity_is_in_the_schema(api: httpx.Client) -> None:
@@ -226,6 +342,9 @@ def test_schemathesis(workbench: Served) -> None:
             # Names that nobody has are looked up for long; a port where nothing listens is as good.
             if case.path == "/api/connection" and isinstance(case.body, dict) and "host" in case.body:
                 case.body |= {"host": "127.0.0.1", "port": 1}
+            # A study needs no data, so it would really be run; the shortest is enough to see that requests are understood.
+            if case.path == "/api/jobs/study" and isinstance(case.body, dict) and "study" in case.body:
+                case.body |= {"study": "anonymity-vectors"}
             case.call_and_validate(headers=workbench.headers, timeout=GUARD)
 
         given(case=endpoint.as_strategy())(run)()

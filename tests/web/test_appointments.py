@@ -1,6 +1,7 @@
 """Appointments of one table and of several: figures, files, what is written back, and requests that cannot be right."""
 
 import json
+import re
 import sqlite3
 import zipfile
 from collections import Counter
@@ -105,7 +106,7 @@ def test_several_tables(context: Context) -> None:
         assert kinds.count("Appointment") == 60
     report = (context.folder / "report.html").read_text()
     assert "Appointments of 2 tables" in report
-    assert "7059" not in report  # nobody's number
+    assert "7059" not in re.sub(r"\b[0-9a-f]{64}\b", "", report)  # nobody's number
 
 
 def test_a_table_of_eligibility_is_kept(context: Context) -> None:

@@ -4,15 +4,20 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from tests.waiting import GUARD, gone, until, until_at_rest
 
 from shoal.errors import InputError
+from shoal.search.control import Control
+from shoal.search.observer import VERIFICATION, Progress
 from shoal.web.datasets import Datasets
 from shoal.web.jobs.board import Board
+from shoal.web.jobs.context import Context
 from shoal.web.jobs.job import Job, State
+from shoal.web.jobs.task import Task
 from shoal.web.workspace import Workspace
 
 pytestmark = pytest.mark.xdist_group("web")
@@ -161,10 +166,16 @@ def test_wrong_requests_are_refused_at_once(board: Board) -> None:
 
 
 def test_errors_of_the_user_are_told_in_one_line(board: Board) -> None:
-    job = board.wait(board.submit("anonymity", {"data": ["firms"], "quasi": ["regionn"]}).run, GUARD)
+    with pytest.raises(InputError, match="did you mean 'region'"):
+        board.submit("anonymity", {"data": ["firms"], "quasi": ["regionn"]})
+    with pytest.raises(InputError, match="'region' holds texts"):
+        board.submit("microaggregate", {"data": "firms", "columns": ["region"]})
+    # What only the values show, the run says.
+    request = {"data": "firms", "columns": ["turnover"], "k": 500, "by": ["region"], "method": "mdav"}
+    job = board.wait(board.submit("microaggregate", request).run, GUARD)
     assert job.state is State.FAILED
     assert job.error == "input"
-    assert "did you mean 'region'" in job.message
+    assert "strata by region" in job.message and "\n" not in job.message
 
 
 def test_an_earlier_session_is_remembered(board: Board, workspace: Workspace) -> None:
@@ -237,9 +248,46 @@ def test_data_descriptions_survive(workspace: Workspace) -> None:
     assert found.name == "Korper-groen"
     assert datasets[found.name] == found
     assert datasets.frame(found.name).equals(frame)
-    assert datasets.set_role(found.name, "when", "confidential").roles["when"] == "confidential"
+    assert datasets.set_roles(found.name, {"when": "confidential"}).roles["when"] == "confidential"
     with pytest.raises(InputError, match="role 'secret'"):
-        datasets.set_role(found.name, "when", "secret")
+        datasets.set_roles(found.name, {"when": "secret"})
     datasets.remove(found.name)
     with pytest.raises(InputError, match="not in the workspace"):
         datasets[found.name]
+
+
+@pytest.mark.parametrize(
+    ("kind", "request_"),
+    [
+        ("group", {"data": "firms", "columns": ["turnover", "costs", "wages"], "k": 5, "iterations": 2}),
+        ("microaggregate", {"data": "firms", "columns": ["turnover"], "k": 5, "method": "mdav"}),
+        ("assign", {"people": ["people"], "slots": ["slots"], "quasi": ["SEX"], "method": "greedy"}),
+    ],
+)
+def test_a_search_tells_what_it_does_when(board: Board, kind: str, request_: dict[str, object]) -> None:
+    for sample in ("people", "slots") if kind == "assign" else ():
+        board.wait(board.submit("load", {"sample": sample}).run, GUARD)
+    job = board.wait(board.submit(kind, request_).run, GUARD)
+    assert job.state is State.DONE, job.message
+    told = [stage["stage"] for stage in job.stages]
+    # Groups are checked before anything is proved of them, and the release once more.
+    assert told in [
+        ["reading", "search", *middle, "verification", "writing"]
+        for middle in ([], ["bound"], ["verification", "bound"])
+    ]
+    assert {"reading", "search", "verification", "writing"} <= set(told)
+
+
+def test_the_check_begins_when_the_search_says_so(workspace: Workspace) -> None:
+    """Glimpses are passed on now and then, but the first of another stage at once."""
+    sent: list[dict[str, Any]] = []
+    control = Control.shared(workspace.folder)
+    assert control.path is not None
+    context = Context(Task("0" * 12, "group", {}, workspace.folder, control.path, {}), sent.append)
+    context.say("searching")
+    context.observe(Progress(1, 0.1, value=2.0))
+    for work in range(2, 5):
+        context.observe(Progress(work, 0.1, value=1.0))
+    context.observe(Progress(5, 0.1, phase=VERIFICATION))
+    assert [(item.get("work"), item["phase"]) for item in sent][-2:] == [(4, ""), (5, VERIFICATION)]
+    control.close()

@@ -10,10 +10,11 @@ from shoal.microdata.grouping.methods import METHODS as GROUPING
 from shoal.microdata.microaggregation.methods import METHODS as RECORDS
 from shoal.microdata.recoding.methods import METHODS as RECODING
 from shoal.search import Method
-from shoal.settings import changed, fields, split_options
+from shoal.settings import changed, fields
 from shoal.tables.methods import METHODS as TABLES
 from shoal.web.activities import ACTIVITIES
 from shoal.web.pages.method_picker import as_command
+from shoal.written_values import split_options
 
 EVERY = [
     pytest.param(method, id=f"{registry.domain} {name}")
@@ -84,9 +85,11 @@ def test_the_api_takes_the_same_options(api: httpx.Client) -> None:
     run = api.post("/api/jobs/microaggregate", json=request).json()["run"]
     assert finished(api, run)["state"] == "done"
     wrong = api.post("/api/jobs/microaggregate", json={**request, "options": {"gamma": -1}})
-    assert wrong.status_code == 400
+    assert wrong.status_code == 422
     assert "option 'gamma' of method 'v-mdav'" in wrong.json()["error"]
     high = api.post("/api/jobs/microaggregate", json={**request, "require_k": 20}).json()["run"]
     view = finished(api, high)
-    assert (view["state"], view["error"], view["files"]) == ("failed", "infeasible", [])
+    # Nothing goes out but the report that says why.
+    assert (view["state"], view["error"]) == ("failed", "infeasible")
+    assert [file["name"] for file in view["files"]] == ["report.html"]
     assert "below the required 20" in view["message"]

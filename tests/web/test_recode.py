@@ -116,7 +116,6 @@ def test_recode_explain_and_take_a_point_of_the_front(api: httpx.Client, town: s
 def test_models_strata_and_what_is_wrong(api: httpx.Client, town: str) -> None:
     wrong = (
         ({"models": ["distinct(2)"]}, "input", "confidential"),
-        ({"quasi": ["agee"]}, "input", "did you mean 'age'"),
         ({"hierarchies": {"town": "rpeople"}}, "input", "column 'town': its hierarchy"),
         ({"levels": {"age": 0}, "method": "lattice"}, "infeasible", ""),
     )
@@ -136,6 +135,7 @@ def test_models_strata_and_what_is_wrong(api: httpx.Client, town: str) -> None:
         ({"k": 0}, "k"),
         ({"suppress": 2}, "suppress"),
         ({"apply": "mapping.json"}, "apply"),
+        ({"quasi": ["agee"]}, "'quasi': column 'agee' is not in 'rpeople'; did you mean 'age'?"),
     ):
         refused = api.post("/api/jobs/recode", json={"data": town, "quasi": KEYS, **request})
         assert refused.status_code == 422 and refused.json()["error"].startswith(words)
@@ -232,3 +232,15 @@ def test_a_label_must_be_something() -> None:
     for level in (0, 2, 9):
         with pytest.raises(InputError, match="no level"):
             labels.renamed(0, level, "x")
+
+
+def test_a_recoding_is_compared_by_the_links_of_its_run(api: httpx.Client, town: str) -> None:
+    view, _ = _run(api, drop=["person_id"])
+    sent = api.post("/api/jobs/compare", json={"data": town, "runs": [view["run"]]})
+    assert sent.status_code == 202, sent.text
+    compared = finished(api, sent.json()["run"])
+    assert compared["state"] == "done", compared
+    release = api.get(f"/api/jobs/{compared['run']}/result").json()["releases"][0]
+    assert release["columns"] == KEYS and release["pairing"] == "record-links"
+    assert release["il"] is None and release["k_compared"] >= 4
+    assert "mixed-linkage" in [attack["name"] for attack in release["attacks"]]

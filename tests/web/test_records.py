@@ -1,8 +1,10 @@
 """Protecting records: what the roles of the data decide when a request does not."""
 
+import hashlib
 import json
 import stat
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,10 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.microdata.microaggregation.definitions import DEFINITIONS
+from shoal.report.definitions import told
 from shoal.search.control import Control
+from shoal.sources.fingerprint import records_fingerprint
 from shoal.web.activities import compare, microaggregate
 from shoal.web.jobs.context import Context
 from shoal.web.jobs.task import Task
@@ -67,15 +72,18 @@ def test_roles_decide_what_k_is_counted_over_and_what_is_removed(context: Contex
     (name, value, tone), (alone, protected, fine) = k_facts(found)
     assert name.endswith("over income, zip, sex, all that could be known")
     assert (value, tone) == (1, "bad")
-    assert alone == "K over the protected columns" and (protected, fine) == (found["k_protected"], "good")
+    assert alone == "K over the protected columns alone" and (protected, fine) == (
+        found["k_protected"],
+        "good",
+    )
 
 
 def test_a_role_declared_later_counts(context: Context) -> None:
-    context.datasets.set_role("town", "zip", "identifier")
+    context.datasets.set_roles("town", {"zip": "identifier"})
     found = _run(context)
     assert found["dropped"] == ["person_id", "zip"]
     assert found["quasi"] == ["income", "sex"]
-    context.datasets.set_role("town", "sex", "confidential")
+    context.datasets.set_roles("town", {"sex": "confidential"})
     assert k_facts(_run(context))[0][2] == "good"
 
 
@@ -89,7 +97,9 @@ def test_a_request_can_keep_identifiers_and_count_otherwise(context: Context) ->
     assert kept["quasi"] == ["income", "person_id", "zip", "sex"] and kept["k_release"] == 1
     assert "'person_id' is released as it is and looks like an identifier" in kept["warnings"][0]
     assert _run(context, columns=["income", "person_id"])["dropped"] == []
-    assert _run(context, unit="sex")["quasi"] == ["income", "zip"]
+    assert _run(context, unit="sex", k=2)["quasi"] == ["income", "zip"]
+    with pytest.raises(shoal.InputError, match="only 2 distinct values of 'sex', fewer than k = 4"):
+        _run(context, unit="sex")
 
 
 def test_texts_get_the_order_that_is_stated(context: Context) -> None:
@@ -124,7 +134,7 @@ def test_a_sorted_release_is_compared_by_the_links_of_its_run(context: Context) 
 
 
 def test_several_strata_make_no_curve_but_go_forward(context: Context, sent: list[dict[str, Any]]) -> None:
-    context.datasets.set_role("town", "zip", "other")
+    context.datasets.set_roles("town", {"zip": "other"})
     _run(context, k=3, by=["sex"], method="ils", iterations=400)
     glimpses = [message for message in sent if message["what"] == "progress"]
     assert glimpses
@@ -143,3 +153,19 @@ def test_the_groups_of_the_records_say_that_they_are_internal(context: Context) 
     *groups, said = labels.read_text().splitlines()
     assert len(groups) == 40
     assert said == "# internal: not for publication"
+
+
+def test_the_report_of_a_run_names_its_data_and_the_run(context: Context) -> None:
+    found = _run(context)
+    html = (context.folder / "report.html").read_text(encoding="utf-8")
+    assert stat.S_IMODE((context.folder / "report.html").stat().st_mode) == 0o600
+    assert RUN in html and "data of the workspace, from test" in html
+    assert records_fingerprint(_town()) in html
+    assert "40" in html and ", ".join(_town().columns) in html
+    release = hashlib.sha256((context.folder / "release.csv").read_bytes()).hexdigest()
+    assert release in html
+    for key in ("loss_percent", "maximum_risk", "k_protected"):
+        name, value = told(DEFINITIONS, found, (key,))[0]
+        assert f"<dt>{name}</dt><dd>{value}</dd>" in html
+    for field in microaggregate.OPERATION.fields("workbench"):
+        assert field.name == "options" or escape(field.label) in html

@@ -36,6 +36,7 @@ from shoal.web.jobs.worker import finite
 from shoal.web.jobs.workplace import WorkspaceData
 from shoal.web.pages.tables.drawn import Drawn
 from shoal.web.pages.tables.page import pattern_facts
+from shoal.web.pages.tables.verdict import in_words
 from shoal.web.workspace import Workspace
 
 TREE = {"north": "land", "south": "land", "isles": "sea", "land": "", "sea": ""}
@@ -207,7 +208,7 @@ def test_jj_files_come_and_go_whole(datasets: Datasets, tmp_path: Path) -> None:
     assert frame["status"].to_list().count("m") == found.complementary.size
     assert text is not None
     name = datasets.add(frame, "general", "test").name
-    datasets.attach(name, "jj", text)
+    datasets.attach(name, *text)
     audited = audit(AuditSettings(data=name, source="jj"), WorkspaceData(datasets))
     hidden = audited.table.hidden
     assert hidden is not None
@@ -229,7 +230,7 @@ def test_methods_that_need_a_plain_table_are_offered_for_one_only(datasets: Data
     assert "heurgene" in fitting(plain)
     general = fitting(_asked(datasets, **_three())[1])
     assert "heurgene" not in general
-    assert "castro" not in general
+    assert "shortest-path" not in general
     assert {"auto", "exact", "general"} <= set(general)
 
 
@@ -321,6 +322,32 @@ def _result(api: httpx.Client, kind: str, request: dict[str, Any]) -> tuple[str,
     view = finished(api, run)
     assert view["state"] == "done", view
     return run, api.get(f"/api/jobs/{run}/result").json()
+
+
+@pytest.mark.xdist_group("web")
+def test_apriori_files_and_tables_beside_are_taken(api: httpx.Client) -> None:
+    """A .hst file is uploaded whole, and an audit takes what is published beside a table, with areas that nest."""
+    data = _send(api, "trade.csv", _firms().write_csv().encode())
+    codes = _firms()
+    region, sector = str(codes["region"][0]), str(codes["sector"][0])
+    known = _send(api, "known.hst", f'"{region}";"{sector}";u\n"";"{sector}";p\n'.encode())
+    asked = {"data": data, "dimensions": ["region", "sector"], "value": "turnover", "rules": ["frequency(1)"]}
+    assert _result(api, "tabulate", asked)[1]["sensitive"] == 0
+    assert _result(api, "tabulate", {**asked, "apriori": known})[1]["sensitive"] == 1
+    wrong = _send(api, "wrong.hst", b"a;u\n")
+    sent = api.post("/api/jobs/tabulate", json={**asked, "apriori": wrong})
+    view = finished(api, sent.json()["run"])
+    assert view["state"] == "failed" and "line 1: 2 codes (region, sector)" in view["message"]
+    districts = _send(api, "district.csv", b"district,value\nd1,15\nd2,15\nd3,7\ntotal,37\n")
+    squares = _send(api, "grid.csv", b"grid,value\ng1,9\ng2,11\ng3,8\ng4,9\ntotal,37\n")
+    nested = _send(api, "map.csv", b"grid,district\ng1,d1\ng2,d1\ng2,d2\ng3,d2\ng4,d2\ng4,d3\n")
+    _, alone = _result(api, "audit", {"data": districts, "beside": [squares]})
+    assert alone["safe"]
+    _, both = _result(
+        api, "audit", {"data": districts, "beside": [squares], "nested": [nested], "difference": 3}
+    )
+    assert not both["safe"] and len(both["together"][0]["small_unions"]) == 1
+    assert in_words(both) == "Not safe. Tables beside it that give something away with this one: 1."
 
 
 @pytest.mark.xdist_group("web")

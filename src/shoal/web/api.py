@@ -4,15 +4,16 @@ import asyncio
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, FastAPI, File, HTTPException, Query, UploadFile
+from fastapi import APIRouter, Body, FastAPI, File, HTTPException, Query, Security, UploadFile
 from fastapi import Path as InPath
 from fastapi.responses import FileResponse, JSONResponse
+from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 
 from shoal._version import __version__
 from shoal.errors import InputError, ShoalError, as_words, spelled
 from shoal.microdata.columns.roles import Role
-from shoal.web import methods_api
+from shoal.web import methods_api, project_api
 from shoal.web.activities import ACTIVITIES
 from shoal.web.activities.activity import Activity
 from shoal.web.activities.generate import Generate
@@ -21,11 +22,6 @@ from shoal.web.jobs.job import Job
 from shoal.web.workbench import Workbench
 
 _CHUNK = 2**20
-# The settings of operations that name data of the workspace.
-_DATA = (
-    *("data", "population", "people", "slots", "apriori", "sensitive_data", "contributions", "previous"),
-    "pattern",
-)
 _VERBS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 Run = Annotated[str, InPath(pattern=r"^[0-9a-f]{12}$", description="the run, as given when it was submitted")]
 Name = Annotated[str, InPath(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
@@ -35,7 +31,7 @@ class Problem(BaseModel):
     """What went wrong, in one line."""
 
     error: str
-    kind: Literal["input", "infeasible", "internal", "missing"] = "input"
+    kind: Literal["input", "infeasible", "internal", "missing", "forbidden"] = "input"
 
 
 class JobView(BaseModel):
@@ -48,9 +44,15 @@ class JobView(BaseModel):
     submitted: float
     ended: float | None = None
     progress: dict[str, Any] = Field(default_factory=dict)
+    stages: list[dict[str, Any]] = Field(
+        default_factory=list,
+        description="reading, search, bound, verification, writing: seconds and share done of each",
+    )
     files: list[dict[str, str]] = Field(default_factory=list)
     message: str = ""
     error: str = ""
+    held_back: str = Field("", description="why its files wait until somebody confirms that they know")
+    confirmed: float | None = Field(None, description="when somebody did")
 
 
 class DataView(BaseModel):
@@ -66,6 +68,8 @@ class DataView(BaseModel):
     roles: dict[str, str]
     reasons: dict[str, str] = Field(default_factory=dict, description="why each role was guessed")
     notes: list[str] = Field(default_factory=list)
+    distinct: list[int] = Field(default_factory=list, description="different values of each column")
+    missing: list[int] = Field(default_factory=list, description="missing values of each column")
 
 
 class Address(BaseModel):
@@ -123,13 +127,22 @@ class UpdateOf(BaseModel):
 
 
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
-    400: {"model": Problem},
-    401: {"description": "no token", "content": {"text/plain": {}}},
-    404: {"model": Problem},
-    409: {"model": Problem},
-    413: {"description": "larger than the limit", "content": {"text/plain": {}}},
-    422: {"model": Problem},
+    400: {"model": Problem, "description": "not a request for this server"},
+    401: {"model": Problem, "description": "no token, or a wrong one"},
+    403: {"model": Problem, "description": "from a page that is not the workbench"},
+    404: {"model": Problem, "description": "there is no such data, run, file or address"},
+    409: {"model": Problem, "description": "not now: what it needs is not there, or it cannot be done"},
+    413: {"model": Problem, "description": "larger than the limit"},
+    422: {"model": Problem, "description": "the request is wrong, or its data do not have what it names"},
 }
+# The guard asks for the token, before anything else is looked at; this only tells the schema so.
+_TOKEN = Security(
+    HTTPBearer(
+        scheme_name="token",
+        auto_error=False,
+        description="The token of the file 'authorization' in the workspace; pages come with a cookie instead.",
+    )
+)
 
 
 def application(workbench: Workbench) -> FastAPI:
@@ -173,12 +186,13 @@ def _errors(app: FastAPI) -> None:
 
     @app.exception_handler(ShoalError)
     async def wrong(request: Any, problem: ShoalError) -> JSONResponse:
-        kind = "input" if isinstance(problem, InputError) else "infeasible"
-        return JSONResponse({"error": spelled(problem, as_words), "kind": kind}, 400)
+        known = isinstance(problem, InputError)
+        said = {"error": spelled(problem, as_words), "kind": "input" if known else "infeasible"}
+        return JSONResponse(said, 422 if known else 409)
 
 
 def _router(workbench: Workbench) -> APIRouter:
-    router = APIRouter(responses=_PROBLEMS)
+    router = APIRouter(responses=_PROBLEMS, dependencies=[_TOKEN])
     board, datasets = workbench.board, workbench.datasets
 
     def job_or_404(run: str) -> Job:
@@ -240,12 +254,7 @@ def _router(workbench: Workbench) -> APIRouter:
     @router.put("/data/{name}/roles", tags=["data"], summary="Say what columns are")
     def set_roles(name: Name, roles: Annotated[dict[str, Role], Body()]) -> DataView:
         data_or_404(name)
-        for column in roles:
-            if column not in datasets[name].columns:
-                raise InputError(f"there is no column '{column[:100]}'")
-        for column, role in roles.items():
-            datasets.set_role(name, column, role)
-        return DataView.model_validate(datasets[name])
+        return DataView.model_validate(datasets.set_roles(name, roles))
 
     @router.delete("/data/{name}", tags=["data"], status_code=204, summary="Remove data from the workspace")
     def remove_data(name: Name) -> None:
@@ -263,6 +272,7 @@ def _router(workbench: Workbench) -> APIRouter:
         return [_view(job) for job in board.all()]
 
     methods_api.register(router)
+    project_api.register(router, workbench)
     for activity in ACTIVITIES.values():
         if not activity.internal:
             _submission(router, workbench, activity)
@@ -300,6 +310,14 @@ def _router(workbench: Workbench) -> APIRouter:
     def download(run: Run, name: Name) -> FileResponse:
         return file_of(workbench, job_or_404(run), name)
 
+    @router.post(
+        "/jobs/{run}/confirm",
+        tags=["jobs"],
+        summary="Say that you know what a release lacks, so that its files are given out",
+    )
+    def confirm(run: Run) -> JobView:
+        return _view(board.confirm(job_or_404(run).run))
+
     @router.post("/jobs/{run}/pause", tags=["jobs"], summary="Let a search wait")
     def pause(run: Run) -> JobView:
         return _view(board.pause(job_or_404(run).run))
@@ -326,7 +344,7 @@ def _router(workbench: Workbench) -> APIRouter:
 
 def _databases(workbench: Workbench) -> APIRouter:
     """The connected database: its tables come in, releases go out."""
-    router = APIRouter(responses=_PROBLEMS, tags=["database"])
+    router = APIRouter(responses=_PROBLEMS, dependencies=[_TOKEN], tags=["database"])
     board, connections = workbench.board, workbench.connections
 
     def view() -> ConnectionView:
@@ -384,10 +402,11 @@ def _submission(router: APIRouter, workbench: Workbench, activity: Activity) -> 
     """One address for each activity, so that the schema says what each needs."""
 
     def submit(request: Any) -> JobView:
-        for name in _named_data(request):
+        asked = request.model_dump(mode="json")
+        for name in activity.named_data(asked):
             if name not in workbench.datasets:
                 raise _missing(f"there is no data '{name[:100]}' in the workspace")
-        return _view(workbench.board.submit(activity.kind, request.model_dump(mode="json")))
+        return _view(workbench.board.submit(activity.kind, asked))
 
     submit.__annotations__["request"] = activity.request_model
     router.add_api_route(
@@ -401,19 +420,15 @@ def _submission(router: APIRouter, workbench: Workbench, activity: Activity) -> 
     )
 
 
-def _named_data(request: BaseModel) -> list[str]:
-    names: list[str] = []
-    for field in _DATA:
-        value = getattr(request, field, None)
-        names += [value] if isinstance(value, str) else list(value or ())
-    return names
-
-
 def file_of(workbench: Workbench, job: Job, name: str, *, inline: bool = False) -> FileResponse:
     """A file of a run; only those it offers."""
     path = workbench.workspace.place("runs", job.run, name)
     if name not in job.file_names or not path.is_file():
         raise _missing(f"this run has no file '{name}'")
+    if job.held_back and name != "report.html":
+        raise HTTPException(
+            409, {"error": f"{job.held_back}; confirm first that you know", "kind": "infeasible"}
+        )
     stem = "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in job.title)[:60].strip("-")
     # A report needs no script; were there one, it could do nothing.
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox allow-popups"
@@ -437,4 +452,4 @@ def _missing(text: str) -> HTTPException:
 def _view(job: Job) -> JobView:
     content = job.describe()
     content.pop("request")
-    return JobView(**content)
+    return JobView(**content, held_back=job.held_back)

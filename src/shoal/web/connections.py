@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import quote
 
 from shoal.errors import InputError, unknown
@@ -108,6 +109,15 @@ class Connections:
     def disconnect(self) -> None:
         """Forget everything."""
         self._open.clear()
+
+    def file(self) -> Path | None:
+        """The file of the connected database, if it is one of the workspace."""
+        current = self.current
+        return (
+            None
+            if current is None or current.kind != "sqlite"
+            else Path(current.url.removeprefix("sqlite:///"))
+        )
 
     def _sqlite(self, name: str) -> str:
         if name not in self.sqlite_files():

@@ -1,27 +1,33 @@
 """The data of a workspace: each a Parquet file with a description beside it."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, unknown
-from shoal.microdata.columns.roles import KNOWABLE, ROLES
+from shoal.microdata.columns.roles import KNOWABLE, REMOVED, ROLES
 from shoal.sources import atomically
+from shoal.sources.fingerprint import records_fingerprint
 from shoal.web.workspace import Workspace, plain_name
 
 if TYPE_CHECKING:
     import polars as pl
 
+_ORIGIN = "run "
 # What may lie beside the records of data.
-_ENDINGS = ("jj",)
+_ENDINGS = ("jj", "hst")
 
 
 @dataclass(frozen=True)
 class Dataset:
     """What is known of one table: where it came from, its columns and their roles. It holds no value.
 
-    ``reasons`` say why a role was guessed, and ``averaged`` are the columns whose means mean something.
+    ``reasons`` say why a role was guessed, and ``averaged`` are the columns whose means mean something. ``sha256`` is the
+    fingerprint of the file that was received, or of the records if there was ``no_file``.
+    ``file`` is the place by which whoever has that file reads the same, if there is one.
+    ``distinct`` and ``missing`` count the values of each column that differ and those that are not there.
     """
 
     name: str
@@ -35,10 +41,25 @@ class Dataset:
     notes: tuple[str, ...] = ()
     table: str | None = None
     connection: str | None = None
+    sha256: str | None = None
+    no_file: bool = False
+    distinct: tuple[int, ...] = ()
+    missing: tuple[int, ...] = ()
+    file: str | None = None
 
     def with_role(self, role: str) -> list[str]:
         """The columns that have a role."""
         return [name for name in self.columns if self.roles.get(name) == role]
+
+    def only_with_role(self, role: str) -> str | None:
+        """The one column that has a role; none if there are several to choose from."""
+        found = self.with_role(role)
+        return found[0] if len(found) == 1 else None
+
+    @property
+    def removed(self) -> list[str]:
+        """The columns that a release leaves out unless somebody says otherwise."""
+        return [name for name in self.columns if self.roles.get(name) in REMOVED]
 
     @property
     def quasi(self) -> list[str]:
@@ -68,6 +89,21 @@ class Dataset:
         ]
 
 
+def origin_of(run: str) -> str:
+    """Where data comes from that a run released."""
+    return f"{_ORIGIN}{run}"
+
+
+def is_release(dataset: Dataset) -> bool:
+    """Whether data is what a run released."""
+    return dataset.origin.startswith(_ORIGIN)
+
+
+def run_of(dataset: Dataset) -> str:
+    """The run that released data."""
+    return dataset.origin.removeprefix(_ORIGIN)
+
+
 class Datasets:
     """The shelf of data; every change is on disk at once, so that worker processes see the same."""
 
@@ -77,6 +113,11 @@ class Datasets:
     def names(self) -> list[str]:
         """All names, in order."""
         return sorted(path.stem for path in self._workspace.shelf("data").glob("*.json"))
+
+    @property
+    def workspace(self) -> Workspace:
+        """The folder in which the shelf stands."""
+        return self._workspace
 
     @property
     def scratch(self) -> Path:
@@ -94,7 +135,7 @@ class Datasets:
         if name not in self.names():
             raise unknown("data", name, self.names(), where="in the workspace")
         content = json.loads(self._description(name).read_text(encoding="utf-8"))
-        for key in ("columns", "types", "notes", "averaged"):
+        for key in ("columns", "types", "notes", "averaged", "distinct", "missing"):
             content[key] = tuple(content.get(key, ()))
         return Dataset(**content)
 
@@ -125,8 +166,10 @@ class Datasets:
         notes: tuple[str, ...] = (),
         table: str | None = None,
         connection: str | None = None,
+        sha256: str | None = None,
+        file: str | None = None,
     ) -> Dataset:
-        """Put a frame on the shelf under a free name like the one asked for."""
+        """Put a frame on the shelf under a free name like the one asked for; ``sha256`` is that of the file it came in."""
         from shoal.microdata.columns.roles import guess_roles
 
         if frame.width == 0:
@@ -144,6 +187,11 @@ class Datasets:
             notes=notes,
             table=table,
             connection=connection,
+            sha256=sha256 or records_fingerprint(frame),
+            no_file=sha256 is None,
+            file=file,
+            distinct=tuple(_distinct(column) for column in frame.iter_columns()),
+            missing=tuple(column.len() - _present(column).len() for column in frame.iter_columns()),
         )
         place = self._reserve(name)
         found = replace(described, name=place.stem)
@@ -168,7 +216,8 @@ class Datasets:
             return place
 
     def tidy(self) -> None:
-        """Remove records without a description, which a worker that was ended has left."""
+        """Remove records without a description, which a worker that was ended has left, and what was removed before."""
+        self._workspace.empty_removed()
         described = set(self.names())
         for path in self._workspace.shelf("data").glob("*.parquet"):
             if path.stem not in described:
@@ -186,28 +235,49 @@ class Datasets:
         path = self._beside(self[name].name, ending)
         return path if path.exists() else None
 
-    def set_role(self, name: str, column: str, role: str) -> Dataset:
-        """Say what a column is."""
+    def set_roles(self, name: str, roles: Mapping[str, str]) -> Dataset:
+        """Say what columns are, all of them or none."""
         found = self[name]
-        if column not in found.columns:
-            raise unknown("column", column, found.columns, where=f"in '{name}'")
-        if role not in ROLES:
-            raise unknown("role", role, ROLES)
-        changed = replace(
-            found,
-            roles={**found.roles, column: role},
-            reasons={**found.reasons, column: "somebody has said so"},
-        )
+        for column, role in roles.items():
+            if column not in found.columns:
+                raise unknown("column", column, found.columns, where=f"in '{name}'")
+            if role not in ROLES:
+                raise unknown("role", role, ROLES)
+        said = dict.fromkeys(roles, "somebody has said so")
+        changed = replace(found, roles={**found.roles, **roles}, reasons={**found.reasons, **said})
         self._write(changed)
         return changed
 
+    def set_aside(self, name: str) -> None:
+        """Take data off the shelf so that it can be brought back until the workbench ends."""
+        self[name]
+        for path in self._files(name):
+            if path.exists():
+                path.replace(self._workspace.place("removed", path.name))
+
+    def restore(self, name: str) -> None:
+        """Bring back what was set aside."""
+        gone = self._workspace.place("removed", f"{name}.json")
+        if not gone.is_file():
+            raise InputError(f"'{name}' cannot be brought back any more")
+        if name in self:
+            raise InputError(f"there is other data called '{name}' now; remove it first")
+        # The description comes last: data are there when it is.
+        for path in self._files(name)[::-1]:
+            left = self._workspace.place("removed", path.name)
+            if left.exists():
+                left.replace(path)
+
     def remove(self, name: str) -> None:
         """Take data off the shelf, with its records."""
-        path = self.path(name)
-        self._description(name).unlink(missing_ok=True)
-        path.unlink(missing_ok=True)
-        for ending in _ENDINGS:
-            self._beside(name, ending).unlink(missing_ok=True)
+        self[name]
+        for path in self._files(name):
+            path.unlink(missing_ok=True)
+
+    def _files(self, name: str) -> list[Path]:
+        """All that there is of data, the description first: without it there is none."""
+        beside = [self._beside(name, ending) for ending in _ENDINGS]
+        return [self._description(name), self._workspace.place("data", f"{name}.parquet"), *beside]
 
     def _beside(self, name: str, ending: str) -> Path:
         if ending not in _ENDINGS:
@@ -220,6 +290,16 @@ class Datasets:
     def _write(self, dataset: Dataset) -> None:
         with atomically(self._description(dataset.name), force=True) as unfinished:
             unfinished.write_text(json.dumps(asdict(dataset), ensure_ascii=False), encoding="utf-8")
+
+
+def _present(column: "pl.Series") -> "pl.Series":
+    present = column.drop_nulls()
+    return present.drop_nans() if present.dtype.is_float() else present
+
+
+def _distinct(column: "pl.Series") -> int:
+    """How many different values there are; of lists and the like nobody needs to know."""
+    return 0 if column.dtype.is_nested() else _present(column).n_unique()
 
 
 def type_in_words(kind: Any) -> str:

@@ -56,6 +56,19 @@ def undisturbed() -> Iterator[None]:
 
 
 @contextmanager
+def whole() -> Iterator[None]:
+    """A signal waits until the block is over: what it does is done whole, and then the signal counts.
+
+    Masking it would not do: a process started in the block would inherit the mask.
+    """
+    came: list[int] = []
+    with _handled(lambda number, frame: came.append(number)):
+        yield
+    if came:
+        signal.raise_signal(came[0])
+
+
+@contextmanager
 def _handled(handler: Any) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield  # signals are for the main thread, which is not ours

@@ -1,6 +1,8 @@
 """Who may speak to the workbench: only browsers that used a code, and programs with the token, from this machine."""
 
+import json
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from functools import partial
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
@@ -55,16 +57,17 @@ class Guard:
         await send({"type": "websocket.close", "code": 4403})
 
     async def _request(self, scope: Scope, receive: Receive, send: Send, headers: dict[str, str]) -> None:
+        refuse = partial(_refuse, send, as_json=_is_api(scope["path"]))
         if headers.get("host") not in self._hosts:
-            await _refuse(send, 400, "this is not an address of the workbench")
+            await refuse(400, "this is not an address of the workbench")
             return
         origin = headers.get("origin")
         if origin is not None and origin != f"http://{headers['host']}" and scope["method"] not in _SAFE:
-            await _refuse(send, 403, "this request comes from another page")
+            await refuse(403, "this request comes from another page")
             return
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if any(name == "token" for name, _ in query):
-            await _refuse(send, 400, "the token does not belong in an address; send it as a header")
+            await refuse(400, "the token does not belong in an address; send it as a header")
             return
         codes = [value for name, value in query if name == "code"]
         if codes and scope["method"] == "GET":
@@ -72,11 +75,11 @@ class Guard:
             await self._exchange(send, codes[-1], _place(scope["path"], rest), known=self._may_enter(headers))
             return
         if not self._may_enter(headers):
-            await _refuse(send, 401, _CLOSED)
+            await refuse(401, _CLOSED)
             return
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self._largest:
-            await _refuse(send, 413, f"this is larger than the limit of {self._largest // 2**20:,} MB")
+            await refuse(413, f"this is larger than the limit of {self._largest // 2**20:,} MB")
             return
         await self._application(scope, self._counted(receive), hardened(send))
 
@@ -129,7 +132,18 @@ def _place(path: str, query: list[tuple[str, str]]) -> str:
     return "/" + quote(path.lstrip("/\\"), safe="/") + (f"?{urlencode(query)}" if query else "")
 
 
-async def _refuse(send: Send, status: int, why: str) -> None:
+def _is_api(path: str) -> bool:
+    """Whether a program asks, which is answered in JSON; the page that shows the interface is for people."""
+    return path.startswith("/api/")
+
+
+async def _refuse(send: Send, status: int, why: str, *, as_json: bool = False) -> None:
+    if as_json:
+        body = json.dumps({"error": why, "kind": "forbidden" if status in (401, 403) else "input"})
+        # RFC 9110 asks every 401 to say how one may enter.
+        added = [(b"www-authenticate", b'Bearer realm="Shoal"')] if status == 401 else []
+        await _answer(send, status, b"application/json", body.encode(), added)
+        return
     await _answer(send, status, b"text/plain; charset=utf-8", f"Shoal: {why}.\n".encode())
 
 

@@ -7,7 +7,9 @@ from pydantic import BaseModel, Field
 
 from shoal.web.activities import ACTIVITIES
 
-Kind = Literal["microaggregate", "group", "suppress", "assign"]
+Kind = Literal[
+    "recode", "microaggregate", "perturb", "group", "suppress", "round", "adjust", "perturb-table", "assign"
+]
 
 
 class MethodView(BaseModel):

@@ -26,6 +26,10 @@ class Occupancy:
         self.folder = folder
         self._handle = handle
 
+    def no_longer_temporary(self) -> None:
+        """Nobody removes the workspace any more, whatever ends its server."""
+        (self.folder / _TEMPORARY).unlink(missing_ok=True)
+
     def leave(self, *, remove: bool = False) -> None:
         """Give the workspace back; ``remove`` takes everything in it away first, while nobody else can come in."""
         if remove:

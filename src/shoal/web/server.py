@@ -12,6 +12,7 @@ from shoal.errors import InputError
 from shoal.web.ending import ended_by_signals, ending_politely, undisturbed
 from shoal.web.entry import Entry, forget, write_door, write_header
 from shoal.web.guard import Guard
+from shoal.web.keeping import Keeping
 from shoal.web.occupancy import occupy, remove_left_behind, temporary
 from shoal.web.workbench import LARGEST_UPLOAD_MB, Workbench
 
@@ -38,43 +39,83 @@ def serve(
     workspace: Path | None = None,
     max_upload_mb: int = LARGEST_UPLOAD_MB,
     announce: Callable[[Address], None],
+    farewell: Callable[["Farewell"], None] = lambda leaving: None,
+    gone: Callable[[Path | None], None] = lambda place: None,
 ) -> None:
     """Run the workbench until it is interrupted; ``announce`` is told the address when it can be opened.
 
     Without a workspace, everything is kept in a temporary folder, which is removed at the end: on Ctrl-C, when the process
-    is asked to end, when its terminal is closed, and after kill -9 by the next workbench of the same user.
+    is asked to end, when its terminal is closed, and after kill -9 by the next workbench of the same user. On Ctrl-C
+    ``farewell`` may say that it is to be kept, and may let the searches that run end with their best. ``gone`` is told where
+    the workspace can be found afterwards.
     """
     listening = _listen(port)
     port = listening.getsockname()[1]
     with ended_by_signals():
         remove_left_behind()
         held = temporary() if workspace is None else occupy(workspace.resolve())
+        keeping = Keeping(held, temporary=workspace is None)
         workbench = None
         try:
-            workbench = Workbench.at(
-                held.folder, entry=Entry(), port=port, largest_upload=max_upload_mb * 2**20
-            )
+            workbench = Workbench.at(keeping, entry=Entry(), port=port, largest_upload=max_upload_mb * 2**20)
             address = Address(workbench, write_header(held.folder, workbench.entry.token))
             # What is being received is confidential, too: it waits in the workspace, not in a folder all users share.
             tempfile.tempdir = str(workbench.workspace.shelf("incoming"))
             workbench.board.prepare()
             _run(workbench, listening, lambda: announce(address))
+        except KeyboardInterrupt:
+            # A second one, or the end of the terminal, ends what this waits for.
+            if workbench is not None:
+                farewell(Farewell(workbench))
+            raise
         finally:
             with undisturbed():
                 if workbench is not None:
                     workbench.board.close()
+                    workbench.workspace.empty_removed()
                     workbench.connections.disconnect()
                 listening.close()
                 forget(held.folder)
-                held.leave(remove=workspace is None)
+                place = keeping.leave()
+                if workbench is not None:
+                    gone(place)
+
+
+@dataclass(frozen=True)
+class Farewell:
+    """What is left to decide when Ctrl-C was pressed."""
+
+    _workbench: Workbench
+
+    @property
+    def keeping(self) -> Keeping:
+        """What becomes of the workspace."""
+        return self._workbench.keeping
+
+    @property
+    def used(self) -> bool:
+        """Whether there is anything in the workspace."""
+        return bool(self._workbench.datasets.names() or self._workbench.board.all())
+
+    @property
+    def searches(self) -> int:
+        """How many runs are not over."""
+        return len(self._workbench.board.active)
+
+    def save_searches(self) -> int:
+        """Let searches end with the best they have; how many did."""
+        return len(self._workbench.board.settle())
 
 
 def application(workbench: Workbench) -> Guard:
     """The whole application behind its guard."""
+    from nicegui import app as nicegui
     from nicegui import ui
 
     from shoal.web import api, downloads, pages
 
+    # A bar at every request tells nobody anything: runs have bars of their own, with names.
+    nicegui.config.quasar_config["loadingBar"]["skipHijack"] = True
     app = api.application(workbench)
     downloads.register(app, workbench)
     pages.register(workbench, app.openapi)
@@ -83,6 +124,7 @@ def application(workbench: Workbench) -> Guard:
         title="Shoal",
         favicon=_ICON,
         dark=None,
+        language="en-US",
         show_welcome_message=False,
         reconnect_timeout=10,
         # Nothing is saved by packing for this machine, and the guard reads pages (policy.py).

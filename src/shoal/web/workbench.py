@@ -1,12 +1,13 @@
 """Everything one session of the workbench has, in one place."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from shoal.web.connections import Connections
 from shoal.web.datasets import Datasets
 from shoal.web.entry import Entry
 from shoal.web.jobs.board import Board
+from shoal.web.keeping import Keeping
+from shoal.web.project import Project
 from shoal.web.workspace import Workspace
 
 #: The largest file that is accepted unless the user says otherwise.
@@ -24,15 +25,21 @@ class Workbench:
     largest_upload: int
     entry: Entry
     port: int
+    keeping: Keeping
+
+    @property
+    def project(self) -> Project:
+        """What was run here, as steps."""
+        return Project(self.workspace, self.board, self.datasets)
 
     def address(self) -> str:
         """An address that opens the workbench once, in a browser of this machine."""
         return f"http://127.0.0.1:{self.port}/?code={self.entry.code()}"
 
     @classmethod
-    def at(cls, folder: Path, *, entry: Entry, port: int, largest_upload: int) -> "Workbench":
-        """A workbench on a folder, which is made if it does not exist."""
-        workspace = Workspace(folder)
+    def at(cls, keeping: Keeping, *, entry: Entry, port: int, largest_upload: int) -> "Workbench":
+        """A workbench on the folder that is held for it."""
+        workspace = Workspace(keeping.folder)
         datasets = Datasets(workspace)
         datasets.tidy()
         return cls(
@@ -43,4 +50,5 @@ class Workbench:
             largest_upload,
             entry,
             port,
+            keeping,
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from shoal.errors import InputError
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_SHELVES = ("data", "runs", "databases", "incoming")
+_SHELVES = ("data", "runs", "databases", "incoming", "removed", "studies")
 
 
 class Workspace:
@@ -54,6 +54,14 @@ class Workspace:
         if not re.fullmatch(r"\.[a-z0-9]{1,12}", suffix):
             suffix = ""
         return self.shelf("incoming") / f"{secrets.token_hex(8)}{suffix}"
+
+    def empty_removed(self) -> None:
+        """Delete what was removed for good."""
+        for path in self.shelf("removed").iterdir():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
     def size(self) -> int:
         """Bytes in use."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from shoal.web.activities import (
+    adjust,
     anonymity,
     assign,
     audit,
@@ -12,7 +13,12 @@ from shoal.web.activities import (
     hierarchy,
     load,
     microaggregate,
+    perturb,
+    perturb_table,
     recode,
+    risk,
+    round,
+    study,
     suppress,
     tabulate,
     update,
@@ -28,14 +34,20 @@ ACTIVITIES: Mapping[str, Activity] = {
         write.ACTIVITY,
         update.ACTIVITY,
         anonymity.ACTIVITY,
+        risk.ACTIVITY,
         recode.ACTIVITY,
         microaggregate.ACTIVITY,
+        perturb.ACTIVITY,
         group.ACTIVITY,
         hierarchy.ACTIVITY,
         compare.ACTIVITY,
         tabulate.ACTIVITY,
         suppress.ACTIVITY,
         audit.ACTIVITY,
+        round.ACTIVITY,
+        adjust.ACTIVITY,
+        perturb_table.ACTIVITY,
         assign.ACTIVITY,
+        study.ACTIVITY,
     )
 }

@@ -10,10 +10,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 from pydantic_core import PydanticKnownError
 
 from shoal.errors import InputError
+from shoal.web.activities.agreement import agree, named_data
 from shoal.web.jobs.context import Context
 
 if TYPE_CHECKING:
+    from shoal.operation import Operation
     from shoal.search import Registry
+    from shoal.web.datasets import Datasets
 
 
 class Request(BaseModel):
@@ -46,7 +49,9 @@ class Activity:
     """One thing the workbench can do, in the words of the command line.
 
     A ``search`` can be paused, and stopped with the best it has found. What is ``internal`` has no page of its own.
-    With ``methods`` the method a request names and its options are checked before it is accepted.
+    With ``methods`` the method a request names and its options are checked before it is accepted; what is an ``operation``
+    is checked against the data, too; ``as_settings`` makes its settings of a request that is not put like them, and ``also``
+    looks at what else it names.
     """
 
     kind: str
@@ -57,6 +62,9 @@ class Activity:
     search: bool = False
     internal: bool = False
     methods: "Registry | None" = None
+    operation: "Operation | None" = None
+    as_settings: Callable[[dict[str, Any]], dict[str, Any]] = dict
+    also: "Callable[[dict[str, Any], Datasets], None] | None" = None
 
     def check(self, request: dict[str, Any]) -> dict[str, Any]:
         """The request with its defaults; an ``InputError`` names the field that is wrong."""
@@ -69,6 +77,17 @@ class Activity:
         if self.methods is not None:
             self.methods[checked["method"]].configure(checked["options"])
         return checked
+
+    def named_data(self, request: dict[str, Any]) -> list[str]:
+        """The data of the workspace that a request names."""
+        return [] if self.operation is None else named_data(self.operation, self.as_settings(request))
+
+    def agree(self, request: dict[str, Any], datasets: "Datasets") -> None:
+        """Refuse a checked request that its data cannot answer."""
+        if self.operation is not None:
+            agree(self.operation, self.as_settings(request), datasets)
+        if self.also is not None:
+            self.also(request, datasets)
 
     def _wrong(self, problem: Any) -> str:
         """What is wrong with a field, for somebody who does not know how it was checked."""

@@ -9,7 +9,7 @@ from shoal.web.jobs.context import Context
 if TYPE_CHECKING:
     import numpy as np
 
-    from shoal.appointments.api import Appointments
+    from shoal.appointments.results import Appointments
     from shoal.appointments.settings import AssignSettings
 
 #: What is written back into one of the tables, if they are made for it.

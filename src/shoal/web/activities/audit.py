@@ -25,7 +25,7 @@ def picture(result: "Audited", settings: "AuditSettings", context: Context) -> d
         "integer": len(found.integer),
         "counts": table.is_counts(settings),
         "contributors_known": table.contributors_known,
-        "drawn": draw(found.problem, hidden, table.trees, context),
+        "drawn": draw(found.problem, hidden, table.trees, context, table.tabulation),
         "cells": table.base.cells,
         "dimensions": list(table.base.dimensions),
     }

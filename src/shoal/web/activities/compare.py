@@ -7,14 +7,21 @@ from typing import Any
 import polars as pl
 from pydantic import Field, create_model
 
-from shoal.errors import Infeasible, InputError
+from shoal.errors import InputError
 from shoal.microdata.measures.operation import OPERATION
 from shoal.operation import Place, Records
+from shoal.operation_report import operation_report
+from shoal.report.making import Input
+from shoal.sources.fingerprint import file_fingerprint
 from shoal.web.activities.activity import Activity, Request
+from shoal.web.activities.gates import gates
 from shoal.web.activities.microaggregate import RECORD_LINKS
-from shoal.web.activities.operation_activity import request_model
+from shoal.web.activities.operation_activity import making_of, request_model
+from shoal.web.datasets import Datasets
 from shoal.web.jobs.context import Context
+from shoal.web.jobs.refused import Refused
 from shoal.web.jobs.workplace import Workbench
+from shoal.web.workspace import Workspace
 
 # Linkage looks at every pair of records.
 LARGEST = 50_000
@@ -45,8 +52,19 @@ class Releases(Workbench):
             return super().records(name, columns=columns, like=like)
         asked = self._described[run]["request"]
         several = f" ({run[:4]})" if len(self._described) > 1 else ""
-        frame = pl.read_parquet(self._context.workspace.place("runs", run, "release.parquet"))
-        return Records(f"{asked['method']}, k = {asked['k']}{several}", frame)
+        path = self._context.workspace.place("runs", run, "release.parquet")
+        frame = pl.read_parquet(path)
+        title = f"{_made_by(asked)}{several}"
+        self.inputs[run] = Input(
+            title,
+            f"the release of run {run}",
+            "Release",
+            frame.height,
+            tuple(frame.columns),
+            file_fingerprint(path),
+            "the release as Parquet",
+        )
+        return Records(title, frame)
 
     def file(self, name: str) -> Path:
         """The links of a run."""
@@ -57,7 +75,7 @@ def run(request: Any, context: Context) -> dict[str, Any]:
     """Measure each release; the map shows them beside plain microaggregation."""
     if context.datasets[request.data].records > LARGEST:
         raise InputError(f"a comparison looks at every pair of records; it is for up to {LARGEST:,} records")
-    described = {run: _described(context, run, request.data) for run in request.runs}
+    described = {run: _described(context.workspace, run, request.data) for run in request.runs}
     asked = request.model_dump(exclude={"data", "runs"})
     settings = OPERATION.settings(
         **asked
@@ -65,26 +83,33 @@ def run(request: Any, context: Context) -> dict[str, Any]:
             "original": request.data,
             "protected": list(described),
             "record_links": list(described),
-            "columns": request.columns
-            or _common([item["summary"]["columns"] for item in described.values()]),
+            "columns": request.columns or _common([protected_columns(item) for item in described.values()]),
         }
     )
-    found = OPERATION.run(settings, Releases(context, described))
+    place = Releases(context, described)
+    found = OPERATION.run(settings, place)
     context.say("writing the report")
-    context.report(OPERATION.told.page(found, settings))
     refused = None if OPERATION.gate is None else OPERATION.gate(found, settings)
-    if refused is not None:
-        raise Infeasible(refused)
+    making = making_of(OPERATION, settings, place, context, _title(request), refused)
+    context.report(operation_report(OPERATION, found, settings, making))
     kept = [
         {key: value for key, value in result.to_dict().items() if key not in ("attributes", "scenarios")}
         for result in found
     ]
     references = {name: list(point) for name, point in found[0].references.items()}
-    return {"releases": kept, "references": references, "columns": list(found[0].columns)}
+    told = {
+        "releases": kept,
+        "references": references,
+        "columns": list(found[0].columns),
+        "gates": gates(OPERATION, found, settings, {"max_risk": max(one.worst[1] for one in found)}),
+    }
+    if refused is not None:
+        raise Refused(refused, told, context.files)
+    return told
 
 
-def _described(context: Context, run: str, data: str) -> dict[str, Any]:
-    path = context.workspace.place("runs", run, "run.json")
+def _described(workspace: Workspace, run: str, data: str) -> dict[str, Any]:
+    path = workspace.place("runs", run, "run.json")
     if not path.is_file() or not path.with_name("release.parquet").is_file():
         raise InputError(f"run '{run}' has no release to compare")
     described: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -97,6 +122,21 @@ def _described(context: Context, run: str, data: str) -> dict[str, Any]:
     return described
 
 
+def _made_by(asked: dict[str, Any]) -> str:
+    """A release in a few words: its method, and k where there is one."""
+    return f"{asked['method']}, k = {asked['k']}" if asked.get("k") else str(asked["method"])
+
+
+def protected_columns(described: dict[str, Any]) -> list[str]:
+    """The columns a run protected, whatever its operation calls them.
+
+    >>> protected_columns({"request": {"quasi": ["age"]}, "summary": {"k": 5}})
+    ['age']
+    """
+    found = described["summary"].get("columns") or described["request"].get("columns")
+    return list(found or described["summary"].get("quasi") or described["request"].get("quasi") or [])
+
+
 def _common(lists: list[list[str]]) -> list[str]:
     common = [name for name in lists[0] if all(name in other for other in lists)]
     if not common:
@@ -104,8 +144,33 @@ def _common(lists: list[list[str]]) -> list[str]:
     return common
 
 
+def _as_settings(request: dict[str, Any]) -> dict[str, Any]:
+    asked = {name: value for name, value in request.items() if name not in ("data", "runs")}
+    # The releases lie in the folders of runs; for what is asked of their columns the data stand for them.
+    return {
+        **asked,
+        "original": request["data"],
+        "protected": [request["data"]],
+        "record_links": [request["data"]],
+    }
+
+
+def _have_releases(request: dict[str, Any], datasets: Datasets) -> None:
+    for run in request["runs"]:
+        _described(datasets.workspace, run, request["data"])
+
+
 def _title(request: Any) -> str:
     return f"Compare {len(request.runs)} release{'s' if len(request.runs) > 1 else ''} of {request.data}"
 
 
-ACTIVITY = Activity(OPERATION.name, OPERATION.title, Compare, run, _title)
+ACTIVITY = Activity(
+    OPERATION.name,
+    OPERATION.title,
+    Compare,
+    run,
+    _title,
+    operation=OPERATION,
+    as_settings=_as_settings,
+    also=_have_releases,
+)

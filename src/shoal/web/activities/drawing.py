@@ -9,6 +9,7 @@ from shoal.tables.model.table import TOTAL
 if TYPE_CHECKING:
     import numpy as np
 
+    from shoal.tables.model.tabulated import Tabulation
     from shoal.tables.model.trees import Tree
     from shoal.tables.problem import Problem
     from shoal.web.jobs.context import Context
@@ -20,13 +21,44 @@ LARGEST = 200_000
 _WIDEST = 2_000_000
 
 
-def draw(problem: "Problem", hidden: "np.ndarray", trees: "Mapping[str, Tree]", context: "Context") -> bool:
-    """Keep the drawing beside the run; false for a table that is too large."""
+def draw(
+    problem: "Problem",
+    hidden: "np.ndarray",
+    trees: "Mapping[str, Tree]",
+    context: "Context",
+    made: "Tabulation | None" = None,
+) -> bool:
+    """Keep the drawing beside the run, with who contributes if it was ``made`` of records; false if it is too large."""
     if problem.table.cells > LARGEST or _size(problem) > _WIDEST:
         return False
-    content = drawing(problem, hidden, trees)
+    content = {**drawing(problem, hidden, trees), **contributions(made)}
     context.keep(FILE).write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
     return True
+
+
+def contributions(made: "Tabulation | None") -> dict[str, Any]:
+    """How many contribute to each cell, the shares of the two largest in percent, and the cells at which each rule fires."""
+    import numpy as np
+
+    known = None if made is None else made.contributions
+    if made is None or known is None:
+        return {}
+    total = np.where(known.total > 0, known.total, np.nan)
+    first = known.largest(1)
+    second = np.where(known.counts > 1, known.largest(2) - first, np.nan)
+    shares = np.round(100.0 * np.column_stack([first, second]) / total[:, None], 4)
+    sensitive = made.status == "u"
+    fired = {
+        str(rule): np.flatnonzero(~np.isnan(rule.level(known)) & sensitive).tolist() for rule in made.rules
+    }
+    return {
+        "contributors": known.counts.tolist(),
+        # Of counts everybody has one; that says nothing.
+        "shares": []
+        if made.counts
+        else [[None if np.isnan(x) else float(x) for x in pair] for pair in shares],
+        "fired": fired,
+    }
 
 
 def drawing(problem: "Problem", hidden: "np.ndarray", trees: "Mapping[str, Tree]") -> dict[str, Any]:

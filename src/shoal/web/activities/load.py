@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from shoal.errors import InputError, spelled
+from shoal.sources.fingerprint import file_fingerprint
 from shoal.web.activities import table_files
 from shoal.web.activities.activity import Activity, Request
 from shoal.web.jobs.context import Context
@@ -40,7 +41,7 @@ def run(request: Load, context: Context) -> dict[str, Any]:
     from shoal import sources
 
     notes: tuple[str, ...] = ()
-    table = connection = general = None
+    table = connection = general = received = None
     name = request.sample or request.title or request.file or request.table or ""
     if request.sample is not None:
         frame, origin = _sample(request.sample), "sample data, invented"
@@ -48,6 +49,7 @@ def run(request: Load, context: Context) -> dict[str, Any]:
         path = context.workspace.place("incoming", request.file)
         context.say("reading")
         try:
+            received = file_fingerprint(path)
             if name.lower().endswith(table_files.ENDINGS):
                 frame, notes, general = table_files.read(path, name)
             else:
@@ -71,9 +73,11 @@ def run(request: Load, context: Context) -> dict[str, Any]:
         raise InputError("say what to load: a file, a table of a connected database, or a sample")
     context.say("looking at the columns")
     spoken = tuple(spelled(note, field_names("load")) for note in notes)
-    found = context.datasets.add(frame, name, origin, spoken, table, connection)
+    found = context.datasets.add(
+        frame, name, origin, spoken, table, connection, received, _as_a_file(request, name)
+    )
     if general is not None:
-        context.datasets.attach(found.name, "jj", general)
+        context.datasets.attach(found.name, *general)
     return {
         "data": found.name,
         "records": found.records,
@@ -99,6 +103,14 @@ def _read(path: Path, request: Load) -> tuple[Any, tuple[str, ...]]:
     dialect = request.model_dump(include={"separator", "decimal", "encoding", "header_row"})
     data = sources.read(place, **dialect)
     return data.frame, data.warnings + data.notes
+
+
+def _as_a_file(request: Load, name: str) -> str | None:
+    """The place by which a command reads the same from the file; none if it was told how the file is written."""
+    told = (request.separator, request.decimal, request.encoding, request.header_row)
+    if request.file is None or any(value is not None for value in told):
+        return None
+    return name if request.sheet is None else f"{name}::{request.sheet}"
 
 
 def _sample(name: str) -> Any:

@@ -34,9 +34,6 @@ def picture(
     """What the page draws of before and after; bins hold at least 10 records."""
     dataset, frame = context.datasets[settings.data], context.datasets.frame(settings.data)
     return {
-        "below": {str(limit): result.anonymity.below(limit) for limit in (3, 5, 10)},
-        "maximum_risk": result.anonymity.maximum_risk,
-        "average_risk": result.anonymity.average_risk,
         "changes": [dict(zip(CHANGE, change.row(), strict=True)) for change in result.changes.columns],
         "correlations": {
             "columns": [change.column for change in result.changes.columns],

@@ -10,10 +10,13 @@ from typing import Annotated, Any, get_args
 from pydantic import Field, create_model
 from pydantic.fields import FieldInfo
 
-from shoal.errors import Infeasible, InputError
+from shoal.errors import InputError
 from shoal.operation import Operation, Product
+from shoal.operation_report import operation_report, settings_in_words, with_roles
+from shoal.report.making import Making, Written
 from shoal.web.activities.activity import Activity, Request
 from shoal.web.jobs.context import Context
+from shoal.web.jobs.refused import Refused
 from shoal.web.jobs.workplace import Workbench
 
 #: What a page draws besides the figures: made from the result, the settings and the context of the run.
@@ -29,19 +32,23 @@ def activity(operation: Operation, picture: Picture) -> Activity:
 
     def run(request: Request, context: Context) -> dict[str, Any]:
         settings = operation.settings.model_validate(request.model_dump())
-        result = operation.run(settings, Workbench(context))
+        place = Workbench(context)
+        result = operation.run(settings, place)
         context.flush()
         refused = None if operation.gate is None else operation.gate(result, settings)
-        if refused is not None:
-            raise Infeasible(refused + ("; nothing was released" if operation.products else ""))
+        if refused is not None and any(not product.internal for product in operation.products):
+            refused = f"{refused}; nothing was released"
         context.say("writing")
         notes: dict[str, str] = {}
-        for product in operation.products:
+        for product in operation.products if refused is None else ():
             _write(product, _make(product, result, settings, notes), result, context)
-        context.report(operation.told.page(result, settings))
+        making = making_of(operation, settings, place, context, operation.titled(settings), refused)
+        context.report(operation_report(operation, result, settings, making))
         found = {**operation.told.figures(result, settings), **picture(result, settings, context)}
         if any(product.lacking for product in operation.products):
             found["notes"] = [*found.get("notes", ()), *(f"{what}: {why}" for why, what in notes.items())]
+        if refused is not None:
+            raise Refused(refused, found, context.files)
         return found
 
     def title(request: Request) -> str:
@@ -55,6 +62,34 @@ def activity(operation: Operation, picture: Picture) -> Activity:
         title,
         search=operation.search,
         methods=operation.registry,
+        operation=operation,
+    )
+
+
+def making_of(
+    operation: Operation,
+    settings: Any,
+    place: Workbench,
+    context: Context,
+    title: str,
+    refused: str | None = None,
+) -> Making:
+    """How a run came to its result, for its report: which run, what it read, all settings, and the files it made."""
+    from shoal.sources.fingerprint import file_fingerprint
+
+    secret = {name for item in operation.products if item.name == "secret" for name, _ in item.files}
+    written = [
+        Written(item["name"], item["title"], file_fingerprint(context.folder / item["name"]))
+        for item in context.files
+        if item["name"] not in secret
+    ]
+    return Making(
+        "run",
+        f"{context.run} of the workbench, '{operation.title}'" + (f": {title}" if title else ""),
+        with_roles(operation, settings, place.inputs.values()),
+        settings_in_words(operation, settings, "workbench"),
+        tuple(written),
+        refused,
     )
 
 
@@ -133,7 +168,7 @@ def _write(product: Product, made: Any, result: Any, context: Context) -> None:
         _write_several(product, made, context)
     else:
         for name, title in product.files:
-            if name.endswith(".xlsx") and made.height > _LARGEST_SHEET:
+            if product.form == "data" and name.endswith(".xlsx") and made.height > _LARGEST_SHEET:
                 continue
             path = context.file(name, title) if title else context.keep(name)
             if product.whole is not None and product.is_whole(name):

@@ -27,7 +27,7 @@ def picture(result: "Suppressed", settings: "SuppressSettings", context: Context
         "cells": table.base.cells,
         "dimensions": list(table.base.dimensions),
         "fitting": fitting(found.problem),
-        "drawn": draw(found.problem, hidden, table.trees, context),
+        "drawn": draw(found.problem, hidden, table.trees, context, table.tabulation),
         "compared": {
             other.method: {"cost": other.cost, "complementary": int(other.complementary.size)}
             for other in result.others

@@ -8,7 +8,7 @@ from shoal.web.activities.operation_activity import activity
 from shoal.web.jobs.context import Context
 
 if TYPE_CHECKING:
-    from shoal.tables.model.tabulation import Tabulation
+    from shoal.tables.model.tabulated import Tabulation
 
 
 def picture(made: "Tabulation", settings: object, context: Context) -> dict[str, Any]:
@@ -18,7 +18,7 @@ def picture(made: "Tabulation", settings: object, context: Context) -> dict[str,
         "relations": made.table.relations,
         "counts": made.counts,
         "dimensions": list(made.table.dimensions),
-        "drawn": draw(problem, problem.is_sensitive, made.trees, context),
+        "drawn": draw(problem, problem.is_sensitive, made.trees, context, made),
     }
 
 

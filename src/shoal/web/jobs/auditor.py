@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, ShoalError, spelled
+from shoal.search.observer import Observer, Progress, silent
 from shoal.web.jobs.worker import finite
 from shoal.web.spelling import field_names
 from shoal.web.workspace import Workspace
@@ -35,20 +36,21 @@ class Auditor:
             if self._apart and self._process is None and not self._closed:
                 self._start()
 
-    def ask(self, cells: list[int]) -> dict[str, Any]:
-        """The verdict on hiding exactly these cells."""
+    def ask(self, cells: list[int], observer: Observer = silent) -> dict[str, Any]:
+        """The verdict on hiding exactly these cells; ``observer`` is told how far the audit is."""
         with self._lock:
             if self._closed:
                 raise InputError("this table is looked at no longer")
             if not self._apart:
                 self._here = self._here or _Bench(*self._about)
-                return self._here.judge(cells)
+                return self._here.judge(cells, observer)
             if self._process is None or not self._process.is_alive():
                 self._start()
             assert self._line is not None
             try:
                 self._line.send(cells)
-                said = self._line.recv()
+                while "progress" in (said := self._line.recv()):
+                    observer(said["progress"])
             except (EOFError, OSError):
                 raise InputError("the audit was ended; press a cell to try again") from None
         if "problem" in said:
@@ -86,11 +88,25 @@ class _Bench:
         asked: Any = OPERATIONS[kind].settings.model_validate(request)
         self._table = TableByHand(asked, WorkspaceData(Datasets(Workspace(folder))))
 
-    def judge(self, cells: list[int]) -> dict[str, Any]:
+    def judge(self, cells: list[int], observer: Observer) -> dict[str, Any]:
         from shoal.web.activities.verdict import verdict
 
-        found: dict[str, Any] = finite(verdict(self._table.judge(cells)))
+        found: dict[str, Any] = finite(verdict(self._table.judge(cells, observer)))
         return found
+
+
+def _now_and_then(line: Connection) -> Observer:
+    """Passes on how far an audit is, each time it is a hundredth further."""
+    told = -1
+
+    def observe(progress: Progress) -> None:
+        nonlocal told
+        hundredths = int(100 * (progress.share or 0.0))
+        if hundredths > told:
+            told = hundredths
+            line.send({"progress": progress})
+
+    return observe
 
 
 def _answer(line: Connection, folder: Path, kind: str, request: dict[str, Any]) -> None:
@@ -104,7 +120,7 @@ def _answer(line: Connection, folder: Path, kind: str, request: dict[str, Any]) 
             cells = line.recv()
             try:
                 bench = bench or _Bench(folder, kind, request)
-                line.send({"verdict": bench.judge(cells)})
+                line.send({"verdict": bench.judge(cells, _now_and_then(line))})
             except ShoalError as problem:
                 line.send({"problem": spelled(problem, field_names("audit"))})
             except Exception as problem:  # its words may quote data

@@ -15,6 +15,9 @@ from shoal.search.control import Control
 from shoal.search.threads import available_cores
 from shoal.sources import atomically
 from shoal.web.activities import ACTIVITIES
+from shoal.web.datasets import Datasets, is_release, run_of
+from shoal.web.ending import whole
+from shoal.web.jobs import stages
 from shoal.web.jobs.job import Job, State
 from shoal.web.jobs.task import Task
 from shoal.web.jobs.worker import work
@@ -37,7 +40,7 @@ class Board:
         self._closed = False
         self._context = multiprocessing.get_context("spawn")
         self._spare: tuple[Any, Connection] | None = None
-        self._remember()
+        self.remember()
 
     def submit(
         self, kind: str, request: dict[str, Any], *, title: str = "", secrets: dict[str, str] | None = None
@@ -45,6 +48,9 @@ class Board:
         """Start a run, or let it wait for its turn; a request that cannot be right is refused at once."""
         activity = ACTIVITIES[kind]
         checked = activity.check(request)
+        activity.agree(checked, Datasets(self._workspace))
+        if activity.internal and (why := self._held_back(checked)):
+            raise InputError(f"{why}; confirm first that you know")
         run = randomness.token_hex(6)
         self._workspace.place("runs", run).mkdir(mode=0o700)
         job = Job(run=run, kind=kind, title=title or activity.title_of(checked), request=checked)
@@ -61,6 +67,13 @@ class Board:
             self._write(job)
             self._start_waiting()
         return job
+
+    def _held_back(self, request: dict[str, Any]) -> str:
+        """Why what a request writes waits for a confirmation: the release of a run, also where it is data meanwhile."""
+        run, data, datasets = request.get("run"), request.get("data"), Datasets(self._workspace)
+        if isinstance(data, str) and data in datasets and is_release(datasets[data]):
+            run = run_of(datasets[data])
+        return self._jobs[run].held_back if run in self._jobs else ""
 
     def __getitem__(self, run: str) -> Job:
         if run not in self._jobs:
@@ -145,11 +158,55 @@ class Board:
             del self._jobs[run]
         shutil.rmtree(self._workspace.place("runs", run), ignore_errors=True)
 
+    def confirm(self, run: str) -> Job:
+        """Somebody knows what a release lacks, and wants its files all the same; when they said so is kept."""
+        job = self[run]
+        with self._lock:
+            if job.held_back:
+                job.confirmed = time.time()
+                self._write(job)
+        return job
+
+    def set_aside(self, run: str) -> None:
+        """Take a run that is over away so that it can be brought back until the workbench ends."""
+        job = self[run]
+        if not job.state.over:
+            raise InputError("this run is not over; cancel it first")
+        with self._lock:
+            del self._jobs[run]
+            self._workspace.place("runs", run).replace(self._workspace.place("removed", run))
+
+    def restore(self, run: str) -> None:
+        """Bring back a run that was set aside."""
+        left = self._workspace.place("removed", run)
+        if not left.is_dir():
+            raise InputError("this run cannot be brought back any more")
+        with self._lock:
+            left.replace(self._workspace.place("runs", run))
+        self.remember()
+
     def wait(self, run: str, seconds: float | None = None) -> Job:
         """Wait until a run is over."""
         job = self[run]
         job.over.wait(seconds)
         return job
+
+    def settle(self) -> list[Job]:
+        """Let every search that runs end with the best it has, and wait for that; the runs that were saved so.
+
+        What waits for its turn is not begun any more. What is no search ends by itself; whoever cannot wait calls ``close``.
+        """
+        with self._lock:
+            self._closed = True
+            waiting = [self._jobs[task.run] for task in self._queue]
+            running = [job for job in self.active if job not in waiting and ACTIVITIES[job.kind].search]
+        for job in waiting:
+            self.cancel(job.run)
+        for job in running:
+            self.stop(job.run)
+        for job in running:
+            job.over.wait()
+        return [job for job in running if job.state is State.DONE]
 
     def close(self) -> None:
         """End every process."""
@@ -181,7 +238,8 @@ class Board:
 
     def prepare(self) -> None:
         """Keep a worker ready, so that the next run starts at once."""
-        with self._lock:
+        # Half started, a worker would be unknown to ``close`` and complain of what it never got.
+        with whole(), self._lock:
             if self._spare is None and not self._closed:
                 self._spare = self._spawn()
 
@@ -231,8 +289,8 @@ class Board:
         with self._lock:
             if job.state is State.CANCELLED:
                 return False
+            job.summary, job.files = message.get("summary", {}), message.get("files", [])
             if message["what"] == "done":
-                job.summary, job.files = message["summary"], message["files"]
                 job.state = State.DONE
             else:
                 job.state, job.error, job.message = State.FAILED, message["kind"], message["message"]
@@ -249,6 +307,7 @@ class Board:
             return
         live.control.close()
         job.ended = time.time()
+        job.stages = stages.ended(job.stages, job.ended)
         if job.state is State.CANCELLED:
             self._empty(job)
         self._write(job)
@@ -268,8 +327,8 @@ class Board:
         ):  # the workspace may be going away
             unfinished.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
 
-    def _remember(self) -> None:
-        """Take up the runs of an earlier session."""
+    def remember(self) -> None:
+        """Take up the runs that lie in the workspace and are not known yet."""
         for path in self._workspace.shelf("runs").glob("*/run.json"):
             with suppress(ValueError, KeyError, TypeError):
                 content = json.loads(path.read_text(encoding="utf-8"))
@@ -280,7 +339,8 @@ class Board:
                     job.state, job.error = State.FAILED, "crash"
                     job.message = "the workbench was closed before this run was done"
                 job.over.set()
-                self._jobs[job.run] = job
+                # One that is known may be running, and knows more than its file.
+                self._jobs.setdefault(job.run, job)
 
 
 class _Live:

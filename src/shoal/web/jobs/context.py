@@ -9,6 +9,7 @@ from shoal.errors import InputError
 from shoal.search.budget import Budget
 from shoal.search.control import Control
 from shoal.search.observer import Progress
+from shoal.search.stages import stage_of
 from shoal.web.datasets import Datasets
 from shoal.web.jobs.task import Task
 from shoal.web.workspace import Workspace
@@ -24,12 +25,14 @@ class Context:
         self.workspace = Workspace(task.workspace)
         self.datasets = Datasets(self.workspace)
         self.control = Control.at(task.control)
+        self.run = task.run
         self.folder = self.workspace.place("runs", task.run)
         self.files: list[dict[str, str]] = []
         self._secrets = task.secrets
         self._send = send
         self._last_sent = 0.0
         self._last: Progress | None = None
+        self._stages: set[str] = set()
 
     def budget(
         self, iterations: int | None = None, seconds: float | None = None, target: float | None = None
@@ -45,8 +48,13 @@ class Context:
 
     def observe(self, progress: Progress) -> None:
         """Pass on a glimpse of the search, not too often."""
+        # Where another stage begins, the one before is over now, and not when somebody looks next.
+        begins = (stage := stage_of(progress.phase)) not in self._stages
+        self._stages.add(stage)
+        if begins and self._last is not None:
+            self.flush()
         self._last = progress
-        if time.monotonic() - self._last_sent >= _EVERY:
+        if begins or time.monotonic() - self._last_sent >= _EVERY:
             self.flush()
 
     def flush(self) -> None:
@@ -70,6 +78,8 @@ class Context:
 
     def say(self, phase: str) -> None:
         """Tell what is being done now, where there is nothing to count."""
+        self.flush()
+        self._stages.add(stage_of(phase))
         self._send({"what": "phase", "phase": phase})
 
     def file(self, name: str, title: str) -> Path:

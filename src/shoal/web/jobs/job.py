@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from shoal.web.jobs import stages
+from shoal.web.jobs.shortfall import shortfall
+
 _MOST_POINTS = 400
 
 
@@ -38,21 +41,29 @@ class Job:
     ended: float | None = None
     progress: dict[str, Any] = field(default_factory=dict)
     points: list[dict[str, Any]] = field(default_factory=list)
+    stages: list[dict[str, Any]] = field(default_factory=list)
     summary: dict[str, Any] = field(default_factory=dict)
     files: list[dict[str, str]] = field(default_factory=list)
     message: str = ""
     error: str = ""
+    confirmed: float | None = None
     stopping: bool = False
     over: threading.Event = field(default_factory=threading.Event, repr=False)
 
     def observe(self, message: dict[str, Any]) -> None:
         """Take in a glimpse; the curve keeps only so many points, the shape stays."""
+        self.stages = stages.further(self.stages, message, time.time())
         self.progress = {**self.progress, **{key: value for key, value in message.items() if key != "what"}}
         if message["what"] != "progress":
             return
         self.points.append({key: message[key] for key in ("work", "seconds", "value", "bound", "phase")})
         if len(self.points) > _MOST_POINTS:
             self.points = self.points[:-1:2] + self.points[-1:]
+
+    @property
+    def held_back(self) -> str:
+        """Why its files wait for somebody to confirm that they know; nothing if they do not wait."""
+        return "" if self.state is not State.DONE or self.confirmed is not None else shortfall(self)
 
     @property
     def file_names(self) -> list[str]:
@@ -70,7 +81,9 @@ class Job:
             "ended": self.ended,
             "request": self.request,
             "progress": self.progress,
+            "stages": self.stages,
             "files": self.files,
             "message": self.message,
             "error": self.error,
+            "confirmed": self.confirmed,
         }

@@ -10,6 +10,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from shoal.errors import Infeasible, InputError, spelled, spelled_throughout
+from shoal.web.jobs.refused import Refused
 from shoal.web.jobs.task import Task
 from shoal.web.spelling import field_names
 
@@ -96,10 +97,12 @@ def _outcome(task: Task, send: Any) -> dict[str, Any]:
         context = Context(task, send)
         summary = activity.run(activity.request_model.model_validate(task.request), context)
         context.flush()
-        summary = spelled_throughout(finite(summary), field_names(task.kind))
-        return {"what": "done", "summary": summary, "files": context.files}
+        return {"what": "done", "summary": _told(summary, task), "files": context.files}
     except InputError as error:
         return _failed("input", spelled(error, field_names(task.kind)))
+    except Refused as error:
+        told = _failed("infeasible", spelled(error, field_names(task.kind)))
+        return {**told, "summary": _told(error.figures, task), "files": error.files}
     except Infeasible as error:
         return _failed("infeasible", spelled(error, field_names(task.kind)))
     except MemoryError:
@@ -116,12 +119,18 @@ def _outcome(task: Task, send: Any) -> dict[str, Any]:
         )
 
 
+def _told(figures: dict[str, Any], task: Task) -> Any:
+    return spelled_throughout(finite(figures), field_names(task.kind))
+
+
 def finite(value: Any) -> Any:
-    """The same without infinities and what is not a number, which JSON does not know.
+    """The same without infinities, what is not a number, and numbers of NumPy, which JSON does not know.
 
     >>> finite({"bound": float("inf"), "rows": [(1.5, float("nan"))]})
     {'bound': None, 'rows': [[1.5, None]]}
     """
+    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:
+        value = value.item()
     if isinstance(value, dict):
         return {str(key): finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import InputError
 from shoal.operation import Place, Readers, Records
+from shoal.report.making import Input
+from shoal.report.sources_named import RECORDS
 from shoal.search.budget import Budget
 from shoal.search.observer import Progress
 from shoal.settings import Settings
-from shoal.web.datasets import Datasets
+from shoal.web.datasets import Dataset, Datasets
 from shoal.web.jobs.context import Context
 
 if TYPE_CHECKING:
@@ -25,22 +27,32 @@ class WorkspaceData:
 
     def __init__(self, datasets: Datasets) -> None:
         self._datasets = datasets
+        #: What was read, by its name, for the report.
+        self.inputs: dict[str, Input] = {}
 
     def records(
         self, name: Place, *, columns: list[str] | None = None, like: Records | None = None
     ) -> Records:
         """A table of the workspace with the roles its columns were given."""
-        dataset = self._datasets[str(name)]
+        dataset = self._remember(str(name))
         frame = self._datasets.frame(dataset.name, columns)
         return Records(dataset.name, frame, roles=dataset.roles)
 
+    def counted(self, name: Place, columns: list[str]) -> Records | None:
+        """Tables of the workspace are files."""
+        return None
+
     def listed(self, name: str) -> "pl.DataFrame":
         """Any table of the workspace."""
+        self._remember(name)
         return self._datasets.frame(name)
 
     def as_file(self, name: str, ending: str) -> Path | None:
         """What is kept beside a table of the workspace, if it came from such a file."""
-        return self._datasets.attachment(name, ending)
+        found = self._datasets.attachment(name, ending)
+        if found is not None:
+            self._remember(name)
+        return found
 
     def companion(self, name: Place, readers: Readers = MappingProxyType({})) -> Records:
         """Whatever it was, it is a table of the workspace now."""
@@ -66,6 +78,21 @@ class WorkspaceData:
 
     def say(self, phase: str) -> None:
         """Nobody listens."""
+
+    def _remember(self, name: str) -> Dataset:
+        dataset = self._datasets[name]
+        came = f"data of the workspace, from {dataset.origin}"
+        self.inputs[name] = Input(
+            dataset.name,
+            came,
+            records=dataset.records,
+            columns=dataset.columns,
+            sha256=dataset.sha256,
+            of=RECORDS if dataset.no_file else "the file that was loaded",
+            lacking="not known: it was loaded by an earlier version",
+            notes=dataset.notes,
+        )
+        return dataset
 
 
 class Workbench(WorkspaceData):

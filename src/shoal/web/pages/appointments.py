@@ -5,9 +5,11 @@ from typing import Any
 
 from nicegui import ui
 
+from shoal.appointments.definitions import DEFINITIONS
 from shoal.appointments.methods import METHODS
 from shoal.appointments.writing import WRITTEN_BACK
 from shoal.operations import OPERATIONS
+from shoal.report.definitions import told
 from shoal.settings import SettingField
 from shoal.web.activities.operation_activity import numbered_file
 from shoal.web.datasets import Dataset
@@ -277,17 +279,10 @@ def _overview(tables: list[dict[str, Any]]) -> None:
 def _figures(found: dict[str, Any]) -> None:
     parts.facts(
         [
-            (
-                "K with these appointments",
-                found["k"],
-                "good" if found["k"] >= found["k_required"] else "bad",
-            ),
-            ("K before any appointment", found["k_before"]),
-            ("best K possible", found["k_bound"]),
-            ("K at random", found["k_random"]),
-            ("proved optimal", "yes" if found["optimal"] else "no"),
-            ("people", found["people"]),
+            (*told(DEFINITIONS, found, ("k",))[0], "good" if found["k"] >= found["k_required"] else "bad"),
+            *told(DEFINITIONS, found, ("k_before", "k_bound", "k_random", "optimal", "people")),
             ("crowds", found["crowds"]),
+            *told(DEFINITIONS, found, ("mean_crowd", "gain", "position", "rank", "rank_random", "distance")),
             ("stopped by", found["stopped_by"]),
             *_of_those_who_came(found),
         ]

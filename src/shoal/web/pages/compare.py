@@ -4,19 +4,26 @@ from typing import Any
 
 from nicegui import ui
 
+from shoal.microdata.measures.definitions import DEFINITIONS
 from shoal.operations import OPERATIONS
+from shoal.report.definitions import told
+from shoal.web.activities.compare import protected_columns
 from shoal.web.jobs.job import Job, State
 from shoal.web.pages import layout, parts
 from shoal.web.pages.desk import Desk
+from shoal.web.pages.gates import gates
 from shoal.web.pages.settings_form import SettingsForm
 from shoal.web.workbench import Workbench
+
+#: Operations that release records, with links by which they are compared.
+_PROTECTING = ("microaggregate", "recode", "perturb")
 
 
 def register(workbench: Workbench) -> None:
     """Make the page known."""
 
     @ui.page("/compare")
-    def compare(data: str = "", run: str = "") -> None:
+    def compare(data: str = "", run: str = "", release: str = "") -> None:
         with layout.page(
             workbench,
             "Compare releases",
@@ -26,18 +33,18 @@ def register(workbench: Workbench) -> None:
                 with parts.card():
                     parts.empty(
                         "scatter_plot",
-                        "There is no release yet. Protect records first.",
+                        "There is no release yet. Protect or perturb records first.",
                         "Protect records",
                         "/records",
                     )
                 return
-            ComparePage(workbench, data, run)
+            ComparePage(workbench, data, run, release)
 
 
 def _finished(workbench: Workbench) -> list[Job]:
     return [
         job
-        for job in workbench.board.all("microaggregate")
+        for job in workbench.board.all(*_PROTECTING)
         if job.state is State.DONE and job.request["data"] in workbench.datasets
     ]
 
@@ -45,8 +52,9 @@ def _finished(workbench: Workbench) -> list[Job]:
 class ComparePage:
     """One visit to the page."""
 
-    def __init__(self, workbench: Workbench, data: str, run: str) -> None:
+    def __init__(self, workbench: Workbench, data: str, run: str, release: str) -> None:
         self._workbench = workbench
+        self._release = release
         self._desk = Desk(
             workbench,
             "/compare",
@@ -72,13 +80,12 @@ class ComparePage:
     @ui.refreshable_method
     def _choices(self) -> None:
         runs = [job for job in _finished(self._workbench) if job.request["data"] == self._data.value]
-        ticked = comparable([job.summary["columns"] for job in runs[:12]])
+        # The release that somebody comes from is the first, and alone unless others are ticked as well.
+        runs.sort(key=lambda job: job.run != self._release)
+        alone = bool(runs) and runs[0].run == self._release
+        ticked = comparable([_columns(job) for job in runs[:12]], most=1 if alone else 6)
         self._boxes = {
-            job.run: ui.checkbox(
-                f"{job.title}: {', '.join(job.summary['columns'])}; loss {job.summary['loss_percent']:.4g} %, "
-                f"K {job.summary['k_release']}",
-                value=tick,
-            ).props("dense")
+            job.run: ui.checkbox(_in_words(job), value=tick).props("dense")
             for job, tick in zip(runs[:12], ticked, strict=True)
         }
         dataset = self._workbench.datasets[self._data.value]
@@ -100,6 +107,25 @@ class ComparePage:
             self._desk.submit("compare", request)
 
 
+def _columns(job: Job) -> list[str]:
+    return protected_columns({"request": job.request, "summary": job.summary})
+
+
+def _in_words(job: Job) -> str:
+    """A run as its box says it: what was protected, what that cost, and K."""
+    told = [f"{job.title}: {', '.join(_columns(job))}"]
+    if "loss_percent" in job.summary:
+        told.append(f"loss {job.summary['loss_percent']:.4g} %")
+    elif isinstance(job.summary.get("loss"), int | float):
+        told.append(f"loss {job.summary['loss']:.4g}")
+    if job.summary.get("changed_share"):
+        shares = job.summary["changed_share"].values()
+        told.append(f"{100 * sum(shares) / len(shares):.3g} % of the values differ")
+    if "k_release" in job.summary:
+        told.append(f"K {job.summary['k_release']}")
+    return f"{told[0]}; {', '.join(told[1:])}" if told[1:] else told[0]
+
+
 def comparable(columns: list[list[str]], most: int = 6) -> list[bool]:
     """Which releases to compare if nobody has said: the newest, which is first, and those that share columns with it.
 
@@ -117,21 +143,37 @@ def comparable(columns: list[list[str]], most: int = 6) -> list[bool]:
 
 def _present(job: Job) -> None:
     releases = job.summary["releases"]
+    gates(job.summary.get("gates", ()))
     measures = ("il", "dr", "score", "links_expected", "k")
     parts.table(
-        ["release", "worst risk, %", "loss IL", "risk DR", "score", "links expected", "K"],
+        ["release", "worst risk", *(DEFINITIONS[key].name for key in measures)],
         [
-            [release["name"], release["worst_risk"]["percent"], *(release[key] for key in measures)]
+            [
+                release["name"],
+                f"{release['worst_risk']['percent']:.2f} %",
+                *(value for _, value in told(DEFINITIONS, release, measures)),
+            ]
             for release in releases
         ],
     )
-    parts.subheading("Risk–utility map")
-    _map(releases, job.summary["references"])
-    parts.quiet(
-        "To the left less is lost, further down less can be disclosed. Grey points are plain microaggregation (MDAV) of "
-        "the same columns."
-        if job.summary["references"]
-        else "To the left less is lost, further down less can be disclosed."
+    drawn = [release for release in releases if release["il"] is not None]
+    if drawn:
+        parts.subheading("Risk–utility map")
+        _map(drawn, job.summary["references"])
+        parts.quiet(
+            "To the left less is lost, further down less can be disclosed. Grey points are plain microaggregation (MDAV) "
+            "of the same columns."
+            if job.summary["references"]
+            else "To the left less is lost, further down less can be disclosed."
+        )
+    parts.subheading("Attacks")
+    parts.table(
+        ["release", "attack", "success, %", "the intruder knows"],
+        [
+            [release["name"], attack.get("title", attack["name"]), attack["percent"], attack["knows"]]
+            for release in releases
+            for attack in release.get("attacks", [])
+        ],
     )
     for text in releases[0]["notes"]:
         parts.note(text)

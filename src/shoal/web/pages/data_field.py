@@ -6,6 +6,7 @@ from typing import Any
 from nicegui import events, ui
 
 from shoal.errors import InputError
+from shoal.settings import SettingField
 from shoal.web.jobs.job import Job, State
 from shoal.web.pages import parts
 from shoal.web.pages.attributes import attributes, picks_files
@@ -24,6 +25,29 @@ class DataFields:
         self.fields = [field for field in self.fields if not field.gone]
         for field in self.fields:
             field.refresh()
+
+    def asked(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        """The field for a setting that names data."""
+        field = DataField(self, item.label, value, hint=item.sentence)
+        return lambda: field.value
+
+    def several(self, item: SettingField, value: Any) -> Callable[[], Any]:
+        """Fields for a setting that names several data: one for each, and an empty one below them."""
+        box = ui.column().classes("full-width gap-3")
+        drawn: list[DataField] = []
+
+        def add(chosen: str = "") -> None:
+            with box:
+                drawn.append(DataField(self, item.label, chosen, hint=item.sentence, on_change=more))
+
+        def more() -> None:
+            if drawn[-1].value is not None:
+                add()
+
+        for chosen in value or []:
+            add(chosen)
+        add()
+        return lambda: [field.value for field in drawn if field.value is not None]
 
 
 class DataField:

@@ -6,9 +6,11 @@ from typing import Any
 
 from nicegui import ui
 
+from shoal.errors import InputError, spelled
 from shoal.web.jobs.job import Job
 from shoal.web.pages import parts
 from shoal.web.pages.runs import RunPanel, run_list
+from shoal.web.spelling import field_names
 from shoal.web.workbench import Workbench
 
 
@@ -33,6 +35,7 @@ class Desk:
         self._icon = icon
         self._hint = hint
         self._measure = measure
+        self._latest: tuple[str, dict[str, Any], str] | None = None
         self.run = run if run in workbench.board else ""
         self.asked: dict[str, Any] = workbench.board[self.run].request if self.run else {}
 
@@ -49,8 +52,23 @@ class Desk:
         self.show()
 
     def submit(self, kind: str, request: dict[str, Any]) -> None:
-        """Start a run and look at it; an ``InputError`` if something is wrong with the request."""
-        self.choose(self._workbench.board.submit(kind, request).run)
+        """Start a run and look at it; an ``InputError`` if something is wrong with the request.
+
+        Pressed twice, the same request is one run: as long as it is not over, it is shown instead of started again.
+        """
+        if self._latest is None or self._latest[:2] != (kind, request) or self._over(self._latest[2]):
+            self._latest = (kind, request, self._submitted(kind, request))
+        self.choose(self._latest[2])
+
+    def _submitted(self, kind: str, request: dict[str, Any]) -> str:
+        try:
+            return self._workbench.board.submit(kind, request).run
+        except InputError as problem:
+            # What is wrong is called as the form calls it.
+            raise InputError(spelled(problem, field_names(kind))) from None
+
+    def _over(self, run: str) -> bool:
+        return run not in self._workbench.board or self._workbench.board[run].state.over
 
     def choose(self, run: str) -> None:
         """Look at a run; the address of the page finds it again."""

@@ -28,6 +28,7 @@ class NumberField(ui.input):
         least: float | None = None,
         most: float | None = None,
         above: float | None = None,
+        below: float | None = None,
         empty: str = "",
         on_change: Any = None,
         check: Any = None,
@@ -37,6 +38,7 @@ class NumberField(ui.input):
             "least": least,
             "most": most,
             "above": above,
+            "below": below,
             "needed": not empty,
         }
         self._name = label
@@ -85,6 +87,7 @@ def problem(
     least: float | None = None,
     most: float | None = None,
     above: float | None = None,
+    below: float | None = None,
     needed: bool = True,
 ) -> str | None:
     """What is wrong with what stands in a field, or nothing.
@@ -93,6 +96,8 @@ def problem(
     ('should be a whole number', 'should be 2 or more', 'a number is needed')
     >>> problem("2,5"), problem("nan"), problem("1e400"), problem("5")
     ('should be a number, such as 12 or 2.5', 'should be a number, such as 12 or 2.5', 'is too large', None)
+    >>> problem("1", below=1), problem("0", above=0)
+    ('should be below 1', 'should be above 0')
     """
     if not (text or "").strip():
         return "a number is needed" if needed else None
@@ -111,6 +116,8 @@ def problem(
         return f"should be {written(most)} or less"
     if above is not None and number <= above:
         return f"should be above {written(above)}"
+    if below is not None and number >= below:
+        return f"should be below {written(below)}"
     return None
 
 

@@ -5,7 +5,9 @@ from typing import Any
 from nicegui import ui
 
 from shoal.errors import InputError
+from shoal.microdata.grouping.definitions import DEFINITIONS
 from shoal.operations import OPERATIONS
+from shoal.report.definitions import told
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
 from shoal.web.pages.desk import Desk
@@ -75,13 +77,7 @@ def _present(job: Job) -> None:
     found = job.summary
     parts.facts(
         [
-            ("score", found["score"]),
-            ("no grouping scores below", "not known" if found["bound"] is None else found["bound"]),
-            ("information loss, %", found["il"]),
-            ("interval disclosure, %", found["id"]),
-            ("linkage by distance, %", found["dld"]),
-            ("proved optimal", "yes" if found["optimal"] else "no"),
-            ("groupings looked at", found["evaluations"]),
+            *told(DEFINITIONS, found, DEFINITIONS),
             ("stopped by", found["stopped_by"]),
         ]
     )

@@ -3,6 +3,7 @@
 from nicegui import ui
 
 from shoal.web.pages import layout, parts
+from shoal.web.pages.workspace_note import temporary_workspace
 from shoal.web.workbench import Workbench
 
 _WAYS = (
@@ -10,7 +11,7 @@ _WAYS = (
         "/risk",
         "groups",
         "Risk",
-        "How many people share the same age, postcode and sex? The smallest crowd is K.",
+        "How many people share the same age, postcode and sex? And who of a sample is at risk in the population?",
     ),
     (
         "/recode",
@@ -25,10 +26,22 @@ _WAYS = (
         "Every released record equals at least k − 1 others, losing as little as possible.",
     ),
     (
+        "/perturb",
+        "casino",
+        "Perturb",
+        "Values change by chance: PRAM, swapping, noise, shuffling; what they keep is promised and checked.",
+    ),
+    (
         "/tables",
         "grid_on",
         "Protect a table",
         "The cheapest further cells to hide, so that no sensitive cell can be computed back from the totals.",
+    ),
+    (
+        "/change",
+        "exposure",
+        "Change figures",
+        "A table published whole: rounded, adjusted, or its counts perturbed; what can still be computed is told.",
     ),
     (
         "/appointments",
@@ -49,6 +62,7 @@ def register(workbench: Workbench) -> None:
             "Workbench",
             "Turn confidential data into something that can be published, and prove it.",
         ):
+            temporary_workspace(workbench)
             names = workbench.datasets.names()
             with parts.card("1 · Begin with data"):
                 if names:

@@ -33,7 +33,12 @@ def register(workbench: Workbench, schema: Callable[[], dict[str, Any]]) -> None
             header = workbench.workspace.folder / HEADER
             with parts.card("How to call it"):
                 html(
-                    element("pre", _EXAMPLE.format(port=workbench.port, header=header), class_="shoal-code")
+                    element(
+                        "pre",
+                        _EXAMPLE.format(port=workbench.port, header=header),
+                        class_="shoal-code",
+                        tabindex=0,
+                    )
                 ).classes("full-width")
                 with ui.row().classes("items-center gap-1 shoal-links"):
                     ui.label("The file holds the token as a header; only you can read it. The whole schema:")

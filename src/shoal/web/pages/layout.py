@@ -11,7 +11,9 @@ from shoal.report.markup import element
 from shoal.web.pages.attributes import attributes, html
 from shoal.web.workbench import Workbench
 
-_STYLE = Path(__file__).with_name("style.css").read_text(encoding="utf-8")
+_STYLE = "".join(
+    Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("style.css", "forms.css")
+)
 
 #: Address, title and icon of every page, in the order of the navigation.
 PAGES = (
@@ -19,10 +21,14 @@ PAGES = (
     ("/risk", "Risk", "groups"),
     ("/recode", "Recode", "layers"),
     ("/records", "Protect records", "blur_on"),
+    ("/perturb", "Perturb", "casino"),
     ("/grouping", "Group attributes", "workspaces"),
     ("/compare", "Compare releases", "scatter_plot"),
     ("/tables", "Protect a table", "grid_on"),
+    ("/change", "Change figures", "exposure"),
     ("/appointments", "Appointments", "event_available"),
+    ("/steps", "Steps", "route"),
+    ("/studies", "Studies", "science"),
     ("/reports", "Reports", "description"),
 )
 
@@ -64,9 +70,9 @@ def page(workbench: Workbench, title: str, lead: str = "") -> Iterator[None]:
     )
     menu.on_click(drawer.toggle)
     with drawer:
-        with ui.list().classes("full-width").props('role="navigation"'):
+        with ui.element("nav").classes("full-width").props('aria-label="Pages"'):
             for address, name, icon in PAGES:
-                item = ui.item(on_click=lambda address=address: ui.navigate.to(address))
+                item = ui.item(on_click=lambda address=address: ui.navigate.to(address)).props("role=link")
                 item.classes("active" if name == title else "")
                 attributes(item, aria_current="page" if name == title else "false", data_page=address)
                 with item:
@@ -78,7 +84,9 @@ def page(workbench: Workbench, title: str, lead: str = "") -> Iterator[None]:
         with ui.column().classes("q-pa-md gap-0 shoal-quiet shoal-links"):
             ui.link("REST API", "/api")
             ui.label(f"Shoal {__version__} · on this machine only")
-    with ui.column().classes("shoal-page").props('id="content" role="main"'):
+            place = ui.label(f"Workspace: {workbench.keeping.folder}").style("overflow-wrap: anywhere")
+            place.props('data-test="workspace"')
+    with ui.column().classes("shoal-page").props('id="content"'):
         with ui.column().classes("gap-1"):
             html(element("h1", title, class_="shoal-title"))
             if lead:

@@ -1,7 +1,6 @@
 """The choice of a method, with a form for the options of its own."""
 
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from nicegui import ui
@@ -13,11 +12,12 @@ from shoal.web.pages import parts
 from shoal.web.pages.attributes import attributes
 from shoal.web.pages.fields import NumberField
 
-_STYLE = Path(__file__).with_name("forms.css").read_text(encoding="utf-8")
-
 
 class MethodPicker:
-    """A list of methods; the options of the chosen one unfold beneath it and are checked as they are written."""
+    """A list of methods; the options of the chosen one unfold beneath it and are checked as they are written.
+
+    Options that name ``columns`` choose among these; those ``without`` which the picker does are asked for elsewhere.
+    """
 
     def __init__(
         self,
@@ -26,12 +26,15 @@ class MethodPicker:
         options: Mapping[str, Any] | None = None,
         *,
         names: Iterable[str] | None = None,
+        columns: Sequence[str] = (),
+        without: Collection[str] = (),
         on_change: Callable[[], Any] | None = None,
     ) -> None:
-        ui.add_css(_STYLE)
         self._methods = methods
         self._given = dict(options or {})
         self._fields: dict[str, Any] = {}
+        self._columns = list(columns)
+        self._without = without
         self._on_change = on_change
         offered = {name: f"{name}: {methods[name].summary}" for name in (names or methods)}
         self._chosen = chosen if chosen in offered else next(iter(offered))
@@ -54,7 +57,7 @@ class MethodPicker:
     @property
     def options(self) -> dict[str, Any]:
         """The options that were changed, checked; an ``InputError`` names the one that is wrong."""
-        for field in fields(self._model):
+        for field in self._items:
             box = self._fields[field.name]
             wrong = box.wrong if isinstance(box, NumberField) else None
             if field.kind == "text" and field.default and not box.value:
@@ -68,6 +71,10 @@ class MethodPicker:
     def _model(self) -> Any:
         return self._methods[self.method].options_model
 
+    @property
+    def _items(self) -> list[SettingField]:
+        return [field for field in fields(self._model) if field.name not in self._without]
+
     def _changed(self) -> None:
         if self.method != self._chosen:
             self._chosen, self._given = self.method, {}
@@ -78,9 +85,10 @@ class MethodPicker:
     @ui.refreshable_method
     def _own(self) -> None:
         self._fields = {}
-        items = fields(self._model)
+        items = self._items
         if not items:
-            parts.quiet(f"{self.method} has no options of its own.")
+            if not self._without:
+                parts.quiet(f"{self.method} has no options of its own.")
             return
         with parts.folded("More options", unfolded=bool(self._given)).props('data-test="options"'):
             with ui.column().classes("full-width shoal-options"):
@@ -102,6 +110,9 @@ class MethodPicker:
         if field.kind == "choice":
             box = ui.select(list(field.choices), label=field.label, value=value, on_change=self._tell)
             box.props("options-dense")
+        elif isinstance(field.default, tuple):
+            box = parts.column_picker(self._columns, field.label, value)
+            box.on_value_change(self._tell)
         elif field.kind == "text":
             box = ui.input(field.label, value=value, on_change=self._tell)
         else:
@@ -127,12 +138,12 @@ class MethodPicker:
         return None
 
     def _reset(self) -> None:
-        for field in fields(self._model):
+        for field in self._items:
             box = self._fields[field.name]
             if isinstance(box, NumberField):
                 box.show(field.default)
             else:
-                box.set_value(field.default)
+                box.set_value(list(field.default) if isinstance(field.default, tuple) else field.default)
 
     def _tell(self) -> None:
         options = self.written
@@ -142,7 +153,7 @@ class MethodPicker:
 def _value(box: Any) -> Any:
     """What stands in a field; of a number that is none, the text, so that the command line below tells it too."""
     if not isinstance(box, NumberField):
-        return box.value
+        return tuple(box.value) if isinstance(box.value, list) else box.value
     return box.value if box.wrong else box.number
 
 
@@ -152,7 +163,10 @@ def as_command(options: Mapping[str, Any]) -> str:
     >>> as_command({"streams": 4, "recombine": False})
     '--option streams=4 --option recombine=false'
     """
-    return " ".join(
-        f"--option {name}={str(value).lower() if isinstance(value, bool) else value}"
-        for name, value in options.items()
-    )
+
+    def spelled(value: Any) -> str:
+        if isinstance(value, tuple):
+            return ",".join(value)
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    return " ".join(f"--option {name}={spelled(value)}" for name, value in options.items())

@@ -1,5 +1,6 @@
 """The pieces pages are made of: cards, facts, notes, tables, empty states."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -7,8 +8,8 @@ from typing import Any
 from nicegui import ui
 
 from shoal.errors import ShoalError, as_words, spelled
+from shoal.report.blocks import shown
 from shoal.report.markup import element
-from shoal.report.page import shown
 from shoal.web.jobs.job import Job
 from shoal.web.pages.attributes import attributes, html, tall
 from shoal.web.workbench import Workbench
@@ -69,9 +70,36 @@ def warning(text: str) -> None:
     ui.label(text).classes("shoal-warning full-width").props('role="alert"')
 
 
+def warnings(texts: Sequence[str]) -> None:
+    """Remarks nobody should overlook, the worst first as they come; those of one kind are one box."""
+    for several in by_kind(texts):
+        if len(several) == 1:
+            warning(several[0])
+            continue
+        with ui.column().classes("shoal-warning full-width gap-0").props('role="alert"'):
+            strong(f"{len(several)} times the same kind of thing")
+            html(element("ul", *(element("li", text) for text in several), class_="shoal-warnings"))
+
+
+def by_kind(texts: Sequence[str]) -> list[list[str]]:
+    """Warnings that differ only in the names and numbers they say, together, in the order of the first of each.
+
+    >>> by_kind(["column 'a' is kept", "K is 1", "column 'b' is kept"])
+    [["column 'a' is kept", "column 'b' is kept"], ['K is 1']]
+    """
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        found.setdefault(re.sub(r"'[^']*'|\d[\d,.]*", "…", text), []).append(text)
+    return list(found.values())
+
+
 def error(text: str) -> None:
     """What went wrong, in the place where it happened."""
     ui.label(text).classes("shoal-error full-width").props('role="alert"')
+
+
+# What is longer goes over several lines.
+_LINE = 40
 
 
 def table(
@@ -80,7 +108,7 @@ def table(
     *,
     classes: Sequence[str] | None = None,
     numeric: Sequence[bool] | None = None,
-) -> None:
+) -> ui.html:
     """A plain table; numbers to the right. ``classes`` gives one for each row."""
     body = [list(row) for row in rows]
     right = numeric or [
@@ -88,17 +116,29 @@ def table(
         for place in range(len(header))
     ]
     kinds = ["number" if flag else None for flag in right]
-    head = [element("th", str(name), class_=kind) for kind, name in zip(kinds, header, strict=True)]
+    # A heading without words would be read out as one; it is an empty cell.
+    head = [
+        element("th" if name else "td", str(name), class_=kind)
+        for kind, name in zip(kinds, header, strict=True)
+    ]
     lines = [
         element(
             "tr",
-            *(element("td", shown(value), class_=kind) for kind, value in zip(kinds, row, strict=True)),
+            *(
+                element("td", text := shown(value), class_=kind or ("words" if len(text) > _LINE else None))
+                for kind, value in zip(kinds, row, strict=True)
+            ),
             class_=classes[place] or None if classes else None,
         )
         for place, row in enumerate(body)
     ]
     drawn = element("table", element("thead", element("tr", *head)), element("tbody", *lines))
-    html(drawn).classes("shoal-table")
+    return scrolled(html(drawn).classes("shoal-table"), f"Table of {', '.join(map(str, header[:3]))}")
+
+
+def scrolled(box: ui.html, name: str) -> ui.html:
+    """Let a part of the page that may be larger than its place be scrolled by keyboard, too."""
+    return attributes(box.props("tabindex=0 role=group"), aria_label=name)
 
 
 def empty(icon: str, text: str, action: str = "", address: str = "") -> None:
@@ -149,10 +189,17 @@ def when_over(job: Job, act: Callable[[], Any], meanwhile: Callable[[], Any] | N
     timer = ui.timer(0.25, look)
 
 
+# The second half of a double click is no wish of its own; browsers count the presses, and those by keyboard as none.
+_PRESS = "(event) => { if (event.detail < 2) emit(); }"
+
+
 def button(words: str, *, icon: str | None = None, on_click: Any = None, to: str = "") -> ui.button:
-    """A button that does something or leads to a page."""
+    """A button that does something or leads to a page; a double click is one press."""
     act = (lambda: ui.navigate.to(to)) if to else on_click
-    return ui.button(words, icon=icon, on_click=act).props("no-caps outline")
+    found = ui.button(words, icon=icon).props("no-caps outline")
+    if act is not None:
+        found.on("click", lambda: act(), js_handler=_PRESS)
+    return found
 
 
 def main_button(words: str, **given: Any) -> ui.button:
@@ -225,8 +272,7 @@ def one_of(tables: Sequence[str], show: Callable[[int], None]) -> None:
 
 def remarks(found: Mapping[str, Any]) -> None:
     """The warnings and the notes of a result."""
-    for text in found.get("warnings", ()):
-        warning(text)
+    warnings(found.get("warnings", ()))
     for text in found.get("notes", ()):
         note(text)
 

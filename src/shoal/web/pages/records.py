@@ -7,7 +7,9 @@ from nicegui import ui
 
 from shoal.errors import InputError
 from shoal.microdata.columns.orders import orders_in_words, parse_orders
+from shoal.microdata.microaggregation.definitions import DEFINITIONS
 from shoal.operations import OPERATIONS
+from shoal.report.definitions import told
 from shoal.settings import SettingField
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
@@ -15,7 +17,9 @@ from shoal.web.pages.attributes import attributes
 from shoal.web.pages.before_after import before_and_after
 from shoal.web.pages.desk import Desk
 from shoal.web.pages.fields import NumberField, read
+from shoal.web.pages.next_step import use_as_data
 from shoal.web.pages.release import write_back
+from shoal.web.pages.residual import removed_beside, residual_risk
 from shoal.web.pages.settings_form import SettingsForm
 from shoal.web.workbench import Workbench
 
@@ -65,7 +69,9 @@ class RecordsPage:
                 workbench, "Data", self._asked.get("data", data), lambda: self._fields.refresh()
             )
             self._fields()
-            parts.main_button("Protect", icon="play_arrow", on_click=self._submit)
+            with ui.row().classes("items-center gap-3 q-mt-sm"):
+                parts.main_button("Protect", icon="play_arrow", on_click=self._submit)
+                removed_beside(self._removed)
 
     @ui.refreshable_method
     def _fields(self) -> None:
@@ -80,7 +86,8 @@ class RecordsPage:
             suggested={
                 "columns": dataset.measured,
                 "quasi": dataset.knowable,
-                "drop": dataset.with_role("identifier"),
+                "drop": dataset.removed,
+                "unit": dataset.only_with_role("unit"),
             },
             without=("data",),
             own={
@@ -154,6 +161,9 @@ class RecordsPage:
 
         return weights
 
+    def _removed(self) -> list[str]:
+        return self._form.values_of("drop") or [] if self._data.value in self._workbench.datasets else []
+
     def _submit(self) -> None:
         with parts.telling():
             self._desk.submit("microaggregate", self._request())
@@ -188,21 +198,18 @@ class RecordsPage:
 
     def _present(self, job: Job) -> None:
         found = job.summary
-        bound = found["bound_percent"]
         parts.facts(
             [
                 *k_facts(found),
-                ("k asked for", found["k"]),
-                ("information loss", f"{found['loss_percent']:.4g} %"),
-                ("no grouping loses less than", "not known" if bound is None else f"{bound:.4g} %"),
-                ("proved optimal", "yes" if found["optimal"] else "no"),
-                ("records released", found["records"]),
+                *told(DEFINITIONS, found, ("k", "loss_percent", "bound_percent", "optimal", "records")),
                 ("groups", f"{found['clusters']:,} of {found['min_cluster']}–{found['max_cluster']}"),
                 ("stopped by", found["stopped_by"]),
             ]
         )
         parts.remarks(found)
+        residual_risk(found, DEFINITIONS)
         before_and_after(found)
+        use_as_data(self._workbench, job)
         write_back(self._workbench, job)
 
 
@@ -211,14 +218,14 @@ def k_facts(found: dict[str, Any]) -> list[tuple[str, int, str]]:
 
     Good is only what was asked for, and nobody alone.
 
-    >>> k_facts({"k": 5, "k_release": 1, "k_protected": 5, "quasi": ["income", "age", "zip"], "quasi_guessed": True})
-    [('K of the release over income, age, zip, all that could be known', 1, 'bad'), ('K over the protected columns', 5, 'good')]
+    >>> k_facts({"k": 5, "k_release": 1, "k_protected": 5, "quasi": ["age", "zip"], "quasi_guessed": True})
+    [('K of the release over age, zip, all that could be known', 1, 'bad'), ('K over the protected columns alone', 5, 'good')]
     """
     over = ", ".join(found["quasi"]) + (", all that could be known" if found.get("quasi_guessed") else "")
     facts = [(f"K of the release over {over}", found["k_release"], _tone(found["k_release"], found["k"]))]
     alone = found.get("k_protected", found["k_release"])
     if alone != found["k_release"]:
-        facts.append(("K over the protected columns", alone, _tone(alone, found["k"])))
+        facts.append((DEFINITIONS["k_protected"].name, alone, _tone(alone, found["k"])))
     return facts
 
 

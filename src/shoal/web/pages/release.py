@@ -14,6 +14,8 @@ from shoal.web.workbench import Workbench
 
 def write_back(workbench: Workbench, job: Job, table: str = "", release: str = "release.parquet") -> None:
     """A line with the table's name; without a connection it says where to connect."""
+    if job.held_back or job.state is not State.DONE:
+        return
     suggested = table or f"{job.request.get('data', 'release')}_release"
     write_line(workbench, {"run": job.run, "release": release}, suggested)
 
@@ -44,7 +46,7 @@ def write_line(workbench: Workbench, what: dict[str, Any], suggested: str) -> No
 
 def update_back(workbench: Workbench, job: Job, people: list[str]) -> None:
     """The line that sets REC_RAND and REC_INTELLIGENT in the tables the people came from."""
-    if workbench.connections.current is None:
+    if workbench.connections.current is None or job.held_back or job.state is not State.DONE:
         return
     known = [
         (workbench.datasets[name].table if name in workbench.datasets else None) or name for name in people

@@ -5,7 +5,8 @@ import time
 from nicegui import ui
 
 from shoal.web.activities import ACTIVITIES
-from shoal.web.pages import layout, parts
+from shoal.web.jobs.job import Job
+from shoal.web.pages import layout, parts, removal
 from shoal.web.pages.attributes import attributes
 from shoal.web.pages.runs import standing
 from shoal.web.workbench import Workbench
@@ -53,13 +54,26 @@ def register(workbench: Workbench) -> None:
                             save = ui.button(icon="download").props("no-caps flat round")
                             attributes(save, href=f"{report}?download=1", aria_label="Download the report")
                         if job.state.over:
-                            ui.button(icon="delete_outline", on_click=lambda run=job.run: remove(run)).props(
+                            ui.button(icon="delete_outline", on_click=lambda job=job: ask(job)).props(
                                 'flat round color=grey-7 aria-label="Remove this run"'
                             ).tooltip("Remove this run with its files")
 
-        def remove(run: str) -> None:
+        def ask(job: Job) -> None:
+            removal.ask(
+                f"Remove the run '{job.title}'?",
+                "Its report and files are deleted when the workbench ends, and can be brought back until then.",
+                lambda: remove(job),
+            )
+
+        def remove(job: Job) -> None:
             with parts.telling():
-                workbench.board.remove(run)
+                workbench.board.set_aside(job.run)
+                removal.offer_undo(f"'{job.title}' was removed", lambda: restore(job))
+            listed.refresh()
+
+        def restore(job: Job) -> None:
+            with parts.telling():
+                workbench.board.restore(job.run)
             listed.refresh()
 
         listed()
@@ -78,13 +92,19 @@ def page_of(kind: str) -> str:
     """The page that shows runs of a kind."""
     pages = {
         "anonymity": "/risk",
+        "risk": "/risk",
         "recode": "/recode",
         "microaggregate": "/records",
+        "perturb": "/perturb",
         "group": "/grouping",
+        "study": "/studies",
         "compare": "/compare",
         "suppress": "/tables",
         "audit": "/tables",
         "tabulate": "/tables",
+        "round": "/change",
+        "adjust": "/change",
+        "perturb-table": "/change",
         "assign": "/appointments",
     }
     return pages.get(kind, "/reports")

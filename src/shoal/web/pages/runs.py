@@ -6,10 +6,14 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.report.page import shown
+from shoal.operations import OPERATIONS
+from shoal.report.blocks import shown
+from shoal.report.definitions import defined
 from shoal.web.activities import ACTIVITIES
 from shoal.web.jobs.job import Job, State
-from shoal.web.pages import parts
+from shoal.web.jobs.shortfall import shortfall
+from shoal.web.jobs.stages import in_words as stages_in_words
+from shoal.web.pages import parts, removal
 from shoal.web.pages.attributes import attributes, look_at
 from shoal.web.workbench import Workbench
 
@@ -27,6 +31,10 @@ def standing(job: Job) -> tuple[str, str]:
     """Where a run stands and its colour; an audit that found a table unsafe is done, but nothing to be green about."""
     if job.state is State.DONE and job.summary.get("safe") is False:
         return "not safe", COLOURS[State.FAILED]
+    if job.state is State.FAILED and job.summary:
+        return "not passed", COLOURS[State.FAILED]
+    if job.held_back:
+        return "below k", COLOURS[State.FAILED]
     words = "stopping" if job.stopping and not job.state.over else str(job.state)
     return words, COLOURS[job.state]
 
@@ -56,9 +64,13 @@ class RunPanel:
             look_at(self._card)
             with ui.row().classes("items-center justify-between full-width no-wrap"):
                 parts.title(job.title)
-                self._state = ui.badge().props('data-test="state"')
+                with ui.row().classes("gap-1 no-wrap"):
+                    self._danger = ui.badge("K below k", color="negative").props('data-test="danger"')
+                    self._state = ui.badge().props('data-test="state"')
             self._bar = ui.linear_progress(value=0, show_value=False, size="7px").props("rounded")
+            attributes(self._bar, aria_label="Progress of the run")
             self._phase = parts.quiet().props('data-test="progress"')
+            self._stages = parts.quiet().props('data-test="stages"')
             with ui.row().classes("gap-2") as self._switches:
                 search = ACTIVITIES[job.kind].search
                 if search:
@@ -101,8 +113,10 @@ class RunPanel:
     def _paint(self) -> None:
         job = self._job
         words, colour = standing(job)
-        self._state.set_text(words)
+        # A badge of its own says what a release lacks.
+        self._state.set_text(str(job.state) if job.held_back else words)
         attributes(self._state, color=colour)
+        self._danger.set_visibility(bool(job.held_back))
         share = job.progress.get("share")
         self._bar.set_value(share or 0)
         unknown = share is None and job.state is State.RUNNING
@@ -110,6 +124,8 @@ class RunPanel:
         words = _in_words(job, self._measure)
         self._phase.set_text(words)
         self._phase.set_visibility(bool(words))
+        self._stages.set_text(stages_in_words(job.stages))
+        self._stages.set_visibility(bool(job.stages))
         if ACTIVITIES[job.kind].search:
             self._pause.set_text("Resume" if job.state is State.PAUSED else "Pause")
             self._pause.props("icon=play_arrow" if job.state is State.PAUSED else "icon=pause")
@@ -138,17 +154,54 @@ class RunPanel:
         self._paint()
         self._bar.set_visibility(False)
         self._switches.set_visibility(False)
+        self._outcome.clear()
         with self._outcome:
-            if job.state is State.DONE:
+            if job.state is State.FAILED:
+                parts.error(job.message)
+            elif job.state is not State.DONE:
+                parts.note(job.message)
+            # What only measures tells its figures also where something that was required does not hold.
+            if job.state is State.DONE or (job.state is State.FAILED and job.summary):
+                self._hold_back()
                 try:
                     self._show(job)
                 except KeyError:
                     parts.error("This run was made by another version of Shoal; its files are below.")
-                files(job)
-            elif job.state is State.FAILED:
-                parts.error(job.message)
-            else:
-                parts.note(job.message)
+                meanings(job)
+                if not job.held_back:
+                    files(job)
+
+    def _hold_back(self) -> None:
+        """A release that is less than was asked for: its files are not there before somebody says that they know."""
+        job = self._job
+        if job.confirmed is not None:
+            when = time.strftime("%d %b %Y, %H:%M", time.localtime(job.confirmed))
+            parts.warning(f"{shortfall(job)}. Somebody confirmed on {when} that they know.")
+        if not job.held_back:
+            return
+        with ui.column().classes("shoal-danger full-width gap-2").props('role="alert"'):
+            parts.strong(f"{job.held_back}.")
+            ui.label(
+                "People can be singled out in it. Protect more columns, remove some, or ask for less; the report says who is at "
+                "risk. Its files can be downloaded and written only after you confirm that you know."
+            )
+            with ui.row().classes("gap-2"):
+                report_button(job)
+                parts.button("I know, offer the files", icon="lock_open", on_click=self._ask)
+
+    def _ask(self) -> None:
+        job = self._job
+        removal.ask(
+            "Give out a release that is less safe than asked for?",
+            f"{job.held_back}. That you confirmed it is kept with the run.",
+            self._confirm,
+            yes="Yes, I know",
+        )
+
+    def _confirm(self) -> None:
+        with parts.telling():
+            self._workbench.board.confirm(self._job.run)
+        self._finish()
 
 
 def curve(points: list[dict[str, Any]], measure: str, bound: float | None = None) -> dict[str, Any]:
@@ -170,6 +223,18 @@ def curve(points: list[dict[str, Any]], measure: str, bound: float | None = None
     }
 
 
+def meanings(job: Job) -> None:
+    """What the figures of a run mean, in the words of its report."""
+    rows = (
+        defined(getattr(OPERATIONS[job.kind].told, "DEFINITIONS", {}), job.summary)
+        if job.kind in OPERATIONS
+        else []
+    )
+    if rows:
+        with parts.folded("What the figures mean"):
+            parts.table(["figure", "definition"], [(name, meaning) for name, _, meaning in rows])
+
+
 # A table can be changed by hand on its page; its files do not follow.
 _PATTERNS = {
     "suppress": "These files hold the pattern searched for, without changes by hand; to get files of those, audit and "
@@ -179,20 +244,33 @@ _PATTERNS = {
 
 
 def files(job: Job) -> None:
-    """Links to what a run made: the report first."""
+    """Links to what a run made: the report first; what is internal stands apart."""
     order = sorted(job.files, key=lambda item: item["name"] != "report.html")
     if job.kind in _PATTERNS:
         parts.note(_PATTERNS[job.kind])
+    inside = [item for item in order if "internal" in item["title"]]
+    _links(job, [item for item in order if item not in inside])
+    if inside:
+        parts.quiet("Internal, not for publication:")
+        _links(job, inside)
+
+
+def _links(job: Job, items: list[dict[str, str]]) -> None:
     with ui.row().classes("gap-2 items-center"):
-        for item in order:
-            address = f"/runs/{job.run}/{item['name']}"
+        for item in items:
             if item["name"] == "report.html":
-                button = ui.button("Open report", icon="description")
-                button.props("no-caps unelevated target=_blank")
-            else:
-                button = ui.button(item["title"], icon="download")
-                attributes(button.props("no-caps outline"), data_file=item["name"])
-            attributes(button, href=address)
+                report_button(job)
+                continue
+            button = ui.button(item["title"], icon="download")
+            attributes(button.props("no-caps outline"), data_file=item["name"])
+            attributes(button, href=f"/runs/{job.run}/{item['name']}")
+
+
+def report_button(job: Job) -> None:
+    """The report of a run, which may always be read."""
+    if "report.html" in job.file_names:
+        button = ui.button("Open report", icon="description").props("no-caps unelevated target=_blank")
+        attributes(button, href=f"/runs/{job.run}/report.html")
 
 
 def run_list(
@@ -212,6 +290,7 @@ def run_list(
             attributes(row.props("tabindex=0 role=button"), data_run=job.run)
             row.on("click", lambda run=job.run: choose(run))
             row.on("keydown.enter", lambda run=job.run: choose(run))
+            row.on("keydown.space.prevent", lambda run=job.run: choose(run))
             with row:
                 words, colour = standing(job)
                 attributes(ui.badge(words), color=colour).style("flex: none")
@@ -247,8 +326,9 @@ def _in_words(job: Job, measure: str) -> str:
         done = f"{progress['work']:,}" + (f" of {total:,}" if total else "")
         words.append(f"{done} {'iteration' if done == '1' else 'iterations'}")
     name, _, unit = measure.partition(", ")
+    # A result has figures of its own; the last glimpse of its search need not be those.
     for what, key in ((name, "value"), ("bound", "bound")):
-        if progress.get(key) is not None:
+        if progress.get(key) is not None and job.state is not State.DONE:
             words.append(f"{what} {shown(progress[key])}{f' {unit}' if unit else ''}")
     if progress.get("seconds") is not None:
         words.append(f"{progress['seconds']:.1f} s")

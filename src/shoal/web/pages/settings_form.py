@@ -1,6 +1,7 @@
 """A form made from the settings of an operation: its sections, labels, limits and choices are those declared there."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from nicegui import ui
@@ -25,8 +26,8 @@ class SettingsForm:
 
     ``columns`` are those to choose among, ``asked`` what stood in the form before, ``suggested`` what the data suggest.
     ``without`` names settings that the page asks for elsewhere, ``own`` those it draws itself. Where the page itself
-    asks for what matters, settings without a section are ``folded`` away under a heading, too. ``data_field`` is how a page
-    asks for further data.
+    asks for what matters, settings without a section are ``folded`` away under a heading, too; sections that nobody should have
+    to look for are ``opened``. ``data_field`` is how a page asks for further data.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class SettingsForm:
         without: Sequence[str] = (),
         own: Mapping[str, Own] | None = None,
         folded: str = "",
+        opened: Sequence[str] = (),
         data_field: Own | None = None,
     ) -> None:
         self._columns = list(columns)
@@ -55,7 +57,7 @@ class SettingsForm:
             if section in _OPEN:
                 self._draw_all(items, own or {})
                 continue
-            with parts.folded(section, unfolded=self._was_asked(items)):
+            with parts.folded(section, unfolded=section in opened or self._was_asked(items)):
                 with ui.column().classes("full-width gap-3 shoal-hinted"):
                     self._draw_all(items, own or {})
 
@@ -64,9 +66,23 @@ class SettingsForm:
         """What stands in the form; an ``InputError`` names the field that is wrong."""
         return {name: value() for name, value in self._values.items()}
 
+    @property
+    def written(self) -> dict[str, Any]:
+        """What stands in the form as far as it can be read, for another form that takes its place."""
+        found = {}
+        for name, value in self._values.items():
+            with suppress(InputError):
+                found[name] = value()
+        return found
+
+    def values_of(self, name: str) -> Any:
+        """What stands in one field."""
+        return self._values[name]()
+
     def _was_asked(self, items: Sequence[SettingField]) -> bool:
-        """Whether somebody has set one of these, who wants to see it again."""
-        return any(self._asked.get(item.name) not in (None, item.default, [], {}) for item in items)
+        """Whether somebody has set one of these, who wants to see it again, or has said of a column that it is this."""
+        said = any(item.name == "unit" and self._suggested.get("unit") for item in items)
+        return said or any(self._asked.get(item.name) not in (None, item.default, [], {}) for item in items)
 
     def _draw_all(self, items: Sequence[SettingField], own: Mapping[str, Own]) -> None:
         for item in items:
@@ -78,7 +94,8 @@ class SettingsForm:
 
     def _draw(self, item: SettingField, value: Any) -> Callable[[], Any]:
         if item.name == "method" and self._registry is not None:
-            self.methods = MethodPicker(self._registry, value, self._asked.get("options"))
+            options = self._asked.get("options")
+            self.methods = MethodPicker(self._registry, value, options, columns=self._columns)
             return lambda: self.methods.method
         if item.kind == "options":
             return lambda: self.methods.options
@@ -91,7 +108,7 @@ class SettingsForm:
         if item.kind in ("whole", "number"):
             return self._number(item, value)
         if item.kind == "columns":
-            picker = parts.column_picker(self._columns, item.label, value or (), hint=item.sentence)
+            picker = parts.column_picker(self._columns, item.label, value or (), hint=hint_of(item))
             attributes(picker, data_setting=item.name)
             return lambda: picker.value or (None if item.may_be_empty else [])
         if item.kind == "column":
@@ -110,9 +127,10 @@ class SettingsForm:
             least=item.least,
             most=item.most,
             above=item.above,
+            below=item.below,
             empty=(item.otherwise or "none") if item.may_be_empty else "",
         )
-        attributes(box, hint=item.sentence, data_setting=item.name)
+        attributes(box, hint=hint_of(item), data_setting=item.name)
         return lambda: box.whole if item.kind == "whole" else box.number
 
     def _column(self, item: SettingField, value: Any) -> Callable[[], Any]:
@@ -127,12 +145,14 @@ class SettingsForm:
         written = "" if value is None else value if spelling is None else spelling.write(value)
         box = ui.input(item.label, value=written)
         box.props("outlined dense stack-label").classes("full-width")
-        attributes(box, placeholder=item.metavar or "", hint=item.sentence, data_setting=item.name)
+        attributes(box, placeholder=item.metavar or "", hint=hint_of(item), data_setting=item.name)
 
         def read() -> Any:
             text = (box.value or "").strip()
             if not text:
-                return None if item.may_be_empty else item.default
+                if item.may_be_empty or not item.default:
+                    return None if item.may_be_empty else item.default
+                raise InputError(f"{item.label}: something is needed here")
             try:
                 return text if spelling is None else spelling.read(text)
             except ValueError as problem:
@@ -141,6 +161,15 @@ class SettingsForm:
         return read
 
 
+def hint_of(item: SettingField) -> str:
+    """What a setting does, said to somebody who does not look at exit codes.
+
+    >>> hint_of(SettingField("require_k", "whole", None, "Exit with 3 if K is below this."))
+    'The run fails if K is below this.'
+    """
+    return item.sentence.replace("Exit with 3 if", "The run fails if")
+
+
 def _wide(select: ui.select, item: SettingField) -> ui.select:
     select.props("outlined dense options-dense").classes("full-width")
-    return attributes(select, hint=item.sentence, data_setting=item.name)
+    return attributes(select, hint=hint_of(item), data_setting=item.name)

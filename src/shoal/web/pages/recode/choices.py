@@ -6,7 +6,7 @@ from typing import Any
 
 from nicegui import events, ui
 
-from shoal.report.page import shown
+from shoal.report.blocks import shown
 from shoal.web.pages import parts
 from shoal.web.pages.attributes import attributes
 

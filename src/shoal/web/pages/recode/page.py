@@ -1,22 +1,26 @@
 """Recode: keys, their hierarchies and what must hold on one side, the release and what else could be had on the other."""
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nicegui import ui
 
 from shoal.errors import InputError
+from shoal.microdata.recoding.definitions import DEFINITIONS
 from shoal.operations import OPERATIONS
+from shoal.report.definitions import told
 from shoal.settings import SettingField
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
 from shoal.web.pages.attributes import attributes
-from shoal.web.pages.data_field import DataField, DataFields
+from shoal.web.pages.data_field import DataFields
 from shoal.web.pages.desk import Desk
+from shoal.web.pages.model_field import model_field
+from shoal.web.pages.next_step import use_as_data
 from shoal.web.pages.recode.choices import Choice, choices, request_of
 from shoal.web.pages.recode.hierarchies import KeyHierarchies
 from shoal.web.pages.release import write_back
+from shoal.web.pages.residual import removed_beside, residual_risk
 from shoal.web.pages.settings_form import SettingsForm
 from shoal.web.workbench import Workbench
 
@@ -65,7 +69,9 @@ class RecodePage:
             )
             with ui.column().classes("full-width gap-3 shoal-hinted"):
                 self._fields()
-            parts.main_button("Recode", icon="play_arrow", on_click=self._submit)
+            with ui.row().classes("items-center gap-3 q-mt-sm"):
+                parts.main_button("Recode", icon="play_arrow", on_click=self._submit)
+                removed_beside(self._removed)
 
     @ui.refreshable_method
     def _fields(self) -> None:
@@ -77,6 +83,7 @@ class RecodePage:
             "quasi": dataset.quasi,
             "confidential": dataset.with_role("confidential"),
             "drop": dataset.with_role("identifier"),
+            "unit": dataset.only_with_role("unit"),
         }
         asked = self._asked if self._asked.get("data") == dataset.name else {}
         self._orders: Callable[[], Any] = lambda: asked.get("ordinal") or {}
@@ -90,9 +97,9 @@ class RecodePage:
                 "quasi": self._keys,
                 "hierarchies": self._hierarchies,
                 "ordinal": self._ordinal,
-                "models": self._models,
+                "models": model_field,
             },
-            data_field=self._further,
+            data_field=self._files.asked,
         )
 
     def _keys(self, item: SettingField, value: Any) -> Callable[[], Any]:
@@ -130,16 +137,8 @@ class RecodePage:
         box.on("blur", self._trees.look)
         return read
 
-    def _models(self, item: SettingField, value: Any) -> Callable[[], Any]:
-        """Models in a line, apart by spaces or commas outside of their brackets."""
-        box = ui.input(item.label, value=" ".join(value or ()))
-        box.props('outlined dense stack-label placeholder="distinct(3) closeness(0.2)"').classes("full-width")
-        attributes(box, hint=item.sentence.replace("; may be repeated", ""), data_setting=item.name)
-        return lambda: split_models(box.value or "")
-
-    def _further(self, item: SettingField, value: Any) -> Callable[[], Any]:
-        field = DataField(self._files, item.label, value, hint=item.sentence)
-        return lambda: field.value
+    def _removed(self) -> list[str]:
+        return self._form.values_of("drop") or [] if self._data.value in self._workbench.datasets else []
 
     def _submit(self) -> None:
         with parts.telling():
@@ -166,9 +165,9 @@ class RecodePage:
 
     def _present(self, job: Job) -> None:
         found = job.summary
-        for text in found["warnings"]:
-            parts.warning(text)
+        parts.warnings(found["warnings"])
         parts.facts(_facts(found))
+        residual_risk(found, DEFINITIONS)
         parts.strong("Keys")
         parts.table(
             ["key", "level", "of", "labels", "blanked", "largest change of a share", "rule"],
@@ -196,20 +195,26 @@ class RecodePage:
                 ["measure", "loss"],
                 [(_LOSSES.get(name, name), value) for name, value in found["losses"].items()],
             )
-        for text in found["notes"]:
+        for text in together(found["notes"], found["quasi"]):
             parts.note(text)
         if found["dropped"]:
             parts.note(f"Removed: {', '.join(found['dropped'])}.")
+        use_as_data(self._workbench, job)
         write_back(self._workbench, job)
 
 
-def split_models(text: str) -> list[str]:
-    """The models of a line.
+def together(notes: Sequence[str], keys: Sequence[str]) -> list[str]:
+    """Notes that say the same of several keys, once for all of them.
 
-    >>> split_models("distinct(3), recursive(3, 3)  k-map(10)")
-    ['distinct(3)', 'recursive(3, 3)', 'k-map(10)']
+    >>> together(["sex: kept, or *", "age: in bands", "town: kept, or *", "done"], ["sex", "age", "town"])
+    ['sex, town: kept, or *', 'age: in bands', 'done']
     """
-    return [part for part in re.split(r"[\s,;]+(?![^()]*\))", text.strip()) if part]
+    found: dict[str, list[str]] = {}
+    for text in notes:
+        key, colon, said = text.partition(": ")
+        of_a_key = bool(colon) and key in keys
+        found.setdefault(said if of_a_key else text, []).extend([key] if of_a_key else [])
+    return [f"{', '.join(names)}: {said}" if names else said for said, names in found.items()]
 
 
 def _by_column(ordinal: Any) -> dict[str, Any]:
@@ -219,21 +224,15 @@ def _by_column(ordinal: Any) -> dict[str, Any]:
 
 
 def _facts(found: dict[str, Any]) -> list[tuple[Any, ...]]:
-    bound = found["bound"]
     return [
         (
             f"K of the release over {', '.join(found['quasi'])}",
             found["k_release"],
             "good" if found["k_release"] >= max(2, found["k"]) else "bad",
         ),
-        ("k asked for", found["k"]),
-        ("loss", f"{found['loss']:.6g}"),
-        ("no recoding of this kind loses less than", "not known" if bound is None else f"{bound:.6g}"),
-        ("proved optimal", "yes" if found["optimal"] else "no"),
-        ("records released", found["records"]),
+        *told(DEFINITIONS, found, ("k", "loss", "bound", "optimal", "records")),
         (f"people left out, of {found['people']:,}", found["suppressed_people"]),
-        ("values blanked", found["suppressed_cells"]),
-        ("average risk", f"{100 * found['average_risk']:.3g} %"),
+        *told(DEFINITIONS, found, ("suppressed_cells",)),
         *[
             (
                 " of ".join(filter(None, (one["model"], one["column"]))) + ": the worst class",

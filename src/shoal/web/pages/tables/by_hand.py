@@ -8,10 +8,12 @@ from nicegui import run as background
 from nicegui import ui
 
 from shoal.errors import ShoalError, spelled
+from shoal.search.observer import Progress
 from shoal.web.activities import ACTIVITIES
 from shoal.web.jobs.auditor import Auditor
 from shoal.web.jobs.job import Job
 from shoal.web.pages import parts
+from shoal.web.pages.attributes import attributes
 from shoal.web.pages.desk import Desk
 from shoal.web.pages.tables.drawn import Drawn
 from shoal.web.pages.tables.slicer import Slicer
@@ -39,10 +41,12 @@ class ByHand:
         ui.timer(0.3, lambda: background.io_bound(self._auditor.prepare), once=True)
         self._asked = 0
         self._busy = False
+        self._far: Progress | None = None
         self._slicer = Slicer(drawn, self._press)
         parts.quiet(
             "Press a cell that is not sensitive to hide or show it; arrows move from cell to cell, Enter presses."
         )
+        self._about = parts.quiet().props('role="status" data-test="about"')
         self._verdict = ui.column().classes("gap-2 full-width").props('data-test="verdict"')
         self._listing = ui.column().classes("full-width")
         if "safe" in job.summary:
@@ -58,6 +62,7 @@ class ByHand:
         self._auditor.close()
 
     async def _press(self, cell: int) -> None:
+        self._about.set_text(self._slicer.cells.about(cell))
         kind = self._drawn.kinds[cell]
         if kind in ("p", "z"):
             words = "a sensitive cell stays hidden" if kind == "p" else "this cell is always published"
@@ -78,7 +83,7 @@ class ByHand:
             while True:
                 await asyncio.sleep(_PAUSE)
                 mine = self._asked
-                said = await background.io_bound(self._auditor.ask, self._drawn.hidden)
+                said = await background.io_bound(self._auditor.ask, self._drawn.hidden, self._observe)
                 if mine == self._asked:
                     break
             if said:
@@ -90,11 +95,27 @@ class ByHand:
         finally:
             self._busy = False
 
+    def _observe(self, progress: Progress) -> None:
+        # Called from the thread of the audit: what it says is drawn by the page when it looks next.
+        self._far = progress
+
     def _wait(self) -> None:
+        self._far = None
         self._verdict.clear()
-        with self._verdict, ui.row().classes("items-center gap-3"):
-            ui.spinner(size="24px")
-            parts.strong("Auditing …")
+        with self._verdict:
+            with ui.row().classes("items-center gap-3"):
+                ui.spinner(size="24px")
+                words = parts.strong("Auditing …").props('data-test="auditing"')
+            bar = ui.linear_progress(value=0, show_value=False, size="7px").props("rounded")
+            attributes(bar, aria_label="Progress of the audit")
+
+        def look() -> None:
+            if self._far is not None and not words.is_deleted:
+                words.set_text(f"Auditing … {self._far.work:,} of {self._far.total:,} intervals")
+                bar.set_value(self._far.share or 0)
+
+        with self._verdict:
+            ui.timer(0.2, look)
 
     def _tell(self, said: dict[str, Any]) -> None:
         self._slicer.cells.judge(said.get("bounds", {}), said.get("failing_cells", ()))

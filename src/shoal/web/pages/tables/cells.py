@@ -6,8 +6,8 @@ from typing import Any
 
 from nicegui import events
 
+from shoal.report.blocks import shown
 from shoal.report.markup import Markup, element, joined
-from shoal.report.page import shown
 from shoal.web.pages.attributes import focus_cell, html, shows
 from shoal.web.pages.tables.drawn import CLASSES, Drawn, View
 
@@ -142,11 +142,16 @@ class Cells:
             title=self._hover(cell, away),
         )
 
+    def about(self, cell: int) -> str:
+        """A cell in words: where it is, who contributes, what makes it sensitive, and what an attacker knows."""
+        where = " × ".join(self._drawn.key(cell))
+        return f"{where}: {_WORDS[self._drawn.kinds[cell]]}. {self._hover(cell, self._drawn.kinds[cell] in ('p', 'c'))}"
+
     def _hover(self, cell: int, away: bool) -> str:
-        if not away or str(cell) not in self._bounds:
-            return ""
-        low, high = self._bounds[str(cell)]
-        return f"An attacker knows: {interval(low, high)}"
+        told = self._drawn.contributions(cell)
+        if away and str(cell) in self._bounds:
+            told.append(f"An attacker knows: {interval(*self._bounds[str(cell)])}.")
+        return " ".join(told)
 
 
 def interval(low: float | None, high: float | None) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from shoal.numbers import counted
+
 # So many cells are shown at once; the others are a press away.
 PAGE = 2400
 CLASSES = {"p": "primary", "c": "complementary", "": "", "z": "always"}
@@ -39,6 +41,9 @@ class Drawn:
     cells: list[int] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     relations: list[list[int]] = field(default_factory=list)
+    contributors: list[int] = field(default_factory=list)
+    shares: list[list[float | None]] = field(default_factory=list)
+    fired: dict[str, list[int]] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: Path) -> "Drawn":
@@ -59,6 +64,22 @@ class Drawn:
     def sensitive(self) -> list[int]:
         """The sensitive cells."""
         return [cell for cell, kind in enumerate(self.kinds) if kind == "p"]
+
+    def contributions(self, cell: int) -> list[str]:
+        """Who contributes to a cell, what the largest have of it, and which rules call it sensitive; where that is known."""
+        told = []
+        if self.contributors:
+            told.append(f"{counted(self.contributors[cell], 'contributor')}.")
+        if self.shares and self.shares[cell][0] is not None:
+            largest, second = self.shares[cell]
+            both = "" if second is None else f", the second {second:.3g} %"
+            told.append(f"The largest has {largest:.3g} %{both}.")
+        rules = [rule for rule, cells in self._fired.items() if cell in cells]
+        return [*told, f"Sensitive by {' and '.join(rules)}."] if rules else told
+
+    @cached_property
+    def _fired(self) -> dict[str, set[int]]:
+        return {rule: set(cells) for rule, cells in self.fired.items()}
 
     def key(self, cell: int) -> list[str]:
         """The coordinates of a cell."""

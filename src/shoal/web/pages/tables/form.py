@@ -19,28 +19,46 @@ from shoal.web.workbench import Workbench
 
 SOURCES = {
     "records": "Records to tabulate",
+    "aggregated": "A ready-made table, totals among its rows",
     "matrix": "A table (matrix)",
     "cells": "A list of cells",
     "jj": "A jj file",
 }
+# What is said of tables whose dimensions are columns of the data.
+_LAID_OUT = ("rows", "columns", "decimals", "dataflow")
 # Settings that not every kind of table has.
 _HAVE = {
     "records": (
         "dimensions",
         "linked",
         "value",
+        "further_values",
+        "shadow",
+        "common",
         "contributor",
         "holding",
         "weight",
         "weights_public",
         "zeros",
     )
-    + ("rules", "hierarchy", "apriori", "insiders", "low", "high", "sliding"),
-    "matrix": ("sensitive", "sensitive_data", "protection", "zeros", "rounding", "counts")
+    + ("rules", "hierarchy", "apriori", "insiders", "low", "high", "sliding", "missing", "protection")
+    + _LAID_OUT,
+    "aggregated": (
+        "dimensions",
+        "value",
+        "contributors_column",
+        "largest_columns",
+        "status_column",
+        "level_columns",
+    )
+    + ("total", "zeros", "rules", "hierarchy", "apriori", "insiders", "rounding", "tolerance")
+    + ("low", "high", "sliding", "protection")
+    + _LAID_OUT,
+    "matrix": ("sensitive", "sensitive_data", "protection", "zeros", "rounding", "tolerance", "counts")
     + ("low", "high", "sliding"),
-    "cells": ("rules", "hierarchy", "apriori", "insiders", "contributions", "rounding", "counts")
-    + ("low", "high", "sliding"),
-    "jj": ("rounding", "counts"),
+    "cells": ("rules", "hierarchy", "apriori", "insiders", "contributions", "rounding", "tolerance", "counts")
+    + ("low", "high", "sliding", "protection"),
+    "jj": ("rounding", "tolerance", "counts"),
 }
 _ALL_HAVE = ("cost", "previous", "symbol")
 _COSTS = {
@@ -63,15 +81,22 @@ class TableForm:
         data: str,
         mark: Callable[[Marking, str], None],
         on_source: Callable[[], Any],
+        *,
+        operation: str = "suppress",
+        sources: tuple[str, ...] = tuple(SOURCES),
     ) -> None:
         self._workbench = workbench
+        self._operation = operation
+        self._further_tables: LinkedTables | None = None
         self._asked = asked
         self._mark_cells = mark
         self._on_source = on_source
         self.data_fields = DataFields(workbench)
         chosen, guess = asked.get("data", data), lambda: self._guess_source()
         self._data = DataField(self.data_fields, "Data", chosen, needed=True, on_change=guess)
-        self._source = parts.choice(SOURCES, label="It is", value=asked.get("source") or self._guess())
+        self._offered = sources
+        kind = asked.get("source") or self._guess()
+        self._source = parts.choice({name: SOURCES[name] for name in sources}, label="It is", value=kind)
         self._source.on_value_change(lambda: self._again())
         self._fields()
 
@@ -85,10 +110,17 @@ class TableForm:
         """The name of its data."""
         return self._data.value or ""
 
+    @property
+    def asks(self) -> set[str]:
+        """The settings that this form asks for."""
+        return {*_HAVE[self.source], *_ALL_HAVE}
+
     def request(self, kind: str) -> dict[str, Any]:
         """What is asked of an operation, without the search."""
         known = {item.name for item in OPERATIONS[kind].fields("workbench")}
-        found = {"data": self.data, "source": self.source, **self._form.values}
+        # Records are what is guessed where nothing else is: totals among them are recognised or refused.
+        source = None if self.source == "records" else self.source
+        found = {"data": self.data, "source": source, **self._form.values}
         if "symbol" in known and not found["symbol"]:
             raise InputError(
                 "a symbol for hidden cells is needed: an empty cell would pass for one that is not there"
@@ -98,7 +130,12 @@ class TableForm:
     # --- what it is -----------------------------------------------------------------------------------------------
 
     def _guess(self) -> str:
-        """What the data look like: a jj file, a list of cells, a small matrix, or else records."""
+        """What the data look like, of what may be offered."""
+        found = self._looks_like()
+        return found if found in self._offered else self._offered[0]
+
+    def _looks_like(self) -> str:
+        """A jj file, a list of cells, a small matrix, or else records."""
         datasets = self._workbench.datasets
         name = self.data
         if name not in datasets:
@@ -132,8 +169,8 @@ class TableForm:
             for note in dataset.notes:
                 parts.note(note[:1].upper() + note[1:] + ".")
             parts.quiet("Sensitive cells, levels, costs and bounds are those of the file.")
-        operation = OPERATIONS["suppress"]
-        shown = {*_HAVE[self.source], *_ALL_HAVE}
+        operation = OPERATIONS[self._operation]
+        shown = self.asks
         self._form = SettingsForm(
             operation,
             dataset.columns,
@@ -143,6 +180,7 @@ class TableForm:
             own={
                 "dimensions": self._dimensions,
                 "value": self._numeric,
+                "contributors_column": self._numeric,
                 "weight": self._numeric,
                 "rules": self._rules,
                 "linked": self._linked,
@@ -190,8 +228,9 @@ class TableForm:
 
     def _linked(self, item: SettingField, value: Any) -> Callable[[], Any]:
         columns = self._workbench.datasets[self.data].columns
-        self._further_tables = LinkedTables(columns, value or [], lambda: self._trees_of_dimensions.refresh())
-        return lambda: self._further_tables.tables
+        tables = LinkedTables(columns, value or [], lambda: self._trees_of_dimensions.refresh())
+        self._further_tables = tables
+        return lambda: tables.tables
 
     def _hierarchies(self, item: SettingField, value: Any) -> Callable[[], Any]:
         self._trees: dict[str, DataField] = {}
@@ -216,7 +255,8 @@ class TableForm:
         if self.source == "cells":
             columns = self._workbench.datasets[self.data].columns
             return list(columns[: columns.index("value")]) if "value" in columns else []
-        tables = [self._chosen.value, *self._further_tables.tables]
+        further = [] if self._further_tables is None else self._further_tables.tables
+        tables = [self._chosen.value, *further]
         return list(dict.fromkeys(name for dimensions in tables for name in dimensions))
 
     def _sensitive(self, item: SettingField, value: Any) -> Callable[[], Any]:
@@ -232,7 +272,7 @@ class TableForm:
 
     def _percent(self, item: SettingField, value: Any) -> Callable[[], Any]:
         """A share of a cell's value, which people think of in percent."""
-        share = 0.10 if value is None else value
+        share = value if value is not None else 0.10 if self.source == "matrix" else 0.0
         most = None if item.most is None else 100 * item.most
         field = NumberField(f"{item.label}, % of a cell's value", 100 * share, least=0, most=most)
         return lambda: (field.number or 0) / 100

@@ -7,6 +7,8 @@ from nicegui import run as background
 from nicegui import ui
 
 from shoal.operations import OPERATIONS
+from shoal.report.definitions import told
+from shoal.tables.definitions import AUDIT, PATTERN, TABULATION
 from shoal.tables.methods import METHODS
 from shoal.web.activities.drawing import FILE
 from shoal.web.jobs.job import Job
@@ -23,6 +25,7 @@ from shoal.web.pages.tables.marking import Marking
 from shoal.web.pages.tables.verdict import badge, intervals
 from shoal.web.workbench import Workbench
 
+_BESIDE = ("beside", "change", "within", "nested", "difference")
 _SEARCH = ("iterations", "time_limit", "seed")
 _STYLE = Path(__file__).with_name("tables.css").read_text(encoding="utf-8")
 
@@ -114,6 +117,15 @@ class TablesPage:
                     hint="the hidden cells, whoever chose them"
                     + ("; without it those that the file marks as hidden (m)" if source == "jj" else ""),
                 )
+                operation = OPERATIONS["audit"]
+                several = self._table.data_fields.several
+                self._beside = SettingsForm(
+                    operation,
+                    (),
+                    self._desk.asked,
+                    without=[name for name in operation.settings.model_fields if name not in _BESIDE],
+                    own={"beside": several, "nested": several},
+                )
                 parts.button("Audit", icon="policy", on_click=self._audit)
 
     def _suppress(self) -> None:
@@ -132,14 +144,20 @@ class TablesPage:
             self._submit("tabulate", self._table.request("tabulate"))
 
     def _audit(self) -> None:
-        if self._pattern.value is None and self._table.source != "jj":
-            ui.notify("choose the pattern to audit, or upload it", type="warning")
-            return
         with parts.telling():
-            self._submit("audit", {**self._table.request("audit"), "pattern": self._pattern.value})
+            beside = self._beside.values
+            asked = {**self._table.request("audit"), **beside, "pattern": self._pattern.value}
+            if self._pattern.value is None and self._table.source != "jj":
+                if not beside["beside"]:
+                    ui.notify("choose the pattern to audit, or upload it", type="warning")
+                    return
+                # Without a pattern the table itself is one that was published.
+                self._desk.submit("audit", {"data": self._table.data, **beside})
+                return
+            self._submit("audit", asked)
 
     def _submit(self, kind: str, request: dict[str, Any]) -> None:
-        if request["source"] == "records" and not request["dimensions"]:
+        if request["source"] in (None, "aggregated") and not request["dimensions"]:
             ui.notify("choose at least one dimension", type="warning")
             return
         self._desk.submit(kind, request)
@@ -229,17 +247,15 @@ def _reached(found: dict[str, Any]) -> None:
 
 def pattern_facts(found: dict[str, Any]) -> list[tuple[Any, ...]]:
     """The figures of a pattern, in the words of its report: a bound that is not there is unknown, never 0."""
-    bound, gap, margin = found["bound"], found["gap_percent"], found["smallest_margin_percent"]
-    return [
-        ("safe", "yes" if found["safe"] else "no", "good" if found["safe"] else "bad"),
-        ("sensitive cells", found["primary"]),
-        ("further cells hidden", found["complementary"]),
-        ("cost", _rounded(found["cost"])),
-        ("no safe pattern costs less than", "unknown" if bound is None else _rounded(bound)),
-        ("gap to the best possible", "unknown" if gap is None else f"{gap:.2f} %"),
-        ("value hidden besides, without totals", f"{found['value_hidden_percent']:.3f} %"),
-        ("smallest margin", "no limit" if margin is None else f"{margin:.3g} %"),
-    ]
+    safe, *others = told(
+        PATTERN,
+        found,
+        (
+            *("safe", "primary", "complementary", "cost", "bound", "gap_percent"),
+            *("value_hidden_percent", "smallest_margin_percent"),
+        ),
+    )
+    return [(*safe, "good" if found["safe"] else "bad"), *others]
 
 
 def _suppressed(found: dict[str, Any]) -> None:
@@ -254,21 +270,12 @@ def _suppressed(found: dict[str, Any]) -> None:
         )
 
 
-def _rounded(value: float) -> float:
-    """Nobody reads the decimals of a large cost."""
-    return round(value) if abs(value) >= 10_000 else value
-
-
 def _audited(found: dict[str, Any]) -> None:
+    safe, *others = told(AUDIT, found, AUDIT)
     parts.facts(
         [
-            ("safe", "yes" if found["safe"] else "no", "good" if found["safe"] else "bad"),
-            ("sensitive cells", found["sensitive"]),
-            ("hidden cells", found["hidden"]),
-            ("too narrow", found["unsafe"]),
-            ("known to an insider", found["insiders"]),
-            ("sensitive sums given away", found["sums"]),
-            ("hidden in vain, disclosed exactly", found["disclosed"]),
+            (*safe, "good" if found["safe"] else "bad"),
+            *others,
         ]
     )
     _reached(found)
@@ -277,10 +284,11 @@ def _audited(found: dict[str, Any]) -> None:
 
 
 def _tabulated(found: dict[str, Any]) -> None:
+    told_cells, told_sensitive = told(TABULATION, found, ("cells", "sensitive"))
     parts.facts(
         [
-            ("cells", found["cells"]),
-            ("sensitive cells", found["sensitive"], "" if found["sensitive"] else "good"),
+            told_cells,
+            (*told_sensitive, "" if found["sensitive"] else "good"),
             ("relations", found["relations"]),
         ]
     )

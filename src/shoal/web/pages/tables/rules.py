@@ -5,7 +5,16 @@ from typing import Any
 
 from nicegui import ui
 
-from shoal.tables.model.rules import Dominance, MinimumFrequency, PPercent, parse_rule
+from shoal.tables.model.count_rules import Empty, Group
+from shoal.tables.model.rules import (
+    USUAL_RANGE,
+    Dominance,
+    Manual,
+    MinimumFrequency,
+    PPercent,
+    Zero,
+    parse_rule,
+)
 from shoal.web.pages import parts
 from shoal.web.pages.attributes import attributes
 from shoal.web.pages.fields import NumberField, written
@@ -26,10 +35,14 @@ class Figure:
     label: str
     usual: float
     whole: bool = False
+    zero: bool = False
 
 
 KINDS = {
-    "frequency": Kind("frequency: too few contributors", (Figure("at least", 3, whole=True),)),
+    "frequency": Kind(
+        "frequency: too few contributors",
+        (Figure("at least", 3, whole=True), Figure("range, %", 20, zero=True)),
+    ),
     "p-percent": Kind(
         "p-percent: one contributor can estimate another",
         (Figure("p, %", 10), Figure("coalition of", 1, whole=True)),
@@ -39,6 +52,10 @@ KINDS = {
         (Figure("n largest", 1, whole=True), Figure("over k, %", 75)),
     ),
     "pq": Kind("pq: as p-percent, with prior knowledge", (Figure("p, %", 10), Figure("q, %", 80))),
+    "zero": Kind("zero: contributors who come to 0", (Figure("may rise by", 10, zero=True),)),
+    "group": Kind("group: all of a total are in one cell", (Figure("but for fewer than", 1, whole=True),)),
+    "empty": Kind("empty: nobody of a group is in a cell", (Figure("may rise by", 1, whole=True),)),
+    "manual": Kind("manual: the range of cells declared sensitive", (Figure("range, %", 20, zero=True),)),
 }
 
 
@@ -108,7 +125,12 @@ def _shown(name: str, numbers: list[float]) -> tuple[str, list[str]]:
 
 
 def _field(figure: Figure, texts: list[str], place: int) -> NumberField:
-    field = NumberField(figure.label, whole=figure.whole, least=1 if figure.whole else None, above=0)
+    field = NumberField(
+        figure.label,
+        whole=figure.whole,
+        least=1 if figure.whole else 0 if figure.zero else None,
+        above=None if figure.zero else 0,
+    )
     field.set_value(texts[place])
 
     def keep(event: Any) -> None:
@@ -121,12 +143,16 @@ def _field(figure: Figure, texts: list[str], place: int) -> NumberField:
 def read_rule(text: str) -> tuple[str, list[float]]:
     """A rule as a line of the list.
 
-    >>> read_rule("pq(10,80)"), read_rule("p-percent(5)")
-    (('pq', [10.0, 80.0]), ('p-percent', [5.0, 1.0]))
+    >>> read_rule("pq(10,80)"), read_rule("p-percent(5)"), read_rule("frequency(3)")
+    (('pq', [10.0, 80.0]), ('p-percent', [5.0, 1.0]), ('frequency', [3.0, 20.0]))
     """
     rule = parse_rule(text)
     if isinstance(rule, MinimumFrequency):
-        return "frequency", [float(rule.minimum)]
+        return "frequency", [float(rule.minimum), rule.range]
+    if isinstance(rule, Zero | Manual):
+        return str(rule).partition("(")[0], [rule.range]
+    if isinstance(rule, Group | Empty):
+        return str(rule).partition("(")[0], [float(rule.others if isinstance(rule, Group) else rule.range)]
     if isinstance(rule, Dominance):
         return "dominance", [float(rule.n), rule.k]
     assert isinstance(rule, PPercent)
@@ -141,6 +167,7 @@ def write_rule(name: str, numbers: list[float]) -> str:
     >>> write_rule("p-percent", [10.0, 1.0]), write_rule("dominance", [2.0, 85.0])
     ('p-percent(10)', 'dominance(2,85)')
     """
-    if name == "p-percent" and numbers[1] == 1:
+    usual = {"p-percent": 1, "frequency": USUAL_RANGE}
+    if name in usual and numbers[1] == usual[name]:
         numbers = numbers[:1]
     return f"{name}({','.join(written(number) for number in numbers)})"

@@ -20,6 +20,10 @@ def in_words(said: dict[str, Any]) -> str:
         (said["insiders"], "cells that a sole contributor could work out"),
         (said["sums"], "relations that give away a sensitive sum"),
         (said["integers"], "cells given away because counts are whole numbers"),
+        (
+            sum(item["discloses"] is True for item in said.get("together", ())),
+            "tables beside it that give something away with this one",
+        ),
     ]
     told = "; ".join(f"{words}: {count}" for count, words in reasons if count)
     return f"Not safe. {told[:1].upper()}{told[1:]}."
@@ -32,6 +36,9 @@ def badge(said: dict[str, Any]) -> None:
             "text-positive" if said["safe"] else "text-negative"
         )
         parts.strong(in_words(said))
+    for item in said.get("together", ()):
+        known = {True: "Together with what is beside it", False: "Beside it", None: "Not measured"}
+        parts.note(f"{known[item['discloses']]}: {item['detail']}.")
 
 
 def intervals(said: dict[str, Any]) -> None:

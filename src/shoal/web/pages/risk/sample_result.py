@@ -1,0 +1,217 @@
+"""Who is at risk in a sample: for whom, by which estimate, through which keys, and which records first."""
+
+from typing import Any
+
+from nicegui import ui
+
+from shoal.microdata.risk.definitions import DEFINITIONS
+from shoal.report.definitions import told
+from shoal.web.jobs.job import Job
+from shoal.web.pages import parts
+from shoal.web.pages.column_bars import column_bars
+from shoal.web.pages.gates import gates
+from shoal.web.pages.risk.listed import listed_records
+from shoal.web.pages.risk.special_uniques import present_special_uniques
+from shoal.web.workbench import Workbench
+
+Figures = dict[str, Any]
+
+_BASIS = {
+    "weights": "the sum of the weights",
+    "fraction": "every record stands for equally many",
+    "population": "counted in the population",
+    "sample": "nothing is known of it",
+}
+_ESTIMATORS = {"zayatz": "Zayatz", "pitman": "Pitman", "counted": "counted in the population"}
+_MODELS = {"main": "log-linear, main effects", "two_way": "log-linear, two-way effects"}
+
+
+def present_sample(workbench: Workbench, job: Job) -> None:
+    """All figures of a sample."""
+    found: Figures = job.summary
+    parts.warnings(found["warnings"])
+    gates(found["gates"])
+    parts.facts(_facts(found))
+    _for_whom(found)
+    _pictures(found)
+    _estimates(found)
+    _keys(found)
+    if found["riskiest"]:
+        _riskiest(workbench, job)
+    if found["special_uniques"] is not None:
+        present_special_uniques(workbench, job)
+    for text in found["notes"]:
+        parts.note(text)
+
+
+def _facts(found: Figures) -> list[tuple[Any, ...]]:
+    population = found["population"]
+    facts: list[tuple[Any, ...]] = [
+        ("re-identifications expected, by the largest estimate", _number(max(found["estimates"].values()))),
+        (*told(DEFINITIONS, found, ("worst_risk",))[0], "bad" if found["worst_risk"] >= 1 else ""),
+        *told(DEFINITIONS, found, ("records",)),
+        (f"population: {_BASIS[found['basis']]}", "not known" if population is None else round(population)),
+        *told(DEFINITIONS, found, ("k", "uniques", "pairs")),
+    ]
+    if found["households"] is not None:
+        facts.append(("households", found["households"]))
+    counted = found["population_uniques"].get("counted")
+    if counted is not None:
+        inside = found["population_uniques_in_sample"]["counted"]
+        facts.append((f"unique in the population, of them {inside:,.0f} in the sample", round(counted)))
+    facts += [
+        (f"{100 * float(share):g} % of the records have a risk of at most", _percent(value))
+        for share, value in found["quantiles"].items()
+    ]
+    return facts
+
+
+def _for_whom(found: Figures) -> None:
+    """The two intruders side by side."""
+    known = found["respondents_known"]
+    rows = [
+        ("re-identifications of persons expected", "expected_reidentifications", _number),
+        ("persons found with their households", "expected_persons", _number),
+        ("households found", "expected_households", _number),
+        ("largest risk of a record", "largest_risk", _percent),
+        ("largest risk through the household", "largest_household_risk", _percent),
+        ("mean risk", "mean_risk", _percent),
+    ]
+    parts.subheading("For whom")
+    in_households = found["households"] is not None
+    parts.table(
+        ["", "if it is not known who responded", "if it is known"],
+        [
+            (words, say(found[key]), say(known[key]))
+            for words, key, say in rows
+            if in_households or "household" not in words
+        ],
+        numeric=[False, True, True],
+    ).classes("shoal-words")
+    own = {"population": "population", "sample": "sample"}.get(found["basis"], "individual")
+    worth = found["worth"].get(own)
+    if worth:
+        parts.quiet(f"The figures where it is not known who responded are {worth}.")
+
+
+def _pictures(found: Figures) -> None:
+    with ui.row().classes("full-width").style("gap: 12px"):
+        with ui.column().classes("gap-1").style("flex: 1 1 300px; min-width: 0"):
+            parts.subheading("How the risk is spread")
+            if found["spread"]:
+                parts.bars(
+                    [f"{100 * low:g}–{100 * high:g}" for low, high, _ in found["spread"]],
+                    [count for _, _, count in found["spread"]],
+                    x="risk, %, if it is not known who responded",
+                    y="records",
+                )
+                parts.quiet("Bars stand for at least 10 records.")
+            else:
+                parts.quiet("There are too few records for a chart.")
+        with ui.column().classes("gap-1").style("flex: 1 1 300px; min-width: 0"):
+            parts.subheading("What each key adds")
+            whole = found["expected_reidentifications"]
+            each = found["contributions"]
+            column_bars(
+                [one["column"] for one in each],
+                [whole - one["expected_reidentifications"] for one in each],
+                what="fewer re-identifications without it",
+                label="how many fewer re-identifications are expected without each key",
+            )
+
+
+def _estimates(found: Figures) -> None:
+    worth = found["worth"]
+    rows: list[tuple[Any, ...]] = []
+    for name, value in found["population_uniques"].items():
+        if name in worth:
+            inside = found["population_uniques_in_sample"][name]
+            rows.append((_ESTIMATORS.get(name, name), _number(value), _number(inside), None, worth[name]))
+    for name, one in found["loglinear"].items():
+        told = f"{_number(one['reidentifications'])} ({_number(one['tau2'])} among uniques)"
+        rows.append((_MODELS.get(name, name), None, _number(one["tau1"]), told, worth.get(name, "")))
+    if rows:
+        parts.subheading("Estimates of the population")
+        parts.table(
+            ["estimate", "unique in the population", "of them in the sample", "re-identifications"],
+            [row[:-1] for row in rows],
+        ).classes("shoal-words")
+        # As a column of the table it could not be read on a narrow screen.
+        for row in rows:
+            parts.quiet(f"{row[0]}: {row[-1]}.")
+    parts.quiet(
+        "What is required is judged by the largest of: "
+        + ", ".join(f"{name} {_number(value)}" for name, value in found["estimates"].items())
+        + "."
+    )
+
+
+def _keys(found: Figures) -> None:
+    every = (
+        "no key",
+        found["k"],
+        found["uniques"],
+        _number(found["expected_reidentifications"]),
+        _number(found["respondents_known"]["expected_reidentifications"]),
+    )
+    parts.subheading("Without one of the keys")
+    parts.table(
+        [
+            "without",
+            "K",
+            "records alone",
+            "re-identifications, if it is not known who responded",
+            "if it is known",
+        ],
+        [
+            every,
+            *(
+                (
+                    one["column"],
+                    one["k"],
+                    one["uniques"],
+                    _number(one["expected_reidentifications"]),
+                    _number(one["expected_reidentifications_known"]),
+                )
+                for one in found["contributions"]
+            ),
+        ],
+        numeric=[False, True, True, True, True],
+    )
+
+
+def _riskiest(workbench: Workbench, job: Job) -> None:
+    found = job.summary
+    listed_records(
+        workbench,
+        job,
+        job.request["data"],
+        found["quasi"],
+        heading="The riskiest records",
+        header=["record", "f, in the sample", "F, in the population", "risk"],
+        rows=[
+            (one["record"], one["sample_count"], one["population_count"], _percent(one["risk"]))
+            for one in found["riskiest"]
+        ],
+        caption="Records are named by their number in the data.",
+    )
+
+
+def _number(value: float | None) -> str:
+    """A count that is no whole number.
+
+    >>> _number(12.3456), _number(1234567.8), _number(None)
+    ('12.35', '1,234,568', '–')
+    """
+    if value is None:
+        return "–"
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+
+
+def _percent(value: float | None) -> str:
+    """A share as percents.
+
+    >>> _percent(0.0312345), _percent(1.0), _percent(None)
+    ('3.12 %', '100 %', '–')
+    """
+    return "–" if value is None else f"{100 * value:.3g} %"
