@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.anonymity import anonymity, partitions
+from shoal.anonymity import partitions
+from shoal.microdata.anonymity.api import anonymity
 
 MOST_OVER_POLARS = 2.5
 MOST_OVER_PARTITION_NUMBER = 3.0

@@ -38,7 +38,8 @@ def people(records: int = RECORDS) -> pl.DataFrame:
 
 # Nine digits of a number may be written with separators between them or a point after any of them; dates in any order.
 _TEXT = re.compile(r"zq[A-Z]", re.IGNORECASE)
-_SLOT_OR_DATE = re.compile(r"vq[A-Z]|1743")
+# The year stands alone or before month and day; the fraction of a second of a time stamp may begin like it.
+_SLOT_OR_DATE = re.compile(r"vq[A-Z]|(?<![0-9])1743(?:[01][0-9][0-3][0-9])?(?![0-9])")
 _DIGITS = re.compile(r"[0-9][0-9,.'_\u202f\u2009]*")
 _NUMBERS = {str(number(place)) for place in range(400)}
 

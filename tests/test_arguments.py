@@ -109,3 +109,15 @@ def test_pinned_and_eligible_are_named():
 def test_one_word_among_a_few_numbers_is_a_fault_and_not_a_code():
     assert str(faults_in_numbers(["12", "7", "unknown", "9", "11"])) == "record 3"
     assert faults_in_numbers(["12", "7", "unknown"]) is None
+
+
+def test_an_option_of_the_method_as_keyword_is_told_where_it_belongs():
+    with pytest.raises(
+        shoal.InputError,
+        match=r"^'change' is an option of method 'pram'; give it as options=\{'change': …\}$",
+    ):
+        shoal.perturb(FIRMS, method="pram", columns=["region"], change=0.1)
+    # An option of another method, or of none, is what Python says of it.
+    for wrong in ("window", "chnge"):
+        with pytest.raises(TypeError, match=wrong):
+            shoal.perturb(FIRMS, "pram", ["region"], **{wrong: 0.1})

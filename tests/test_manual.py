@@ -69,7 +69,7 @@ def test_every_option_is_in_the_table(name: str, options: ModuleType) -> None:
     for item in operation.fields("workbench"):
         if item.name not in {here.name for here in operation.fields("command")}:
             assert told[item.label][0] == item.sentence
-    for product in operation.products:
+    for product in (item for item in operation.products if not item.named_by):
         written = [
             names for names in told if (product.beside or product.option) in re.split("[ …]\\.?", names)
         ]
@@ -100,6 +100,17 @@ def test_every_method_and_its_options_are_told(name: str, options: ModuleType) -
                 row[0] == item.name and row[1] == item.sentence and method.name in row[-1].split(", ")
                 for row in told
             ), (method.name, item.name)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in OPERATIONS if hasattr(OPERATIONS[name].told, "DEFINITIONS")]
+)
+def test_every_figure_is_defined_in_the_manual(name: str, options: ModuleType) -> None:
+    page = options.on_page_markdown((MANUAL / "commands" / f"{name}.md").read_text(encoding="utf-8"))
+    rows = cells(options.figures(OPERATIONS[name]))
+    assert options.figures(OPERATIONS[name]) in page
+    for key, item in OPERATIONS[name].told.DEFINITIONS.items():
+        assert [key, item.name, item.meaning] in rows
 
 
 def test_a_marker_of_nothing_stops_the_build(options: ModuleType) -> None:
@@ -170,7 +181,10 @@ def test_what_comes_back_and_what_is_raised_is_documented(name: str) -> None:
 
 def test_functions_for_methods_of_others_name_their_papers() -> None:
     assert [name for name in FUNCTIONS if "References" not in sections(getattr(shoal, name))] == [
-        "guess_roles"
+        "diff_releases",
+        "guess_roles",
+        "release",
+        "verify_release",
     ]
 
 

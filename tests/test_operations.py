@@ -4,6 +4,7 @@ import inspect
 
 import pytest
 
+from shoal.engines import EngineSettings
 from shoal.import_paths import load
 from shoal.operations import OPERATIONS
 from shoal.settings import fields
@@ -11,7 +12,7 @@ from shoal.settings import fields
 # What a function takes that is no setting: frames come from settings of the same meaning, searches are watched.
 NO_SETTINGS = {"budget", "observer", "frame", "threads"}
 # What settings name and a function gets in another form.
-NO_PARAMETERS = {"data", "iterations", "time_limit", "target", "threads"}
+NO_PARAMETERS = {"data", "iterations", "time_limit", "target", "threads", *EngineSettings.model_fields}
 
 
 def empty(value: object) -> object:
@@ -30,6 +31,23 @@ def test_settings_go_with_the_signature(name: str) -> None:
         item, default = settings[parameter], parameters[parameter].default
         if not item.required:
             assert empty(default) == empty(item.default), parameter
+
+
+# What is judged before or after the function of an engine is called, or holds there in any case (parts are sorted).
+JUDGED_APART = {"require_k", "max_risk", "rank", "order"}
+
+
+@pytest.mark.parametrize(
+    ("name", "engine"), [(name, engine) for name, found in OPERATIONS.items() for engine in found.engines]
+)
+def test_an_engine_takes_only_what_its_function_does(name: str, engine: str) -> None:
+    path = "classes:count_classes" if (engine, name) == ("stream", "anonymity") else f"{name}:{name}"
+    parameters = set(inspect.signature(load(f"shoal.{engine}.{path}")).parameters)
+    if "budget" in parameters:
+        parameters |= {"iterations", "time_limit"}
+    in_another_form = {"tabulate": {"hierarchy"}, "recode": {"method"}}.get(name, set())
+    taken = OPERATIONS[name].engines[engine].takes - JUDGED_APART - set(EngineSettings.model_fields)
+    assert taken - in_another_form <= parameters
 
 
 @pytest.mark.parametrize("name", OPERATIONS)

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Installs what some tests need beyond Python: database servers and a browser. Missing pieces are no error: their tests skip and say so.
+# Installs what some tests need beyond Python: database servers, a browser, MiniZinc with Gecode and Java (for Spark). Missing pieces are no error: their tests skip and say so.
 set -u
 # name of a Debian package : a path that shows it is there already
-wanted="postgresql:/usr/lib/postgresql mariadb-server:/usr/sbin/mariadbd chromium:/usr/bin/chromium chromium-driver:/usr/bin/chromedriver"
+wanted="postgresql:/usr/lib/postgresql mariadb-server:/usr/sbin/mariadbd chromium:/usr/bin/chromium chromium-driver:/usr/bin/chromedriver minizinc:/usr/bin/minizinc openjdk-17-jre-headless:/usr/bin/java"
 missing=""
 for pair in $wanted; do
     package=${pair%%:*}

@@ -1,7 +1,7 @@
 """Tables made from the declarations, in the place of markers in a page.
 
 ``<!-- options of NAME -->`` becomes the options of an operation, ``<!-- methods of NAME -->`` the methods it has to choose
-from and what can be set of them.
+from and what can be set of them, ``<!-- figures of NAME -->`` what its figures mean.
 """
 
 import re
@@ -16,7 +16,7 @@ from shoal.operations import OPERATIONS
 from shoal.search import Registry
 from shoal.settings import SettingField, fields
 
-_MARKER = re.compile(r"^<!-- (options|methods) of ([a-z-]+) -->$", re.MULTILINE)
+_MARKER = re.compile(r"^<!-- (options|methods|figures) of ([a-z-]+) -->$", re.MULTILINE)
 _ARGUMENTS, _OPTIONS = "Arguments", "Options"
 _ELSEWHERE = "Only in the workbench"
 
@@ -42,6 +42,8 @@ def _made(what: str, name: str) -> str:
     operation = OPERATIONS[name]
     if what == "options":
         return table(operation)
+    if what == "figures":
+        return figures(operation)
     if operation.registry is None:
         raise PluginError(f"'{name}' has no methods to choose from")
     return methods(operation.registry)
@@ -56,11 +58,22 @@ def table(operation: Operation) -> str:
     return "\n\n".join(_section(title, body) for title, body in sections.items() if body)
 
 
+def figures(operation: Operation) -> str:
+    """The figures that have one definition everywhere: their names in JSON and in words, and what they mean."""
+    defined = getattr(operation.told, "DEFINITIONS", {})
+    if not defined:
+        raise PluginError(f"'{operation.name}' defines no figures")
+    said = [[_code(key), _plain(item.name), _plain(item.meaning)] for key, item in defined.items()]
+    return _table(["in JSON", "elsewhere", "meaning"], said)
+
+
 def rows(operation: Operation) -> Iterable[Row]:
     """Every option of an operation."""
     here = operation.fields("command")
     yield from (_setting(item) for item in here)
-    yield from (_product(item) for item in operation.products if item.only != "workbench")
+    yield from (
+        _product(item) for item in operation.products if item.only != "workbench" and not item.named_by
+    )
     yield from (_shared(info) for info in shared_options(operation).values())
     for item in operation.fields("workbench"):
         if item.name not in {setting.name for setting in here}:
@@ -135,7 +148,7 @@ def _otherwise(item: SettingField) -> str:
         return _plain(item.otherwise)
     if item.kind == "switch":
         return "on" if item.default is True else "off"
-    if item.default in (None, [], {}):
+    if item.default in (None, [], {}, ()):
         return "none"
     return _code(item.spelling.write(item.default) if item.spelling is not None else str(item.default))
 

@@ -17,20 +17,28 @@ if TYPE_CHECKING:
     from typing import Any
 
     from shoal._version import __version__
-    from shoal.anonymity.measure import anonymity
     from shoal.anonymity.vector import AnonymityVector
     from shoal.appointments.api import assign, assign_sizes
     from shoal.errors import Infeasible, InputError, ShoalError
+    from shoal.microdata.anonymity.api import anonymity
     from shoal.microdata.columns.hierarchies.api import propose_hierarchies
     from shoal.microdata.columns.roles import guess_roles
     from shoal.microdata.grouping.api import group_attributes
     from shoal.microdata.measures.api import compare
     from shoal.microdata.measures.measured import Definitions
     from shoal.microdata.microaggregation.api import microaggregate
+    from shoal.microdata.perturbation.api import perturb
     from shoal.microdata.recoding.api import recode
+    from shoal.microdata.risk.api import risk
+    from shoal.release.api import release
+    from shoal.release.diff import diff_releases
+    from shoal.release.verify import verify_release
     from shoal.search.budget import Budget
     from shoal.tables.api import audit, suppress
     from shoal.tables.model.tabulation import tabulate
+    from shoal.tables.rounding.adjustment.api import adjust_table
+    from shoal.tables.rounding.cell_keys.api import perturb_table
+    from shoal.tables.rounding.controlled_rounding.api import round_table
 
 
 _INTERRUPTED = "interrupted; nothing was written"
@@ -70,16 +78,24 @@ _LAZY = {
     "InputError": "shoal.errors",
     "ShoalError": "shoal.errors",
     "__version__": "shoal._version",
-    "anonymity": "shoal.anonymity.measure",
+    "adjust_table": "shoal.tables.rounding.adjustment.api",
+    "anonymity": "shoal.microdata.anonymity.api",
     "audit": "shoal.tables.api",
     "assign": "shoal.appointments.api",
     "assign_sizes": "shoal.appointments.api",
     "compare": "shoal.microdata.measures.api",
+    "diff_releases": "shoal.release.diff",
     "group_attributes": "shoal.microdata.grouping.api",
     "guess_roles": "shoal.microdata.columns.roles",
     "microaggregate": "shoal.microdata.microaggregation.api",
+    "perturb": "shoal.microdata.perturbation.api",
+    "perturb_table": "shoal.tables.rounding.cell_keys.api",
     "propose_hierarchies": "shoal.microdata.columns.hierarchies.api",
     "recode": "shoal.microdata.recoding.api",
+    "risk": "shoal.microdata.risk.api",
+    "release": "shoal.release.api",
+    "round_table": "shoal.tables.rounding.controlled_rounding.api",
+    "verify_release": "shoal.release.verify",
     "suppress": "shoal.tables.api",
     "tabulate": "shoal.tables.model.tabulation",
 }
@@ -92,25 +108,33 @@ __all__ = [
     "InputError",
     "ShoalError",
     "__version__",
+    "adjust_table",
     "anonymity",
     "assign",
     "assign_sizes",
     "audit",
     "compare",
+    "diff_releases",
     "group_attributes",
     "guess_roles",
     "microaggregate",
+    "perturb",
+    "perturb_table",
     "propose_hierarchies",
     "recode",
+    "release",
+    "risk",
+    "round_table",
     "suppress",
     "tabulate",
+    "verify_release",
 ]
 
 
 class _Package(type(sys)):  # type: ignore[misc]
-    """A package whose public functions stand before its packages of the same name: there is one, ``anonymity``.
+    """A package whose public functions stand before its packages of the same name: ``anonymity``, ``release``.
 
-    Else the first import of ``shoal.anonymity.measure`` would put the package in the function's place.
+    Else the first import of ``shoal.anonymity.vector`` would put the package in the function's place.
     """
 
     def __setattr__(self, name: str, value: "Any") -> None:

@@ -1,4 +1,7 @@
-"""What Python callers pass by mistake: one text where a list of texts is meant, a list where a text is, "no" for False."""
+"""What Python callers pass by mistake: one text where a list of texts is meant, a list where a text is, "no" for False.
+
+A result that goes through here remembers the call in words, so that its report can name it.
+"""
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,6 +10,8 @@ from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from shoal.errors import InputError, parameter
+from shoal.report.glance import Glance
+from shoal.report.python_call import described
 
 _LISTS = (Sequence, Iterable)
 
@@ -30,19 +35,57 @@ def checked(function: Function) -> Function:
     """
     signature = inspect.signature(function)
     kinds = {name: _kinds(item.annotation) for name, item in signature.parameters.items()}
+    usual = {
+        name: item.default
+        for name, item in signature.parameters.items()
+        if item.default is not inspect.Parameter.empty
+    }
 
     @wraps(function)
     def checking(*arguments: Any, **keywords: Any) -> Any:
         try:
             given = signature.bind(*arguments, **keywords)
         except TypeError:
+            _refuse_options(function, signature, arguments, keywords)
             return function(*arguments, **keywords)
         for name, value in given.arguments.items():
             if value is not signature.parameters[name].default:
                 given.arguments[name] = _fitting(name, value, kinds[name])
-        return function(*given.args, **given.kwargs)
+        result = function(*given.args, **given.kwargs)
+        if isinstance(result, Glance):
+            every = {**usual, **given.arguments}
+            ordered = {name: every[name] for name in signature.parameters if name in every}
+            # Results are frozen; the call is no part of what they are, only of what their report says.
+            object.__setattr__(result, "made_by", described(function.__name__, ordered, usual))
+        return result
 
     return checking  # type: ignore[return-value]
+
+
+def _refuse_options(
+    function: Callable[..., Any],
+    signature: inspect.Signature,
+    arguments: tuple[Any, ...],
+    keywords: Mapping[str, Any],
+) -> None:
+    """Say of a keyword that does not exist, but is an option of the method, where it belongs."""
+    # A public function that takes options of methods has the registry of these in its module.
+    methods = function.__globals__.get("METHODS")
+    if methods is None or "options" not in signature.parameters:
+        return
+    own = {name: value for name, value in keywords.items() if name in signature.parameters}
+    try:
+        method = signature.bind_partial(*arguments, **own).arguments.get(
+            "method", signature.parameters["method"].default
+        )
+        known = methods[method].options_model.model_fields
+    except (TypeError, KeyError, InputError):
+        return
+    for name in keywords:
+        if name not in signature.parameters and name in known:
+            raise InputError(
+                f"'{name}' is an option of method '{method}'; give it as options={{'{name}': …}}"
+            )
 
 
 def _kinds(annotation: Any) -> tuple[Any, ...]:

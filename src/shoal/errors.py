@@ -52,6 +52,18 @@ def as_words(name: str, value: str | None) -> str:
     return f"'{words}'" if value is None else f"'{words}: {value}'"
 
 
+def as_plan_setting(name: str, value: str | None) -> str:
+    """How the step of a plan spells it.
+
+    >>> print(as_plan_setting("header_row", None), as_plan_setting("missing", "aside"), as_plan_setting("k", "5"))
+    'header_row' missing = "aside" k = 5
+    """
+    if value is None:
+        return f"'{name}'"
+    plain = value in ("true", "false") or re.fullmatch(r"-?\d+(\.\d+)?", value)
+    return f"{name} = {value}" if plain else f'{name} = "{value}"'
+
+
 def spelled(message: object, spell: Spell) -> str:
     """A message as a front end says it; any text will do.
 

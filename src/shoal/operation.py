@@ -4,18 +4,20 @@ An ``Operation`` names its settings, the function that runs it, what it can writ
 Command line, REST, pages, the manual's tables of options and plans are made from it; none of them knows a single setting by
 name. A front end is a ``Workplace``: it finds data by its name, watches the search and says how much work is allowed.
 
-The module that tells a result has four functions, each of the result and the settings it was made with:
-``figures`` (one JSON object), ``facts`` (names and values), ``tables`` (``Rows``) and ``page`` (the report); and where there is a
-search, ``glimpse`` says how far it is.
+The module that tells a result has these functions, each of the result and the settings it was made with:
+``figures`` (one JSON object), ``facts`` (names and values), ``tables`` (``Rows``), ``page`` (the figures of the report) and
+``assurances`` (the attacker assumed, and what is known of singling out, linking and inference); and where there is a search,
+``glimpse`` says how far it is. ``shoal.operation_report`` completes the page with data, command, settings and signatures.
 """
 
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
+from shoal.errors import InputError, parameter
 from shoal.import_paths import load
 from shoal.settings import Front, SettingField, Settings, fields
 
@@ -82,6 +84,11 @@ class Workplace(Protocol):
     ) -> Records:
         """Data by its name; only ``columns`` are needed, if they are named; ``like`` is what it should have the types of."""
 
+    def counted(self, name: Place, columns: list[str]) -> Records | None:
+        """Every combination of values of some columns, and in the last column how many records have it; ``None`` where the
+        records have to be read, because nobody else can count them or the report tells of them.
+        """
+
     def listed(self, name: str) -> "pl.DataFrame":
         """A list that belongs to the data (cells, codes, costs): its form is its own, whatever is said of the data's."""
 
@@ -125,10 +132,12 @@ class Product:
     """Something a run can write, made from the result and the settings.
 
     It is data, a text, bytes, a ``folder`` of files by name, or ``columns``: of each table that ``into`` names a frame with the
-    key first and the columns to be set there. ``check`` looks at data that was read back before it takes its place. Unless
+    key first and the columns to be set there. Of ``parts`` it is what writes a folder of files by itself, under another name
+    first (``Staged``). ``check`` looks at data that was read back before it takes its place. Unless
     ``like_input`` says otherwise, data is written like the input if it is not internal. A place with one of the ``endings``
     gets the ``whole`` as bytes, which hold more than data can. With ``beside`` it is written beside the first product, under
-    the same name with this ending. ``only`` keeps a product to one of the front ends.
+    the same name with this ending; with ``named_by`` where a setting says, if nothing is there yet. A place without the
+    ``ending`` is refused, where there is one. ``only`` keeps a product to one of the front ends.
 
     ``files`` are names and titles it gets in the workbench, ``archive`` those of all where a result is of several tables (by
     name). What the data lack for it is told there in a note that begins with ``lacking``, or not at all if that is empty.
@@ -138,7 +147,7 @@ class Product:
     name: str
     sentence: str
     make: Callable[[Any, Any], Any]
-    form: Literal["data", "text", "bytes", "folder", "columns"] = "data"
+    form: Literal["data", "text", "bytes", "folder", "columns", "parts"] = "data"
     short: str | None = None
     metavar: str = "FILE"
     internal: bool = False
@@ -149,15 +158,17 @@ class Product:
     lacking: str | None = None
     subject: str = ""
     beside: str = ""
+    named_by: str = ""
     whole: Callable[[Any, str], bytes] | None = None
     endings: tuple[str, ...] = ()
+    ending: str = ""
     only: Front | None = None
     like_input: bool | None = None
 
     @property
     def has_option(self) -> bool:
         """Whether a command asks where to write it."""
-        return not self.beside and self.only != "workbench"
+        return not (self.beside or self.named_by) and self.only != "workbench"
 
     def is_whole(self, name: object) -> bool:
         """Whether it is written as bytes into a place of this name."""
@@ -175,16 +186,35 @@ class Product:
 
 
 @dataclass(frozen=True)
+class Engine:
+    """Another place where an operation runs: what it does there, by import paths.
+
+    ``takes`` names the settings it knows; others must be left as they are. What it can write are its own ``products``.
+    ``checked`` is whether what the operation refuses before any work is refused there, too.
+    """
+
+    run: str
+    telling: str
+    takes: frozenset[str]
+    products: tuple[Product, ...] = ()
+    methods: str | None = None
+    checked: bool = False
+
+
+@dataclass(frozen=True)
 class Operation:
     """One thing Shoal can do.
 
     ``function`` is the import path of the public function whose signature the settings go with, ``telling`` that of the
     module that tells its result. ``reads`` names all data that will be read, and ``check`` refuses what cannot go together
-    with the products (or "report") that are to be written, both before any work; ``writes`` is whether there is anything to
+    with the products (or "report") that are to be written, both before any work; ``reads_beside`` names files that are read
+    though nobody named them; ``writes`` is whether there is anything to
     write with these settings at all. ``gate`` gives the words of a refusal if the result is not what the settings require;
-    a result that is not ``good`` is told and written all the same, and a command leaves with 3. ``only_in_workbench`` names
+    a result that is not ``good`` is told and written all the same, and a command leaves with 3. ``columns_in`` says which
+    tables must have the columns that settings name: each item is one table, or several that have them together; without it
+    they are those of its first argument, one by one. ``only_in_workbench`` names
     settings that its command does without. ``apart`` names parameters of the function that are no settings, and settings
-    that it does not take.
+    that it does not take. ``engines`` are the other places where it runs, by name.
     """
 
     name: str
@@ -205,8 +235,40 @@ class Operation:
     good: Callable[[Any, Any], bool] = lambda result, settings: True
     methods: str | None = None
     reads: Callable[[Any], Iterable[Place]] = lambda settings: ()
+    columns_in: Callable[[Any], Iterable[tuple[Place, ...]]] | None = None
+    reads_beside: Callable[[Any], Iterable[str]] = lambda settings: ()
     only_in_workbench: frozenset[str] = frozenset()
     apart: frozenset[str] = field(default_factory=frozenset)
+    engines: Mapping[str, Engine] = field(default_factory=dict)
+
+    def on_its_engine(self, settings: Settings) -> "Operation":
+        """The same operation where the settings say it runs; an ``InputError`` for settings that place does not know."""
+        name = getattr(settings, "engine", "local")
+        if name == "local":
+            for other in ("master", "spark_conf", "memory"):
+                if getattr(settings, other, None):
+                    raise InputError(
+                        f"{parameter(other)} is for another engine; choose it with {parameter('engine')}"
+                    )
+            return self
+        if name not in self.engines:
+            raise InputError(
+                f"{self.name} does not run with {parameter('engine', name)}; it runs with "
+                + " and ".join(["local", *self.engines])
+            )
+        engine = self.engines[name]
+        for item in fields(self.settings):
+            value = getattr(settings, item.name)
+            if item.name not in engine.takes and not item.argument and value != item.default:
+                raise InputError(f"{parameter(item.name)} is not for {parameter('engine', name)}")
+        return replace(
+            self,
+            run=load(engine.run),
+            telling=engine.telling,
+            products=engine.products,
+            methods=engine.methods or self.methods,
+            check=self.check if engine.checked else lambda settings, written: None,
+        )
 
     @property
     def search(self) -> bool:
@@ -223,12 +285,29 @@ class Operation:
         """The module that tells its result, loaded when there is one."""
         return import_module(self.telling)
 
+    def tables_with_columns(self, settings: Settings) -> list[tuple[Place, ...]]:
+        """The tables that must have the columns that the settings name."""
+        if self.columns_in is not None:
+            return list(self.columns_in(settings))
+        first = next((item.name for item in self.fields() if item.argument), None)
+        named = None if first is None else getattr(settings, first)
+        return [] if named is None else [(named,)] if isinstance(named, str) else [(name,) for name in named]
+
     def fields(self, front: Front | None = None) -> list[SettingField]:
         """Its settings, as a front end sees them."""
         without = self.only_in_workbench if front == "command" else ()
-        every = [item for item in fields(self.settings, front) if item.name not in without]
+        every = [self._here(item) for item in fields(self.settings, front) if item.name not in without]
+        if "stream" not in self.engines:
+            every = [item for item in every if item.name != "memory"]
         # What belongs to no section comes before all that does.
         return sorted(every, key=lambda item: bool(item.section))
+
+    def _here(self, item: SettingField) -> SettingField:
+        """A setting as this operation has it: of the engines those that it runs with."""
+        if item.name != "engine":
+            return item
+        names = ("local", *self.engines)
+        return replace(item, choices=names, metavar="|".join(names))
 
 
 def call(

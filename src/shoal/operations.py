@@ -38,9 +38,11 @@ class Operations(Mapping[str, "Operation"]):
 
 OPERATIONS = Operations(
     {
-        "anonymity": "shoal.anonymity.operation",
+        "anonymity": "shoal.microdata.anonymity.operation",
+        "risk": "shoal.microdata.risk.operation",
         "recode": "shoal.microdata.recoding.operation",
         "microaggregate": "shoal.microdata.microaggregation.operation",
+        "perturb": "shoal.microdata.perturbation.operation",
         "compare": "shoal.microdata.measures.operation",
         "group": "shoal.microdata.grouping.operation",
         "hierarchy": "shoal.microdata.columns.hierarchies.operation",
@@ -48,5 +50,8 @@ OPERATIONS = Operations(
         "tabulate": "shoal.tables.operations.tabulate",
         "suppress": "shoal.tables.operations.suppress",
         "audit": "shoal.tables.operations.audit",
+        "round": "shoal.tables.rounding.controlled_rounding.operation",
+        "adjust": "shoal.tables.rounding.adjustment.operation",
+        "perturb-table": "shoal.tables.rounding.cell_keys.operation",
     }
 )

@@ -24,6 +24,16 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from shoal.errors import InputError, unknown
+from shoal.written_values import (
+    but_star,
+    groups_in_words,
+    in_groups,
+    joined_names,
+    split_groups,
+    split_names,
+    split_options,
+    split_weights,
+)
 
 Model = TypeVar("Model", bound=BaseModel)
 Front = Literal["command", "workbench"]
@@ -134,83 +144,30 @@ def choice(sentence: str, words: Mapping[str, str], *, section: str, label: str)
 
 @dataclass(frozen=True)
 class Spelling:
-    """How a value is written in a line of text, or in several if it is ``repeated``; ``kind`` is the field it gets on a form."""
+    """How a value is written in a line of text, or in several if it is ``repeated``; ``kind`` is the field it gets on a form.
+
+    ``names`` are the columns that a value names, which the data must have, and ``places`` the data it names; ``check``
+    refuses with an ``InputError`` what no data would make right.
+    """
 
     kind: str
     metavar: str
     read: Callable[[Any], Any]
     write: Callable[[Any], str] = str
     repeated: bool = False
-
-
-def split_names(text: str) -> list[str]:
-    """Names from a text with commas between them.
-
-    >>> split_names("zip, age,sex")
-    ['zip', 'age', 'sex']
-    """
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def split_groups(text: str) -> list[list[str]]:
-    """Groups of names from a text like "a,b;c,d".
-
-    >>> split_groups("a,b; c")
-    [['a', 'b'], ['c']]
-    """
-    groups = [group for group in map(split_names, text.split(";")) if group]
-    if not groups:
-        raise ValueError('needs columns, like "a,b;c,d"')
-    return groups
-
-
-def split_weights(text: str) -> dict[str, float]:
-    """Numbers by name from a text like "a=2,b=1".
-
-    >>> split_weights("turnover=2, staff=0.5")
-    {'turnover': 2.0, 'staff': 0.5}
-    """
-    weights = {}
-    for pair in split_names(text):
-        name, _, value = pair.partition("=")
-        try:
-            weights[name.strip()] = float(value)
-        except ValueError:
-            raise ValueError(f"needs name=number, not '{pair}'") from None
-    return weights
-
-
-def split_options(pairs: Sequence[str]) -> dict[str, Any]:
-    """Options of a method from NAME=VALUE texts; values are read as JSON where they can be.
-
-    >>> split_options(["samples=5", "acceptance=static"])
-    {'samples': 5, 'acceptance': 'static'}
-    """
-    options: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name.strip():
-            raise ValueError(f"needs NAME=VALUE, not '{pair}'")
-        try:
-            options[name.strip().replace("-", "_")] = json.loads(value)
-        except ValueError:
-            options[name.strip().replace("-", "_")] = value
-    return options
-
-
-def _joined(names: Iterable[str]) -> str:
-    return ",".join(names)
-
-
-def groups_in_words(groups: Any) -> str:
-    """Groups of names as ``split_groups`` reads them; a word that stands for groups is left as it is."""
-    return groups if isinstance(groups, str) else ";".join(map(_joined, groups))
+    names: Callable[[Any], Iterable[str]] = lambda value: ()
+    places: Callable[[Any], Iterable[str]] = lambda value: ()
+    check: Callable[[Any], object] = lambda value: None
 
 
 #: The name of a column, of several, of groups of them; numbers by column; the options of a method.
-Column: TypeAlias = Annotated[str, Spelling("column", "COLUMN", str)]
-Columns: TypeAlias = Annotated[list[str], Spelling("columns", "a,b", split_names, _joined)]
-Groups: TypeAlias = Annotated[list[list[str]], Spelling("groups", '"a,b;c,d"', split_groups, groups_in_words)]
+Column: TypeAlias = Annotated[str, Spelling("column", "COLUMN", str, names=lambda name: [name])]
+Columns: TypeAlias = Annotated[
+    list[str], Spelling("columns", "a,b", split_names, joined_names, names=but_star)
+]
+Groups: TypeAlias = Annotated[
+    list[list[str]], Spelling("groups", '"a,b;c,d"', split_groups, groups_in_words, names=in_groups)
+]
 Weights: TypeAlias = Annotated[
     dict[str, Annotated[float, Field(ge=0, le=1e100)]],
     Spelling(
@@ -218,6 +175,7 @@ Weights: TypeAlias = Annotated[
         "a=2,b=1",
         split_weights,
         lambda weights: ",".join(f"{name}={value:g}" for name, value in weights.items()),
+        names=list,
     ),
 ]
 Options: TypeAlias = Annotated[
@@ -231,8 +189,10 @@ Options: TypeAlias = Annotated[
     ),
 ]
 #: Data by its name: a file or a table of a database for a command, data of the workspace for the workbench.
-Data: TypeAlias = Annotated[str, Spelling("data", "DATA", str)]
-SeveralData: TypeAlias = Annotated[list[str], Spelling("several-data", "DATA", list, _joined, repeated=True)]
+Data: TypeAlias = Annotated[str, Spelling("data", "DATA", str, places=lambda name: [name])]
+SeveralData: TypeAlias = Annotated[
+    list[str], Spelling("several-data", "DATA", list, joined_names, repeated=True, places=list)
+]
 
 
 @dataclass(frozen=True)
@@ -281,6 +241,19 @@ class SettingField:
         if self.kind == "switch" and self.default is True:
             return f"Do not {self.sentence[:1].lower()}{self.sentence[1:]}"
         return self.sentence
+
+    def names(self, value: Any) -> list[str]:
+        """The columns that a value of it names."""
+        return [] if value is None or self.spelling is None else list(self.spelling.names(value))
+
+    def places(self, value: Any) -> list[str]:
+        """The data that a value of it names."""
+        return [] if value is None or self.spelling is None else list(self.spelling.places(value))
+
+    def check(self, value: Any) -> None:
+        """Refuse a value that no data would make right."""
+        if value is not None and self.spelling is not None:
+            self.spelling.check(value)
 
     def limits_in_words(self) -> list[str]:
         """What it may be.
@@ -462,9 +435,15 @@ def _wrong(problem: Any) -> str:
         "int_type": f"must be a whole number{shown}",
         "float_parsing": f"must be a number{shown}",
         "float_type": f"must be a number{shown}",
+        "list_type": f"must be a list{_as_list(given)}",
     }
     text: str = problem["msg"]
     return fixed.get(kind) or text.replace("Input should", "should").removeprefix("Value error, ")
+
+
+def _as_list(given: Any) -> str:
+    """How to write one name as a list of one."""
+    return f': write ["{given}"]' if isinstance(given, str) and len(given) <= 60 else ""
 
 
 def _shown(value: float) -> str:

@@ -1,6 +1,7 @@
 """What holds for every command: exit codes, JSON alone on standard output, errors in one line, quick start."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.cli.running import shoal
 
 COMMANDS = [
     "anonymity",
+    "risk",
     "microaggregate",
     "compare",
     "group",
@@ -51,6 +53,14 @@ def test_every_command_has_help_with_an_example(command):
     assert "Example: shoal " + command.split()[0] in outcome.out
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_names_only_options_that_there_are(command):
+    # Lines are broken after hyphens, too.
+    text = re.sub(r"-\n\s+", "-", shoal(*command.split(), "--help").out)
+    declared = set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", text, re.MULTILINE))
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)) <= declared
+
+
 def test_help_and_import_are_quick():
     # Counted in modules, since seconds would say more about the machine; the command line is allowed half of
     # what its library needs once more.
@@ -82,6 +92,19 @@ def test_the_version_is_told_from_one_place():
     import shoal as package
 
     assert shoal("--version").out.strip() == f"shoal {package.__version__}"
+
+
+def test_json_says_how_long_each_phase_took(people, tmp_path):
+    search = shoal(
+        "microaggregate", people, "-k", "2", "--columns", "age", "--json", "-o", tmp_path / "out.csv"
+    )
+    assert list(search.json["phases"]) == ["reading", "search", "verification", "writing"]
+    assert all(seconds >= 0 for seconds in search.json["phases"].values())
+    assert list(shoal("anonymity", people, "--quasi", "age", "--json").json["phases"]) == [
+        "reading",
+        "search",
+        "writing",
+    ]
 
 
 def test_json_is_alone_on_standard_output(people):
@@ -144,12 +167,12 @@ def test_a_gate_that_fails_is_exit_3(people):
 
 
 def test_an_unexpected_error_shows_no_traceback_and_no_value(people, monkeypatch):
-    from shoal.anonymity import measure
+    from shoal.microdata.anonymity import api
 
     def broken(*arguments, **keywords):
         raise RuntimeError("the secret value 4711")
 
-    monkeypatch.setattr(measure, "anonymity", broken)
+    monkeypatch.setattr(api, "anonymity", broken)
     outcome = shoal("anonymity", people, "--quasi", "age")
     assert outcome.code == 1
     assert "4711" not in outcome.err and "Traceback" not in outcome.err

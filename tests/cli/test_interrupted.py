@@ -63,7 +63,7 @@ NOTHING = "shoal: interrupted; nothing was written\n"
         "typer",
         "shoal.cli.study",
         "polars",
-        "numba",
+        "narwhals",
         "shoal.microdata.microaggregation.construct.mdav",
         "1",
         "500",

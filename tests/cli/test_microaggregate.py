@@ -329,7 +329,7 @@ def test_k_of_what_could_be_known_is_said_beside_that_of_the_protected_columns(s
     low = after.group_by("income", "rent", "region").len()["len"].min()
     text = " ".join(told.out.split())
     assert f"K of the release {low} over income, rent, region, all that could be known" in text
-    assert "K of the protected 4 over the protected columns alone" in text
+    assert "K over the protected columns alone 4" in text
     assert f"is {low}, below k = 4" in told.err
     # The gate judges the K that counts, and says over which columns.
     refused = shoal(*asked, "-o", tmp_path / "no.csv", "--require-k", 4)

@@ -15,6 +15,7 @@ from shoal.operations import OPERATIONS
 # What makes each command run on little data; options under test come after it.
 _COMMANDS = {
     "anonymity": ["records.csv", "--quasi", "a,b"],
+    "risk": ["records.csv", "--quasi", "a,b"],
     "microaggregate": ["records.csv", "--columns", "x,y", "--method", "mdav"],
     "compare": ["records.csv", "records.csv", "--columns", "x,y", "--paired-by-position"],
     "group": ["records.csv", "-k", "3", "--columns", "x,y", "--iterations", "1"],

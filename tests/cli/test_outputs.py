@@ -55,6 +55,10 @@ COMMANDS = {
     ),
     "compare": ("compare survey.csv other.csv --columns income,rent --key id", {"--report": "report.html"}),
     "anonymity": ("anonymity survey.csv --quasi region,sex", {"--report": "report.html"}),
+    "risk": (
+        "risk survey.csv --quasi region,sex --population 900",
+        {"--risks": "risks.csv", "--report": "report.html"},
+    ),
     "generate people": ("generate people --tables 3", {"-o": "made.csv"}),
     "generate slots": ("generate slots --tables 2", {"-o": "sqlite:///clinic.db::made"}),
     "generate table": ("generate table --rows 4 --columns 4 --sensitive 2", {"-o": "new.csv"}),
@@ -65,6 +69,7 @@ COMMANDS = {
 INTERNAL = {
     "labels.txt",
     "links.csv",
+    "risks.csv",
     "report.html",
     "pattern.csv",
     "pattern.jj",

@@ -297,6 +297,7 @@ def _numbers(draw: Draw, files: _Files) -> str | None:
 _WEIGHTS = {
     "microaggregate": 6,
     "anonymity": 3,
+    "risk": 3,
     "compare": 3,
     "suppress": 4,
     "audit": 3,
@@ -309,6 +310,7 @@ _WEIGHTS = {
 _USUAL: dict[Any, Callable[[Draw, _Files], str | None]] = {
     "quasi": _sometimes(0.6, lambda draw, files: files.column_list()),
     ("anonymity", "quasi"): lambda draw, files: files.column_list(),
+    ("risk", "quasi"): lambda draw, files: files.column_list(),
     ("assign", "quasi"): lambda draw, files: files.column_list(),
     ("assign", "group_sizes"): _sometimes(0.2, _numbers),  # type: ignore[arg-type]
     ("assign", "capacities"): _sometimes(0.2, _numbers),  # type: ignore[arg-type]

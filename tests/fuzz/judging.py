@@ -19,6 +19,7 @@ _VERDICTS = {
     "audit": "*",
     "compare": "report",
     "anonymity": "report",
+    "risk": "report",
     "microaggregate": "report",
     "assign": "report",
 }

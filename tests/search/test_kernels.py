@@ -73,7 +73,48 @@ def test_a_change_in_another_file_is_noticed(program):
     assert program(added=10, constant=100) == ["compiling", "125 13500"]
 
 
-@pytest.mark.parametrize("module", ["shoal.search", "shoal.search.conformance", "shoal.search.interrupt"])
+PLAIN = """
+import sys
+from shoal.search import kernels
+from shoal.search.kernels import in_plain_python, kernel
+
+@kernel
+def inner(x):
+    return x + 1
+
+@kernel
+def outer(x):
+    return inner(inner(x))
+
+with in_plain_python(where=False):
+    pass
+with in_plain_python():
+    assert outer(1) == 3 and "numba" not in sys.modules
+    kernels._patience.get().left = 0.0
+    assert outer(1) == 3 and "numba" in sys.modules
+with in_plain_python():
+    assert kernels._patience.get() is None
+assert outer.nopython_signatures and inner.py_func(1) == 2
+"""
+
+
+def test_plain_python_is_used_until_loading_would_have_been_quicker(tmp_path):
+    (tmp_path / "plain.py").write_text(PLAIN)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [sys.executable, "plain.py"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=GUARD,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "module", ["shoal.search", "shoal.search.kernels", "shoal.search.conformance", "shoal.search.interrupt"]
+)
 def test_importing_the_contract_imports_nothing_heavy(module):
     heavy = "{'numpy', 'numba', 'scipy', 'polars', 'pydantic', 'ortools', 'highspy', 'sqlalchemy', 'altair'}"
     code = f"import sys, {module}; print(sorted({heavy} & set(sys.modules)))"

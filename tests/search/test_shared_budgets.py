@@ -69,7 +69,7 @@ def test_a_first_plan_that_cannot_be_found_ends_with_the_run(monkeypatch, cancel
 
 def test_operators_alone_take_together_as_long_as_the_search(monkeypatch) -> None:
     given: list[Budget] = []
-    monkeypatch.setattr(genetic, "solve", lambda *_, budget, **__: given.append(budget))
+    monkeypatch.setattr(genetic, "solve_as_published", lambda *_, budget, **__: given.append(budget))
     budget = Budget(seconds=60.0)
     _each_alone(None, budget, 0, 1, silent)
     assert len(given) > 1 and sum(one.seconds for one in given) == pytest.approx(60.0)

@@ -123,3 +123,12 @@ def test_several_tables_are_numbered():
 
 def test_a_database_alone():
     assert parse_database("sqlite:///clinic.db").database == "clinic.db"
+
+
+def test_several_files_are_for_other_engines(tmp_path):
+    import polars as pl
+
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "part-0.parquet")
+    for name in (tmp_path, f"{tmp_path}/*.parquet"):
+        with pytest.raises(InputError, match=r"engine='stream'.*otherwise name one file"):
+            sources.read(name)

@@ -76,9 +76,11 @@ def test_every_type_is_told_in_words(values, why):
     ],
 )
 def test_every_command_says_it(use):
-    frame = pl.DataFrame(
-        {"name": ["ann", "bob", "eve", "joe"], "age": [1, 2, 3, 4], "pay": ["7", "8", "99,99", "4"]}
+    names, pays = (
+        ["ann", "bob", "eve", *(f"n{number}" for number in range(40))],
+        ["7", "8", "99,99", *["4"] * 40],
     )
+    frame = pl.DataFrame({"name": names, "age": range(1, 44), "pay": pays})
     with pytest.raises(
         shoal.InputError, match=r"column 'pay' .*is not numeric: record 3 holds a number with a"
     ) as no:

@@ -340,3 +340,35 @@ def test_a_database_made_for_something_internal_is_its_owners_alone(tmp_path, in
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "new.db").stat().st_mode) == mode
+
+
+@pytest.mark.parametrize(
+    ("given", "target"),
+    [
+        ("records/*.parquet", "records"),
+        ("all/records", "all"),
+        ("all/records/part-0.parquet", "all/records"),
+        ("all/*/part-0.parquet", "all"),
+        ("all", "all/records"),
+        ("odd[1]/part-0.parquet", "odd[1]"),
+    ],
+)
+def test_parts_never_take_the_place_of_what_is_read(tmp_path, monkeypatch, given, target) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in ("records", "all/records", "odd[1]"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "part-0.parquet").write_bytes(b"")
+    with pytest.raises(InputError, match=r"one in the other|names the input"):
+        Outputs(force=True, inputs=[given]).parts("-o", target)
+    assert Outputs(force=True, inputs=[given]).parts("-o", "elsewhere") is not None
+
+
+def test_parts_replace_nothing_but_parts(tmp_path) -> None:
+    release = tmp_path / "safe"
+    release.mkdir()
+    for name in ("part-00000-1a2b.snappy.parquet", "_SUCCESS", "._SUCCESS.crc"):
+        (release / name).write_bytes(b"")
+    assert Outputs(force=True).parts("-o", str(release)) is not None
+    (release / "thesis.docx").write_bytes(b"")
+    with pytest.raises(InputError, match="holds other things than the parts of a release"):
+        Outputs(force=True).parts("-o", str(release))

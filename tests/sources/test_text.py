@@ -1,5 +1,7 @@
 import codecs
 import datetime as dt
+import random
+import re
 
 import polars as pl
 import pytest
@@ -264,3 +266,20 @@ def test_names_of_files_are_taken_as_they_are(tmp_path):
         sources.read(tmp_path / "folder.csv")
     with pytest.raises(InputError):
         sources.read("a\0b.csv")
+
+
+@pytest.mark.parametrize("kind", ["integer", "point", "comma"])
+def test_what_numbers_would_lose_is_found_as_by_looking_at_every_text(kind):
+    patterns = {
+        "integer": r"^(?:\+|-?0[0-9]|-0$)",
+        "point": r"^(?:\+|-?0[0-9]|-?[0-9]{16,}$)",
+        "comma": r"^(?:\+|-?0[0-9]|-?[0-9]{16,}$)|\.",
+    }
+    draw = random.Random(kind)
+    for _ in range(300):
+        texts = [
+            "".join(draw.choice("0019+-.,e") for _ in range(draw.choice([0, 1, 2, 3, 18])))
+            for _ in range(draw.randint(1, 3))
+        ]
+        wanted = any(re.search(patterns[kind], text) for text in texts)
+        assert inference._spoilt(pl.Series([*texts, None], dtype=pl.String), kind) == wanted, texts

@@ -5,12 +5,20 @@ from typing import Any
 import typer
 from typer.core import TyperCommand
 
+#: Where a command finds the arguments it was given.
+TYPED = "shoal.typed"
+
 # Options where infinity has a meaning: a bound that is not there.
 _MAY_BE_INFINITE = frozenset({"low", "high"})
 
 
 class CheckedCommand(TyperCommand):
     """A command that refuses numbers nobody can compute with."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Keep what was typed, for the report."""
+        ctx.meta[TYPED] = list(args)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Check all numbers that were given, then run."""

@@ -37,7 +37,7 @@ TOUR: tuple[tuple[str, str], ...] = (
         "shoal generate table --rows 12 --columns 10 --sensitive 8 -o table.csv",
     ),
     (
-        "The cheapest further cells to hide, proved to be enough and as few as possible:",
+        "Which further cells to hide, at what cost, and whether that is proved to be the least:",
         "shoal suppress table.csv --sensitive table.sensitive.csv -o pattern.csv --published published.csv",
     ),
     (

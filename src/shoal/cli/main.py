@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from shoal._version import __version__
-from shoal.cli import demo, generate, options, serve, study
+from shoal.cli import demo, diff, generate, options, plan, release, serve, study, sweep, verify
 from shoal.cli.checked import check_numbers
 from shoal.cli.interrupts import interrupts
 from shoal.cli.output import harmless
@@ -21,20 +21,7 @@ from shoal.errors import Infeasible, InputError, as_option, spelled
 from shoal.operations import OPERATIONS
 
 # The order in which help lists them.
-_ORDER = (
-    *(
-        "anonymity",
-        "microaggregate",
-        "compare",
-        "group",
-        "hierarchy",
-        "assign",
-        "tabulate",
-        "suppress",
-        "audit",
-    ),
-    *("generate", "study", "serve", "demo"),
-)
+_ORDER = (*OPERATIONS, "plan", "release", "verify", "diff", "sweep", "generate", "study", "serve", "demo")
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -80,7 +67,7 @@ def shoal(
     """Everything Shoal does from the command line; each sub-command has --help with an example."""
 
 
-for command in (generate, study, serve, demo):
+for command in (plan, release, verify, diff, sweep, generate, study, serve, demo):
     command.register(app)
 check_numbers(app)
 
@@ -104,7 +91,11 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except (KeyboardInterrupt, typer.Abort):
         code = _interrupted(before, as_json)
     except InputError as error:
-        code = _fail(spelled(error, as_option), "input", 2, as_json)
+        # Where nothing is kept, what comes after an interruption comes of it.
+        lost = interrupts.asked and not interrupts.said
+        code = (
+            _interrupted(before, as_json) if lost else _fail(spelled(error, as_option), "input", 2, as_json)
+        )
     except Infeasible as error:
         code = _fail(spelled(error, as_option), "infeasible", 3, as_json)
     except BrokenPipeError:

@@ -1,6 +1,7 @@
 """Commands made from operations: options from its settings, outputs from its products, and one way to run them all."""
 
 import inspect
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -8,10 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from shoal.cli import options, output
-from shoal.cli.checked import CheckedCommand
+from shoal.cli.checked import TYPED, CheckedCommand
 from shoal.cli.workplace import CommandLine
-from shoal.errors import Infeasible, InputError, ShoalError, as_option, spelled, spelled_throughout
+from shoal.errors import Infeasible, InputError, ShoalError, as_option, parameter, spelled, spelled_throughout
 from shoal.operation import Operation, Product
+from shoal.operation_report import operation_report, settings_in_words, with_roles
+from shoal.report.blocks import shown
+from shoal.report.making import Chosen, Making, Written, as_typed
+from shoal.search.stages import WRITING
 from shoal.settings import SettingField, Settings, checked
 from shoal.sources.address import beside
 
@@ -24,6 +29,14 @@ if TYPE_CHECKING:
 
 #: The section of help with what is written.
 FILES = "Files"
+# How files are read and written: what it is called in a report, and what holds if nobody says otherwise.
+_READING = {
+    "separator": ("Separator", "as the file has it"),
+    "decimal": ("Decimal sign", "as the file has it"),
+    "encoding": ("Encoding", "as the file has it"),
+    "header_row": ("Row with the column names", "the first"),
+    "safe_csv": ("Cells that a spreadsheet would compute are quoted", "no"),
+}
 _COMMON: dict[str, tuple[Any, Any]] = {
     "report": (options.Report, None),
     "separator": (options.Separator, None),
@@ -40,10 +53,11 @@ _COMMON: dict[str, tuple[Any, Any]] = {
 def command(operation: Operation) -> Any:
     """The command of an operation."""
 
-    def run(**values: Any) -> None:
-        Run(operation, values).go()
+    def run(context: typer.Context, **values: Any) -> None:
+        Run(operation, values, context.meta[TYPED]).go()
 
     parameters = [
+        inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
         *(_parameter(item, operation) for item in operation.fields("command")),
         *(_product(item) for item in operation.products if item.has_option),
         *(_keyword(name, kind, default) for name, (kind, default) in _shared(operation).items()),
@@ -68,7 +82,20 @@ def shared_options(operation: Operation) -> dict[str, Any]:
 
 def _help(operation: Operation) -> str:
     examples = [f"Example: {example}" for example in operation.examples]
-    return spelled("\n\n".join([operation.summary, operation.description, *examples]), as_option)
+    told = "\n\n".join([operation.summary, operation.description, *examples])
+    return spelled(told, lambda name, value: _option(operation, name, value))
+
+
+def _spell(operation: Operation, name: str) -> str:
+    """What the command calls a setting."""
+    for item in operation.fields():
+        if item.name == name:
+            return str(item.metavar) if item.argument else item.option
+    return as_option(name, None)
+
+
+def _option(operation: Operation, name: str, value: str | None) -> str:
+    return _spell(operation, name) if value is None else f"{_spell(operation, name)} {value}"
 
 
 def _parameter(item: SettingField, operation: Operation) -> inspect.Parameter:
@@ -121,8 +148,9 @@ def _parameter_of(item: Product) -> str:
 class Run:
     """One run of an operation from the command line."""
 
-    def __init__(self, operation: Operation, values: dict[str, Any]) -> None:
+    def __init__(self, operation: Operation, values: dict[str, Any], typed: Sequence[str]) -> None:
         self.operation = operation
+        self._typed = typed
         self._values = values
         self._json: bool = values["json"]
         self._quiet: bool = values["quiet"] or values["json"]
@@ -139,7 +167,11 @@ class Run:
         if self._values.get("method") == "list":
             self._list_methods()
             return
-        settings = self._settings()
+        with ExitStack() as lasting:
+            self._run_and_write(self._settings(), lasting)
+
+    def _run_and_write(self, settings: Settings, lasting: ExitStack) -> None:
+        """Run and write; what must stay until everything is written goes into ``lasting``."""
         outputs, declared, page = self._outputs(settings)
         missed = self._missed(settings, declared)
         announce = None if missed is None else output.unwritten(outputs, missed.subject)
@@ -152,11 +184,15 @@ class Run:
                 quiet=self._quiet,
                 several=len(list(self.operation.reads(settings))) > 1,
                 watch=lambda budget: self._watch(budget, announce, searching),
+                lasting=lasting,
             )
+            if getattr(settings, "engine", "local") != "local":
+                place.show_stages(self._shown(announce, searching))
             result = self.operation.run(settings, place)
         told = self.operation.told
         figures = spelled_throughout(told.figures(result, settings), self._option)
         refused = self.operation.gate(result, settings) if self.operation.gate is not None else None
+        place.stopwatch.begins(WRITING)
         with outputs.together() as writing:
             if refused is None:
                 for product, targets in declared.items():
@@ -164,8 +200,10 @@ class Run:
                     if product.form != "columns" and not product.beside:
                         figures[product.name] = str(targets[0])
             if page is not None:
-                writing.text(page, told.page(result, settings).html())
+                making = self._making(settings, place, declared, writing, refused)
+                writing.text(page, operation_report(self.operation, result, settings, making).html())
                 figures["report"] = str(page)
+        figures["phases"] = place.stopwatch.seconds()
         if page is not None:
             output.remark(f"report written to {page}", quiet=self._quiet)
         output.warn(text for text in dict.fromkeys(_texts(figures, "warnings")) if text not in place.warned)
@@ -174,6 +212,42 @@ class Run:
         self._leave(figures, refused, page)
         if not self.operation.good(result, settings):
             raise typer.Exit(3)
+
+    def _making(
+        self,
+        settings: Settings,
+        place: CommandLine,
+        declared: "Declared",
+        writing: "Writing",
+        refused: str | None,
+    ) -> Making:
+        """How the result was made, for its report: what was typed, what was read, all settings, what is written."""
+        # What an operation reads by itself is named here.
+        for name in (*self.operation.reads(settings), *self.operation.reads_beside(settings)):
+            place.name_file(str(name))
+        shared = [
+            Chosen(label, usual if value in (None, False) else shown(value), value in (None, False))
+            for name, (label, usual) in _READING.items()
+            if (value := self._values.get(name, "")) != ""
+        ]
+        written = [
+            Written(
+                str(target),
+                item.name.replace("_", " ") + (", internal" if item.internal else ""),
+                None if item.form == "columns" or item.name == "secret" else writing.fingerprint(target),
+            )
+            for item, targets in declared.items()
+            for target in targets
+            if refused is None
+        ]
+        return Making(
+            "command",
+            as_typed(["shoal", self.operation.name, *self._typed]),
+            with_roles(self.operation, settings, place.inputs.values()),
+            (*settings_in_words(self.operation, settings, "command"), *shared),
+            tuple(written),
+            refused,
+        )
 
     def _list_methods(self) -> None:
         registry = self.operation.registry
@@ -197,18 +271,22 @@ class Run:
             elif value is not None and value != []:
                 given[item.name] = _read(item, value)
         settings = checked(self.operation.settings, given, self._spell)
+        everywhere = self.operation.products
+        self.operation = self.operation.on_its_engine(settings)
+        written = {product.name for product in self.operation.products}
+        for product in everywhere:
+            asked = self._values.get(_parameter_of(product)) not in (None, False)
+            if asked and product.name not in written:
+                raise InputError(f"{product.named} is not for {parameter('engine', settings.engine)}")  # type: ignore[attr-defined]
         if self.operation.registry is not None:
             self.operation.registry[settings.method].configure(settings.options)  # type: ignore[attr-defined]
         return settings
 
     def _spell(self, name: str) -> str:
-        for item in self.operation.fields():
-            if item.name == name:
-                return str(item.metavar) if item.argument else item.option
-        return as_option(name, None)
+        return _spell(self.operation, name)
 
     def _option(self, name: str, value: str | None) -> str:
-        return self._spell(name) if value is None else f"{self._spell(name)} {value}"
+        return _option(self.operation, name, value)
 
     def _outputs(self, settings: Settings) -> "tuple[Outputs, Declared, Output | None]":
         from shoal import sources
@@ -234,7 +312,14 @@ class Run:
             if product.beside and first in declared:
                 name = beside(named[first], product.beside)
                 called = f"the {product.name} beside {first.named}"
-            ways = {"data": outputs.data, "folder": outputs.folder}
+            if product.named_by and first in declared:
+                wanted = getattr(settings, product.named_by)
+                name = wanted if wanted is not None and not Path(wanted).exists() else None
+            if name is not None and not str(name).lower().endswith(product.ending):
+                raise InputError(
+                    f"{called} is written as {product.ending[1:].upper()}; give it a name in {product.ending}"
+                )
+            ways = {"data": outputs.data, "folder": outputs.folder, "parts": outputs.parts}
             declare = outputs.file if product.is_whole(name) else ways.get(product.form, outputs.file)
             place = declare(called, name, internal=product.internal)
             if place is not None:
@@ -248,6 +333,13 @@ class Run:
         doing, show = self.operation.doing, self.operation.told.glimpse
         watching = watched(doing, budget, quiet=self._quiet, show=show, announce=announce)
         return searching.enter_context(watching)
+
+    def _shown(self, announce: str | None, searching: ExitStack) -> "Observer":
+        """A bar shows what is being done elsewhere; Ctrl-C gives it up."""
+        from shoal.cli.progress import shown
+
+        doing = self.operation.doing or self.operation.name
+        return searching.enter_context(shown(doing, quiet=self._quiet, announce=announce))
 
     def _missed(self, settings: Settings, declared: "Declared") -> Product | None:
         """What will be missed, since no product of its subject goes anywhere."""
@@ -277,6 +369,8 @@ class Run:
         if product.form == "columns":
             for table, frame in zip(targets, made, strict=True):
                 writing.columns(table, frame.columns[0], frame)
+        elif product.form == "parts":
+            writing.parts(target, made)
         elif product.form == "folder":
             writing.files(target, made)
         elif product.form == "text":
@@ -308,7 +402,8 @@ class Run:
                     typer.echo(output.harmless(f"wrote {target}" + (f", {words}" if words else "")))
         missed = self._missed(settings, declared)
         if missed is not None and not self._quiet:
-            typer.echo(f"{missed.subject} were not written; {missed.named} names a place for them")
+            were, them = ("were", "them") if missed.subject.endswith("s") else ("was", "it")
+            typer.echo(f"{missed.subject} {were} not written; {missed.named} names a place for {them}")
 
     def _leave(self, figures: dict[str, Any], refused: str | None, page: "Output | None") -> None:
         if refused is not None:

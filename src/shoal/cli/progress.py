@@ -44,6 +44,21 @@ def watched(
 
 
 @contextmanager
+def shown(title: str, *, quiet: bool, announce: str | None = None) -> Iterator[Observer]:
+    """Within this block a bar shows how far a search is; nothing ends it early, since what is cut off cannot be repeated.
+
+    ``announce`` is said once there is something to look at.
+    """
+    if not quiet:
+        on_first_compilation(_say_compiling)
+    if quiet or not sys.stderr.isatty():
+        yield silent if quiet else _announcing(announce, silent)
+        return
+    with _bar(title, Control(), lambda progress: "") as observe:
+        yield _announcing(announce, observe)
+
+
+@contextmanager
 def _given_up() -> Iterator[None]:
     """After a second Ctrl-C nothing is kept, so what was said after the first is no longer true."""
     try:

@@ -1,13 +1,13 @@
 """``shoal serve``: the workbench in the browser, on this machine only."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from shoal.cli import options
+from shoal.cli.workbench_terminal import Terminal
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +28,7 @@ def serve(
             "--workspace",
             metavar="FOLDER",
             help="Keep data and results here.",
-            show_default="a temporary folder, removed at the end",
+            show_default="a temporary folder, removed at the end unless you keep it",
         ),
     ] = None,
     max_upload: Annotated[
@@ -54,28 +54,27 @@ def serve(
     from shoal.web.server import Address
     from shoal.web.server import serve as run
 
+    terminal = Terminal(quiet=quiet)
+
     def announce(address: Address) -> None:
         sys.stdout.write(f"{address.fresh()}\n")
         sys.stdout.flush()
-        asks = sys.stdin is not None and sys.stdin.isatty()
-        if not quiet:
-            again = " Enter prints another," if asks else ""
-            sys.stderr.write(
-                f"The workbench is open. The address works once, within ten minutes;{again} Ctrl-C closes the workbench.\n"
-                f"Programs: curl --header @'{address.header}' (a key, readable by you alone).\n"
-            )
-            sys.stderr.flush()
-        if asks:
-            threading.Thread(target=_print_more, args=(address.fresh,), daemon=True).start()
+        again = " Enter prints another," if terminal.asks else ""
+        terminal.say(
+            f"The workbench is open. The address works once, within ten minutes;{again} Ctrl-C closes the workbench.\n"
+            f"Data and results are {address.workbench.keeping.in_words()}.\n"
+            f"Programs: curl --header @'{address.header}' (a key, readable by you alone)."
+        )
+        terminal.listen(address.fresh)
         if not no_browser:
             # The code stands in a file: everybody on this machine can read the browser's command line.
             threading.Thread(target=webbrowser.open, args=(address.door().as_uri(),), daemon=True).start()
 
-    run(port=port, workspace=workspace, max_upload_mb=max_upload, announce=announce)
-
-
-def _print_more(fresh: Callable[[], str]) -> None:
-    """An address for every line that is entered."""
-    for _ in sys.stdin:
-        sys.stdout.write(f"{fresh()}\n")
-        sys.stdout.flush()
+    run(
+        port=port,
+        workspace=workspace,
+        max_upload_mb=max_upload,
+        announce=announce,
+        farewell=terminal.farewell,
+        gone=terminal.gone,
+    )

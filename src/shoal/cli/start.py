@@ -2,7 +2,7 @@
 
 While modules are imported there is nothing to keep or to undo, and an exception could come to light anywhere in them; so
 the process ends at once, from the first line of the package on, which is loaded before this module. When the result is
-written and told the command is done, and Ctrl-C comes too late.
+written and told the command is done, and Ctrl-C comes too late. Signals that end a process end it through its own clearing up.
 """
 
 import signal
@@ -28,6 +28,7 @@ def main() -> NoReturn:
         # An interruption of an object's end is nobody's news; that it happened is remembered.
         sys.unraisablehook = _quiet_about_interrupts
         signal.signal(signal.SIGINT, on_signal)
+        _ended_in_order()
         run()
     except SystemExit as done:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -36,6 +37,28 @@ def main() -> NoReturn:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         sys.stderr.write(f"shoal: {_INTERRUPTED}\n")
     sys.exit(code)
+
+
+def _ended_in_order() -> None:
+    """Who is told to end, or loses the terminal, clears up first: what lies on disk in between may be confidential.
+
+    Such a signal often comes twice, from the shell and from the system; the second may not break off the clearing up.
+    """
+    came: list[int] = []
+
+    def on_end(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        if len(came) == 1:
+            raise SystemExit(128 + number)
+        if len(came) > 2:
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # What nohup has turned off stays off.
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, on_end)
 
 
 def _quiet_about_interrupts(unraisable: "sys.UnraisableHookArgs") -> None:

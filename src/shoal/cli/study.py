@@ -20,6 +20,16 @@ def study(
     quick: Annotated[bool, typer.Option("--quick", help="A few runs instead of all.")] = False,
     results: Annotated[Path, typer.Option("--results", help="Where results are kept.")] = Path("results"),
     again: Annotated[bool, typer.Option("--again", help="Run steps again that are done already.")] = False,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(
+            "--time-limit",
+            min=1.0,
+            metavar="SECONDS",
+            help="Begin no step after this long; the next run goes on.",
+            show_default=False,
+        ),
+    ] = None,
     seed: options.Seed = 0,
     threads: options.Threads = None,
     quiet: options.Quiet = False,
@@ -29,10 +39,14 @@ def study(
 
     Published and measured figures are printed side by side.
 
-    An interrupted study goes on where it stopped. The results folder gets rows.csv, table.md and charts.
+    An interrupted study goes on where it stopped, and says how much is left. The results folder gets rows.csv, table.md,
+    charts, and study.html, a page with all of it.
 
     Example: shoal study anonymity-vectors
+
+    Example: shoal study gomm --quick --time-limit 600
     """
+    import time
     from dataclasses import asdict
 
     from shoal import studies
@@ -51,11 +65,16 @@ def study(
     scope = studies.Scope(quick=quick, seed=seed, threads=options.cores(threads))
     folder = results / (f"{name}-quick" if quick else name)
 
-    def tell(done: int, total: int, title: str) -> None:
-        output.remark(f"[{done}/{total}] {title}", quiet=quiet)
+    def tell(standing: studies.Standing) -> None:
+        output.remark(str(standing), quiet=quiet)
+
+    began = time.monotonic()
+
+    def late() -> bool:
+        return time_limit is not None and time.monotonic() - began >= time_limit
 
     try:
-        rows = studies.run(chosen, scope, folder, tell=tell, again=again)
+        rows = studies.run(chosen, scope, folder, tell=tell, again=again, stop=late)
     except KeyboardInterrupt:
         kept = (
             f"interrupted; steps that were done are kept in {folder}, and the same command goes on from there"
@@ -76,6 +95,10 @@ def study(
                 title=table,
             )
         typer.echo(output.harmless(f"kept in {folder}"))
+        if now.done < now.total:
+            typer.echo(f"{now.done} of {now.total} steps are done; the same command goes on")
 
+    now = studies.standing(chosen, scope, folder)
     told = {"study": name, "source": chosen.source, "rows": [asdict(row) for row in rows]}
-    output.emit({**told, "folder": str(folder)}, text, as_json=json)
+    steps = {"steps_done": now.done, "steps": now.total}
+    output.emit({**told, **steps, "folder": str(folder)}, text, as_json=json)

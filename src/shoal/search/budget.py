@@ -56,6 +56,11 @@ class Budget:
         if self.seconds is not None:
             number(self.seconds, "the time limit in seconds", above=0.0, most=MOST_SECONDS)
 
+    @property
+    def usual(self) -> bool:
+        """Whether neither iterations nor seconds are given, so that a search takes as long as it usually does."""
+        return self.iterations is None and self.seconds is None
+
     def or_iterations(self, default: int) -> "Budget":
         """The same budget, with a number of iterations where neither iterations nor seconds are given.
 
@@ -64,9 +69,7 @@ class Budget:
         >>> Budget(seconds=2.0).or_iterations(5000).iterations is None
         True
         """
-        if self.iterations is None and self.seconds is None:
-            return replace(self, iterations=default)
-        return self
+        return replace(self, iterations=default) if self.usual else self
 
     def start(self, observer: Observer = silent, *, direction: Direction = Direction.MINIMISE) -> "Run":
         """Begin to spend."""

@@ -9,7 +9,7 @@
 7.0
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -64,20 +64,28 @@ def programme(
     return model
 
 
-def add_covered(solver: "highspy.Highs", count: int) -> None:
-    """Add rows that whatever is chosen must cover exactly once."""
-    ones, nothing = np.ones(count), np.zeros(0, np.int32)
-    solver.addRows(count, ones, ones, 0, np.zeros(count, np.int32), nothing, np.zeros(0))
+def add_covered(solver: "highspy.Highs", count: int, often: np.ndarray | None = None) -> None:
+    """Add rows that whatever is chosen must cover exactly once, or so ``often`` each."""
+    times, nothing = np.ones(count) if often is None else often.astype(np.float64), np.zeros(0, np.int32)
+    solver.addRows(count, times, times, 0, np.zeros(count, np.int32), nothing, np.zeros(0))
 
 
 def add_choices(
-    solver: "highspy.Highs", groups: Sequence[np.ndarray], costs: np.ndarray, most: float
+    solver: "highspy.Highs",
+    groups: Sequence[np.ndarray],
+    costs: np.ndarray,
+    most: float,
+    often: Sequence[np.ndarray] | None = None,
 ) -> None:
-    """Add a column for each group of rows, which it covers, chosen between 0 and ``most`` times at its cost."""
+    """Add a column for each group of rows, which it covers, chosen between 0 and ``most`` times at its cost.
+
+    A group covers each of its rows once, or so ``often``.
+    """
     count, rows = len(groups), np.concatenate([np.zeros(0, np.int32), *groups]).astype(np.int32)
     starts = np.concatenate([[0], np.cumsum([len(group) for group in groups])[:-1]]).astype(np.int32)
     bounds = np.zeros(count), np.full(count, most)
-    solver.addCols(count, costs, *bounds, rows.size, starts, rows, np.ones(rows.size))
+    times = np.ones(rows.size) if often is None else np.concatenate([np.zeros(0), *often])
+    solver.addCols(count, costs, *bounds, rows.size, starts, rows, times)
 
 
 def is_optimal(solver: "highspy.Highs") -> bool:
@@ -85,3 +93,25 @@ def is_optimal(solver: "highspy.Highs") -> bool:
     import highspy
 
     return bool(solver.getModelStatus() == highspy.HighsModelStatus.kOptimal)
+
+
+def run_until(solver: "highspy.Highs", stop: Callable[[], bool]) -> bool:
+    """Solve until done or told to stop; whether it was done and a solution is known."""
+    import highspy
+
+    told = False
+
+    def look(event: Any) -> None:
+        nonlocal told
+        told = told or stop()
+        if told:
+            event.interrupt()
+
+    solver.cbSimplexInterrupt.subscribe(look)
+    solver.cbMipInterrupt.subscribe(look)
+    try:
+        solver.run()
+    finally:
+        solver.cbSimplexInterrupt.unsubscribe(look)
+        solver.cbMipInterrupt.unsubscribe(look)
+    return not told and bool(solver.getInfo().primal_solution_status == highspy.kSolutionStatusFeasible)

@@ -29,6 +29,34 @@ def silent(progress: Progress) -> None:
     """The observer that looks away."""
 
 
+VERIFICATION = "verification"
+
+
+class Witness:
+    """An observer who can also be told that the search is over and its result is being checked.
+
+    >>> seen = []
+    >>> witness = Witness(seen.append)
+    >>> witness(Progress(7, 1.0, value=3.5))
+    >>> witness.verification()
+    >>> seen[-1].phase, seen[-1].work, seen[-1].value
+    ('verification', 7, 3.5)
+    """
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer = observer
+        self._last = Progress(0, 0.0)
+
+    def __call__(self, progress: Progress) -> None:
+        """Pass a glimpse on."""
+        self._last = progress
+        self._observer(progress)
+
+    def verification(self) -> None:
+        """The search is over."""
+        self._observer(replace(self._last, phase=VERIFICATION, total=None, share=None))
+
+
 def mapped(observer: Observer, value: Callable[[Any], Any], phase: str = "") -> Observer:
     """An observer who is told values and bounds in other units, and what is being done if there is a word for it."""
 

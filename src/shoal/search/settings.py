@@ -4,7 +4,7 @@ from typing import Any
 
 from shoal.search.budget import MOST_ITERATIONS, MOST_SECONDS
 from shoal.search.threads import MOST
-from shoal.settings import Settings, setting
+from shoal.settings import Settings, setting, switch
 
 _SECTION = "Search"
 
@@ -38,6 +38,11 @@ def target(value: str, unit: str = "", metavar: str = "PERCENT", most: float = 1
     return setting(
         None, f"Stop at this {value}.", section=_SECTION, label=label, metavar=metavar, ge=0, le=most
     )
+
+
+def bound(least: str) -> Any:
+    """Whether to prove how good a result could be at best, where that is work of its own."""
+    return switch(f"Prove {least}.", on=True, section=_SECTION, label=f"Prove {least}")
 
 
 class SearchSettings(Settings):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from shoal.sources.data import Data, Dialect, Labels
     from shoal.sources.databases import update_columns
     from shoal.sources.outputs import Output, Outputs
-    from shoal.sources.read_write import check_writable, list_tables, numbered, read, write
+    from shoal.sources.read_write import check_writable, count, list_tables, numbered, read, write
 
 _LAZY = {
     "Address": "shoal.sources.address",
@@ -32,6 +32,7 @@ _LAZY = {
     "TableAddress": "shoal.sources.address",
     "atomically": "shoal.sources.atomic",
     "check_writable": "shoal.sources.read_write",
+    "count": "shoal.sources.read_write",
     "list_tables": "shoal.sources.read_write",
     "numbered": "shoal.sources.read_write",
     "parse": "shoal.sources.address",
@@ -51,6 +52,7 @@ __all__ = [
     "TableAddress",
     "atomically",
     "check_writable",
+    "count",
     "list_tables",
     "numbered",
     "parse",

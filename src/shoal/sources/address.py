@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import parse_qsl, unquote
 
-from shoal.errors import InputError, unknown
+from shoal.errors import InputError, parameter, unknown
 
 #: The format that each ending of a file stands for.
 FORMATS = {
@@ -21,6 +21,12 @@ FORMATS = {
     ".dta": "stata",
     ".sas7bdat": "sas",
 }
+
+#: What to do with several files that are one table.
+SEVERAL_FILES = (
+    f"commands with {parameter('engine')} read those with {parameter('engine', 'stream')} or "
+    f"{parameter('engine', 'spark')}; otherwise name one file"
+)
 
 _SCHEMES = {
     "sqlite": "sqlite",
@@ -135,6 +141,8 @@ def parse(address: "str | PathLike[str] | Address") -> Address:
             raise InputError(f"'{name}' looks like a database; write sqlite:///{name}::{table or 'TABLE'}")
         if path.exists() and not path.is_file() and not path.is_dir():
             raise InputError(f"'{path}' is a device or a pipe, not a file")
+        if path.is_dir() and any(path.glob("*.parquet")):
+            raise InputError(f"'{path.name}' is a folder of Parquet files; {SEVERAL_FILES}")
         ending = f"ending '{path.suffix}'" if path.suffix else "no ending"
         raise InputError(f"'{path.name}' has {ending}; known are {known}, or URL::table for a database")
     return FileAddress(path)

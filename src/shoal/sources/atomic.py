@@ -12,7 +12,8 @@ from pathlib import Path
 
 from shoal.errors import InputError, parameter
 
-_MARK = ".shoal-unfinished"
+#: What the names of files have that are not finished.
+UNFINISHED = ".shoal-unfinished"
 _PRIVATE = 0o600
 
 
@@ -179,7 +180,7 @@ def _reason(error: Exception) -> str | None:
 
 
 def _sibling(target: Path) -> Path:
-    return target.with_name(f".{target.stem[:100]}.{secrets.token_hex(6)}{_MARK}{target.suffix}")
+    return target.with_name(f".{target.stem[:100]}.{secrets.token_hex(6)}{UNFINISHED}{target.suffix}")
 
 
 def _mode_for(target: Path) -> int:
@@ -228,7 +229,7 @@ def _remove_leftovers(target: Path) -> None:
         return
     prefix = f".{target.stem[:100]}."
     for path in target.parent.iterdir():
-        token, mark, rest = path.name.removeprefix(prefix).partition(_MARK)
+        token, mark, rest = path.name.removeprefix(prefix).partition(UNFINISHED)
         known = (target.suffix, f"{target.suffix}.parts")
         if not (path.name.startswith(prefix) and mark and len(token) == 12 and rest in known):
             continue

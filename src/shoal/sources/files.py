@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from shoal.errors import InputError, messages, parameter, unknown
-from shoal.sources.address import FileAddress
+from shoal.sources.address import SEVERAL_FILES, FileAddress
 from shoal.sources.atomic import atomically, check_target
 from shoal.sources.data import Data, Dialect, Labels, Said, chosen
 from shoal.sources.text import DEFAULTS, known_signs, read_text, write_text
@@ -147,6 +147,8 @@ def _check_readable(path: Path) -> None:
     try:
         if path.is_dir():
             raise InputError(f"'{path}' is a folder, not a file")
+        if not path.exists() and path.suffix.lower() == ".parquet" and "*" in path.name:
+            raise InputError(f"'{path.name}' is a pattern of several files; {SEVERAL_FILES}")
         if not path.exists():
             near = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
             place = (

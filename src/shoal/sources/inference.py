@@ -23,8 +23,10 @@ _GLANCE = 20
 _SPOILT = {
     "integer": r"^(?:\+|-?0[0-9]|-0$)",
     "point": r"^(?:\+|-?0[0-9]|-?[0-9]{16,}$)",
-    "comma": r"^(?:\+|-?0[0-9]|-?[0-9]{16,}$)|\.",
+    "comma": r"^(?:\+|-?0[0-9]|-?[0-9]{16,}$)",
 }
+# All that a spoilt number can begin with sorts before this.
+_FIRST_DIGIT, _LONG = "1", 16
 # How numbers begin, and the signs that numbers of a kind never hold.
 _BEGINS = frozenset("0123456789.,")
 _FOREIGN = {"integer": ".,e", "point": ",", "comma": "."}
@@ -138,11 +140,21 @@ def _number(values: pl.Series, kind: str, *, may_be_empty: bool = False) -> _Typ
         marks = int(bare.is_in(MISSING_MARKS).sum())
         lost = found.null_count() - values.null_count() - marks - int((bare == "").sum())
         values = bare
-    if lost or values.str.contains(_SPOILT[kind]).any():
+    if lost or _spoilt(values, kind):
         return None
     if found.null_count() == len(found) and not may_be_empty:
         return None
     return _Typed(found, kind, marks)
+
+
+def _spoilt(values: pl.Series, kind: str) -> bool:
+    """Whether anything of the texts would be lost in numbers; only those that may be so are looked at closely."""
+    if kind == "comma" and values.str.contains(".", literal=True).any():
+        return True
+    suspect = values < _FIRST_DIGIT
+    if kind != "integer":
+        suspect |= values.str.len_bytes() >= _LONG
+    return bool(values.filter(suspect).str.contains(_SPOILT[kind]).any())
 
 
 def _cast(values: pl.Series, kind: str) -> pl.Series:

@@ -34,6 +34,8 @@ from shoal.errors import parameter as in_message
 from shoal.sources.address import Address, Database, FileAddress, TableAddress, names_sheet, parse
 from shoal.sources.atomic import Beside, check_target, unwritable
 from shoal.sources.data import Said
+from shoal.sources.fingerprint import file_fingerprint, records_fingerprint
+from shoal.sources.staged import RemoteFolder, Staged, check_folder, parse_folder
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,7 +55,7 @@ class Output:
     """Something a command will write: the parameter that named it, the place, and whether it is internal."""
 
     parameter: str
-    place: Address | Path
+    place: Address | Path | RemoteFolder
     internal: bool = False
 
     def __str__(self) -> str:
@@ -143,6 +145,20 @@ class Outputs:
             raise InputError(f"folder '{there}' cannot be written to")
         return self._declare(Output(parameter, folder, internal))
 
+    def parts(self, parameter: str, place: str | None, *, internal: bool = False) -> Output | None:
+        """A folder of files will be here that something else writes; it must not be there yet, unless by force."""
+        if place is None:
+            return None
+        output = Output(parameter, parse_folder(str(place)), internal)
+        if self._among_inputs(output):
+            raise InputError(f"{parameter} names the input '{place}'; give it a folder of its own")
+        if isinstance(output.place, Path) and any(_is_within(output.place, put) for put in self._inputs):
+            raise InputError(
+                f"'{place}' and the input lie one in the other; give {parameter} a folder of its own"
+            )
+        check_folder(output.place, self._force)  # type: ignore[arg-type]
+        return self._declare(output)
+
     def columns(self, parameter: str, address: Address) -> Output:
         """Columns of an existing table will be set."""
         if not isinstance(address, TableAddress):
@@ -186,6 +202,20 @@ class Outputs:
         return any(_same(mine, _identity(place)) for place in self._inputs)
 
 
+def _is_within(folder: Path, given: "Place") -> bool:
+    """Whether files that are read lie in a folder, or the folder among them; a pattern lies where its fixed part does."""
+    text = str(given).removeprefix("file://")
+    if "://" in text:
+        return False
+    path = Path(text)
+    fixed = next(
+        part for part in (path, *path.parents, Path()) if part.exists() or not set("*?[") & set(str(part))
+    )
+    mine, theirs = folder.resolve(), fixed.resolve()
+    # Beside a pattern's files, or beside a file, there may be other things.
+    return theirs.is_relative_to(mine) or (mine.is_relative_to(theirs) and fixed == path and path.is_dir())
+
+
 class Writing:
     """Outputs on their way: written and checked, but not yet where anybody looks."""
 
@@ -193,6 +223,7 @@ class Writing:
         self._force = force
         self._safe_csv = safe_csv
         self._files: list[Beside] = []
+        self._parts: list[Staged] = []
         self._folders: list[Path] = []
         self._databases: dict[Database, TableWriter] = {}
         self._names: list[str] = []
@@ -247,18 +278,33 @@ class Writing:
             self._write_bytes(output.place / name, content, output.internal)
         self._names.append(str(output))
 
+    def parts(self, output: Output, stage: "Callable[[str, bool], Staged]") -> None:
+        """Let something write a folder of files under another name; it takes its place with the others."""
+        self._parts.append(stage(str(output.place), self._force))
+        self._names.append(str(output))
+
     def columns(self, output: Output, key: str, frame: "pl.DataFrame") -> None:
         """Set columns of an existing table in the records with the same key."""
         assert isinstance(output.place, TableAddress)
         self._writer(output.place.database).update(frame, output.place.table, [key])
         self._names.append(str(output))
 
+    def fingerprint(self, output: Output) -> str | None:
+        """SHA-256 of what was written for an output, of a table that of its records; ``None`` of a folder."""
+        place = output.place
+        if isinstance(place, RemoteFolder):
+            return None
+        if isinstance(place, TableAddress):
+            return records_fingerprint(self._writer(place.database).read(place.table))
+        target = (place.path if isinstance(place, FileAddress) else place).resolve()
+        return next((file_fingerprint(item.path) for item in self._files if item.target == target), None)
+
     def finish(self) -> None:
         """Put everything in its place. Files go first, since a rename can be undone and a commit cannot."""
-        tried: list[Beside] = []
+        tried: list[Beside | Staged] = []
         with _uninterrupted():
             try:
-                for beside in self._files:
+                for beside in (*self._files, *self._parts):
                     tried.append(beside)
                     beside.put()
                 for writer in self._databases.values():
@@ -273,7 +319,7 @@ class Writing:
 
     def close(self) -> None:
         """Remove what did not get its place."""
-        for beside in self._files:
+        for beside in (*self._files, *self._parts):
             beside.close()
         for writer in self._databases.values():
             writer.__exit__(None, None, None)
@@ -369,11 +415,13 @@ def _same(one: _Identity, other: _Identity) -> bool:
     return file and (one.table is None or other.table is None or one.table == other.table)
 
 
-def _identity(place: "Place") -> _Identity:
+def _identity(place: "Place | RemoteFolder") -> _Identity:
     if isinstance(place, str) and ("://" in place or names_sheet(place)):
         place = parse(place)
     if isinstance(place, TableAddress):
         return _table_identity(place)
+    if isinstance(place, RemoteFolder):
+        return _Identity(None, place.url.rstrip("/"))
     path = Path(os.path.realpath(place.path if isinstance(place, FileAddress) else place))
     return _Identity(_inode(path), _folded(path))
 

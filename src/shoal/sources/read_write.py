@@ -57,6 +57,22 @@ def read(
     return read_table(place, columns=columns)
 
 
+def count(address: Place, columns: Sequence[str]) -> Data | None:
+    """The combinations of values in a table of a database, with how many records have each in the last column.
+
+    The database counts, and sends no record. ``None`` for a file, which has to be read.
+
+    >>> count("people.csv", ["zip", "age"]) is None
+    True
+    """
+    place = parse(address)
+    if isinstance(place, FileAddress):
+        return None
+    from shoal.sources.databases import count_combinations
+
+    return count_combinations(place, columns)
+
+
 def write(
     frame: "pl.DataFrame",
     address: Place,

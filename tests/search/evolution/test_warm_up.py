@@ -1,17 +1,17 @@
 """The warm-up reaches every kernel of the kit, and is found."""
 
 import pytest
-from numba.core.dispatcher import Dispatcher
 
 from shoal.search import randomness, warm_up
 from shoal.search.evolution import keys, replacement, selection
 from shoal.search.evolution.warm_up import warm_up as warm_up_evolution
+from shoal.search.kernels import Kernel
 
 KERNELS = {
     f"{module.__name__}.{name}": value
     for module in (keys, selection, replacement, randomness)
     for name, value in vars(module).items()
-    if isinstance(value, Dispatcher)
+    if isinstance(value, Kernel)
 }
 
 

@@ -20,15 +20,19 @@ _BATCH = 20_000
 def read_table(address: TableAddress, *, columns: Sequence[str] | None = None) -> Data:
     """Read a table or a view, its records in the order of the primary key if it has one."""
     with connected(address.database) as connection, one_line(f"table '{address.table}' cannot be read"):
-        if connection.dialect.name == "postgresql":
-            # All statements see the same state of the table.
-            connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        see_one_state(connection)
         place = catalogue.find(connection, address.table)
         table = reflect(connection, place)
         frame = _fetch(
-            connection, table, _choose(table, columns, address.table), _order(connection, place, table)
+            connection, table, choose(table, columns, address.table), _order(connection, place, table)
         )
     return Data(frame, address)
+
+
+def see_one_state(connection: sa.Connection) -> None:
+    """Let all statements see the same state of a table."""
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
 
 def fetch(connection: sa.Connection, place: catalogue.Place) -> pl.DataFrame:
@@ -49,7 +53,8 @@ def reflect(connection: sa.Connection, place: catalogue.Place) -> sa.Table:
     return catalogue.make_table(place, ((column["name"], column["type"]) for column in described))
 
 
-def _choose(table: sa.Table, columns: Sequence[str] | None, name: str) -> list[sa.Column[Any]]:
+def choose(table: sa.Table, columns: Sequence[str] | None, name: str) -> list[sa.Column[Any]]:
+    """The columns that were asked for, or all; ``name`` is what the table is called."""
     known = {str(column.name): column for column in table.columns}
     return [known[column] for column in chosen(columns, known, f"in table '{name}'")]
 
@@ -64,22 +69,34 @@ def _order(connection: sa.Connection, place: catalogue.Place, table: sa.Table) -
 def _fetch(
     connection: sa.Connection, table: sa.Table, columns: list[sa.Column[Any]], order: list[sa.Column[Any]]
 ) -> pl.DataFrame:
-    dialect = connection.dialect.name
     if not columns:
         return pl.DataFrame()
-    if dialect == "sqlite":
-        selected = dynamic.select(connection, table, columns)
-    else:
-        selected = [
-            _unbounded(connection, column) if _is_unbounded(column) else types.select(column, dialect)
-            for column in columns
-        ]
+    selected = ways_to_select(connection, table, columns)
     labelled = [choice.expression.label(f"c{position}") for position, choice in enumerate(selected)]
     statement = sa.select(*labelled).select_from(table).order_by(*order)
-    names = [str(column.name) for column in columns]
+    return framed(connection, statement, [str(column.name) for column in columns], selected)
+
+
+def ways_to_select(
+    connection: sa.Connection, table: sa.Table, columns: list[sa.Column[Any]]
+) -> list[types.Selected]:
+    """How to select each column so that nothing of it is lost, and what it becomes."""
+    dialect = connection.dialect.name
+    if dialect == "sqlite":
+        return dynamic.select(connection, table, columns)
+    return [
+        _unbounded(connection, column) if _is_unbounded(column) else types.select(column, dialect)
+        for column in columns
+    ]
+
+
+def framed(
+    connection: sa.Connection, statement: sa.Select[Any], names: list[str], selected: list[types.Selected]
+) -> pl.DataFrame:
+    """What a statement selects, as a frame with these names."""
     parts = [
         [_series(name, values, choice.dtype) for name, values, choice in zip(names, batch, selected)]
-        for batch in _batches(connection, statement, len(columns))
+        for batch in _batches(connection, statement)
     ]
     if not parts:
         parts = [[_series(name, [], choice.dtype) for name, choice in zip(names, selected)]]
@@ -87,7 +104,7 @@ def _fetch(
     return pl.DataFrame([choice.finish(values) for choice, values in zip(selected, whole)])
 
 
-def _batches(connection: sa.Connection, statement: sa.Select[Any], width: int) -> Iterator[list[list[Any]]]:
+def _batches(connection: sa.Connection, statement: sa.Select[Any]) -> Iterator[list[list[Any]]]:
     """The columns of one batch of records after the other, so that only one is held as Python objects."""
     with connection.execution_options(yield_per=_BATCH).execute(statement) as result:
         for rows in result.partitions():

@@ -1,0 +1,125 @@
+"""Search and bound together end within 1.2 of a time limit, whatever the command and however large its input.
+
+Every command runs as a process of its own, on input that is drawn here, and tells by its ``phases`` how long search and
+bound took; reading, verification and writing are no part of them. A first run on a small input compiles what is not
+compiled yet. Seconds are shown beside the ratios, which alone are judged; ``risk``, ``compare`` and ``perturb`` search
+for nothing and have no limit.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+MOST = 1.2
+
+
+def run() -> list[dict[str, Any]]:
+    rows = []
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        for small, large, seconds, words in commands(folder):
+            if small is not None:
+                phases(small, 1.0)
+            spent = phases(large, seconds)
+            total = spent.get("search", 0.0) + spent.get("bound", 0.0)
+            name = f"{large[0]}, {words}, limit {seconds:g} s"
+            ratio = total / seconds
+            about = {"name": f"{name}: (search + bound) / limit", "measured": ratio, "limit": MOST}
+            rows.append({**about, "unit": "ratio", "ok": ratio <= MOST})
+            for stage, measured in spent.items():
+                rows.append(
+                    {"name": f"  {stage}", "measured": measured, "limit": None, "unit": "s", "ok": True}
+                )
+    return rows
+
+
+def commands(folder: Path) -> list[tuple[list[str] | None, list[str], float, str]]:
+    """A small run, a large one, its limit in seconds, and its size in words."""
+    generator = np.random.default_rng(0)
+
+    def numbers(n: int) -> str:
+        values = np.exp(generator.normal(size=(n, 4))) @ generator.normal(size=(4, 10))
+        values += 0.3 * generator.normal(size=values.shape)
+        name = folder / f"numbers{n}.parquet"
+        pl.DataFrame(values, schema=[f"c{column}" for column in range(10)]).write_parquet(name)
+        return str(name)
+
+    def categories(n: int) -> str:
+        sizes = {"region": 40, "age": 90, "sex": 2, "job": 30}
+        name = folder / f"categories{n}.parquet"
+        pl.DataFrame({key: generator.integers(0, size, n) for key, size in sizes.items()}).write_parquet(name)
+        return str(name)
+
+    def table(side: int, sensitive: int) -> list[str]:
+        values = generator.integers(0, 1000, (side, side)) * (generator.random((side, side)) > 0.3)
+        names = [f"c{column}" for column in range(side)]
+        frame = pl.DataFrame(values, schema=names).insert_column(
+            0, pl.Series("row", [f"r{row}" for row in range(side)])
+        )
+        matrix, cells = folder / f"table{side}.csv", folder / f"cells{side}.csv"
+        frame.write_csv(matrix)
+        small = np.argwhere((values > 0) & (values < 60))
+        chosen = small[generator.choice(len(small), min(sensitive, len(small)), replace=False)]
+        pl.DataFrame(
+            {"row": [f"r{row}" for row, _ in chosen], "column": [f"c{column}" for _, column in chosen]}
+        ).write_csv(cells)
+        return [str(matrix), "--sensitive", str(cells)]
+
+    def slots(people: int) -> str:
+        name = folder / f"slots{people}.csv"
+        number = max(2, people // 200)
+        pl.DataFrame({"slot": range(number), "capacity": [people // number + 1] * number}).write_csv(name)
+        return str(name)
+
+    keys = ["--quasi", "region,age,sex,job", "-k", "5"]
+    tiny, large, huge = table(12, 6), table(100, 200), table(1000, 2000)
+    return [
+        (
+            ["microaggregate", numbers(8_000), "-k", "5"],
+            ["microaggregate", numbers(1_000_000), "-k", "5"],
+            20.0,
+            "1,000,000 × 10",
+        ),
+        (["suppress", *tiny], ["suppress", *large], 5.0, "10,000 cells"),
+        (["suppress", *tiny], ["suppress", *huge], 60.0, "1,000,000 cells"),
+        (
+            ["recode", categories(2_000), *keys],
+            ["recode", categories(1_000_000), *keys],
+            30.0,
+            "1,000,000 records",
+        ),
+        (["group", numbers(300), "-k", "5"], ["group", numbers(20_000), "-k", "5"], 10.0, "20,000 × 10"),
+        (
+            ["assign", categories(300), slots(300), "--quasi", "region,sex"],
+            ["assign", categories(20_000), slots(20_000), "--quasi", "region,sex"],
+            10.0,
+            "20,000 people",
+        ),
+        (
+            ["round", tiny[0], "--base", "5"],
+            ["round", large[0], "--base", "5"],
+            10.0,
+            "10,000 cells",
+        ),
+        (["adjust", *tiny], ["adjust", *large], 10.0, "10,000 cells"),
+    ]
+
+
+def phases(command: list[str], seconds: float) -> dict[str, float]:
+    """Seconds by stage of one run."""
+    done = subprocess.run(
+        [sys.executable, "-m", "shoal.cli.start", *command, "--time-limit", f"{seconds:g}", "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    told = json.loads(done.stdout)
+    if "phases" not in told:
+        raise RuntimeError(f"{command[0]}: {told.get('error', done.stderr[-300:])}")
+    return dict(told["phases"])

@@ -1,0 +1,246 @@
+"""Machine code of kernels as it was kept, called without Numba, which takes longer to load than many problems to solve.
+
+What ``keeping_code`` has cut out of Numba's work is an object file for each kernel and kinds of arguments. Its name tells
+what it was made of: the kernel and all it calls, the versions of the compiler and the processor. Whatever is not there, or
+takes arguments of other kinds, is for Numba.
+"""
+
+import ctypes
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shoal.search.kernels import OPTIONS
+
+# Settings of Numba that change no code; others are left to Numba.
+_HARMLESS = {"NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS"}
+_SCALARS: Mapping[str, Any] = {"b": ctypes.c_uint8, "i": ctypes.c_int64, "f": ctypes.c_double}
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+# How kernels end: with a value, or with none.
+_ENDED = (0, -2)
+
+
+class Kept(NamedTuple):
+    """A kernel's machine code and what it is to be called with."""
+
+    code: "_Code"
+    values: list[Any]
+
+    def run(self) -> Any:
+        """The result."""
+        return self.code.run(self.values)
+
+
+def kept(kernel: Any, arguments: tuple[Any, ...]) -> Kept | None:
+    """The kernel with these arguments, if its code was kept for such."""
+    kinds: list[str] = []
+    values: list[Any] = []
+    if not all(_taken_apart(argument, kinds, values) for argument in arguments):
+        return None
+    kind = ",".join(kinds)
+    known: dict[str, _Code | None] = kernel.__dict__.setdefault("_kept", {})
+    if kind not in known:
+        known[kind] = _load(kernel, kind)
+    code = known[kind]
+    return None if code is None else Kept(code, values)
+
+
+def _load(kernel: Any, kind: str) -> "_Code | None":
+    if any(name.startswith("NUMBA_") for name in os.environ.keys() - _HARMLESS):
+        return None
+    for path in places(kernel, kind):
+        if path.is_file():
+            returns, _, code = path.read_bytes().partition(b"\n")
+            return _Code(symbol(path), code, kind, returns.decode())
+    return None
+
+
+class _Code:
+    """A function in machine code; what it needs besides its arguments is a place for the result."""
+
+    def __init__(self, name: str, code: bytes, kind: str, returns: str) -> None:
+        types = [_SCALARS.get(letter, ctypes.c_void_p) for letter in _letters(kind)]
+        self.function = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 2, *types)(_address(name, code))
+        parts = [(f"part{number}", _SCALARS[letter]) for number, letter in enumerate(returns.strip("()"))]
+        self.result: Any = type("Result", (ctypes.Structure,), {"_fields_": parts})
+        self.returns = returns
+
+    def run(self, values: list[Any]) -> Any:
+        """The result; whoever calls holds the arrays that the values belong to."""
+        result, raised = self.result(), ctypes.c_void_p()
+        status = self.function(ctypes.addressof(result), ctypes.addressof(raised), *values)
+        if status not in _ENDED:
+            raise AssertionError(f"a kernel ended with status {status}")
+        parts = [
+            bool(getattr(result, name)) if kind is ctypes.c_uint8 else getattr(result, name)
+            for name, kind in self.result._fields_
+        ]
+        if self.returns.startswith("("):
+            return tuple(parts)
+        return parts[0] if parts else None
+
+
+def _taken_apart(value: Any, kinds: list[str], values: list[Any]) -> bool:
+    """Note the kind of an argument and the machine's values it consists of; whether it is one that is kept for."""
+    exact = type(value)
+    if exact is np.ndarray:
+        flags = value.flags
+        if not (flags.aligned and value.dtype.isnative and value.dtype.kind in "biuf"):
+            return False
+        layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+        kinds.append(array_kind(value.dtype.name, value.ndim, layout, flags.writeable))
+        values += (None, None, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides)
+        return True
+    if exact is bool or exact is np.bool_:
+        kinds.append("b")
+        values.append(bool(value))
+    elif (exact is int and _SMALLEST <= value <= _LARGEST) or exact is np.int64:
+        kinds.append("i")
+        values.append(int(value))
+    elif exact is float or exact is np.float64:
+        kinds.append("f")
+        values.append(float(value))
+    elif isinstance(value, tuple) and value:
+        kinds.append(tuple_kind(exact))
+        inner = all(_taken_apart(part, kinds, values) for part in value)
+        kinds.append(")")
+        return inner
+    else:
+        return False
+    return True
+
+
+def array_kind(name: str, dimensions: int, layout: str, writeable: bool) -> str:
+    """The kind of an array."""
+    return f"{name}:{dimensions}:{layout}:{'w' if writeable else 'r'}"
+
+
+def tuple_kind(exact: type) -> str:
+    """How the kind of a tuple begins; it ends with a bracket."""
+    return "tuple(" if exact is tuple else f"{exact.__name__}{'/'.join(exact._fields)}("  # type: ignore[attr-defined]
+
+
+def _letters(kind: str) -> Iterator[str]:
+    """One letter for each value of the machine: b, i, f, or p for a place in memory."""
+    for part in kind.split(","):
+        if ":" in part:
+            dimensions = int(part.split(":")[1])
+            yield from "ppiip" + 2 * dimensions * "i"
+        elif part in _SCALARS:
+            yield part
+
+
+def expected(kind: str) -> list[str]:
+    """The values of the machine that arguments of these kinds consist of, as LLVM calls them."""
+    return [{"p": "ptr", "i": "i64", "f": "double", "b": "i8"}[letter] for letter in _letters(kind)]
+
+
+_engines: list[Any] = []
+
+
+def _address(name: str, code: bytes) -> int:
+    import llvmlite.binding as llvm  # type: ignore[import-untyped]
+
+    if not _engines:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+    module = llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"')
+    engine = llvm.create_mcjit_compiler(module, llvm.Target.from_default_triple().create_target_machine())
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    _engines.append(engine)
+    return int(engine.get_function_address(name))
+
+
+def places(kernel: Any, kind: str) -> list[Path]:
+    """Where the code of a kernel for arguments of these kinds may be kept: beside its source, or with the user's own files."""
+    code = kernel.py_func.__code__
+    source = Path(code.co_filename)
+    made_of = f"{_compiler()}\n{digest(kernel.py_func)}\n{kind}"
+    parts = (
+        source.stem,
+        f"{code.co_name}-{code.co_firstlineno}",
+        str(sys.implementation.cache_tag),
+        sha256(kind.encode()).hexdigest()[:8],
+        sha256(made_of.encode()).hexdigest()[:24],
+        "kept",
+    )
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        return [Path(chosen) / ".".join(parts)]
+    own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "shoal"
+    beside = sha256(str(source.parent).encode()).hexdigest()[:16]
+    return [folder / ".".join(parts) for folder in (source.parent / "__pycache__", own / beside)]
+
+
+def symbol(path: Path) -> str:
+    """The name of the function in an object file."""
+    return f"kernel_{path.name.split('.')[-2]}"
+
+
+@cache
+def _compiler() -> str:
+    """What the code depends on besides its source."""
+    import llvmlite.binding as llvm
+
+    numba = find_spec("numba")
+    stamps = (
+        [
+            (file.name, file.stat().st_size, file.stat().st_mtime_ns)
+            for file in (Path(folder) / "_version.py" for folder in (numba.submodule_search_locations or ()))
+            if file.is_file()
+        ]
+        if numba
+        else []
+    )
+    return repr(
+        (stamps, llvm.llvm_version_info, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    )
+
+
+def digest(function: Any) -> str:
+    """What a kernel is made of: its code and constants, and those of all it calls."""
+    known: dict[Any, str] = {}
+    lines = sorted(_lines(function, known))
+    return sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _lines(function: Any, known: dict[Any, str]) -> Iterator[str]:
+    if function in known:
+        return
+    known[function] = ""
+    name = f"{function.__module__}.{function.__qualname__}"
+    yield f"{name} {sorted(OPTIONS.get(function, {}).items())} {_written(function.__code__)} {function.__defaults__}"
+    for value in used_globals(function.__code__, function.__globals__):
+        called = getattr(value, "py_func", value)
+        if isinstance(called, FunctionType) and called in OPTIONS:
+            yield from _lines(called, known)
+        elif source := getattr(value, "source", None):
+            yield f"{source[0]} {sha256(Path(source[1]).read_bytes()).hexdigest()}"
+        elif isinstance(value, bool | int | float | str | tuple):
+            yield f"{name} {value!r}"
+
+
+def used_globals(code: CodeType, names: Mapping[str, Any]) -> Iterator[Any]:
+    """What a function names besides its own variables, and all that could be meant by a name of a module's."""
+    for name in code.co_names:
+        value = names.get(name)
+        if isinstance(value, ModuleType):
+            yield from (getattr(value, member, None) for member in code.co_names)
+        else:
+            yield value
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from used_globals(inner, names)
+
+
+def _written(code: CodeType) -> str:
+    constants = [_written(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
+    return repr((code.co_code.hex(), constants, code.co_names, code.co_varnames, code.co_freevars))

@@ -1,0 +1,65 @@
+"""The stages that every run goes through as far as it has them, and how long each takes."""
+
+import time
+from collections.abc import Callable
+
+from shoal.search.observer import VERIFICATION
+
+READING, SEARCH, BOUND, WRITING = "reading", "search", "bound", "writing"
+#: In their order.
+STAGES = (READING, SEARCH, BOUND, VERIFICATION, WRITING)
+
+_READS = ("reading", "building", "looking", "inventing", "starting")
+_BOUNDS = ("bound", "prices", "groups", "proving", "relaxation", "cuts", "branch")
+_CHECKS = (VERIFICATION, "intervals", "auditing", "drawing a random plan")
+
+
+def stage_of(phase: str) -> str:
+    """Where a run is that says what it is doing.
+
+    >>> stage_of("reading people"), stage_of("rounds"), stage_of("relaxation")
+    ('reading', 'search', 'bound')
+    """
+    for stage, words in (
+        (READING, _READS),
+        (WRITING, ("writing",)),
+        (VERIFICATION, _CHECKS),
+        (BOUND, _BOUNDS),
+    ):
+        if phase.startswith(words):
+            return stage
+    return SEARCH
+
+
+class Stopwatch:
+    """Seconds by stage; a stage that comes again, as bounds between searches do, goes on.
+
+    >>> ticks = iter([0.0, 2.0, 2.5, 9.0])
+    >>> watch = Stopwatch("reading", clock=lambda: next(ticks))
+    >>> watch.begins("rounds"); watch.begins("verification")
+    >>> watch.seconds()
+    {'reading': 2.0, 'search': 0.5, 'verification': 6.5}
+    """
+
+    def __init__(self, phase: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._stage = stage_of(phase)
+        self._began = clock()
+        self._seconds: dict[str, float] = {}
+
+    def begins(self, phase: str) -> None:
+        """Something is done now; the stage before, if it was another, is over."""
+        stage = stage_of(phase)
+        if stage != self._stage:
+            self._end()
+            self._stage = stage
+
+    def seconds(self) -> dict[str, float]:
+        """How long each stage took until now, in their order."""
+        self._end()
+        return {stage: round(self._seconds[stage], 3) for stage in STAGES if stage in self._seconds}
+
+    def _end(self) -> None:
+        now = self._clock()
+        self._seconds[self._stage] = self._seconds.get(self._stage, 0.0) + now - self._began
+        self._began = now

@@ -1,0 +1,144 @@
+"""Machine code that was kept does what Numba's does, without Numba, and is made anew when anything it depends on changes."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from tests.waiting import GUARD
+
+CALLED = """
+from typing import NamedTuple
+
+import numpy as np
+
+from shoal.search.kernels import kernel
+
+FACTOR = {factor}
+
+class Pair(NamedTuple):
+    values: np.ndarray
+    weight: float
+
+@kernel(error_model="numpy")
+def scaled(pair, n, backwards):
+    scratch = np.zeros(n)
+    for i in range(n):
+        scratch[n - 1 - i if backwards else i] = pair.values[i] * pair.weight * FACTOR
+    total = 0.0
+    for i in range(n):
+        total += np.sqrt(scratch[i]) * (i + 1)
+        pair.values[i] = scratch[i]
+    return total
+
+@kernel
+def parts(table, whole):
+    return table[1, 0] + whole, table.shape[1], table[0, 0] > 0
+
+@kernel
+def listed(x):
+    return np.arange(x)
+
+@kernel
+def divided(x, y):
+    return x // y
+"""
+
+PROGRAM = """
+import json, sys
+import numpy as np
+import called
+from called import Pair, divided, listed, parts, scaled
+
+values = np.arange(1.0, 6.0)
+results = [scaled(Pair(values, 2.0), 5, True), values.tolist()]
+results.append(scaled(Pair(np.arange(4.0), 1.5), np.int64(4), np.bool_(False)))
+table = np.arange(6.0).reshape(2, 3)
+readonly = table.copy()
+readonly.setflags(write=False)
+for one in (table, readonly, table[:, ::2], np.asfortranarray(table)):
+    results.append(parts(one, 7))
+assert scaled.py_func and all(type(x) in (float, int, bool) for x in results[-1])
+results.append(divided(7, -2))
+loaded = "numba" in sys.modules
+try:
+    divided(1, 0)
+    failed = "nothing"
+except ZeroDivisionError:
+    failed = "division"
+except AssertionError:
+    failed = "status"
+results.append(listed(3).tolist())
+assert "numba" in sys.modules
+print(json.dumps([results, loaded, failed]))
+"""
+
+
+def run(folder, *, factor=3, **environment):
+    (folder / "program.py").write_text(PROGRAM)
+    (folder / "called.py").write_text(CALLED.format(factor=factor))
+    done = subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=folder,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(folder / "cache"), **environment},
+        capture_output=True,
+        text=True,
+        timeout=GUARD,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_same_with_and_without_numba_and_never_stale(tmp_path):
+    first, loaded, failed = run(tmp_path)
+    assert loaded and failed == "division"
+    again, loaded, failed = run(tmp_path)
+    assert again == first
+    # Without Numba nobody knows what was raised, only that something was.
+    assert not loaded and failed == "status"
+    values = [30.0, 24.0, 18.0, 12.0, 6.0]
+    assert first[1] == values
+    assert first[0] == pytest.approx(sum(value**0.5 * (place + 1) for place, value in enumerate(values)))
+    assert first[3] == [10.0, 3, False] and first[-2:] == [-4, [0, 1, 2]]
+    kept = sorted(path.name.split(".")[1].split("-")[0] for path in (tmp_path / "cache").glob("*.kept"))
+    assert kept == ["divided", *["parts"] * 4, "scaled"]
+    # What changes code is left to Numba.
+    assert run(tmp_path, NUMBA_OPT="1") == [first, True, "division"]
+    # A constant that changes is noticed, and nothing stale stays.
+    changed, loaded, _ = run(tmp_path, factor=12)
+    assert loaded and changed[0] == pytest.approx(2 * first[0])
+    assert run(tmp_path, factor=12) == [changed, False, "status"]
+    assert len(list((tmp_path / "cache").glob("*.kept"))) == 6
+
+
+MANY = """
+import sys
+from shoal.search import kernels
+from shoal.search.kernels import kernel
+
+@kernel
+def more(x):
+    return x + 1
+
+kernels._FEW_CALLS = 3
+assert [more(x) for x in range(3)] == [1, 2, 3]
+before = "numba" in sys.modules
+assert more(3) == 4 and "numba" in sys.modules
+print(before)
+"""
+
+
+def test_numba_is_loaded_for_many_calls(tmp_path):
+    (tmp_path / "many.py").write_text(MANY)
+
+    def before():
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+        command = [sys.executable, "many.py"]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=GUARD
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert [before(), before()] == ["True\n", "False\n"]

@@ -1,0 +1,61 @@
+"""Searches end soon after their limit, told by a clock that goes on whenever somebody looks at it.
+
+``round`` and ``adjust`` hand what is left of their time to a solver that has a clock of its own.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import shoal
+from shoal.search import Budget
+from shoal.search.stages import stage_of
+
+LIMIT = 1.0
+
+
+class Ticking:
+    """A clock on which a look takes a while, and which remembers when search and bound were last heard of."""
+
+    def __init__(self, look: float) -> None:
+        self.look = look
+        self.now = 0.0
+        self.heard = 0.0
+
+    def __call__(self) -> float:
+        self.now += self.look
+        return self.now
+
+    def observe(self, progress: Any) -> None:
+        if stage_of(progress.phase) in ("search", "bound"):
+            self.heard = self.now
+
+
+GENERATOR = np.random.default_rng(8)
+TABLE = GENERATOR.integers(1, 400, (14, 14)).astype(float)
+HIDDEN = [(str(row + 1), str(column + 1)) for row, column in GENERATOR.integers(0, 14, (12, 2))]
+PEOPLE = pl.DataFrame({name: GENERATOR.integers(0, 30, 400) for name in "abcd"})
+NUMBERS = pl.DataFrame(GENERATOR.normal(size=(120, 8)), schema=list("abcdefgh"))
+SIZES = [int(size) for size in GENERATOR.integers(3, 40, 50)]
+# Without a seat to spare.
+SLOTS = [sum(SIZES) // 30 + (number < sum(SIZES) % 30) for number in range(30)]
+
+# Each with how long a look takes, so that none is done before its time is over.
+SEARCHES: dict[str, tuple[float, Callable[..., Any]]] = {
+    "recode": (0.01, lambda **how: shoal.recode(PEOPLE, k=5, quasi=list("abcd"), **how)),
+    "group": (0.01, lambda **how: shoal.group_attributes(NUMBERS, 5, **how)),
+    "assign": (0.04, lambda **how: shoal.assign_sizes(SIZES, SLOTS, **how)),
+    "suppress": (0.03, lambda **how: shoal.suppress(TABLE, sensitive=HIDDEN, protection=0.2, **how)),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_nothing_is_heard_of_a_search_long_after_its_limit(name: str) -> None:
+    look, search = SEARCHES[name]
+    clock = Ticking(look)
+    search(budget=Budget(seconds=LIMIT, clock=clock), observer=clock.observe, threads=1)
+    assert clock.now >= LIMIT
+    assert 0.0 < clock.heard <= 1.2 * LIMIT
