@@ -3,6 +3,7 @@
 It reads the file alone, with the hierarchies of its dimensions where somebody knows them; nothing is shared with what made it.
 """
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,12 @@ if TYPE_CHECKING:
 TOTAL = "total"
 # What two sums of the same figures may differ by, as a share of them.
 _ROUNDING = 1e-8
+
+# By what share of their parts sums may be off: in the last digits of the machine; as written with fewer digits.
+_DIGITS = (1e-14, 1e-12, 1e-10, _ROUNDING)
+
+# What the linear programmes may miss their limits by, after scaling.
+_TOLERANCE = 1e-9
 
 Key = tuple[str, ...]
 
@@ -152,14 +159,12 @@ class PublicTable:
             for more in (self.bounds, bounds or {}):
                 if key in more:
                     ends[place] = max(ends[place, 0], more[key][0]), min(ends[place, 1], more[key][1])
-        solver = _Programme(self, hidden, ends, ties)
-        if not solver.feasible:
+        solver = _fitting(self, hidden, ends, ties)
+        if solver is None:
             return None
         wanted = None if of is None else set(of)
         return {
-            key: (solver.end(place, -1.0), solver.end(place, 1.0))
-            for place, key in enumerate(hidden)
-            if wanted is None or key in wanted
+            key: solver.interval(place) for place, key in enumerate(hidden) if wanted is None or key in wanted
         }
 
     def possible(self) -> dict[Key, float] | None:
@@ -169,20 +174,28 @@ class PublicTable:
             return {}
         shown = [value for value in self.cells.values() if value is not None]
         least = 0.0 if min(shown, default=0.0) >= 0 else -np.inf
-        solver = _Programme(self, hidden, np.tile([least, np.inf], (len(hidden), 1)))
-        return dict(zip(hidden, solver.values(), strict=True)) if solver.feasible else None
+        solver = _fitting(self, hidden, np.tile([least, np.inf], (len(hidden), 1)))
+        return None if solver is None else dict(zip(hidden, solver.values(), strict=True))
+
+
+def _fitting(
+    table: PublicTable, hidden: Sequence[Key], ends: np.ndarray, ties: Sequence[Tie] = ()
+) -> "_Programme | None":
+    """The programme in which sums are off by no more than the figures need: what is off hides small cells beside large ones."""
+    programmes = (_Programme(table, hidden, ends, ties, digits) for digits in _DIGITS)
+    return next((programme for programme in programmes if programme.feasible), None)
 
 
 class _Programme:
-    """All figures of the hidden cells that fit, as one linear programme."""
+    """All figures of the hidden cells that fit if sums are off by this share of their parts, as one linear programme."""
 
     def __init__(
-        self, table: PublicTable, hidden: Sequence[Key], ends: np.ndarray, ties: Sequence[Tie] = ()
+        self, table: PublicTable, hidden: Sequence[Key], ends: np.ndarray, ties: Sequence[Tie], digits: float
     ) -> None:
         import highspy
 
         place = {key: number for number, key in enumerate(hidden)}
-        starts, index, value, right, rounded = [0], [], [], [], []
+        starts, index, value, right, off = [0], [], [], [], []
         for relation in table.relations:
             signed = [(relation.total, -1.0), *((key, 1.0) for key in relation.parts)]
             if any(key not in table.cells for key, _ in signed):
@@ -193,40 +206,38 @@ class _Programme:
             index += [number for number, _ in own]
             value += [sign for _, sign in own]
             starts.append(len(index))
-            rounded.append(table.slack * (len(signed) - len(own)))
-            right.append(
-                -sum(sign * float(table.cells[key] or 0.0) for key, sign in signed if key not in place)
-            )
+            shown = [sign * float(table.cells[key] or 0.0) for key, sign in signed if key not in place]
+            off.append(table.slack * len(shown) + digits * sum(map(abs, shown)))
+            right.append(-math.fsum(shown))
         for tie in ties:
             index += [place[tie.cell], place[tie.other]]
             value += [1.0, -tie.times]
             starts.append(len(index))
-            rounded.append(0.0)
+            off.append(0.0)
             right.append(0.0)
         figures = [abs(value) for value in table.cells.values() if value]
         figures += [most for _, most in table.bounds.values() if 0 < most < np.inf]
-        # Tolerances of the solver are absolute, so the figures are brought near 100.
-        self._unit = 2.0 ** np.round(7 - np.log2(np.median(figures))) if figures else 1.0
+        # Tolerances of the solver are absolute: they are to be a ten-trillionth of the largest figure.
+        self._unit = 2.0 ** np.round(13 - np.log2(max(figures))) if figures else 1.0
         model = highspy.HighsLp()
         size = len(hidden)
         model.num_col_, model.num_row_ = size, len(right)
         model.col_cost_ = np.zeros(size)
         model.col_lower_, model.col_upper_ = (self._unit * ends).T.copy()
-        # Figures are written with all their digits, and sums of them differ in the last.
-        slack = 1e-9 * self._unit * max(figures, default=1.0) + self._unit * np.array(rounded)
-        least = self._unit * np.array(right) - slack
+        least, most = self._unit * (np.array(right) - off), self._unit * (np.array(right) + off)
         least[len(right) - len(ties) :] = -np.inf
-        model.row_lower_ = least
-        model.row_upper_ = self._unit * np.array(right) + slack
+        model.row_lower_, model.row_upper_ = least, most
         model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
         model.a_matrix_.start_ = np.array(starts)
         model.a_matrix_.index_ = np.array(index, dtype=np.int64)
         model.a_matrix_.value_ = np.array(value)
         self._solver: Any = highspy.Highs()
-        for option, setting in {"output_flag": False, "threads": 1}.items():
+        options = {"output_flag": False, "threads": 1, "primal_feasibility_tolerance": _TOLERANCE}
+        for option, setting in options.items():
             self._solver.setOptionValue(option, setting)
         self._solver.passModel(model)
-        self._size = size
+        # A few sums after another add up what each of them is off by.
+        self._computed = 8 * (_TOLERANCE / self._unit + _DIGITS[0] * max(figures, default=0.0))
         self.feasible = self._ended() == "Optimal"
 
     def _ended(self) -> str:
@@ -237,7 +248,14 @@ class _Programme:
         """Figures that fit."""
         return [float(value) / self._unit for value in self._solver.getSolution().col_value]
 
-    def end(self, place: int, direction: float) -> float:
+    def interval(self, place: int) -> tuple[float, float]:
+        """How far a cell goes down and up; what is narrower than can be computed is one figure."""
+        low, high = self._end(place, -1.0), self._end(place, 1.0)
+        if high - low <= self._computed:
+            return (low + high) / 2, (low + high) / 2
+        return low, high
+
+    def _end(self, place: int, direction: float) -> float:
         """How far a cell goes up (1) or down (−1)."""
         self._solver.changeColCost(place, -direction)
         ended = self._ended()

@@ -297,3 +297,14 @@ def test_the_command_takes_how_far_figures_beside_it_are_off(tmp_path) -> None:
     assert wrong.code == 2 and "--within is for changed figures of the same data" in wrong.err
     nothing = run(*how, "--within", 4)
     assert nothing.code == 2 and "--beside" in nothing.err
+
+
+@pytest.mark.parametrize("large", [1e3, 1e6, 1e9])
+def test_a_small_figure_beside_large_ones_is_known_all_the_same(large) -> None:
+    # What sums are off by in their last digits must not be taken for protection of a cell of 1.
+    one = pl.DataFrame({"a": ["x", "y", "total"], "value": [None, None, large + 3.0]})
+    two = pl.DataFrame({"a": ["x", "y", "total"], "value": [None, large + 2.0, None]})
+    shown = [Shown(read_public(table, "a table")) for table in (one, two)]
+    found = tables_together(*shown)
+    assert found.discloses
+    assert found.figures["exact"] >= 1

@@ -13,7 +13,7 @@ from shoal.tables.public_table import TOTAL, Key, PublicTable
 _POINT = 1e-6
 
 # How far the ends of intervals are computed, as a share of the largest figures.
-_COMPUTED = 1e-9
+_COMPUTED = 1e-12
 
 
 @dataclass(frozen=True)
