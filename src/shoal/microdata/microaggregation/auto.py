@@ -19,8 +19,9 @@ QUICK = 1_000
 QUICK_CYCLE, QUICK_STREAMS = 1_500, 2
 # Above blocks.FEW records that would take too long: then it is that short in the mean, and longer where more is lost.
 COSTLY = 1
-# And MDAV begins with smaller blocks.
+# And blocks are smaller, of MDAV's first ones and of more rounds.
 SMALL_BLOCK = 500
+SMALL_GROUPS = 110
 
 
 class AutoOptions(Options):
@@ -48,7 +49,7 @@ def solve(problem: Problem, options: AutoOptions, given: Given) -> Partition:
     if problem.n <= blocks.FEW:
         options_of_blocks = blocks.BlocksOptions(refinement=REFINEMENT)
     else:
-        options_of_blocks = blocks.BlocksOptions(block=SMALL_BLOCK, costly=COSTLY)
+        options_of_blocks = blocks.BlocksOptions(block=SMALL_BLOCK, groups=SMALL_GROUPS, costly=COSTLY)
     return blocks.solve(problem, options_of_blocks, **vars(given))
 
 

@@ -46,8 +46,8 @@ _PRICES_IN_TIME_UP_TO = 200_000
 _MOST_ENTRIES = 40_000_000
 # Without a time limit the neighbours of so many records are looked for, or of this share of all: of those that lie
 # farthest from others, which is where most is lost.
-_LOOKED_AT = 40_000
-_SHARE_LOOKED_AT = 0.04
+_LOOKED_AT = 30_000
+_SHARE_LOOKED_AT = 0.03
 # In many columns a slice of so many records takes a tenth of a second at most.
 _SLICE = 250
 

@@ -38,19 +38,22 @@ from shoal.search import Budget, Run, Seeds
 from shoal.search.kernels import kernel
 from shoal.search.solver import Given, Options, solver
 
+# Groups in a block that a round improves.
+GROUPS = 260
+
 
 class BlocksOptions(Options):
     """Options of ``blocks``; its iterations are rounds."""
 
     block: int = Field(default=1000, ge=2, description="records in a block that is first grouped by MDAV")
-    groups: int = Field(default=260, ge=2, description="groups in a block that a round improves")
+    groups: int = Field(default=GROUPS, ge=2, description="groups in a block that a round improves")
     refinement: int = Field(
         default=0, ge=0, description="iterations of iterated local search in each block of a round"
     )
     costly: int = Field(
         default=0,
         ge=0,
-        description="the same in the mean over blocks, more where more is lost; in the last two usual rounds and later",
+        description="the same in the mean over blocks, more where more is lost; in the last usual round and later",
     )
 
 
@@ -58,8 +61,7 @@ class BlocksOptions(Options):
 # exchanges are so rare that looking for them costs more than it gains (losses stay within 0.2 %, time falls
 # by a quarter).
 REACH_TRIED = 0.64
-# How many of the last rounds refine the blocks that lose most, and up to where all blocks can be refined alike.
-LATE = 2
+# Up to here all blocks can be refined alike.
 FEW = 100_000
 # How a block is refined: ILSMC with biased dissolving and dynamic acceptance.
 _RULES = Rules(everything=False, sample=5, chance=0.0, temperature=1e-5)
@@ -91,12 +93,13 @@ def solve(problem: Problem, options: BlocksOptions, given: Given) -> Partition:
     >>> solve(problem).labels.tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    rounds = default_rounds(problem.n)
+    rounds = default_rounds(problem.n, options.groups)
     run = given.run(rounds)
     space = working_space(problem.points, problem.k)
     with ThreadPoolExecutor(max(1, given.threads)) as pool:
         # From here on records are known by their places in this order, so that near ones share memory.
-        points, order, ends = _arrange(space.points, max(options.block, 2 * problem.k), problem.k, pool)
+        order, ends = _arrange(space.points, max(options.block, 2 * problem.k), problem.k, pool)
+        points = space.points[order]
         space = space._replace(points=points)
         labels = np.empty(problem.n, dtype=np.int32)
         begin = checked_start(problem, given.start)
@@ -113,7 +116,7 @@ def solve(problem: Problem, options: BlocksOptions, given: Given) -> Partition:
         run.report(error * unit + rounding, phase="blocks")
         while run.chunk(1):
             # Counted from the usual end, so that a run that time ended can be repeated by its number of rounds.
-            late = options.costly if run.work >= rounds - LATE else 0
+            late = options.costly if run.work >= rounds - 1 else 0
             state, error = _round(
                 space, problem, state, options, late, given.seeds.child(run.work), run, pool
             )
@@ -126,15 +129,15 @@ def solve(problem: Problem, options: BlocksOptions, given: Given) -> Partition:
     return Partition(value=value, labels=labels, sst=problem.sst, **run.closing())
 
 
-def default_rounds(n: int) -> int:
+def default_rounds(n: int, groups: int = GROUPS) -> int:
     """As many rounds as stay well below the time of MDAV, up to where they gain little.
 
-    Very many records get fewer, and the work that is saved goes to the blocks that lose most.
+    Very many records get fewer, unless their blocks are small: then a round costs half, and gains little less.
 
-    >>> default_rounds(20_000), default_rounds(60_000), default_rounds(1_000_000)
-    (3, 8, 6)
+    >>> default_rounds(20_000), default_rounds(60_000), default_rounds(1_000_000), default_rounds(1_000_000, 110)
+    (3, 8, 6, 8)
     """
-    return min(8 if n <= FEW else 6, max(3, n // 6000))
+    return min(8 if n <= FEW or groups <= GROUPS // 2 else 6, max(3, n // 6000))
 
 
 def first_labels(
@@ -180,16 +183,15 @@ def _split(
 
 def _arrange(
     points: np.ndarray, leaf: int, multiple: int, pool: ThreadPoolExecutor
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The points in the order of their blocks, that order, and the ends of the blocks.
+) -> tuple[np.ndarray, np.ndarray]:
+    """The order in which the points of a block come together, and the ends of the blocks.
 
     Coarse parts first: once these are together in memory, splitting them further is quick.
     """
     n = points.shape[0]
     coarse, parts = _split(points, max(leaf, n // 64), multiple, np.array([n]), pool)
-    points = points[coarse]
-    fine, ends = _split(points, leaf, multiple, parts, pool)
-    return points[fine], coarse[fine], ends
+    fine, ends = _split(points[coarse], leaf, multiple, parts, pool)
+    return coarse[fine], ends
 
 
 def state_of(labels: np.ndarray, capacity: int, points: np.ndarray) -> State:
@@ -273,7 +275,7 @@ def _round(
     """
     turned = np.empty_like(state.means)
     project(state.means, random_axes(problem.d, seeds), turned)
-    _, order, ends = _arrange(turned, options.groups, 1, pool)
+    order, ends = _arrange(turned, options.groups, 1, pool)
     starts = np.concatenate(([0], ends[:-1]))
     # A block of r records can end up with at most ⌊r/k⌋ groups: that much room is kept for it.
     room = np.add.reduceat(state.sizes[order].astype(np.int64), starts) // problem.k
