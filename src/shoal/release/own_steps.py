@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _SIGNS = 20
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 _SHORTEST_KEY = 16
+_ORDER = "Order of the released records."
+
+Order = Literal["keep", "sorted"]
 
 
 class DropSettings(Settings):
@@ -27,6 +30,7 @@ class DropSettings(Settings):
 
     data: Data = data_argument()
     columns: Columns = setting(..., "Columns to remove.", min_length=1)
+    order: Order = setting("keep", _ORDER)
 
 
 class PseudonymiseSettings(Settings):
@@ -37,11 +41,12 @@ class PseudonymiseSettings(Settings):
     key: str = setting(
         ..., "Where the key is: env:VARIABLE or file:PATH, never the key itself.", pattern=r"^(env|file):.+"
     )
+    order: Order = setting("keep", _ORDER)
 
 
 @dataclass(frozen=True)
 class OwnStep:
-    """A step on records that keeps all of them, in their order."""
+    """A step on records that keeps all of them; in which order they go on is the same for each of these steps."""
 
     settings: type[Settings]
     run: "Callable[[pl.DataFrame, Any, Secret, Path], pl.DataFrame]"

@@ -158,7 +158,7 @@ class _Reader:
             own[named[0].name] = [former] if several else former
         if do in ("recode", "microaggregate", "suppress") and "seed" not in own:
             own["seed"] = about.seed
-        if do in ("recode", "microaggregate", "perturb") and "order" not in own:
+        if do in RECORDS and "order" not in own:
             # Whoever sees the original order can link by it.
             own["order"] = "sorted"
         known = {*sources, *(step.name for step in before)}

@@ -11,12 +11,14 @@ import numpy as np
 
 from shoal import sources
 from shoal.errors import Infeasible, InputError, as_words, parameter, spelled, spelled_throughout
+from shoal.microdata.columns.record_links import RecordLinks
+from shoal.microdata.columns.sorting import sorted_by_release
 from shoal.operation import Operation, Product
 from shoal.operation_report import operation_report, settings_in_words
 from shoal.operations import OPERATIONS
 from shoal.release.folder import LINKS, RELEASE, write_private
 from shoal.release.moot_warnings import without_moot
-from shoal.release.own_steps import OWN_STEPS
+from shoal.release.own_steps import OWN_STEPS, Order
 from shoal.release.plan import CHANGED_TABLES, Output, Step
 from shoal.release.workplace import PlanWorkplace
 from shoal.report.making import Making
@@ -123,14 +125,27 @@ def _own(
     own = OWN_STEPS[step.do]
     settings: Any = checked(own.settings, values)
     before = place.records(settings.data).frame
-    after = own.run(before, settings, secret, plan_folder)
+    after, places = _in_order(own.run(before, settings, secret, plan_folder), settings.order)
     sources.write(after, folder / RELEASE, force=True)
-    np.save(folder / LINKS, np.arange(before.height))
+    np.save(folder / LINKS, RecordLinks.of([True] * before.height, places.tolist()).released)
     for _, path in outputs:
         _write_checked(after, path, lambda back: _expect_same(after, back))
     word = "removed" if step.do == "drop" else "replaced by pseudonyms"
     facts = (("records", f"{after.height:,}"), (f"columns {word}", ", ".join(settings.columns)))
     return StepOutcome({"records": after.height, "columns": after.columns}, facts, ())
+
+
+def _in_order(frame: "pl.DataFrame", order: Order) -> "tuple[pl.DataFrame, np.ndarray]":
+    """The records as they go on, and the former place of each.
+
+    They are sorted anew although a step before sorted them: a column that is removed would still be told by their order.
+    """
+    import narwhals as nw
+
+    if order == "keep":
+        return frame, np.arange(frame.height)
+    ordered, places = sorted_by_release(nw.from_native(frame, eager_only=True), ())
+    return ordered.to_native(), places
 
 
 def _derived(secret: Secret, name: str) -> Secret:
