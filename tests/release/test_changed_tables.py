@@ -153,3 +153,62 @@ def test_a_rounded_table_beside_one_with_hidden_cells_is_one_system(
 def test_of_adjusted_tables_what_is_not_used_is_said(beside_each_other: dict[str, Path]) -> None:
     (item,) = shoal.diff_releases(beside_each_other["adjusted"], beside_each_other["adjusted"]).together
     assert item.discloses is None and "moved by at least their levels is not used" in item.detail
+
+
+_BESIDE = """\
+do = "suppress"
+
+[[steps]]
+name = "loose"
+do = "tabulate"
+data = "firms"
+dimensions = ["region", "sector"]
+value = "turnover"
+contributor = "firm"
+rules = ["frequency(1)"]
+
+[[steps]]
+do = "round"
+base = BASE
+
+[outputs]
+"hidden.csv" = "suppress"
+"rounded.csv" = "round"
+"""
+
+
+def test_a_release_of_hidden_cells_and_rounded_figures_is_looked_at_together(tmp_path: Path) -> None:
+    """To within one, the rounded table shows what the other one hides."""
+    firms(140).write_csv(tmp_path / "firms.csv")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(TABULATED + _BESIDE.replace("BASE", "1"))
+    with pytest.raises(
+        shoal.Infeasible, match=r"'hidden.csv' and 'rounded.csv' together give away .* nothing was published"
+    ):
+        shoal.release(plan, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+_TWO_KINDS = """\
+do = "suppress"
+
+[[steps]]
+name = "records"
+do = "drop"
+data = "firms"
+columns = ["firm", "turnover"]
+
+[outputs]
+"hidden.csv" = "suppress"
+"records.csv" = "records"
+"""
+
+
+def test_what_cannot_be_judged_together_is_told_to_whoever_signs(tmp_path: Path) -> None:
+    firms(140).write_csv(tmp_path / "firms.csv")
+    (tmp_path / "plan.toml").write_text(TABULATED + _TWO_KINDS)
+    done = shoal.release(tmp_path / "plan.toml", tmp_path / "out")
+    told = "were not judged together: what records and a table give away together cannot be measured"
+    assert any(told in text for text in done.warnings)
+    assert told in (done.folder / "internal" / "report.html").read_text()
+    assert shoal.verify_release(done.folder, originals=tmp_path).verified

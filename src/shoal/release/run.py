@@ -309,32 +309,14 @@ class Running:
         public = public_manifest(self._plan, self._gates, outputs, created)
         (self._folder.public / MANIFEST).write_text(json.dumps(public, indent=1) + "\n", encoding="utf-8")
         self._tidy()
-        page = release_page(
-            self._plan,
-            self._inputs.named,
-            self._steps,
-            self._gates,
-            outputs,
-            noticed=self._noticed,
-            known=[known_k(item.file, self._found[item.file]) for item in record_outputs(self._plan)],
-        )
-        write_private(self._folder.internal / "report.html", page.html())
-        inside = internal_manifest(
-            self._plan,
-            self._inputs,
-            steps,
-            self._gates,
-            outputs,
-            created,
-            seconds,
-            report_digests(self._folder.internal),
-        )
-        write_private(self._folder.internal / MANIFEST, json.dumps(inside, indent=1, default=str) + "\n")
-        write_private(self._folder.internal / PLAN, self._plan.text)
         for name, keys in self._record_keys().items():
             keys.write(keys_place(self._folder.internal, name))
-        self._folder.protect()
-        self._expect_sound()
+        self._write_internal(steps, outputs, created, seconds)
+        unjudged = self._expect_sound()
+        if unjudged:
+            # Whoever signs has to read it.
+            self._noticed += unjudged
+            self._write_internal(steps, outputs, created, seconds)
         # Remembered first: a release that nobody remembers is worse than one that is remembered and not there.
         self._register.remember(self._traces, self._folder.target.name, created, self._key_of_keys)
         self._folder.finish(force=force)
@@ -347,6 +329,34 @@ class Running:
             warnings=tuple(dict.fromkeys(warnings)),
             steps=tuple((step.name, outcome) for step, outcome in self._steps),
         )
+
+    def _write_internal(
+        self, steps: list[dict[str, Any]], outputs: list[dict[str, Any]], created: str, seconds: float
+    ) -> None:
+        """The report to sign, the plan, and the internal manifest, which knows the report."""
+        page = release_page(
+            self._plan,
+            self._inputs.named,
+            self._steps,
+            self._gates,
+            outputs,
+            noticed=self._noticed,
+            known=[known_k(item.file, self._found[item.file]) for item in record_outputs(self._plan)],
+        )
+        write_private(self._folder.internal / "report.html", page.html())
+        write_private(self._folder.internal / PLAN, self._plan.text)
+        inside = internal_manifest(
+            self._plan,
+            self._inputs,
+            steps,
+            self._gates,
+            outputs,
+            created,
+            seconds,
+            report_digests(self._folder.internal),
+        )
+        write_private(self._folder.internal / MANIFEST, json.dumps(inside, indent=1, default=str) + "\n")
+        self._folder.protect()
 
     def _facts_of(self, output: Output) -> Facts | None:
         """The columns of a published file of records, and the people who share their quasi-identifiers in it."""
@@ -371,8 +381,11 @@ class Running:
             if step.do in RECORDS:
                 (folder / RELEASE).unlink(missing_ok=True)
 
-    def _expect_sound(self) -> None:
-        """Look at the whole as somebody will who checks it, and at what its files give away together."""
+    def _expect_sound(self) -> list[str]:
+        """Look at the whole as somebody will who checks it, and at what its files give away together.
+
+        Gives a warning for each pair of files of which that could not be measured.
+        """
         self._say("checking the release")
         opened = open_release(self._folder.path)
         tables = [check for own in table_checks(opened).values() for check in own]
@@ -382,12 +395,16 @@ class Running:
             raise Infeasible(
                 f"the release does not hold what it says: {failed[0].name}: {failed[0].detail}; nothing was published"
             )
+        unjudged = []
         for pair in within(opened):
+            which = f"'{pair.files[0]}' and '{pair.files[1]}'"
             if pair.discloses:
                 raise Infeasible(
-                    f"'{pair.files[0]}' and '{pair.files[1]}' together give away what neither does: {pair.detail}; "
-                    "nothing was published"
+                    f"{which} together give away what neither does: {pair.detail}; nothing was published"
                 )
+            if pair.discloses is None:
+                unjudged.append(f"{which} were not judged together: {pair.detail}")
+        return unjudged
 
 
 def _shown(value: float | bool) -> str:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+_TABLES = ("table", "changed table")
+
+
 @dataclass(frozen=True)
 class Together:
     """What two files give away together: ``discloses`` is ``None`` where it cannot be measured, and ``detail`` says why."""
@@ -48,16 +51,23 @@ class Together:
 def together(one: OpenedRelease, two: OpenedRelease, change: float | None = None) -> Iterator[Together]:
     """Every file of records beside every one of the other release, and every table beside every table."""
     yield from _records(one, two)
-    for first in _files(one, "table"):
-        for second in _files(two, "table"):
-            yield _tables(one, first, two, second, change)
-    for first in _files(one, "changed table"):
-        for second in [*_files(two, "table"), *_files(two, "changed table")]:
-            yield _changed_tables(one, first, two, second)
-    for first in _files(one, "table"):
-        for second in _files(two, "changed table"):
-            yield _changed_tables(one, first, two, second)
-    yield from _of_two_kinds(one, two)
+    for first in _files(one, *_TABLES):
+        for second in _files(two, *_TABLES):
+            yield _two_tables(one, first, two, second, change)
+    for first in _files(one, "records"):
+        for second in _files(two, *_TABLES):
+            yield _records_and_table(first, second)
+    for first in _files(one, *_TABLES):
+        for second in _files(two, "records"):
+            yield _records_and_table(first, second)
+
+
+def _two_tables(
+    one: OpenedRelease, first: str, two: OpenedRelease, second: str, change: float | None = None
+) -> Together:
+    if first in _files(one, "table") and second in _files(two, "table"):
+        return _tables(one, first, two, second, change)
+    return _changed_tables(one, first, two, second)
 
 
 def _changed_tables(one: OpenedRelease, first: str, two: OpenedRelease, second: str) -> Together:
@@ -89,30 +99,29 @@ def _seen(opened: OpenedRelease, file: str) -> tuple[Shown, bool] | None:
     return shown_changed(step.do, settings, place, opened.written(file), opened.figures(step.name))
 
 
-def _of_two_kinds(one: OpenedRelease, two: OpenedRelease) -> Iterator[Together]:
-    """Records beside a table: what they give away together is not known."""
-    for kinds in (("records", "table"), ("table", "records")):
-        for first in _files(one, kinds[0]):
-            for second in _files(two, kinds[1]):
-                why = "what records and a table give away together cannot be measured"
-                yield Together("records and table", (first, second), None, why)
+def _records_and_table(first: str, second: str) -> Together:
+    """What both give away together is not known."""
+    why = "what records and a table give away together cannot be measured"
+    return Together("records and table", (first, second), None, why)
 
 
 def within(opened: OpenedRelease) -> Iterator[Together]:
-    """The same for the files of one release: of records and of tables each pair that comes from two steps."""
+    """The same for the files of one release: each pair that comes from two steps, of records those of one source."""
     assert opened.plan is not None
     pairs = itertools.combinations(opened.record_outputs(), 2)
     for (first, step), (second, other) in pairs:
         if step != other and opened.plan.source_of(step.name) == opened.plan.source_of(other.name):
             yield _joined(opened, first, step, opened, second, other)
     made = {item.file: item.step for item in opened.plan.outputs if item.public}
-    for one, two in itertools.combinations(_files(opened, "table"), 2):
+    for one, two in itertools.combinations(_files(opened, *_TABLES), 2):
         if made[one] != made[two]:
-            yield _tables(opened, one, opened, two, None)
+            yield _two_tables(opened, one, opened, two)
+    for one, two in itertools.product(_files(opened, "records"), _files(opened, *_TABLES)):
+        yield _records_and_table(one, two)
 
 
-def _files(opened: OpenedRelease, kind: str) -> list[str]:
-    return [str(item["file"]) for item in opened.outputs if item.get("kind") == kind]
+def _files(opened: OpenedRelease, *kinds: str) -> list[str]:
+    return [str(item["file"]) for item in opened.outputs if item.get("kind") in kinds]
 
 
 def _records(one: OpenedRelease, two: OpenedRelease) -> Iterator[Together]:
