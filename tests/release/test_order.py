@@ -73,7 +73,9 @@ def test_pseudonyms_are_in_the_order_of_what_is_shown(tmp_path: Path, monkeypatc
     text = _BARE.replace('do = "drop"\ncolumns = ["home"]', _PSEUDONYMS).replace(
         "gates.drop", "gates.pseudonymise"
     )
-    done = shoal.release(_homes(tmp_path, text.replace('"homes.csv" = "drop"', '"homes.csv" = "pseudonymise"')))
+    done = shoal.release(
+        _homes(tmp_path, text.replace('"homes.csv" = "drop"', '"homes.csv" = "pseudonymise"'))
+    )
     frame = pl.read_csv(done.folder / "public" / "homes.csv")
     assert frame.equals(frame.sort(frame.columns))
     assert shoal.verify_release(done.folder, originals=tmp_path).verified

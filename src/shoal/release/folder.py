@@ -28,8 +28,10 @@ CHAINED = {
     "adjust": "adjusted.csv",
     "perturb-table": "counts.csv",
 }
-_DONE = "done.json"
+DONE = "done.json"
 _INPUTS = "inputs.json"
+#: What another run of the same plan with the same secret writes otherwise: times, and the keys of the folder of releases.
+PASSING = (MANIFEST, "report.html", _INPUTS, DONE, RECORD_KEYS)
 #: What every internal part has.
 OF_THE_HOUSE = (MANIFEST, PLAN, "report.html", SECRET, _INPUTS, RECORD_KEYS, STEPS)
 
@@ -122,7 +124,7 @@ class ReleaseFolder:
 
     def finished_step(self, number: int, name: str, key: str) -> dict[str, Any] | None:
         """What a step told of itself, if it was finished with the same settings and inputs."""
-        place = self.step(number, name) / _DONE
+        place = self.step(number, name) / DONE
         if not place.exists():
             return None
         found: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
@@ -130,11 +132,11 @@ class ReleaseFolder:
 
     def finished_names(self) -> set[str]:
         """The names of the steps that were finished, at whatever place and with whatever settings."""
-        return {done.parent.name.partition("-")[2] for done in (self.internal / STEPS).glob(f"*/{_DONE}")}
+        return {done.parent.name.partition("-")[2] for done in (self.internal / STEPS).glob(f"*/{DONE}")}
 
     def finish_step(self, number: int, name: str, told: dict[str, Any]) -> None:
         """Mark a step as finished; this is written last."""
-        write_private(self.step(number, name) / _DONE, json.dumps(told, indent=1, default=str))
+        write_private(self.step(number, name) / DONE, json.dumps(told, indent=1, default=str))
 
     def protect(self) -> None:
         """Let nobody else look into what is internal."""

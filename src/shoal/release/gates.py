@@ -66,7 +66,8 @@ class Released:
 
         if self.units is None:
             return None
-        kept = np.flatnonzero(self.links >= 0)
+        # A record that a damaged file lacks is told by the check of its links.
+        kept = np.flatnonzero((self.links >= 0) & (self.links < self.frame.height))
         codes = np.zeros(self.frame.height, dtype=np.int64)
         codes[self.links[kept]] = np.unique(self.units, return_inverse=True)[1][kept]
         return pl.Series(_WHOSE, codes)

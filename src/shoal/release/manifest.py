@@ -109,9 +109,10 @@ def internal_manifest(
     created: str,
     seconds: float,
     reports: Mapping[str, str],
+    kept: Mapping[str, str],
 ) -> dict[str, Any]:
-    """For those who answer for it: also the fingerprints of the inputs, all settings, all figures, and the SHA-256 of
-    the reports.
+    """For those who answer for it: also the fingerprints of the inputs and of what is kept inside, all settings, all figures,
+    and the SHA-256 of the reports.
     """
     return {
         "note": "internal: not for publication",
@@ -127,5 +128,6 @@ def internal_manifest(
         "gates": [gate.as_json() for gate in gates],
         "outputs": [dict(item) for item in outputs],
         "reports": dict(reports),
+        "kept": dict(kept),
         "verified": True,
     }

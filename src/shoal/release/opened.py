@@ -11,7 +11,7 @@ import numpy as np
 
 from shoal import sources
 from shoal.errors import InputError
-from shoal.release.folder import CHAINED, INTERNAL, LINKS, MANIFEST, PLAN, PUBLIC, RELEASE, STEPS
+from shoal.release.folder import CHAINED, DONE, INTERNAL, LINKS, MANIFEST, PLAN, PUBLIC, RELEASE, STEPS
 from shoal.release.gates import GateOutcome, Released
 from shoal.release.plan import RECORDS, Output, Plan, Step, data_fields
 from shoal.release.plan_reader import parse_plan, read_plan
@@ -75,6 +75,14 @@ class OpenedRelease:
         )
         return found
 
+    def step_key(self, step: Step) -> str | None:
+        """The keyed hash of all that a step depended on; nothing if it cannot be read."""
+        try:
+            told = json.loads((self.step_folder(step.name) / DONE).read_text(encoding="utf-8"))
+            return str(told["key"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
     def path(self, step: Step) -> list[Step]:
         """The steps from the source on to one."""
         assert self.plan is not None
@@ -95,6 +103,8 @@ class OpenedRelease:
         found: np.ndarray | None = None
         for item in self.path(step):
             own = self.own_links(item)
+            if found is not None and found.size and found.max() >= own.size:
+                raise InputError(f"the record links of step '{item.name}' are not those of its records")
             found = own if found is None else np.where(found >= 0, own[np.maximum(found, 0)], -1)
         assert found is not None
         return found
@@ -103,8 +113,11 @@ class OpenedRelease:
         """For each record that a step read the one it released."""
         try:
             found: np.ndarray = np.load(self.step_folder(step.name) / LINKS)
-        except (OSError, ValueError):
-            raise InputError(f"the record links of step '{step.name}' cannot be read") from None
+            whole = found.ndim == 1 and np.issubdtype(found.dtype, np.integer)
+        except (OSError, ValueError, EOFError, AttributeError):
+            whole = False
+        if not whole:
+            raise InputError(f"the record links of step '{step.name}' cannot be read")
         return found
 
     def roles(self, step: Step) -> dict[str, str]:

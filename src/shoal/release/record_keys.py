@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 import polars as pl
@@ -70,9 +71,9 @@ class RecordKeys:
     def read(cls, place: Path) -> "RecordKeys":
         """From what was kept."""
         try:
-            with np.load(place) as kept:
+            with place.open("rb") as file, np.load(file) as kept:
                 found = cls(kept["who"], kept["rows"], kept.get("units"))
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile):
             raise InputError(f"the record keys '{place.name}' of a release cannot be read") from None
         return found
 

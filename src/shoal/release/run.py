@@ -13,12 +13,13 @@ from shoal import sources
 from shoal.errors import Infeasible, InputError, as_plan_setting, parameter, spelled
 from shoal.release.appointments_gate import appointments_gate, appointments_of
 from shoal.release.earlier import Earlier
-from shoal.release.fingerprints import file_digest, report_digests, settings_digest
+from shoal.release.fingerprints import file_digest, kept_fingerprints, report_digests, settings_digest
 from shoal.release.fitting import expect_fitting, expect_nameless, record_outputs, removed_later
 from shoal.release.folder import (
     CHAINED,
     LINKS,
     MANIFEST,
+    PASSING,
     PLAN,
     RELEASE,
     ReleaseFolder,
@@ -354,6 +355,7 @@ class Running:
             created,
             seconds,
             report_digests(self._folder.internal),
+            kept_fingerprints(self._folder.internal, PASSING, self._secret),
         )
         write_private(self._folder.internal / MANIFEST, json.dumps(inside, indent=1, default=str) + "\n")
         self._folder.protect()

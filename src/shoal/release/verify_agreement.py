@@ -6,8 +6,8 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.release.check import Check, fails, holds, noted
-from shoal.release.fingerprints import report_digests
-from shoal.release.folder import SECRET
+from shoal.release.fingerprints import kept_fingerprints, report_digests
+from shoal.release.folder import PASSING, SECRET
 from shoal.release.gates import GateOutcome, measured_k
 from shoal.release.manifest import Facts, guarantees, output_facts
 from shoal.release.opened import OpenedRelease
@@ -35,6 +35,11 @@ def internal_files(opened: OpenedRelease) -> Iterator[Check]:
         )
         if keys.who.size != told:
             wrong.append(f"there are {keys.who.size} record keys for {told} records")
+    wrong += [
+        f"what step '{step.name}' depended on cannot be read"
+        for step in opened.plan.steps
+        if opened.step_key(step) is None
+    ]
     for text in dict.fromkeys(wrong):
         yield fails("internal files", text)
     if not wrong:
@@ -54,6 +59,28 @@ def report_checks(opened: OpenedRelease) -> Iterator[Check]:
         yield fails("reports", f"'{name}' is not the report that was written with the release")
     if not wrong:
         yield holds("reports", f"{len(found)} reports are those that were written with the release")
+
+
+def kept_checks(opened: OpenedRelease) -> Iterator[Check]:
+    """What the internal part keeps is what was written when the release was made: appointments, patterns, links, the plan."""
+    assert opened.internal is not None and opened.inside is not None
+    told = opened.inside.get("kept")
+    try:
+        secret = Secret.read(opened.internal / SECRET)
+    except InputError:
+        # That the secret is gone is told already, and nothing can be known again without it.
+        return
+    if not isinstance(told, Mapping):
+        yield fails("kept files", "the internal manifest does not say what is kept with it")
+        return
+    found = kept_fingerprints(opened.internal, PASSING, secret)
+    # More may have come since: a signed report, a letter.
+    wrong = [name for name, fingerprint in told.items() if found.get(name) != fingerprint]
+    for name in wrong:
+        what = "not what was written with the release" if name in found else "not there"
+        yield fails("kept files", f"'{name}' is {what}")
+    if not wrong:
+        yield holds("kept files", f"{len(told)} internal files are those that were written with the release")
 
 
 def _limits(gates: Gates) -> dict[str, Any]:

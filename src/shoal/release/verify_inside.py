@@ -1,11 +1,12 @@
 """What the internal part of a release tells: both parts agree, nothing leaks, gates hold, hidden cells are safe."""
 
 import gzip
-import json
 import math
 import stat
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,12 @@ from shoal.release.opened import OpenedRelease
 from shoal.release.plan import CHANGED_TABLES, Gates, Output, Step
 from shoal.release.table_claims import claimed_problem, claimed_table
 from shoal.release.touched import follows_unchanged
-from shoal.release.verify_agreement import agreement_checks, internal_files, report_checks
+from shoal.release.verify_agreement import (
+    agreement_checks,
+    internal_files,
+    kept_checks,
+    report_checks,
+)
 from shoal.release.verify_changed import changed_table
 from shoal.release.verify_public import counted_k, hierarchies_of
 from shoal.search.secrets import Secret
@@ -37,11 +43,15 @@ _CLOSE = 1e-6
 # The columns that K and the risk of a release depend on.
 _COUNTED = ("quasi-identifier", "unit", "household", "weight")
 
+#: What readers of packed files raise where these are damaged.
+_DAMAGED = (InputError, zipfile.BadZipFile, zlib.error, OSError, EOFError, NotImplementedError, RuntimeError)
+
 
 def inside_checks(opened: OpenedRelease) -> Iterator[Check]:
     """Everything but tables and gates."""
     yield _modes(opened)
     yield from internal_files(opened)
+    yield from kept_checks(opened)
     yield from report_checks(opened)
     yield from agreement_checks(opened)
     yield from _leaks(opened)
@@ -53,7 +63,8 @@ def _modes(opened: OpenedRelease) -> Check:
     open_ = [
         path
         for path in (opened.internal, *opened.internal.rglob("*"))
-        if stat.S_IMODE(path.stat().st_mode) & 0o077
+        # A link leads to what others may open, or to nothing.
+        if path.is_symlink() or stat.S_IMODE(path.stat().st_mode) & 0o077
     ]
     if open_:
         return fails("modes", f"{len(open_)} internal files or folders can be opened by others")
@@ -83,8 +94,8 @@ def _secrets(opened: OpenedRelease) -> list[bytes]:
             content = Secret.read(place).content
             found += [content, content.hex().encode()]
     texts = [str(item.get("fingerprint")) for item in opened.inside["inputs"].values()]
-    done = (opened.internal / STEPS).glob("*/done.json")
-    texts += [str(json.loads(place.read_text(encoding="utf-8")).get("key")) for place in done]
+    assert opened.plan is not None
+    texts += [key for step in opened.plan.steps if (key := opened.step_key(step)) is not None]
     if opened.originals is not None:
         # A plain hash of an input would confirm a guess of it.
         places = [Path(opened.originals.place(name)) for name in opened.inside["inputs"]]
@@ -93,15 +104,16 @@ def _secrets(opened: OpenedRelease) -> list[bytes]:
 
 
 def _contents(path: Path) -> list[bytes]:
-    """The bytes of a file, and what is packed in them."""
+    """The bytes of a file, and what is packed in them; of one that is damaged, which its hash tells, what can be read."""
     found = [path.read_bytes()]
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as packed:
-            found += [packed.read(name) for name in packed.namelist()]
-    elif path.suffix == ".gz":
-        found.append(gzip.decompress(found[0]))
-    elif path.suffix in (".parquet", ".arrow", ".feather"):
-        found.append(sources.read(str(path)).frame.write_csv().encode())
+    with suppress(*_DAMAGED):
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as packed:
+                found += [packed.read(name) for name in packed.namelist()]
+        elif path.suffix == ".gz":
+            found.append(gzip.decompress(found[0]))
+        elif path.suffix in (".parquet", ".arrow", ".feather"):
+            found.append(sources.read(str(path)).frame.write_csv().encode())
     return found
 
 

@@ -23,7 +23,7 @@ def public_checks(opened: OpenedRelease) -> Iterator[Check]:
     """Files, hashes, K and sums."""
     listed = [str(item["file"]) for item in opened.outputs]
     there = sorted(path.relative_to(opened.public).as_posix() for path in opened.public.rglob("*"))
-    missing = [name for name in listed if name not in there]
+    missing = [name for name in listed if not (opened.public / name).is_file()]
     more = [name for name in there if name not in (*listed, MANIFEST)]
     for name in missing:
         yield fails("files", f"'{name}' is not there")
@@ -72,8 +72,15 @@ def _records(frame: "pl.DataFrame", item: Mapping[str, Any]) -> Iterator[Check]:
 
     file = item["file"]
     if isinstance(item.get("k"), int) and isinstance(item.get("quasi"), list):
-        keys = [name for name in item["quasi"] if name in frame.columns]
-        unit = item.get("unit") if item.get("unit") in frame.columns else None
+        keys = [str(name) for name in item["quasi"]]
+        lacking = [
+            name for name in (*keys, item.get("unit")) if name is not None and name not in frame.columns
+        ]
+        if lacking or not keys:
+            what = f"'{file}' has no column '{lacking[0]}'" if lacking else f"no key of '{file}' is named"
+            yield fails("k", f"{what}, over which K is guaranteed")
+            return
+        unit = item.get("unit")
         found = counted_k(frame, keys, unit)
         text = f"K of '{file}' is {found} over {', '.join(keys)}, and {item['k']} is guaranteed"
         yield Check("k", found >= item["k"], text)
