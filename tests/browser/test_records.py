@@ -272,6 +272,25 @@ def test_small_screen_and_dark(visitor: Visitor) -> None:
     visitor.until(lambda: visitor.all("body.body--light"), what="the light side")
 
 
+def test_a_phone_need_not_be_pushed_sideways(visitor: Visitor) -> None:
+    visitor.have("firms")
+    # A window cannot be made as narrow as a phone.
+    phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False}
+    visitor.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
+    try:
+        wide = []
+        for path in (*PAGES, "/steps", "/change?data=firms", "/tables?data=firms"):
+            visitor.open(path)
+            visitor.settle()
+            if visitor.driver.execute_script(
+                "return document.documentElement.scrollWidth > window.innerWidth"
+            ):
+                wide.append(path)
+    finally:
+        visitor.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    assert wide == []
+
+
 def test_the_browser_has_nothing_to_complain_about(visitor: Visitor) -> None:
     visitor.complaints()
     for path in PAGES:
