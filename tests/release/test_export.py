@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -109,3 +110,32 @@ def test_what_is_perturbed_has_its_amounts_among_the_options():
     step = Taken("other", "perturb", {"data": "people", "method": "pram", "columns": ["job"], "change": 0.1})
     assert 'options={"change": 0.1}' in python_script(SOURCES, [step])
     assert "--change 0.1" in shell_commands(SOURCES, [step])
+
+
+_ODD = "${x:-$(touch ran)}"
+
+
+def test_names_do_not_run(folder: Path):
+    """Columns, files and tables are called as others like: nothing of that is a command, or a line of its own."""
+    people().rename({"age": _ODD}).write_csv(folder / f"{_ODD}.csv")
+    step = Taken("coarser", "recode", {"data": "people", "quasi": [_ODD], "k": 4, "drop": ["name"]})
+    (folder / "commands.sh").write_text(shell_commands({"people": Source(f"{_ODD}.csv")}, [step]))
+    subprocess.run(["sh", "commands.sh"], cwd=folder, check=False, env={"PATH": "/usr/bin:/bin"})
+    assert not (folder / "ran").exists()
+    assert shell_commands({"people": Source("people.csv")}, [step]).count(f"'{_ODD}'") == 1
+
+
+@pytest.mark.parametrize("write", [shell_commands, python_script, lambda *given: plan_text("x", *given, {})])
+def test_a_note_is_one_line(write: Callable[..., str]):
+    source = Source("${SHOAL_SOURCE}::people\ntouch ran", "SHOAL_SOURCE is an address\rtouch ran")
+    text = write({"people": source}, [Taken("coarser", "recode", {"data": "people", "quasi": ["age"]})])
+    notes = [line for line in text.splitlines() if line.startswith("#")]
+    assert len(notes) == 1 and notes[0].count("touch ran") == 2
+
+
+def test_a_database_is_named_by_the_environment():
+    source = Source("${SHOAL_SOURCE}::two words", "SHOAL_SOURCE is an address")
+    text = shell_commands(
+        {"people": source}, [Taken("coarser", "recode", {"data": "people", "quasi": ["age"]})]
+    )
+    assert """shoal recode "${SHOAL_SOURCE}"'::two words' --quasi age""" in text

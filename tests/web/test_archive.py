@@ -63,6 +63,7 @@ def _packed(**files: str) -> bytes:
     return packed.getvalue()
 
 
+_NO_STEPS: dict[str, list[str]] = {"past": [], "now": [], "future": [], "known": []}
 _MARK = {"shoal-project.json": '{"version": 1}'}
 
 
@@ -80,6 +81,9 @@ _MARK = {"shoal-project.json": '{"version": 1}'}
         _packed(**_MARK, **{"runs/0123456789ab/run.json": '{"run": "0123456789ab", "kind": "what"}'}),
         _packed(**_MARK, **{"project.json": "[]"}),
         _packed(**_MARK, **{"project.json": json.dumps({"now": 3})}),
+        _packed(
+            **_MARK, **{"project.json": json.dumps({**_NO_STEPS, "now": [["0123456789ab", "a\ntouch ran"]]})}
+        ),
         _packed(**_MARK, **{"data/x.parquet": "0" * (LARGEST + 1)}),
     ],
 )

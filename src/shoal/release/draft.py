@@ -1,6 +1,5 @@
 """Drafting a plan: what a person would otherwise write by hand, with the reason for every guess."""
 
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from shoal.microdata.columns.names import Meaning, meanings
 from shoal.microdata.columns.roles import Guess, guess_roles
 from shoal.release.knowable import nearly_unique
 from shoal.release.plan_reader import parse_plan
+from shoal.release.written import comment, toml_value
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,20 +78,16 @@ def _title(data: str) -> str:
     return "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in stem) or "release"
 
 
-def _text(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
-
-
 def _about(title: str, kind: str) -> str:
     return f"""\
 # A plan for 'shoal release'. Everything here was guessed from the data: read it, and change what is wrong.
 
 [release]
-name = {_text(title)}
-type = {_text(kind)}                    # public, scientific (use under contract) or secure (use in a room)
+name = {toml_value(title)}
+type = {toml_value(kind)}                    # public, scientific (use under contract) or secure (use in a room)
 # Whom it must hold against: "respondents" (knows who is in the data), "register" (holds one of the population),
 # "neighbour" (knows a person, but not whether that person is in the data).
-intruders = {_text(["register", "neighbour"] if kind == "public" else ["register"])}
+intruders = {toml_value(["register", "neighbour"] if kind == "public" else ["register"])}
 seed = 0                                # where searches begin; what protects is drawn from a secret that is made when it runs
 """
 
@@ -107,11 +103,12 @@ def _source(data: str, folder: Path, guesses: Sequence[Guess]) -> str:
     outside = "# Set SHOAL_SOURCE to the address of the database, so that no password stands in the plan.\n"
     note = outside if "://" in data else ""
     roles = "\n".join(
-        f"{_text(guess.column)} = {_text(guess.role)}".ljust(48) + f"  # {guess.reason}" for guess in guesses
+        f"{toml_value(guess.column)} = {toml_value(guess.role)}".ljust(48) + f"  {comment(guess.reason)}"
+        for guess in guesses
     )
     return f"""\
 [sources.data]
-{note}data = {_text(_place(data, folder))}
+{note}data = {toml_value(_place(data, folder))}
 
 # What each column is to an intruder: identifier, quasi-identifier, measurement, confidential, weight, household, unit, other.
 [sources.data.roles]
@@ -173,9 +170,12 @@ def _steps(guesses: Sequence[Guess], kind: str, frame: "pl.DataFrame") -> list[s
         last = "households"
     unique = nearly_unique(frame, by_role.get("weight", []))
     if unique:
-        parts.append(_WEIGHTS.format(names=", ".join(f"'{name}'" for name in unique), columns=_text(unique)))
+        first = comment(
+            f"Column {', '.join(repr(name) for name in unique)} goes out as it is. Few records share"
+        )
+        parts.append(f"{first}\n{_WEIGHTS.format(columns=toml_value(unique))}")
     if by_role.get("confidential"):
-        columns = _text(by_role["confidential"][:1])
+        columns = toml_value(by_role["confidential"][:1])
         parts.append(_PERTURBED.format(columns=columns))
     if numbers:
         own = {"columns": numbers, "k": k, **({"quasi": quasi} if quasi else {})}
@@ -186,7 +186,7 @@ def _steps(guesses: Sequence[Guess], kind: str, frame: "pl.DataFrame") -> list[s
     if quasi:
         parts.append(_gates(last, kind, frame.height, loses=last == "microaggregate"))
     parts.append(
-        f'# What goes out; everything else stays in the internal part.\n[outputs]\n"data.csv" = {_text(last)}\n'
+        f'# What goes out; everything else stays in the internal part.\n[outputs]\n"data.csv" = {toml_value(last)}\n'
     )
     return parts
 
@@ -239,7 +239,7 @@ def _appointments(guesses: Sequence[Guess], slots: str, folder: Path) -> list[st
         )
     about: dict[str, object] = {"people": "data", "slots": "slots", "quasi": quasi}
     return [
-        f"[sources.slots]\ndata = {_text(_place(slots, folder))}\n",
+        f"[sources.slots]\ndata = {toml_value(_place(slots, folder))}\n",
         _step("assign", about, "Crowds of people who cannot be told apart are kept together."),
         "# What must hold before anything is given out.\n[gates.assign]\n"
         f"{'k = 2'.ljust(40)}  # at least so many people alike in a slot\n",
@@ -255,8 +255,8 @@ _PSEUDONYMS = """\
 # key = "env:SHOAL_KEY"
 """
 _WEIGHTS = """\
-# Column {names} goes out as it is. Few records share such a weight, and the gate on k does not count it: whoever knows it
-# finds the person. Take it out unless it is needed; if no step follows, [gates] and [outputs] then name this one.
+# such a weight, and the gate on k does not count it: whoever knows it finds the person. Take it out unless it is needed; if
+# no step follows, [gates] and [outputs] then name this one.
 # [[steps]]
 # name = "weights"
 # do = "drop"
@@ -273,5 +273,5 @@ _PERTURBED = """\
 
 
 def _step(do: str, values: dict[str, object], why: str) -> str:
-    lines = "\n".join(f"{name} = {_text(value)}" for name, value in values.items())
-    return f"# {why}\n[[steps]]\ndo = {_text(do)}\n{lines}\n"
+    lines = "\n".join(f"{name} = {toml_value(value)}" for name, value in values.items())
+    return f"# {why}\n[[steps]]\ndo = {toml_value(do)}\n{lines}\n"

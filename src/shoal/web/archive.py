@@ -12,6 +12,7 @@ from shoal.sources import atomically
 from shoal.web.activities import ACTIVITIES
 from shoal.web.datasets import Dataset
 from shoal.web.jobs.board import Board
+from shoal.web.project import is_step_name
 from shoal.web.workspace import Workspace
 
 #: What a project is called when it is saved.
@@ -112,7 +113,7 @@ def _check(folder: Path) -> None:
         steps = json.loads((folder / _STEPS).read_text(encoding="utf-8"))
         for listed in [steps["now"], *steps["past"], *steps["future"]]:
             for run, name in listed:
-                if not (isinstance(run, str) and isinstance(name, str)):
+                if not (isinstance(run, str) and isinstance(name, str) and is_step_name(name)):
                     raise ValueError(_STEPS)
         if not all(isinstance(run, str) for run in steps["known"]):
             raise ValueError(_STEPS)

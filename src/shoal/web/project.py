@@ -57,11 +57,7 @@ class Project:
         """Give a step another name."""
         wanted = name.strip()
         taken = [own for other, own in self._now() if other != run]
-        if (
-            not wanted
-            or not wanted[0].isalpha()
-            or not all(sign.isalnum() or sign in "-_" for sign in wanted)
-        ):
+        if not is_step_name(wanted):
             raise InputError("a step is named by letters, digits, - and _, beginning with a letter")
         if wanted in taken or wanted in self._datasets:
             raise InputError(f"there is another step, or data, named '{wanted}'")
@@ -142,6 +138,15 @@ class Project:
     def _write(self, state: Mapping[str, Any]) -> None:
         with atomically(self._place, force=True, internal=True) as unfinished:
             unfinished.write_text(json.dumps(state), encoding="utf-8")
+
+
+def is_step_name(name: str) -> bool:
+    """Whether a step can be called so: it becomes the name of files, and stands in scripts.
+
+    >>> [is_step_name(name) for name in ("coarser-2", "2-coarser", "coarser; ls", "")]
+    [True, False, False, False]
+    """
+    return name[:1].isalpha() and all(sign.isalnum() or sign in "-_" for sign in name)
 
 
 def _free(kind: str, taken: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """Steps as commands of a shell, each writing what the next one reads."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from shoal.operations import OPERATIONS
@@ -17,6 +17,7 @@ from shoal.release.export.taken import (
     noted,
     placed,
 )
+from shoal.release.written import comment
 from shoal.settings import SettingField
 
 _TABLES = ("tabulate", "suppress", "audit", *CHANGED_TABLES)
@@ -33,18 +34,19 @@ def shell_commands(sources: Mapping[str, Source], steps: Sequence[Taken]) -> str
     compared = {
         name for step in steps if step.do == "compare" for name in as_list(step.settings["protected"])
     }
+    outside = {source.place for source in sources.values() if source.from_environment}
     lines = noted(needed(sources, steps))
     for step in steps:
         files[step.name] = _written(step)
         cannot = _cannot(step)
         if cannot:
-            lines.append(
-                f"# {step.name} ({step.do}): {', '.join(cannot)} cannot be said here; the plan holds it"
-            )
+            what = f"{step.name} ({step.do}): {', '.join(cannot)} cannot be said here; the plan holds it"
+            lines.append(comment(what))
             continue
         for one in step.in_two() if step.from_records else (step,):
             files[one.name] = _written(one)
-            lines.append(_command(one, files, links=one.name in compared))
+            words = _command(one, files, links=one.name in compared)
+            lines.append(" ".join(_quoted(word, outside) for word in words))
     return "\n".join(lines) + "\n"
 
 
@@ -68,7 +70,7 @@ def _cannot(step: Taken) -> list[str]:
     return [name.replace("_", " ") for name in dict.fromkeys([*step.unsayable, *left])]
 
 
-def _command(step: Taken, files: Mapping[str, str], *, links: bool) -> str:
+def _command(step: Taken, files: Mapping[str, str], *, links: bool) -> list[str]:
     operation, said = OPERATIONS[step.do], placed(step, files)
     if step.do == "assign" and said.get("diverse"):
         said["diverse"] = f"{said['diverse']}={step.settings.get('diversity') or 2}"
@@ -93,7 +95,7 @@ def _command(step: Taken, files: Mapping[str, str], *, links: bool) -> str:
         options += ["--published", f"{step.name}-published.csv"] * _has_option(step, "published")
     if any(product.short == "-o" for product in operation.products):
         options += ["-o", _written(step)]
-    return " ".join(_quoted(word) for word in [*words, *options])
+    return [*words, *options]
 
 
 def _has_option(step: Taken, name: str) -> bool:
@@ -116,13 +118,13 @@ def _option(item: SettingField, value: Any) -> list[str]:
     return [part for one in each for part in (name, str(one))]
 
 
-def _quoted(word: str) -> str:
-    """A word for a shell; a variable of the environment stays one.
+def _quoted(word: str, outside: Collection[str]) -> str:
+    """A word for a shell; of the places ``outside`` the variable of the environment stays one.
 
-    >>> print(_quoted("p-percent(10)"), _quoted("${SHOAL_SOURCE}::people"))
-    'p-percent(10)' "${SHOAL_SOURCE}"'::people'
+    >>> print(_quoted("p-percent(10)", ()), _quoted("${SHOAL_SOURCE}::people", {"${SHOAL_SOURCE}::people"}))
+    'p-percent(10)' "${SHOAL_SOURCE}"::people
     """
-    if word.startswith("${"):
+    if word in outside:
         variable, _, rest = word.partition("}")
-        return f'"{variable}}}"' + (f"'{rest}'" if "'" not in rest else shlex.quote(rest))
+        return f'"{variable}}}"{shlex.quote(rest)}'
     return shlex.quote(word)

@@ -1,6 +1,5 @@
 """Steps as a plan for ``shoal release``."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,6 +8,7 @@ from typing import Any
 from shoal.errors import InputError
 from shoal.release.export.taken import DRAWN, Source, Taken, as_list, needed, noted, placed
 from shoal.release.plan import RELEASING
+from shoal.release.written import toml_value
 
 _NO_NAME = re.compile(r"\W+")
 #: What is no part of a plan: it is repeated by counts and not by the clock, on any number of cores, with its own secret.
@@ -33,20 +33,20 @@ def plan_text(
     places = {name: source.place for name, source in sources.items()}
     names = _plain_names([*sources, *(step.name for step in releasing)])
     read = needed(sources, releasing)
-    parts = [f"[release]\nname = {_toml(_NO_NAME.sub('-', name).strip('-') or 'release')}\n"]
+    parts = [f"[release]\nname = {toml_value(_NO_NAME.sub('-', name).strip('-') or 'release')}\n"]
     parts += ["".join(f"{line}\n" for line in noted(read))] if noted(read) else []
     for source, where in read.items():
         given = roles.get(source, {})
-        lines = "".join(f"{_toml(column)} = {_toml(role)}\n" for column, role in given.items())
-        parts.append(f"[sources.{names[source]}]\ndata = {_toml(where.place)}\n")
+        lines = "".join(f"{toml_value(column)} = {toml_value(role)}\n" for column, role in given.items())
+        parts.append(f"[sources.{names[source]}]\ndata = {toml_value(where.place)}\n")
         if lines:
             parts.append(f"[sources.{names[source]}.roles]\n{lines}")
     renamed = [_renamed(step, names) for step in releasing]
     for step in renamed:
-        lines = "".join(f"{key} = {_toml(value)}\n" for key, value in _said(step, places).items())
-        parts.append(f"[[steps]]\nname = {_toml(step.name)}\ndo = {_toml(step.do)}\n{lines}")
+        lines = "".join(f"{key} = {toml_value(value)}\n" for key, value in _said(step, places).items())
+        parts.append(f"[[steps]]\nname = {toml_value(step.name)}\ndo = {toml_value(step.do)}\n{lines}")
     for step in renamed:
-        lines = "".join(f"{key} = {_toml(value)}\n" for key, value in step.gates.items())
+        lines = "".join(f"{key} = {toml_value(value)}\n" for key, value in step.gates.items())
         parts += [f"[gates.{step.name}]\n{lines}"] if lines else []
     parts.append(_outputs(renamed))
     return "\n".join(parts)
@@ -94,25 +94,6 @@ def _outputs(steps: Sequence[Taken]) -> str:
     ends = [step for step in steps if step.name not in used]
     public = [step for step in ends if step.do not in ("assign", "tabulate")]
     inside = [step for step in ends if step.do in ("assign", "tabulate")]
-    lines = "".join(f'"{step.name}.csv" = {_toml(step.name)}\n' for step in public)
-    kept = "".join(f'"{step.name}.csv" = {_toml(step.name)}\n' for step in inside)
+    lines = "".join(f'"{step.name}.csv" = {toml_value(step.name)}\n' for step in public)
+    kept = "".join(f'"{step.name}.csv" = {toml_value(step.name)}\n' for step in inside)
     return (f"[outputs]\n{lines}" if lines else "") + (f"\n[internal]\n{kept}" if kept else "")
-
-
-def _toml(value: Any) -> str:
-    """A value as TOML writes it."""
-    if isinstance(value, Mapping):
-        return (
-            "{"
-            + ", ".join(
-                f"{_toml(str(key))} = {_toml(item)}" for key, item in value.items() if item is not None
-            )
-            + "}"
-        )
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -20,6 +20,7 @@ from shoal.release.export.taken import (
     noted,
     placed,
 )
+from shoal.release.written import comment
 
 _BUDGET = {"iterations": "iterations", "time_limit": "seconds", "target": "target"}
 _TAKEN = ("shoal", "sources", "os", *keyword.kwlist)
@@ -79,7 +80,9 @@ class _Script:
         """The call of a step, and what it writes."""
         if step.unsayable:
             what = ", ".join(name.replace("_", " ") for name in step.unsayable)
-            self._lines.append(f"# {step.name} ({step.do}): {what} was said by hand; the plan holds it")
+            self._lines.append(
+                comment(f"{step.name} ({step.do}): {what} was said by hand; the plan holds it")
+            )
             return
         own = self._variables[step.name]
         for line in self._called(own, step):

@@ -1,10 +1,12 @@
 """A step that was taken, and where the data of steps lie."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from shoal.operations import OPERATIONS
+from shoal.release.written import comment
 from shoal.settings import SettingField, changed, fields
 
 #: What is released as records, one for each of those before.
@@ -18,6 +20,7 @@ CHANGED_TABLES = ("round", "adjust", "perturb-table")
 DRAWN = ("perturb", *CHANGED_TABLES)
 #: What a script and a command cannot say of a table.
 _BY_HAND = ("sensitive", "hidden", "linked", "contributions")
+_OUTSIDE = re.compile(r"\$\{[A-Za-z_]\w*\}::")
 
 
 @dataclass(frozen=True)
@@ -29,8 +32,8 @@ class Source:
 
     @property
     def from_environment(self) -> bool:
-        """Whether a variable of the environment stands for a part of the place."""
-        return "${" in self.place
+        """Whether a variable of the environment stands for the address of a database: never what files are called."""
+        return _OUTSIDE.match(self.place) is not None
 
 
 @dataclass(frozen=True)
@@ -143,4 +146,4 @@ def needed(sources: Mapping[str, Source], steps: Iterable[Taken]) -> dict[str, S
 
 def noted(sources: Mapping[str, Source]) -> list[str]:
     """What is to be known of where the data lies, as comments."""
-    return [f"# {source.place}: {source.note}" for source in sources.values() if source.note]
+    return [comment(f"{source.place}: {source.note}") for source in sources.values() if source.note]
