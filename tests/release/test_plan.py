@@ -83,6 +83,11 @@ def test_a_plan():
         ('"safe.csv" = "coarser"', '"safe.csv" = "coarser.record_links"', 27, "not for publication"),
         ('"safe.csv" = "coarser"', '"manifest.json" = "coarser"', 27, "without folders"),
         ("[outputs]", "[output]", 26, "did you mean 'outputs'"),
+        ('name = "coarser"\n', "name = 5\n", 18, "no name"),
+        ("k = 5\n\n[gates", "data = 5\n\n[gates", 21, "names a source or an earlier step"),
+        ("k = 5\n\n[outputs]", "k = true\n\n[outputs]", 24, "k must be a number"),
+        ("k = 5\n\n[outputs]", "safe = false\n\n[outputs]", 24, "true or left out"),
+        ('"safe.csv" = "coarser"', '"a\\u0000.csv" = "coarser"', 26, "without folders"),
     ],
 )
 def test_a_mistake_is_told_with_its_line(old: str, new: str, line: int, message: str):
@@ -91,6 +96,21 @@ def test_a_mistake_is_told_with_its_line(old: str, new: str, line: int, message:
         parse_plan(PLAN.replace(old, new), Path())
     assert str(problem.value).startswith(f"plan.toml, line {line}: ")
     assert message in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        ("steps = [1]", "a step is a table"),
+        ("gates = 5", "a part of its own"),
+        ('outputs = "safe.csv"', "a part of its own"),
+    ],
+)
+def test_a_part_that_is_something_else(part: str, message: str):
+    name = part.partition(" ")[0]
+    kept = [block for block in PLAN.split("\n\n") if not block.startswith((f"[{name}", f"[[{name}"))]
+    with pytest.raises(shoal.InputError, match=rf"plan\.toml, line 1: .*{message}"):
+        parse_plan("\n\n".join([part, *kept]), Path())
 
 
 @pytest.mark.parametrize("part", ["release", "sources.people", "steps", "outputs"])
@@ -236,3 +256,14 @@ def test_drafts_that_cannot_be(tmp_path: Path, options: list[str], message: str)
 def test_one_name_where_a_list_belongs():
     with pytest.raises(shoal.InputError, match=r'must be a list: write \["person"\]'):
         parse_plan(PLAN.replace('columns = ["person"]', 'columns = "person"'), Path())
+
+
+def test_a_draft_of_columns_with_signs_that_mean_something(tmp_path: Path):
+    """What a column is called is never a line of the plan."""
+    odd = "weight\nseed = 7\x7f"
+    pl.DataFrame({"age": [31, 40] * 20, odd: [1.0 + number / 7 for number in range(40)]}).write_csv(
+        tmp_path / "people.csv"
+    )
+    text = draft_plan(str(tmp_path / "people.csv"), folder=tmp_path)
+    assert parse_plan(text, tmp_path).sources["data"].roles[odd] == "weight"
+    assert "goes out as it is" in text and "\nseed = 7" not in text

@@ -13,6 +13,7 @@ from tests.release.plans import SURVEY, people, survey
 
 import shoal
 from shoal.release import run as running
+from shoal.release.plan_reader import parse_plan
 from shoal.release.record_keys import RecordKeys, codes_of
 
 DROP = """\
@@ -312,3 +313,33 @@ def test_records_are_known_again_by_their_keys():
     # Nobody is the same as somebody who is not named.
     assert codes_of(pl.Series(["a", None, "a", None])).tolist()[0::2] in ([1, 1], [2, 2], [3, 3])
     assert len(set(codes_of(pl.Series(["a", None, "a", None])).tolist())) == 3
+
+
+def test_groups_under_other_names_are_still_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Pseudonyms of regions part people as the regions do, and so do those of households: gates count them."""
+    monkeypatch.setenv("OUTER_KEY", "a long key from elsewhere")
+    text = """\
+[release]
+name = "regions"
+[sources.people]
+data = "people.csv"
+roles = {name = "identifier", sex = "quasi-identifier", region = "quasi-identifier"}
+[[steps]]
+do = "drop"
+columns = ["name", "age", "pay", "job"]
+[[steps]]
+do = "pseudonymise"
+columns = ["region"]
+key = "env:OUTER_KEY"
+[gates.pseudonymise]
+k = 1
+[outputs]
+"regions.csv" = "pseudonymise"
+"""
+    done = shoal.release(survey(tmp_path, text), tmp_path / "out")
+    fewest = people().group_by("sex", "region").len()["len"].min()
+    assert done.gates[0].value == fewest
+    assert done.outputs[0]["quasi"] == ["sex", "region"]
+    homes = parse_plan(text.replace('region = "quasi-identifier"', 'region = "household"'), tmp_path)
+    assert homes.roles("pseudonymise")["region"] == "household"
+    assert homes.roles("pseudonymise")["name"] == "identifier"

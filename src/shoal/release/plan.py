@@ -29,6 +29,8 @@ RELEASING = (
 CHANGED_TABLES = ("round", "adjust", "perturb-table")
 #: Operations whose release are records, linked one by one to those before.
 RECORDS = ("recode", "microaggregate", "perturb", *OWN_STEPS)
+#: Roles of columns that say no more who somebody is once there are pseudonyms in their place; nobody may have said one.
+_NAMING = ("identifier", UNIT, None)
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
@@ -124,7 +126,9 @@ class Plan:
         roles = dict(self.sources[self.source_of(name)].roles)
         for step in path:
             if step.do == "pseudonymise":
-                roles |= dict.fromkeys(step.values["columns"], "other")
+                # What tells groups of people apart does so under other names as well.
+                replaced = [name for name in step.values["columns"] if roles.get(name) in _NAMING]
+                roles |= dict.fromkeys(replaced, "other")
             elif step.do == "recode":
                 roles |= dict.fromkeys(step.values["quasi"], "quasi-identifier")
         return roles

@@ -114,8 +114,8 @@ class _Reader:
                     raise self._wrong(("sources", name, "roles", column), str(why))
         return found
 
-    def _check_name(self, name: str, path: Sequence[str | int]) -> None:
-        if not _NAME.fullmatch(name):
+    def _check_name(self, name: Any, path: Sequence[str | int]) -> None:
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise self._wrong(path, f"'{name}' is no name: letters, digits, - and _, beginning with a letter")
 
     def _steps(self, given: Any, sources: Mapping[str, Source], about: About) -> tuple[Step, ...]:
@@ -135,12 +135,14 @@ class _Reader:
 
     def _step(
         self,
-        values: Mapping[str, Any],
+        values: Any,
         path: tuple[str | int, ...],
         sources: Mapping[str, Source],
         before: Sequence[Step],
         about: About,
     ) -> Step:
+        if not isinstance(values, Mapping):
+            raise self._wrong(path, 'a step is a table: [[steps]] with do = "recode" or another operation')
         allowed = (*RELEASING, *OWN_STEPS)
         do = values.get("do")
         if do not in allowed:
@@ -164,7 +166,10 @@ class _Reader:
         known = {*sources, *(step.name for step in before)}
         inputs = []
         for item in named:
-            for data in _as_list(own.get(item.name)):
+            given = own.get(item.name)
+            if given is not None and not isinstance(given, str | list):
+                raise self._wrong((*path, item.name), f"{item.name} names a source or an earlier step")
+            for data in _as_list(given):
                 if data.split(_SEPARATOR)[0] not in known:
                     why = unknown("data", data, known, where="a source or an earlier step")
                     raise self._wrong((*path, item.name), str(why))
@@ -197,12 +202,18 @@ class _Reader:
     def _gates(self, given: Any, steps: Sequence[Step]) -> dict[str, Gates]:
         names = [step.name for step in steps]
         found = {}
-        for name, values in given.items():
+        for name, values in self._table(given, "gates").items():
             if name not in names:
                 raise self._wrong(
                     ("gates", name), str(unknown("step", name, names, where="a step of this plan"))
                 )
             gates = self._model(Gates, values, ("gates", name))
+            for measure, limit in values.items():
+                if isinstance(limit, bool) and measure != "safe":
+                    raise self._wrong(("gates", name, measure), f"{measure} must be a number")
+            if gates.safe is False:
+                why = "'safe' is true or left out: nobody asks that a table can be computed back"
+                raise self._wrong(("gates", name, "safe"), why)
             do = next(step.do for step in steps if step.name == name)
             for measure in ("k", "reidentifications", "risk", "linkage", "attacks"):
                 if (
@@ -231,14 +242,18 @@ class _Reader:
             *self._files(content.get("internal", {}), steps, "internal", public=False),
         )
 
-    def _files(
-        self, given: Mapping[str, Any], steps: Sequence[Step], part: str, *, public: bool
-    ) -> list[Output]:
+    def _table(self, given: Any, part: str) -> Mapping[str, Any]:
+        if not isinstance(given, Mapping):
+            raise self._wrong((part,), f"'{part}' is a part of its own: [{part}]")
+        return given
+
+    def _files(self, given: Any, steps: Sequence[Step], part: str, *, public: bool) -> list[Output]:
         names = [step.name for step in steps]
         found = []
-        for file, what in given.items():
+        for file, what in self._table(given, part).items():
             path = (part, file)
-            if Path(file).name != file or file.startswith(".") or file in OF_THE_HOUSE:
+            plain = Path(file).name == file and file.isprintable() and not file.startswith(".")
+            if not plain or file in OF_THE_HOUSE:
                 raise self._wrong(path, "an output is a file of the release folder: a name without folders")
             step, _, product = str(what).partition(_SEPARATOR)
             if step not in names:
