@@ -297,7 +297,7 @@ def test_modes_and_settings(copied: Path):
     (release / "internal" / "secret.txt").chmod(0o600)
     plan = release / "internal" / "plan.toml"
     plan.write_text(plan.read_text().replace("change = 0.2", "change = 0.1"))
-    assert names(shoal.verify_release(release)) == {"agreement"}
+    assert names(shoal.verify_release(release)) == {"agreement", "kept files"}
 
 
 def edited(place: Path, change: "Callable[[dict], object]") -> None:

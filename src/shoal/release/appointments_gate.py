@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal import sources
+from shoal.appointments.people.slots import NAMES
+from shoal.errors import InputError
 from shoal.release.folder import RELEASE
 from shoal.release.gates import GateOutcome
 from shoal.release.plan import Step
@@ -12,7 +14,21 @@ from shoal.release.verify_public import counted_k
 if TYPE_CHECKING:
     import polars as pl
 
-SLOT = "slot"
+# What the place of an appointment is called while it is counted; no column of people has such a name.
+_WHERE = "where and when"
+
+
+def slot_column(frame: "pl.DataFrame") -> str:
+    """The column that names slots, in a table of slots or of people who have one.
+
+    >>> import polars as pl
+    >>> slot_column(pl.DataFrame({"person": [1], "RESOURCE": ["S1"]}))
+    'RESOURCE'
+    """
+    found = [name for name in frame.columns if name.lower() in NAMES]
+    if len(found) != 1:
+        raise InputError(f"{len(found)} columns could name the slots ({', '.join(NAMES)}); one has to")
+    return found[0]
 
 
 def appointments_of(folder: Path) -> "pl.DataFrame":
@@ -29,18 +45,23 @@ def appointments_gate(
     """
     settings: Any = step.settings
     quasi = list(settings.quasi)
-    seen = people.select(
-        *quasi,
-        SLOT,
-        *([settings.eligible] if settings.eligibility_known and settings.eligible in people.columns else []),
-    )
+    told = [settings.eligible] if settings.eligibility_known and settings.eligible in people.columns else []
+    seen = people.select(*quasi, *told, _named(slot_column(people), _WHERE))
     if settings.known is not None:
         if slots is None:
             return None
-        seen = seen.join(
-            slots.select(SLOT, *settings.known), on=SLOT, how="left", suffix=" of the slot"
-        ).drop(SLOT)
+        name = slot_column(slots)
+        of_slots = [
+            _named(name if item.lower() in NAMES else item, f"{item} of the slot") for item in settings.known
+        ]
+        seen = seen.join(slots.select(_named(name, _WHERE), *of_slots), on=_WHERE, how="left").drop(_WHERE)
     k = counted_k(seen, seen.columns)
     where = "the slot" if settings.known is None else ", ".join(settings.known) or "nothing"
     meaning = f"people alike in {', '.join(quasi)} for somebody who knows {where} of an appointment, at least"
     return GateOutcome(step.name, "k", limit, k, k >= limit, meaning)
+
+
+def _named(column: str, name: str) -> "pl.Expr":
+    import polars as pl
+
+    return pl.col(column).cast(pl.String).alias(name)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal import sources
+from shoal.appointments.people.slots import Slots
 from shoal.operations import OPERATIONS
-from shoal.release.appointments_gate import SLOT, appointments_of
+from shoal.release.appointments_gate import appointments_of, slot_column
 from shoal.release.check import Check, fails, holds, noted
 from shoal.release.fingerprints import input_fingerprint
 from shoal.release.folder import SECRET
@@ -108,18 +109,20 @@ def _appointments(opened: OpenedRelease) -> Iterator[Check]:
             continue
         seated = appointments_of(opened.step_folder(step.name))
         people, slots = (sources.read(str(values[name])).frame for name in ("people", "slots"))
-        names = [name for name in people.columns if name != SLOT]
+        # People who had an appointment bring the columns of the slots along, which are filled in again.
+        own = [name for name in people.columns if name not in slots.columns]
         same = seated.height == people.height and all(
-            same_values(people[name], seated[name]) for name in names if name in seated.columns
+            name in seated.columns and same_values(people[name], seated[name]) for name in own
         )
         text = f"{seated.height} people of step '{step.name}' are those of the source"
         yield Check(
             "people", same, text if same else f"the people of step '{step.name}' are not those of the source"
         )
-        taken = seated.group_by(pl.col(SLOT).cast(pl.String)).len()
-        room = slots.select(pl.col(SLOT).cast(pl.String), pl.col("capacity").cast(pl.Int64))
-        over = taken.join(room, on=SLOT, how="left").filter(
-            pl.col("capacity").is_null() | (pl.col("len") > pl.col("capacity"))
+        table = Slots.read(slots)
+        room = pl.DataFrame({"slot": table.ids.cast(pl.String), "free": table.free})
+        taken = seated.group_by(pl.col(slot_column(seated)).cast(pl.String).alias("slot")).len()
+        over = taken.join(room, on="slot", how="left").filter(
+            pl.col("free").is_null() | (pl.col("len") > pl.col("free"))
         )
         words = f"{over.height} slots of step '{step.name}' have more people than seats"
         yield Check("seats", not over.height, words)
