@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ from tests.release.plans import SURVEY, people, survey
 
 import shoal
 from shoal.release import run as running
+from shoal.release.gates import worst_attack, worst_linkage
 from shoal.release.plan_reader import parse_plan
 from shoal.release.record_keys import RecordKeys, codes_of
 
@@ -343,3 +345,53 @@ k = 1
     homes = parse_plan(text.replace('region = "quasi-identifier"', 'region = "household"'), tmp_path)
     assert homes.roles("pseudonymise")["region"] == "household"
     assert homes.roles("pseudonymise")["name"] == "identifier"
+
+
+def test_risk_counts_people_like_k_does(tmp_path: Path):
+    """Everybody came five times and is the only one of an age: five records alike hide nobody."""
+    text = """\
+[release]
+name = "visits"
+intruders = ["respondents"]
+[sources.visits]
+data = "visits.csv"
+roles = {person = "unit", age = "quasi-identifier"}
+[[steps]]
+do = "drop"
+columns = ["person"]
+[gates.drop]
+risk = 0.5
+[outputs]
+"visits.csv" = "drop"
+"""
+    ages = [20 + number for number in range(8) for _ in range(5)]
+    frame = pl.DataFrame({"person": [f"p{age}" for age in ages], "age": ages})
+    frame.write_csv(tmp_path / "visits.csv")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(text)
+    with pytest.raises(
+        shoal.Infeasible, match=r"gate 'risk' of step 'drop' failed: 1, and the limit is 0\.5"
+    ):
+        shoal.release(plan, tmp_path / "out")
+    # Two people of each age, and all of one: a chance of a half, and of one in eight.
+    for numbers, chance in ((2, 0.5), (8, 0.125)):
+        frame.with_columns(age=pl.int_range(40) // 5 // numbers).write_csv(tmp_path / "visits.csv")
+        done = shoal.release(plan, tmp_path / f"out-{numbers}", another=True)
+        assert done.gates[0].value == pytest.approx(chance)
+        assert shoal.verify_release(done.folder, originals=tmp_path).verified
+
+
+@pytest.mark.parametrize(
+    ("percents", "worst"), [([3.0, 12.0], 12.0), ([3.0, float("nan")], None), ([], None)]
+)
+def test_what_could_not_be_measured_passes_no_gate(percents: list[float], worst: float | None):
+    attacks = [SimpleNamespace(name="dld", title="an attack", percent=percent) for percent in percents]
+    compared = SimpleNamespace(attacks=attacks)
+    for measured in (worst_attack, worst_linkage):
+        if not percents:
+            with pytest.raises(shoal.InputError, match="nothing is known of it"):
+                measured(compared)
+        elif worst is None:
+            assert not measured(compared)[1] <= 100
+        else:
+            assert measured(compared) == ("an attack", worst)

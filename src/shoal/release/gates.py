@@ -1,5 +1,6 @@
 """Gates: what must hold of what a step released, measured anew by the operations that measure."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -71,6 +72,14 @@ class Released:
         codes = np.zeros(self.frame.height, dtype=np.int64)
         codes[self.links[kept]] = np.unique(self.units, return_inverse=True)[1][kept]
         return pl.Series(_WHOSE, codes)
+
+    def people(self, keys: Sequence[str]) -> "pl.DataFrame":
+        """The released records, of a person with several that are alike in some columns one: they hide nobody among others."""
+        units = self.unit_column
+        if units is None:
+            return self.frame
+        own = self.frame.with_columns(units).unique([_WHOSE, *keys], keep="first", maintain_order=True)
+        return own.drop(_WHOSE)
 
     def with_role(self, role: str) -> list[str]:
         """The columns of a role that are released."""
@@ -157,11 +166,12 @@ def _risk(plan: Plan, step: Step, gates: Gates, found: Released, quasi: list[str
     known = "respondents" in plan.about.intruders
     # A key that was made the same for all tells nobody apart.
     telling = [name for name in quasi if found.frame[name].n_unique() > 1]
+    people = found.people(telling)
     if not telling:
-        yield from _alike(step, gates, found)
+        yield from _alike(step, gates, people.height)
         return
     measured = shoal.risk(
-        found.frame,
+        people,
         telling,
         sample_weights=_one(found.with_role("weight")),
         household=_one(found.with_role("household")),
@@ -169,7 +179,8 @@ def _risk(plan: Plan, step: Step, gates: Gates, found: Released, quasi: list[str
     )
     who = "for somebody who knows who responded" if known else "for somebody who does not know who responded"
     if gates.reidentifications is not None:
-        value = max(measured.estimates.values())
+        # What cannot be computed is not below a limit.
+        value = float(np.max(list(measured.estimates.values())))
         passed = value <= gates.reidentifications
         yield GateOutcome(
             step.name,
@@ -186,9 +197,9 @@ def _risk(plan: Plan, step: Step, gates: Gates, found: Released, quasi: list[str
         )
 
 
-def _alike(step: Step, gates: Gates, found: Released) -> Iterator[GateOutcome]:
+def _alike(step: Step, gates: Gates, people: int) -> Iterator[GateOutcome]:
     """All records are alike: one is found by chance."""
-    chance = 1.0 / found.frame.height
+    chance = 1.0 / people
     meaning = "all released records are alike in their quasi-identifiers"
     if gates.reidentifications is not None:
         limit = gates.reidentifications
@@ -212,10 +223,22 @@ def comparison(found: Released, *roles: str) -> Any:
 
 def worst_linkage(compared: Any) -> tuple[str, float]:
     """The most successful of the attacks that look for a person's record, and how many percent it finds."""
-    found = [(attack.title, float(attack.percent)) for attack in compared.attacks if attack.name in _LINKING]
-    if not found:
-        raise InputError("no linkage could be tried on these columns, so that nothing is known of it")
-    return max(found, key=lambda item: item[1])
+    return _worst([attack for attack in compared.attacks if attack.name in _LINKING], "linkage")
+
+
+def worst_attack(compared: Any) -> tuple[str, float]:
+    """The most successful of all attacks, and with how many percent it succeeds."""
+    return _worst(compared.attacks, "attack")
+
+
+def _worst(attacks: Sequence[Any], kind: str) -> tuple[str, float]:
+    if not attacks:
+        raise InputError(f"no {kind} could be tried on these columns, so that nothing is known of it")
+    # What could not be computed is the worst that can be said.
+    return max(
+        ((attack.title, float(attack.percent)) for attack in attacks),
+        key=lambda item: (math.isnan(item[1]), item[1]),
+    )
 
 
 def _attacks(step: Step, gates: Gates, found: Released) -> Iterator[GateOutcome]:
@@ -224,7 +247,6 @@ def _attacks(step: Step, gates: Gates, found: Released) -> Iterator[GateOutcome]
         meaning = f"percent of the records found by whoever knows the quasi-identifiers, {title}"
         yield GateOutcome(step.name, "linkage", gates.linkage, percent, percent <= gates.linkage, meaning)
     if gates.attacks is not None:
-        compared = comparison(found, *EVERYTHING)
-        name, percent = compared.worst
-        meaning = f"percent of success of the worst of all attacks, {compared.titled(name)}"
+        title, percent = worst_attack(comparison(found, *EVERYTHING))
+        meaning = f"percent of success of the worst of all attacks, {title}"
         yield GateOutcome(step.name, "attacks", gates.attacks, percent, percent <= gates.attacks, meaning)
