@@ -102,6 +102,9 @@ def test_k_counts_people_though_their_numbers_are_not_released(tmp_path: Path, k
     released = pl.read_csv(done.folder / "public" / "survey.csv")
     assert "who" not in released.columns
     records = min(released.group_by("age", "sex", "region").len()["len"])
+    # From outside only records can be counted, which is said.
+    (outside,) = [check for check in shoal.verify_release(done.folder / "public").checks if check.name == "k"]
+    assert outside.passed is None and "records were counted" in outside.detail
     assert all(gate.value < records for gate in done.gates if gate.name == "k")
     for found in (shoal.verify_release(done.folder), shoal.verify_release(done.folder, originals=tmp_path)):
         assert found.verified, found.failures

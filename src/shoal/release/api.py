@@ -95,27 +95,28 @@ def release(
     earlier = None if repeat is None else Earlier.read(Path(repeat))
     folder = ReleaseFolder(asked.target(output))
     folder.open(resume=resume, force=force)
-    secret = folder.secret(None if earlier is None else earlier.secret)
-    running = Running(asked, folder, secret, say, observer)
-    try:
-        running.read_inputs()
-        if not accept_changed_input:
-            running.expect_unchanged(None if earlier is None else earlier.fingerprints)
-        if earlier is not None:
-            running.expect_repetition(earlier, another=another)
-        elif not another:
-            running.expect_new(changed=accept_changed_input)
-        for step in running.steps():
-            running.expect_gates(step)
-        return running.finish(force=force)
-    except Infeasible as problem:
-        report = running.refuse(str(problem))
-        folder.discard()
-        raise Infeasible(f"{problem.template}; the report is in '{report.name}'") from None
-    except InputError:
-        # What was finished can be used when the plan is corrected; what was not begun leaves nothing.
-        if not running.finished and not resume:
+    with folder.held():
+        secret = folder.secret(None if earlier is None else earlier.secret)
+        running = Running(asked, folder, secret, say, observer)
+        try:
+            running.read_inputs()
+            if not accept_changed_input:
+                running.expect_unchanged(None if earlier is None else earlier.fingerprints)
+            if earlier is not None:
+                running.expect_repetition(earlier, another=another)
+            elif not another:
+                running.expect_new(changed=accept_changed_input)
+            for step in running.steps():
+                running.expect_gates(step)
+            return running.finish(force=force)
+        except Infeasible as problem:
+            report = running.refuse(str(problem))
             folder.discard()
-        else:
-            say(f"what was finished is kept for its owner alone: {parameter('resume')} goes on with it")
-        raise
+            raise Infeasible(f"{problem.template}; the report is in '{report.name}'") from None
+        except InputError:
+            # What was finished can be used when the plan is corrected; what was not begun leaves nothing.
+            if not running.finished and not resume:
+                folder.discard()
+            else:
+                say(f"what was finished is kept for its owner alone: {parameter('resume')} goes on with it")
+            raise

@@ -4,11 +4,13 @@ import json
 import os
 import shutil
 from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, parameter
+from shoal.release.alone import alone
 from shoal.release.record_keys import RECORD_KEYS
 from shoal.search.secrets import Secret
 from shoal.sources.atomic import UNFINISHED, atomically
@@ -78,12 +80,20 @@ class ReleaseFolder:
                     f"{parameter('force')} begins again"
                 )
             if not resume:
-                shutil.rmtree(self.path)
+                with self.held():
+                    shutil.rmtree(self.path)
         elif resume:
             raise InputError(f"there is no unfinished run for '{self.target.name}' to go on with")
         for folder in (self.path, self.internal, self.internal / STEPS):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.public.mkdir(exist_ok=True)
+
+    def held(self) -> AbstractContextManager[None]:
+        """Have the unfinished folder for this run alone: two in one folder would mix what they write."""
+        return alone(
+            self.path,
+            f"another run for '{self.target.name}' is going on; wait until it has ended, or end it",
+        )
 
     def secret(self, given: Secret | None) -> Secret:
         """The secret of this release: the one it has, one that is given, or a new one, kept at once."""

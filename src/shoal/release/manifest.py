@@ -75,7 +75,8 @@ def output_facts(plan: Plan, output: Output, facts: Facts | None) -> dict[str, A
     roles = plan.roles(step.name)
     quasi = [name for name, role in roles.items() if role == "quasi-identifier" and name in facts.columns]
     unit = plan.unit(step.name)
-    told = {"unit": unit} if unit in facts.columns else {}
+    # Nobody outside can count people where the column that tells them apart is not released.
+    told = {} if unit is None else {"unit": unit if unit in facts.columns else None}
     return {"kind": "records", "k": max(asked), "quasi": quasi, **told}
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError, parameter
+from shoal.release.alone import in_turn
 from shoal.release.fingerprints import settings_digest
 from shoal.release.folder import INTERNAL, write_private
 from shoal.release.own_steps import read_key
@@ -195,6 +196,10 @@ class Register:
 
     def remember(self, traces: Traces, folder: str, created: str, key: bytes) -> None:
         """Add a release, and ``key`` if there is none yet; one that is repeated is there already, unless it stands elsewhere."""
+        with in_turn(self.place.parent):
+            self._add(traces, folder, created, key)
+
+    def _add(self, traces: Traces, folder: str, created: str, key: bytes) -> None:
         known = self.entries()
         if any(
             entry.folder == folder and entry.has_records_of(traces) and entry.is_like(traces)

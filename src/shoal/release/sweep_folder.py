@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 
-from shoal.errors import InputError
+from shoal.release.alone import alone
 from shoal.release.folder import ReleaseFolder
 from shoal.release.plan import Plan
 from shoal.sources.atomic import UNFINISHED
@@ -23,15 +23,13 @@ def sweep_folder(plan: Plan) -> Path:
 def held(folder: Path) -> Iterator[None]:
     """Have the folder for this sweep alone; records on their way are removed before and after."""
     folder.mkdir(mode=0o700, exist_ok=True)
-    handle = _lock(folder)
-    try:
-        _clear(folder, ".*.unfinished", f".*{UNFINISHED}*")
-        yield
-    finally:
-        # A process of this sweep that was ended from outside may have left something.
-        _clear(folder, ".*.unfinished")
-        if handle is not None:
-            os.close(handle)
+    with alone(folder, "another sweep over this plan is running; wait until it has ended, or end it"):
+        try:
+            _clear(folder, ".*.unfinished", f".*{UNFINISHED}*")
+            yield
+        finally:
+            # A process of this sweep that was ended from outside may have left something.
+            _clear(folder, ".*.unfinished")
 
 
 def run_folder(place: Path) -> ReleaseFolder:
@@ -64,23 +62,3 @@ def _clear(folder: Path, *patterns: str) -> None:
                 shutil.rmtree(left, ignore_errors=True)
             else:
                 left.unlink(missing_ok=True)
-
-
-def _lock(folder: Path) -> int | None:
-    """A lock that lasts as long as this process and is inherited by nobody; none where there are no locks."""
-    try:
-        import fcntl
-    except ImportError:
-        return None
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        raise InputError(
-            "another sweep over this plan is running; wait until it has ended, or end it"
-        ) from None
-    except OSError:
-        os.close(handle)
-        return None
-    return handle
