@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from tests.cli.running import shoal as command
@@ -209,6 +210,17 @@ def test_a_draft_asks_for_what_its_records_can_give(tmp_path: Path):
         plan = parse_plan(draft_plan(str(tmp_path / "people.csv"), folder=tmp_path), tmp_path)
         assert [step.name for step in plan.steps] == ["recode", "households"]
         assert plan.gates["households"].reidentifications == wanted
+
+
+def test_a_draft_without_weights_can_be_released(tmp_path: Path):
+    """As many people are expected to be found as there are classes: a limit in percent of the records would refuse any."""
+    rng = np.random.default_rng(0)
+    pl.DataFrame({"age": rng.integers(20, 80, 600), "sex": rng.choice(["f", "m"], 600)}).write_csv(
+        tmp_path / "people.csv"
+    )
+    (tmp_path / "plan.toml").write_text(draft_plan(str(tmp_path / "people.csv"), folder=tmp_path))
+    gates = {gate.name: gate for gate in shoal.release(tmp_path / "plan.toml", tmp_path / "out").gates}
+    assert gates["reidentifications"].limit == 120 and 6 < gates["reidentifications"].value <= 120
 
 
 def test_drafts_of_tables_and_appointments_run(tmp_path: Path):

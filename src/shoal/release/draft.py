@@ -184,18 +184,23 @@ def _steps(guesses: Sequence[Guess], kind: str, frame: "pl.DataFrame") -> list[s
     if not last:
         raise InputError("no column looks like anything that has to be protected; write the plan by hand")
     if quasi:
-        parts.append(_gates(last, kind, frame.height, loses=last == "microaggregate"))
+        weighted = bool(by_role.get("weight"))
+        parts.append(_gates(last, kind, frame.height, weighted=weighted, loses=last == "microaggregate"))
     parts.append(
         f'# What goes out; everything else stays in the internal part.\n[outputs]\n"data.csv" = {toml_value(last)}\n'
     )
     return parts
 
 
-def _gates(last: str, kind: str, records: int, *, loses: bool) -> str:
-    found = max(1, round(_FOUND[kind] * records / 100))
+def _gates(last: str, kind: str, records: int, *, weighted: bool, loses: bool) -> str:
+    # Without weights the records count as all the people there are: one of each class is expected to be found.
+    found = max(1, round(_FOUND[kind] * records / 100) if weighted else records // _K[kind])
+    who = "people who are expected to be found, at most" + (
+        "" if weighted else "; no weights say that there are more people than records"
+    )
     lines = [
         (f"k = {_K[kind]}", "at least so many people alike in all declared quasi-identifiers"),
-        (f"reidentifications = {found}", "people who are expected to be found, at most"),
+        (f"reidentifications = {found}", who),
         (f"linkage = {_LINKED[kind]}", "percent of records that an intruder finds by linkage, at most"),
     ]
     if loses:
