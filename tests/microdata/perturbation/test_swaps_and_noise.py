@@ -283,3 +283,39 @@ def test_rounded_noise_need_not_fit_into_the_type(kind: pl.DataType) -> None:
         assert all(value == round(value) for value in released.to_list())
     assert large.min() < 0 or kind in (pl.Int64, pl.Int128)
     assert large.dtype == (pl.Float64 if kind in (pl.Int8, pl.UInt8, pl.UInt64) else kind)
+
+
+@pytest.mark.parametrize("kind", ["additive", "correlated", "exact"])
+@pytest.mark.parametrize("key", ["id", None])
+def test_two_releases_by_one_secret_do_not_give_the_noise_away(kind: str, key: str | None) -> None:
+    rng = np.random.default_rng(3)
+    before = pl.DataFrame(
+        {"id": np.arange(400), "a": rng.lognormal(9, 1, 400), "b": rng.lognormal(6, 1, 400)}
+    )
+    # One wrong value was corrected, and the release made anew with the secret that was kept.
+    corrected = before.with_columns(a=pl.when(pl.col("id") == 7).then(1e5).otherwise(pl.col("a")))
+    secret = Secret.new()
+    both = [
+        shoal.perturb(
+            frame, "noise", ["a", "b"], key=key, options={"kind": kind, "amount": 50}, secret=secret
+        ).frame
+        for frame in (before, corrected)
+    ]
+    truth = before.select("a", "b").to_numpy()
+    seen = np.hstack([np.ones((400, 1)), *(frame.select("a", "b").to_numpy() for frame in both)])
+    # Who knows some people solves for how the two releases combine to the truth, and applies it to the others.
+    known, others = np.arange(100, 150), np.arange(200, 400)
+    solved = np.linalg.lstsq(seen[known] / seen.max(axis=0), truth[known], rcond=None)[0]
+    missed = np.abs(seen[others] / seen.max(axis=0) @ solved - truth[others])
+    assert missed.mean(axis=0).min() > 0.1 * truth.std(axis=0).min()
+
+
+def test_noise_is_the_same_where_nothing_that_it_depends_on_changed() -> None:
+    rng = np.random.default_rng(4)
+    before = pl.DataFrame({"id": np.arange(60), "a": rng.normal(size=60), "note": ["x"] * 60})
+    secret = Secret.new()
+    found = [
+        shoal.perturb(frame, "noise", ["a"], key="id", secret=secret).frame["a"]
+        for frame in (before, before.with_columns(note=pl.lit("y")))
+    ]
+    assert found[0].equals(found[1])

@@ -21,6 +21,7 @@ from shoal.microdata.perturbation.ranking_kernels import parted
 from shoal.microdata.perturbation.varying import varying_numbers
 from shoal.numbers import counted
 from shoal.search.options import Options
+from shoal.search.secret_kernels import chained
 from shoal.search.secrets import Secret
 
 # The spread of fewer records than this says little; noise is then measured by that of the whole column.
@@ -60,7 +61,9 @@ def perturb(problem: Problem, options: NoiseOptions, *, secret: Secret) -> Chang
     groups = _groups(problem, _patterns(problem, table) if exact else problem.strata)
     if exact:
         _check_sizes(table, groups)
-    keys = np.array([secret.draws("noise", name, *problem.columns).key for name in problem.columns])
+    # Were the same numbers added to two files that differ in one value, both releases together would give every value away.
+    file = _fingerprint(problem, original, secret, who=exact)
+    keys = np.array([secret.draws("noise", name, *problem.columns, file).key for name in problem.columns])
     share = options.amount / 100.0
     overall = None if exact else _spread(table[np.concatenate(groups)], options.kind)
     found = np.empty_like(table)
@@ -111,6 +114,23 @@ def _groups(problem: Problem, numbers: np.ndarray) -> list[np.ndarray]:
     """The records of each number, in an order that is not that of the file: sums depend on it in their last digits."""
     order, starts = parted(np.argsort(problem.identities), numbers, int(numbers.max()) + 1)
     return [rows for rows in np.split(order, starts[1:-1]) if rows.size]
+
+
+def _fingerprint(problem: Problem, table: np.ndarray, secret: Secret, *, who: bool) -> int:
+    """A number for the values and their strata and, if asked, for whose they are; the order of the records does not matter."""
+    labels = problem.stratum_values or tuple(
+        (str(number),) for number in range(int(problem.strata.max()) + 1)
+    )
+    strata = np.array([secret.draws("stratum", *map(repr, label)).key[0] for label in labels])
+    key = secret.draws("file").key
+    hashes = chained(
+        key, problem.identities if who else np.zeros_like(problem.identities), strata[problem.strata]
+    )
+    # One word for zeros of both signs, and one for all gaps.
+    words = np.where(np.isnan(table), np.nan, table + 0.0).view(np.uint64)
+    for column in range(table.shape[1]):
+        hashes = chained(key, hashes, np.ascontiguousarray(words[:, column]))
+    return int(hashes.sum(dtype=np.uint64))
 
 
 def _check_sizes(table: np.ndarray, groups: Sequence[np.ndarray]) -> None:
