@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.microdata.measures.tables import SMALL, pairs
 
-from shoal.microdata.measures.attacks.rank_windows import Ranks, attack, count_windows
+from shoal.microdata.measures.attacks.rank_windows import Ranks, attack, count_windows, count_within
+from shoal.microdata.measures.categories import pair_categories
 from shoal.microdata.measures.mixed import MixedTables
 from shoal.search import Seeds
 
@@ -39,6 +40,11 @@ def test_the_kernel_counts_what_a_plain_loop_counts(tables, leading):
     found, nearest = count_windows(Ranks.among(after, before), ordered, reaches, leading)
     _, expected, expected_nearest = plain(before, after, reaches)
     assert found.tolist() == expected.tolist() and nearest.tolist() == expected_nearest.tolist()
+    for place, reach in enumerate(reaches.tolist()):
+        for most in (2, 100):
+            own = np.full(after.shape[1], reach)
+            within = count_within(Ranks.among(after, before), ordered, own, leading, most)
+            assert within.tolist() == np.minimum(expected[:, place], most).tolist()
 
 
 @settings(max_examples=40, deadline=None)
@@ -54,6 +60,10 @@ def test_the_share_is_that_of_the_best_window(tables):
         for place, reach in enumerate(reaches)
     ]
     shares.append(np.mean([(own[i] == nearest[i, 0]) / max(1, nearest[i, 1]) for i in range(n)]))
+    # How far values moved in each column is what an intruder who knows the method knows.
+    by_column = [plain(before[:, [c]], after[:, [c]], reaches)[0] for c in range(after.shape[1])]
+    within = np.logical_and.reduce([apart <= np.diag(apart).max() for apart in by_column])
+    shares.append(np.mean(1 / within.sum(axis=1)))
     result = attack(MixedTables.of_numbers(before, after), seeds=Seeds(0))
     assert result.percent == pytest.approx(100 * max(shares))
 
@@ -71,6 +81,43 @@ def test_values_exchanged_in_a_window_are_found_and_distances_see_less():
     assert found.percent > 95 and found.targets == 600
     sample = attack(MixedTables.of_numbers(before, after), seeds=Seeds(0), targets=200)
     assert sample.targets == 200 and abs(sample.percent - found.percent) < 5
+
+
+@pytest.mark.parametrize("window", [0.12, 0.25, 0.3])
+def test_whoever_knows_the_window_uses_it_whatever_it_is(window):
+    draw = np.random.default_rng(5)
+    n = 600
+    before = draw.normal(size=(n, 12))
+    after = before.copy()
+    for column in range(12):
+        order = np.argsort(before[:, column])
+        for block in np.split(order, range(int(window * n), n, int(window * n))):
+            after[block, column] = before[draw.permutation(block), column]
+    ranks = [np.argsort(np.argsort(table, axis=0), axis=0) for table in (before, after)]
+    apart = np.abs(ranks[1][None] - ranks[0][:, None])
+    farthest = np.abs(ranks[1] - ranks[0]).max(axis=0)
+    expected = 100 * np.mean(1.0 / (apart <= farthest).all(axis=2).sum(axis=1))
+    found = attack(MixedTables.of_numbers(before, after), seeds=Seeds(0))
+    assert found.percent == pytest.approx(expected) and expected > 15
+
+
+def test_what_was_released_as_it_was_narrows_the_windows():
+    draw = np.random.default_rng(6)
+    n = 400
+    before = draw.normal(size=(n, 3))
+    after = before.copy()
+    for column in range(3):
+        for block in np.split(np.argsort(before[:, column]), 8):
+            after[block, column] = before[draw.permutation(block), column]
+    town = draw.integers(0, 40, n).astype(str).tolist()
+    kept, exchanged = (pair_categories("town", town, now) for now in (town, [*town[1:], town[0]]))
+    numbers, with_town, with_noise = (
+        attack(MixedTables(("a", "b", "c"), before, after, pairs), seeds=Seeds(0)).percent
+        for pairs in ((), (kept,), (exchanged,))
+    )
+    assert numbers < 60 and with_town > numbers + 30
+    # A column that was changed itself tells who somebody is not.
+    assert with_noise == numbers
 
 
 def test_there_is_nothing_to_rank_without_numbers():

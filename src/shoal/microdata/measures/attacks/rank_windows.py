@@ -1,10 +1,11 @@
 """Rank windows: against values that were exchanged with others of similar rank.
 
 In every column of numbers the intruder looks at the released records whose rank is within a window of that of the value known,
-and keeps those that are in all windows. Nin, Herranz and Torra, Rethinking rank swapping to decrease disclosure
-risk, Data & Knowledge Engineering 64 (2008).
+and keeps those that are in all windows and share what was released as it was. Nin, Herranz and Torra, Rethinking rank swapping
+to decrease disclosure risk, Data & Knowledge Engineering 64 (2008).
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +16,10 @@ from shoal.search import Seeds
 from shoal.search.kernels import kernel
 
 TARGETS = 2000
-#: Half widths tried, as shares of the records.
+#: Half widths tried, as shares of the records, beside the one that the release has.
 WINDOWS = (0.01, 0.02, 0.05, 0.10, 0.15, 0.20)
+# One of so many suspects is as good as nobody.
+_MANY = 1000
 
 
 class Ranks(NamedTuple):
@@ -36,9 +39,17 @@ class Ranks(NamedTuple):
         # A value that nobody has stands between two ranks.
         return Ranks(first, np.maximum(first, last))
 
+    def take(self, rows: np.ndarray) -> "Ranks":
+        """Those of some records."""
+        return Ranks(np.ascontiguousarray(self.first[rows]), np.ascontiguousarray(self.last[rows]))
+
+    def beside(self, codes: Sequence[np.ndarray]) -> "Ranks":
+        """The same with further columns, in which equal codes are equal ranks."""
+        return Ranks(np.column_stack([self.first, *codes]), np.column_stack([self.last, *codes]))
+
 
 def attack(tables: MixedTables, *, seeds: Seeds, targets: int = TARGETS) -> Attack | None:
-    """Expected matches in percent at the best of the ``WINDOWS``; ``None`` without a column of numbers.
+    """Expected matches in percent at the best of the ``WINDOWS`` or by the release's own; ``None`` without a column of numbers.
 
     >>> table = np.arange(200.0).reshape(100, 2)
     >>> attack(MixedTables.of_numbers(table, table), seeds=Seeds(0)).percent
@@ -54,26 +65,38 @@ def attack(tables: MixedTables, *, seeds: Seeds, targets: int = TARGETS) -> Atta
     # Records in the order of one column: those in its window are neighbours.
     leading = _leading(tables.after)
     order = np.argsort(released.first[:, leading], kind="stable")
-    ordered = Ranks(np.ascontiguousarray(released.first[order]), np.ascontiguousarray(released.last[order]))
+    ordered = released.take(order)
     # The smallest window in which anybody is found stands for an intruder who does not know how wide it was.
     found, nearest = count_windows(known, ordered, reaches, leading)
-    own = _apart(known, Ranks(released.first[chosen], released.last[chosen]))
+    moved = _apart(known, released.take(chosen))
+    own = moved.max(axis=1)
     matched = [
         float(((own <= reach) / np.maximum(1, found[:, place])).mean())
         for place, reach in enumerate(reaches.tolist())
     ]
     closest = float(((own == nearest[:, 0]) / np.maximum(1, nearest[:, 1])).mean())
+    # Whoever knows how values were exchanged knows how far in each column, and what was not exchanged at all.
+    kept = [pair.after for pair in tables.categories if not pair.changed.any()]
+    farthest = np.concatenate([moved.max(axis=0), np.zeros(len(kept), dtype=np.int64)])
+    suspects = count_within(
+        known.beside([codes[chosen] for codes in kept]),
+        ordered.beside([codes[order] for codes in kept]),
+        farthest,
+        leading,
+        _MANY,
+    )
+    matched.append(float(np.where(suspects < _MANY, 1.0 / np.maximum(1, suspects), 0.0).mean()))
     best = int(np.argmax(matched))
-    width = reaches[best] / n
+    width = [*reaches.tolist(), int(farthest.max())][best] / n
     guessing = closest >= matched[best]
     return Attack(
         "rank-windows",
         "linkage by rank windows",
-        "every number of a person, and that values were exchanged within a window of ranks",
+        "every number of a person, what was released as it was, and within which windows of ranks values were exchanged",
         100.0 * max(closest, matched[best]),
         int(chosen.size),
         n,
-        (("window_percent", None if guessing else float(100.0 * width)),),
+        (("window_percent", None if guessing else 100.0 * width),),
     )
 
 
@@ -83,9 +106,9 @@ def _leading(table: np.ndarray) -> int:
 
 
 def _apart(one: Ranks, other: Ranks) -> np.ndarray:
-    gaps = np.maximum(0, np.maximum(other.first - one.last, one.first - other.last))
-    widest: np.ndarray = gaps.max(axis=1)
-    return widest
+    """How many ranks lie between the two, record by record and column by column."""
+    gaps: np.ndarray = np.maximum(0, np.maximum(other.first - one.last, one.first - other.last))
+    return gaps
 
 
 @kernel
@@ -130,7 +153,29 @@ def count_windows(known, ordered, reaches, leading):  # type: ignore[no-untyped-
     return found, nearest
 
 
+@kernel
+def count_within(known, ordered, reaches, leading, most):  # type: ignore[no-untyped-def]
+    """For every target how many records are within reach in all columns, each with its own; nobody is counted beyond ``most``."""
+    targets, columns = known.first.shape
+    records = ordered.first.shape[0]
+    found = np.zeros(targets, dtype=np.int64)
+    for i in range(targets):
+        begin = np.searchsorted(ordered.last[:, leading], known.first[i, leading] - reaches[leading])
+        for j in range(begin, records):
+            if found[i] >= most or ordered.first[j, leading] - known.last[i, leading] > reaches[leading]:
+                break
+            within = True
+            for column in range(columns):
+                ahead = ordered.first[j, column] - known.last[i, column]
+                behind = known.first[i, column] - ordered.last[j, column]
+                if ahead > reaches[column] or behind > reaches[column]:
+                    within = False
+                    break
+            found[i] += within
+    return found
+
+
 def warm_up() -> None:
-    """Compile the kernel."""
+    """Compile the kernels."""
     table = np.arange(20.0).reshape(10, 2)
     attack(MixedTables.of_numbers(table, table), seeds=Seeds(0))
