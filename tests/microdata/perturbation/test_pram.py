@@ -150,6 +150,8 @@ def test_a_matrix_of_ones_own(tmp_path: Path):
     ("text", "message"),
     [
         ("true,x,y\nx,0.5,0.5\ny,0.5,0.5\n", "singular"),
+        ("true,x,y\nx,0,1\ny,1,0\n", "nothing to chance"),
+        ("true,x,y\nx,1,0\ny,0,1\n", "nothing to chance"),
         ("true,x,y\nx,0.5,0.6\ny,0.5,0.5\n", "add up to 1"),
         ("true,x,y\nx,-0.5,1.5\ny,0.5,0.5\n", "add up to 1"),
         ("true,x,y\nx,0.5,nan\ny,0.5,0.5\n", "add up to 1"),
@@ -334,6 +336,20 @@ def test_a_matrix_that_cannot_be_turned_once_it_keeps_shares(tmp_path: Path):
     assert mixed.details[0].groups[0].matrix == pytest.approx(
         np.array([[0.75, 0.25], [0.25, 0.75]]), abs=1e-5
     )
+
+
+def test_a_stratum_in_which_a_matrix_only_renames_is_warned_of(tmp_path: Path):
+    path = tmp_path / "chances.csv"
+    path.write_text("true,x,y,z\nx,0,1,0\ny,0.5,0,0.5\nz,0,0.5,0.5\n")
+    frame = pl.DataFrame(
+        {
+            "id": range(600),
+            "g": ["one", "two"] * 300,
+            "a": [*["x", "x", "y", "y"] * 75, *["x", "x", "y", "z"] * 75],
+        }
+    ).with_columns(a=pl.when((pl.col("g") == "one") & (pl.col("a") == "z")).then(pl.lit("x")).otherwise("a"))
+    found = shoal.perturb(frame, "pram", "a", by="g", matrix=path, seed=0)
+    assert any("300 values of column 'a' are not left to chance" in text for text in found.warnings)
 
 
 def test_what_a_stratum_tells_is_told(tmp_path: Path):

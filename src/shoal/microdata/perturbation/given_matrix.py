@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from shoal.errors import InputError, parameter
-from shoal.microdata.perturbation.transitions import can_be_turned
+from shoal.microdata.perturbation.transitions import by_chance, can_be_turned
 
 _SUM = 1e-6
 
@@ -89,5 +89,10 @@ def _checked(rows: np.ndarray) -> np.ndarray:
         )
     if not can_be_turned(rows):
         raise InputError(f"the {parameter('matrix')} is singular: nobody could correct counts with it")
+    if not by_chance(rows):
+        raise InputError(
+            f"the {parameter('matrix')} leaves nothing to chance: every category becomes one for certain, and whoever knows the "
+            "matrix knows the truth"
+        )
     normed: np.ndarray = rows / rows.sum(axis=1)[:, None]
     return normed

@@ -16,7 +16,7 @@ from shoal.microdata.perturbation.matrices import PUBLISHED_FROM
 from shoal.microdata.perturbation.pram_kernels import drawn
 from shoal.microdata.perturbation.problem import Problem
 from shoal.microdata.perturbation.promises.transitions import NoneForbidden, SharesExpected
-from shoal.microdata.perturbation.transitions import Transition, can_be_turned, invariant, mixing
+from shoal.microdata.perturbation.transitions import Transition, by_chance, can_be_turned, invariant, mixing
 from shoal.numbers import counted
 from shoal.search.options import Options
 from shoal.search.secrets import Secret
@@ -246,6 +246,12 @@ def _warnings(
             f"{counted(alone, 'value')} of column '{name}' cannot change: all records of the stratum have the same"
         )
     if given is not None:
+        certain = sum(g.records for g in found.groups if g.categories.size > 1 and not by_chance(g.matrix))
+        if certain:
+            warnings.append(
+                f"{counted(certain, 'value')} of column '{name}' {'is' if certain == 1 else 'are'} not left to chance: of the "
+                f"categories of their group the {parameter('matrix')} makes each one for certain"
+            )
         parts = [g for g in found.groups if 1 < g.categories.size < len(given.categories)]
         if parts:
             warnings.append(

@@ -106,6 +106,15 @@ def can_be_turned(matrix: np.ndarray) -> bool:
     return bool(np.linalg.svd(matrix, compute_uv=False)[-1] >= SINGULAR)
 
 
+def by_chance(matrix: np.ndarray) -> bool:
+    """Whether any category may become several: a matrix that only renames them hides nothing.
+
+    >>> by_chance(np.array([[0.0, 1.0], [1.0, 0.0]])), by_chance(np.array([[1.0, 0.0], [0.1, 0.9]]))
+    (False, True)
+    """
+    return bool((matrix.max(axis=1) < 1.0 - SINGULAR).any())
+
+
 def mixing(shares: np.ndarray, change: float, limit: float = 0.95) -> tuple[np.ndarray, bool]:
     """R = (1 − t)·I + t·1p′ with t = change/(1 − Σp²): it keeps the shares p, and changes that share of all values.
 
