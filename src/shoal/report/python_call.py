@@ -71,16 +71,17 @@ def completed(
 
 
 def _size(value: Any) -> tuple[int, tuple[str, ...]] | None:
-    """Records and columns of whatever frame it is; an array has columns without names."""
+    """Records and columns of whatever frame it is; an array has columns without names, and a lazy frame no size yet."""
     names = getattr(value, "column_names", None)
     if names is not None and hasattr(value, "num_rows"):
         return int(value.num_rows), tuple(map(str, names))
-    shape, columns = getattr(value, "shape", None), getattr(value, "columns", None)
-    if columns is not None and isinstance(shape, tuple) and len(shape) == 2:
-        return int(shape[0]), tuple(map(str, columns))
-    if isinstance(shape, tuple) and len(shape) == 2:
-        return int(shape[0]), tuple(f"column {place + 1}" for place in range(shape[1]))
-    return None
+    shape = getattr(value, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) != 2:
+        return None
+    columns = getattr(value, "columns", None)
+    if columns is None:
+        columns = [f"column {place + 1}" for place in range(shape[1])]
+    return int(shape[0]), tuple(map(str, columns))
 
 
 def _plain(value: Any) -> bool:
