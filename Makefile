@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 WORKERS ?= 2
+# Tests start hundreds of processes: each would compile the package anew where this is set.
+export PYTHONDONTWRITEBYTECODE :=
 # The tests of a group share a server or a browser; a worker that dies is not replaced, since its group would be waited for.
 SPREAD  := -n $(WORKERS) --dist loadgroup --max-worker-restart 0
 
