@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TypeVar
 
 GUARD = 600.0
+# Looking costs work too, most of all in a browser: whoever has waited longer looks less often.
+_SOON, _SELDOM, _SHARE = 0.02, 0.25, 0.1
 # How often a process must have gone to sleep and woken up before it counts as waiting.
 _NAPS = 20
 
@@ -19,13 +21,14 @@ def until(
     condition: Callable[[], Found], what: object = "", *, otherwise: Callable[[], str] | None = None
 ) -> Found:
     """Wait until a condition gives something true, and give it back; ``otherwise`` tells more if it never does."""
-    end = time.monotonic() + GUARD
+    began = time.monotonic()
     while not (found := condition()):
-        if time.monotonic() > end:
+        waited = time.monotonic() - began
+        if waited > GUARD:
             raise AssertionError(
                 f"waited in vain for {what or condition}" + (otherwise() if otherwise else "")
             )
-        time.sleep(0.02)
+        time.sleep(min(max(_SOON, _SHARE * waited), _SELDOM))
     return found
 
 

@@ -42,6 +42,11 @@ return names;
 """
 
 
+def _spaced(text: str) -> str:
+    """A text with one space wherever it has any: a page and its driver part words and cells in different ways."""
+    return " ".join(text.split())
+
+
 class Visitor:
     """The browser with a workbench in it."""
 
@@ -146,9 +151,18 @@ class Visitor:
         return self.driver.find_element(By.TAG_NAME, "body").text
 
     def see(self, *words: str) -> None:
-        """Wait until all these words are on the page."""
-        for word in words:
-            self.until(lambda word=word: word in self.text, f"the words {word!r}")
+        """Wait until all these words are on the page, one after the other."""
+        left = list(words)
+
+        def look() -> bool:
+            # What the page holds is asked first: to find out what of it is shown takes a hundred times the work.
+            if _spaced(left[0]) in _spaced(self.driver.execute_script("return document.body.innerText")):
+                text = self.text
+                while left and left[0] in text:
+                    left.pop(0)
+            return not left
+
+        self.until(look, f"the words {words!r}")
 
     def all(self, selector: str) -> list[WebElement]:
         found = []
