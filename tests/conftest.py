@@ -14,7 +14,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Otherwise every worker starts a browser, a cluster and servers of its own, and nothing says so.
     """
-    if not config.getoption("loadgroup", False):
+    if not config.getoption("loadgroup", default=False):
         return
     for item in items:
         grouped = getattr(item, "_nodeid", item.nodeid)

@@ -6,6 +6,6 @@ import pytest
 @pytest.mark.xdist_group("companions")
 @pytest.mark.parametrize("number", range(2))
 def test_a_worker_knows_the_group_of_a_test(request: pytest.FixtureRequest, number: int) -> None:
-    if not request.config.getoption("loadgroup", False):
+    if not request.config.getoption("loadgroup", default=False):
         pytest.skip("groups are for several workers: -n 2 --dist loadgroup")
     assert request.node.nodeid.endswith(f"[{number}]@companions")

@@ -41,6 +41,8 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WebDriver]:
     options.add_experimental_option("prefs", {"download.default_directory": str(folder)})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(control))
+    # Longer than what it asks for: the driver is to say what took too long.
+    driver.command_executor.client_config.timeout = 2 * GUARD
     driver.set_script_timeout(GUARD)
     driver.set_page_load_timeout(GUARD)
     driver.downloads = folder  # type: ignore[attr-defined]

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.cli.running import shoal as command
 from tests.release.plans import MARKER, SURVEY, survey
+from tests.waiting import GUARD
 
 import shoal
 from shoal.release import sweep as sweeping
@@ -161,7 +162,7 @@ def test_processes_of_a_killed_sweep_end_and_leave_no_record(tmp_path: Path):
     finally:
         running.kill()
     # All processes have this pipe: it ends with the last of them.
-    running.communicate(timeout=300)
+    running.communicate(timeout=GUARD)
     assert list(folder.iterdir()) == []
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.waiting import GUARD
 
 # Compiled once and simply: these jobs are short, and a compiler would take longer than they do.
 _QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -30,6 +31,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     conf = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        "spark.network.timeout": f"{GUARD:.0f}s",
         "spark.sql.shuffle.partitions": "3",
         "spark.sql.session.timeZone": "UTC",
         "spark.local.dir": str(scratch / "local"),

@@ -7,6 +7,7 @@ import httpx
 import numpy as np
 import polars as pl
 import pytest
+from tests.waiting import GUARD
 from tests.web.serving import Served, finished
 
 import shoal
@@ -36,7 +37,7 @@ def test_a_release_below_k_waits_for_a_confirmation(api: httpx.Client, workbench
     assert (view["state"], view["held_back"], view["confirmed"]) == ("done", held, None)
     names = {item["name"] for item in view["files"]}
     assert {"release.csv", "release.parquet", "report.html"} <= names
-    with httpx.Client(base_url=workbench.root, timeout=60) as browser:
+    with httpx.Client(base_url=workbench.root, timeout=GUARD) as browser:
         browser.get(workbench.fresh())
         for name in names:
             wanted = 200 if name == "report.html" else 409
@@ -147,7 +148,7 @@ def test_the_copy_of_a_database_can_be_downloaded(
     with sqlite3.connect(file) as database:
         database.execute("CREATE TABLE staff (name TEXT)")
     database.close()
-    with httpx.Client(base_url=workbench.root, timeout=60) as browser:
+    with httpx.Client(base_url=workbench.root, timeout=GUARD) as browser:
         assert browser.get("/database").status_code == 401
         browser.get(workbench.fresh())
         assert browser.get("/database").status_code == 404

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.cli.running import shoal as command
+from tests.waiting import GUARD
 from tests.web.serving import Served, finished, served
 
 import shoal
@@ -41,7 +42,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimpleNamespace]:
     folder = tmp_path_factory.mktemp("taken")
     with (
         served(folder / "workspace") as found,
-        httpx.Client(base_url=found.root, headers=found.headers, timeout=120) as api,
+        httpx.Client(base_url=found.root, headers=found.headers, timeout=GUARD) as api,
     ):
         runs = _take_steps(api)
         away = folder / "away"
