@@ -18,6 +18,10 @@ from shoal.tables.solution import Pattern
 
 # What is short of its need by this share is short by rounding errors only.
 _ENOUGH = 1.0 - 1e-6
+# A solution is believed of what is so many times as large as what it breaks relations and bounds by.
+_BELIEVED = 1e4
+# Where a cell has no bound, the check has one so many times as far out as the most that is asked for.
+_FAR = 16.0
 
 
 def verify(problem: Problem, pattern: Pattern) -> None:
@@ -172,10 +176,9 @@ def _needs(problem: Problem, up: np.ndarray, down: np.ndarray) -> _Needs:
 
 
 def _unit(values: np.ndarray) -> float:
-    """A power of two that brings the middle value near 100: the linear programmes have absolute tolerances."""
-    sizes = np.abs(values[values != 0])
-    middle = float(np.median(sizes)) if sizes.size else 1.0
-    return 1.0 if 1.0 <= middle <= 1e6 else float(2.0 ** (7 - np.ceil(np.log2(middle))))
+    """A power of two that brings the largest value near ten million: the linear programmes have absolute tolerances."""
+    largest = float(np.abs(values).max(initial=0.0))
+    return float(2.0 ** round(23 - np.log2(largest))) if largest else 1.0
 
 
 def unprotected(problem: Problem, complementary: np.ndarray) -> list[tuple[int, int, int]]:
@@ -183,9 +186,11 @@ def unprotected(problem: Problem, complementary: np.ndarray) -> list[tuple[int, 
     up, down = problem.high - problem.table.values, problem.table.values - problem.low
     wanted = _needs(problem, up, down)
     unit = _unit(problem.table.values)
-    attack = _Attack(problem.table, _hidden(problem, complementary), unit * up, unit * down)
-    columns, kinds = attack.asked(wanted)
     needs = _ENOUGH * unit * wanted.need
+    attack = _Attack(
+        problem.table, _hidden(problem, complementary), unit * up, unit * down, float(needs.max(initial=0.0))
+    )
+    columns, kinds = attack.asked(wanted)
     attack.try_together(columns, kinds, attack.firm(needs))
     failures = [
         (int(wanted.cell[place]), int(wanted.kind[place]), -1)
@@ -284,7 +289,9 @@ class _Attack:
     which unknown a cell is (−1: known), ``turn`` whether it moves the same way or the opposite way.
     """
 
-    def __init__(self, table: Table, hidden: np.ndarray, up: np.ndarray, down: np.ndarray) -> None:
+    def __init__(
+        self, table: Table, hidden: np.ndarray, up: np.ndarray, down: np.ndarray, most: float
+    ) -> None:
         self.column, self.turn, rows = _unknowns(table, hidden)
         self.size = int(self.column.max(initial=-1)) + 1
         self.low, self.high = np.full(self.size, -np.inf), np.full(self.size, np.inf)
@@ -301,9 +308,13 @@ class _Attack:
             np.array([column for row in rows for column in row], dtype=np.int64),
             np.array([value for row in rows for value in row.values()], dtype=np.float64),
         )
+        # No bound is infinite: what a solver calls unbounded proves nothing. ``most`` is the most that is asked for.
+        self.bounds = self.low, self.high
         rooms = np.concatenate([-self.low, self.high])
+        far = max(float(rooms[np.isfinite(rooms)].max(initial=0.0)), _FAR * most)
+        self.low, self.high = np.maximum(self.low, -far), np.minimum(self.high, far)
         # What the solver may be off by: its own tolerance, and the rounding of the largest figures it handles.
-        self.error = 1e-7 + 1e-14 * float(rooms[np.isfinite(rooms)].max(initial=0.0))
+        self.error = 1e-7 + 1e-14 * far
         self.solver = self._model()
         self.lowest = np.zeros(self.size)
         self.highest = np.zeros(self.size)
@@ -321,7 +332,7 @@ class _Attack:
 
     def firm(self, need: Any) -> Any:
         """What must be reached so that the need is met whatever the solver is off by; all changes can be made smaller."""
-        return np.maximum(need, 1e4 * self.error)
+        return np.maximum(need, _BELIEVED * self.error)
 
     def try_together(self, columns: np.ndarray, kinds: np.ndarray, needs: np.ndarray) -> None:
         """Move many unknowns at once, none further than it must, until that shows nothing new."""
@@ -350,18 +361,21 @@ class _Attack:
         self.solver.changeColsCost(self.size, every, np.zeros(self.size))
         self.solver.changeColsBounds(self.size, every, self.low, self.high)
 
-    def _learn(self, change: np.ndarray) -> None:
-        # What the solver returns is believed only as far as it keeps every relation and every bound.
+    def off(self, change: np.ndarray) -> float:
+        """The most by which a change breaks a relation or a bound."""
         starts, index, values = self.rows
         gaps = np.add.reduceat(values * change[index], starts[:-1]) if starts.size > 1 else np.zeros(1)
-        size = np.add.reduceat(np.abs(change[index]), starts[:-1]) if starts.size > 1 else np.ones(1)
-        assert (np.abs(gaps) <= 1e-6 * np.maximum(1.0, size)).all(), "the linear programme broke a relation"
-        inside = (change >= self.low - 1e-6 * np.maximum(1.0, np.abs(self.low))) & (
-            change <= self.high + 1e-6 * np.maximum(1.0, np.abs(self.high))
+        return max(
+            float(np.abs(gaps).max(initial=0.0)),
+            float((self.low - change).max(initial=0.0)),
+            float((change - self.high).max(initial=0.0)),
         )
-        assert inside.all(), "the linear programme broke a bound"
-        self.highest = np.maximum(self.highest, change)
-        self.lowest = np.minimum(self.lowest, change)
+
+    def _learn(self, change: np.ndarray) -> None:
+        # What the solver returns is believed of an unknown only if the relations and bounds it breaks are nothing beside it.
+        firm = np.where(np.abs(change) >= _BELIEVED * self.off(change), change, 0.0)
+        self.highest = np.maximum(self.highest, firm)
+        self.lowest = np.minimum(self.lowest, firm)
 
     def _enough(self, columns: np.ndarray, kinds: np.ndarray, needs: np.ndarray) -> np.ndarray:
         rise, fall = self.highest[columns], -self.lowest[columns]
@@ -376,17 +390,23 @@ class _Attack:
         for direction in (UP, DOWN):
             if kind in (direction, WIDTH) and self._reached(column, kind) < firm:
                 self._solve(column, direction)
-        if self._reached(column, kind) >= firm or firm == need:
-            return self._reached(column, kind) >= need
-        return self._close_up(need).meets(column, kind, 1.0)
+        return self._reached(column, kind) >= firm or self._close_up(need).shows(column, kind)
+
+    def shows(self, column: int, kind: int) -> bool:
+        """Whether an unknown reaches 1."""
+        for direction in (UP, DOWN):
+            if kind in (direction, WIDTH):
+                self._solve(column, direction)
+        return self._reached(column, kind) >= 1.0
 
     def _close_up(self, need: float) -> "_Attack":
         """The same with the need as the unit; what lies far beyond it does not matter."""
-        return self._narrowed(np.clip(self.low / need, -1e4, 0.0), np.clip(self.high / need, 0.0, 1e4))
+        low, high = self.bounds
+        return self._narrowed(np.clip(low / need, -1e4, 0.0), np.clip(high / need, 0.0, 1e4))
 
     def _narrowed(self, low: np.ndarray, high: np.ndarray) -> "_Attack":
         narrow = copy(self)
-        narrow.low, narrow.high, narrow.error = low, high, 0.0
+        narrow.low, narrow.high = low, high
         narrow.lowest, narrow.highest = np.zeros(self.size), np.zeros(self.size)
         narrow.solved = set()
         narrow.solver = narrow._model()
@@ -401,12 +421,8 @@ class _Attack:
             return
         self.solved.add((column, kind))
         self.solver.changeColCost(column, -1.0 if kind == UP else 1.0)
-        status = self._ended()
-        if status == "Unbounded":
-            self.highest[column] = np.inf if kind == UP else self.highest[column]
-            self.lowest[column] = -np.inf if kind == DOWN else self.lowest[column]
-        else:
-            assert status == "Optimal", f"the linear programme of the check ended as '{status}'"
+        # What the solver does not solve it does not show; the unknown is looked at closely then.
+        if self._ended() == "Optimal":
             self._learn(np.array(self.solver.getSolution().col_value))
         self.solver.changeColCost(column, 0.0)
 
@@ -417,7 +433,7 @@ class _Attack:
             self.solver.setOptionValue("simplex_strategy", strategy)
             self.solver.run()
             status = str(self.solver.modelStatusToString(self.solver.getModelStatus()))
-            if status in ("Optimal", "Unbounded"):
+            if status == "Optimal":
                 break
             self.solver.clearSolver()
         self.solver.setOptionValue("simplex_strategy", 4)
@@ -425,10 +441,11 @@ class _Attack:
 
     def meets_against(self, column: int, kind: int, need: float, known: np.ndarray) -> bool:
         """Whether a requirement holds for somebody who knows some unknowns."""
-        low, high = self.low.copy(), self.high.copy()
-        low[known] = high[known] = 0.0
-        narrow = self._narrowed(low, high)
-        narrow.error = self.error
+        fixed = [bounds.copy() for bounds in (self.low, self.high, *self.bounds)]
+        for bounds in fixed:
+            bounds[known] = 0.0
+        narrow = self._narrowed(fixed[0], fixed[1])
+        narrow.bounds = fixed[2], fixed[3]
         return narrow.meets(column, kind, need)
 
 
@@ -467,7 +484,9 @@ class _ShortestChange:
             self.solver.run()
             if self.solver.modelStatusToString(self.solver.getModelStatus()) == "Optimal":
                 value = np.array(self.solver.getSolution().col_value)
-                found = np.abs(value[:size] - value[size:]) > 1e-9 * need
+                change = value[:size] - value[size:]
+                if self.attack.off(change) * _BELIEVED <= need:
+                    found = np.abs(change) > 1e-9 * need
             for half in (own, other):
                 self.solver.changeColBounds(half, 0.0, float(self.room[half]))
             if found is not None:

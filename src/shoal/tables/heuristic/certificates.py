@@ -12,6 +12,8 @@ from shoal.tables.problem import DOWN, UP, WIDTH, Problem, Requirements
 # How many cells a neighbourhood has at first; it grows by this factor until a change is found in it.
 _NEAR = 2000
 _GROWTH = 4
+# A change shows requirements down to this share of the one it was made for.
+_SAID = 1e-4
 
 
 class Certified:
@@ -212,7 +214,9 @@ class Certified:
         amounts[change.cells] = change.amounts
         amount = wanted.reached_by(amounts[wanted.cell])
         informed = self._informed(change.cells)
-        for other in np.flatnonzero(amount >= wanted.need).tolist():
+        # The change was computed in units of its own need: of much smaller ones it says nothing.
+        shown = (amount >= wanted.need) & (wanted.need >= _SAID * wanted.need[place])
+        for other in np.flatnonzero(shown).tolist():
             if self.moved[other] is None and wanted.scenario[other] not in informed:
                 self.certify(other, change.cells)
         return True

@@ -1,11 +1,24 @@
 """The attacker of a general table: one resident linear programme whose objective changes from cell to cell."""
 
+from copy import copy
+
 import numpy as np
 
 from shoal.search.linear_programmes import PRIMAL, programme, quiet_highs
 from shoal.tables.model.reduction import small_table, ties
 from shoal.tables.problem import DOWN, TOLERANCE, UP, WIDTH, Problem, Requirements
 from shoal.tables.safety.watching import Watch, unwatched
+
+# The largest figure that the solver is given.
+_LARGEST = 1e7
+# A change says something of a cell only if it moves the cell by so many times what the solver may be off by …
+_FIRM = 1e4
+# … and what is smaller is looked at closely, where nothing moves further than by so many times that.
+_NEAR = 1e6
+
+
+def _endless(values: np.ndarray) -> np.ndarray:
+    return np.where(values >= 1e20, np.inf, np.where(values <= -1e20, -np.inf, values))
 
 
 def allowed(wanted: Requirements) -> np.ndarray:
@@ -30,6 +43,9 @@ class Attacker:
         rows = problem.table.rows.of_columns(self.hidden)
         self._kept = np.flatnonzero(np.diff(rows.indptr))
         self.rows = rows.of_rows(self._kept)
+        self._start()
+
+    def _start(self) -> None:
         zeros = np.zeros(self.rows.shape[0])
         model = programme(
             np.zeros(self.hidden.size),
@@ -41,10 +57,19 @@ class Attacker:
         )
         self.solver = quiet_highs(model, presolve="off", simplex_strategy=PRIMAL)
         self.scenario = -1
-        self.last_prices = np.zeros(problem.table.relations)
+        self.last_prices = np.zeros(self.problem.table.relations)
+
+    def with_room(self, low: np.ndarray, high: np.ndarray) -> "Attacker":
+        """The same who holds other changes possible; he sees with the same eyes."""
+        other = copy(self)
+        other._set_room(low, high)
+        other._start()
+        other.assume(self.scenario)
+        return other
 
     def _bounds(self, values: np.ndarray) -> np.ndarray:
-        return np.where(values >= 1e20, np.inf, np.where(values <= -1e20, -np.inf, values))
+        """Amounts as the solver takes them, in its unit."""
+        return _endless(values) / self._unit
 
     def rescale(self, weights: np.ndarray) -> None:
         """Let each hidden cell move by a share of its room only."""
@@ -52,8 +77,21 @@ class Attacker:
         self._push_bounds()
 
     def _make_room(self, weights: np.ndarray | float) -> None:
-        self.low = -np.minimum(self.problem.down[self.hidden], 1e20) * weights
-        self.high = np.minimum(self.problem.up[self.hidden], 1e20) * weights
+        self._set_room(
+            -np.minimum(self.problem.down[self.hidden], 1e20) * weights,
+            np.minimum(self.problem.up[self.hidden], 1e20) * weights,
+        )
+
+    def _set_room(self, low: np.ndarray, high: np.ndarray) -> None:
+        self.low, self.high = low, high
+        rooms = np.concatenate([-low, high])
+        largest = float(rooms[rooms < 1e20].max(initial=1.0))
+        # The tolerance of the solver is absolute: beside larger figures than these it asks for more digits than there are.
+        self._unit = float(2.0 ** max(0.0, np.ceil(np.log2(largest / _LARGEST))))
+        # What the solver may be off by: its own tolerance, and the rounding of the largest figures it handles.
+        self._error = 1e-7 * self._unit + 1e-14 * largest
+        self._directions: Attacker | None = None
+        self._near: Attacker | None = None
 
     def assume(self, scenario: int) -> None:
         """See with the eyes of an insider (or of an outsider, −1)."""
@@ -62,12 +100,26 @@ class Attacker:
             self._push_bounds()
 
     def _push_bounds(self) -> None:
+        self._change_bounds(*self._in_scenario())
+
+    def let(self, cell: int, low: float, high: float) -> None:
+        """Let one cell change by other amounts than before."""
+        column = int(self.column[cell])
+        bounds = self.low.copy(), self.high.copy()
+        bounds[0][column], bounds[1][column] = low, high
+        self._set_room(*bounds)
+        self._push_bounds()
+
+    def _in_scenario(self) -> tuple[np.ndarray, np.ndarray]:
         low, high = self.low, self.high
         if self.scenario >= 0:
             fixed = self.column[self.problem.insiders[self.scenario]]
             fixed = fixed[fixed >= 0]
             low, high = low.copy(), high.copy()
             low[fixed] = high[fixed] = 0.0
+        return low, high
+
+    def _change_bounds(self, low: np.ndarray, high: np.ndarray) -> None:
         count = self.hidden.size
         self.solver.changeColsBounds(
             count, np.arange(count, dtype=np.int32), self._bounds(low), self._bounds(high)
@@ -77,9 +129,8 @@ class Attacker:
         """How far a cell can move in one direction, and how all hidden cells move then."""
         column = int(self.column[cell])
         self.solver.changeColCost(column, -1.0 if kind == UP else 1.0)
-        self.solver.run()
-        status = self.solver.modelStatusToString(self.solver.getModelStatus())
-        if status == "Unbounded":
+        status = self._ended()
+        if status != "Optimal" and self._has_no_end(cell, kind):
             self.solver.changeColCost(column, 0.0)
             self.last_prices = np.zeros(self.problem.table.relations)
             return np.inf, np.zeros(self.hidden.size)
@@ -89,23 +140,70 @@ class Attacker:
             # A stale basis can mislead the simplex method; from scratch it decides, if need be the dual one.
             self.solver.clearSolver()
             self.solver.setOptionValue("simplex_strategy", strategy)
-            self.solver.run()
-            status = self.solver.modelStatusToString(self.solver.getModelStatus())
+            status = self._ended()
             self.solver.setOptionValue("simplex_strategy", 4)
+        limited = status != "Optimal"
+        if limited:
+            status = self._ended_within_limits()
         solution = self.solver.getSolution()
-        change = np.array(solution.col_value)
+        # What is not known to be possible is not: a cell that the solver cannot judge stays where it is.
+        change = (
+            self._unit * np.array(solution.col_value) if status == "Optimal" else np.zeros(self.hidden.size)
+        )
         # The duals of the relations, from which follows what a little more room for each cell would gain.
         self.last_prices = np.zeros(self.problem.table.relations)
-        self.last_prices[self._kept] = np.array(solution.row_dual)
+        if status == "Optimal":
+            self.last_prices[self._kept] = np.array(solution.row_dual)
         self.solver.changeColCost(column, 0.0)
+        if limited:
+            self._push_bounds()
         return abs(float(change[column])), change
+
+    def _ended(self) -> str:
+        self.solver.run()
+        return str(self.solver.modelStatusToString(self.solver.getModelStatus()))
+
+    def _has_no_end(self, cell: int, kind: int) -> bool:
+        """Whether there is a direction without end in which the cell moves.
+
+        Beside large bounds the solver has been seen to call bounded cells unbounded; the directions have none.
+        """
+        if self._directions is None:
+            self._directions = self.with_room(
+                np.where(self.low <= -1e20, -1.0, 0.0), np.where(self.high >= 1e20, 1.0, 0.0)
+            )
+        self._directions.assume(self.scenario)
+        return self._directions.extreme(cell, kind)[0] > 0.5
+
+    def _ended_within_limits(self) -> str:
+        """Solve with limits far out where there are none, which no solver can take for the lack of any."""
+        low, high = self._in_scenario()
+        rooms = np.concatenate([-low, high])
+        far = 1e3 * float(rooms[rooms < 1e20].max(initial=1.0))
+        self._change_bounds(np.maximum(low, -far), np.minimum(high, far))
+        self.solver.clearSolver()
+        return self._ended()
+
+    def furthest(self, cell: int, kind: int) -> tuple[float, np.ndarray]:
+        """As ``extreme``, but exact for cells, too, that move by hardly more than the solver may be off by."""
+        amount, change = self.extreme(cell, kind)
+        if amount >= _FIRM * self._error:
+            return amount, change
+        if self._near is None:
+            self._near = self.with_room(
+                np.maximum(self.low / self._error, -_NEAR), np.minimum(self.high / self._error, _NEAR)
+            )
+        self._near.assume(self.scenario)
+        amount, change = self._near.extreme(cell, kind)
+        return self._error * amount, self._error * change
 
     def _as_far_as(self, cell: int, kind: int, need: float) -> np.ndarray:
         """How all hidden cells move when a cell that could move without limit moves as far as it must."""
         column = int(self.column[cell])
         low, high = self._bounds(self.low[[column]])[0], self._bounds(self.high[[column]])[0]
+        most = need / self._unit
         self.solver.changeColBounds(
-            column, low if kind == UP else max(low, -need), min(high, need) if kind == UP else high
+            column, low if kind == UP else max(low, -most), min(high, most) if kind == UP else high
         )
         _, change = self.extreme(cell, kind)
         self.solver.changeColBounds(column, low, high)
@@ -124,15 +222,17 @@ class Attacker:
             for kind, reached, most in ((UP, rise, most_up), (DOWN, fall, most_down)):
                 if reached[column] >= most[column] * (1.0 - 1e-10):
                     continue
-                amount, change = self.extreme(cell, kind)
-                np.maximum(rise, change, out=rise)
-                np.maximum(fall, -change, out=fall)
+                amount, change = self.furthest(cell, kind)
+                # Of other cells a change says nothing where it moves them by what the solver may be off by.
+                firm = np.where(np.abs(change) >= _FIRM * self._error, change, 0.0)
+                np.maximum(rise, firm, out=rise)
+                np.maximum(fall, -firm, out=fall)
                 reached[column] = max(amount, float(reached[column]))
         return rise[columns], fall[columns]
 
     def _implied(self) -> tuple[np.ndarray, np.ndarray]:
         """The furthest each hidden cell could rise and fall as far as any one relation tells."""
-        up, down = self._bounds(self.high), -self._bounds(self.low)
+        up, down = _endless(self.high), -_endless(self.low)
         at, column, sign = self.rows.at, self.rows.indices, self.rows.data
         for _ in range(4):
             # What the sum of a relation's terms can rise and fall by, each term left out in turn.
@@ -167,12 +267,12 @@ class Attacker:
             for direction in (UP, DOWN):
                 if kind not in (direction, WIDTH) or total >= wanted.need[place]:
                     continue
-                amount, change = self.extreme(int(wanted.cell[place]), direction)
+                amount, change = self.furthest(int(wanted.cell[place]), direction)
                 if np.isinf(amount):
                     # One bounded way there is, so that its cells are known.
                     change = self._as_far_as(int(wanted.cell[place]), direction, float(wanted.need[place]))
                 total += amount
-                moved |= np.abs(change) > 1e-9
+                moved |= np.abs(change) > 1e-9 * min(1.0, float(wanted.need[place]))
                 if kind != WIDTH:
                     self._share(wanted, place, change, reached, supports)
             reached[place] = total
@@ -193,7 +293,7 @@ class Attacker:
     def _shown_together(self, wanted: Requirements) -> np.ndarray:
         """Requirements shown by maximising many cells at once, each held back at what it needs."""
         shown = np.zeros(wanted.size, dtype=bool)
-        plain = (wanted.scenario < 0) & (wanted.kind != WIDTH)
+        plain = (wanted.scenario < 0) & (wanted.kind != WIDTH) & (wanted.need >= _FIRM * self._error)
         if plain.sum() < 40:
             return shown
         column = self.column[wanted.cell]
@@ -215,7 +315,7 @@ class Attacker:
                 break
             self.solver.changeColsCost(count, every, cost)
             self.solver.run()
-            change = np.array(self.solver.getSolution().col_value)[column]
+            change = self._unit * np.array(self.solver.getSolution().col_value)[column]
             amount = np.where(wanted.kind == UP, change, -change)
             new = plain & ~shown & (amount >= allowed(wanted))
             shown |= new
@@ -235,11 +335,11 @@ class Attacker:
     ) -> None:
         """Note what else a change shows, for the same one who looks."""
         amount = wanted.reached_by(change[self.column[wanted.cell]])
-        same = wanted.scenario == wanted.scenario[place]
+        same = (wanted.scenario == wanted.scenario[place]) & (wanted.need >= _FIRM * self._error)
         shown = np.flatnonzero(same & (amount >= wanted.need) & (reached < wanted.need))
         if shown.size == 0:
             return
-        cells = self.hidden[np.abs(change) > 1e-9]
+        cells = self.hidden[np.abs(change) > 1e-9 * min(1.0, float(wanted.need[shown].min()))]
         for other in shown:
             reached[other] = amount[other]
             supports[other] = cells[cells != wanted.cell[other]]

@@ -180,6 +180,8 @@ def rise_and_fall(
     if network is None:
         return View(problem, hidden).intervals(cells, watch)
     limit, tiny = scales(problem)
+    # Cells that are not sensitive may be smaller than any that is.
+    tiny = min(tiny, 1e-15 * float(np.abs(problem.table.values).max()))
     arcs, unknown = arcs_of(problem, network), np.flatnonzero(hidden)
     rise, fall = np.empty(cells.size), np.empty(cells.size)
     for first in range(0, cells.size, _AT_ONCE):

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from shoal.search.linear_programmes import PRIMAL, is_optimal, programme, quiet_highs
+from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
 from shoal.tables.problem import DOWN, UP, WIDTH
 from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
+from shoal.tables.safety.attacker import Attacker
 
 _SHARE = 1.0 - 1e-6
-_NOBODY = np.empty(0, dtype=np.int64)
+# What is a smaller share of the unit of a programme may be lost in its tolerances.
+_SMALL = 1e-3
 
 
 def possible(problem: AdjustmentProblem, change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -85,7 +87,7 @@ def conclusions(problem: AdjustmentProblem, change: np.ndarray) -> Conclusions:
     width = protect.required_width
     for place, cell in enumerate(protect.sensitive.tolist()):
         lower, upper = float(protect.lower[place]), float(protect.upper[place])
-        below, above, touched = view.span(cell, _NOBODY)
+        below, above, touched = view.span(cell, -1)
         fall[place], rise[place] = reached(float(change[cell]), lower, upper, below, above)
         if not _enough(fall[place], rise[place], lower, upper, float(width[place])):
             unsafe.append(cell)
@@ -94,7 +96,7 @@ def conclusions(problem: AdjustmentProblem, change: np.ndarray) -> Conclusions:
         for number, known in enumerate(protect.insiders):
             if cell in known or not touched[known].any() or ways.both(cell, known, aims):
                 continue
-            ends = reached(float(change[cell]), lower, upper, *view.span(cell, known)[:2])
+            ends = reached(float(change[cell]), lower, upper, *view.span(cell, number)[:2])
             asked = [
                 protect.need_against(cell, kind, need, number)
                 for kind, need in ((DOWN, lower), (UP, upper), (WIDTH, float(width[place])))
@@ -109,49 +111,27 @@ def _enough(fall: float, rise: float, lower: float, upper: float, width: float) 
 
 
 class _View:
-    """The true tables that person holds possible, as one resident linear programme in differences from the true one."""
+    """The true tables that person holds possible, in differences from the true one."""
 
     def __init__(self, problem: AdjustmentProblem, change: np.ndarray) -> None:
-        self._fall, self._rise = possible(problem, change)
+        fall, rise = possible(problem, change)
+        every = np.arange(problem.table.cells)
         self._own = problem.protect.down, problem.protect.up
-        sizes = np.abs(problem.table.values[problem.table.values != 0])
-        self._unit = float(np.median(sizes)) / 128.0 if sizes.size else 1.0
-        matrix = problem.table.matrix
-        right = np.zeros(problem.table.relations)
-        model = programme(
-            np.zeros(problem.table.cells),
-            -self._fall / self._unit,
-            self._rise / self._unit,
-            (matrix.indptr, matrix.indices, matrix.data),
-            right,
-            right,
-        )
-        self._solver: Any = quiet_highs(model, presolve="off", simplex_strategy=PRIMAL)
+        self._low, self._high = -fall, rise
+        self._attacker = Attacker(problem.protect, every).with_room(self._low, self._high)
 
-    def span(self, cell: int, known: np.ndarray) -> tuple[float, float, np.ndarray]:
-        """How far a cell can fall and rise while whoever looks knows some cells, and which cells move along."""
-        if known.size:
-            self._set(known, np.zeros(known.size), np.zeros(known.size))
-        own = np.array([cell])
-        self._set(own, -self._own[0][own], self._own[1][own])
-        ends, touched = [], np.zeros(self._fall.size, dtype=bool)
-        for sign in (1.0, -1.0):
-            self._solver.changeColCost(cell, sign)
-            self._solver.run()
-            status = self._solver.modelStatusToString(self._solver.getModelStatus())
-            moved = np.array(self._solver.getSolution().col_value)
-            endless = status in ("Unbounded", "Primal infeasible or unbounded")
-            ends.append(np.inf if endless else abs(float(moved[cell])) * self._unit)
-            touched |= (np.abs(moved) > 1e-9) | endless
-            self._solver.changeColCost(cell, 0.0)
-        for cells in (own, known):
-            if cells.size:
-                self._set(cells, -self._fall[cells], self._rise[cells])
+    def span(self, cell: int, insider: int) -> tuple[float, float, np.ndarray]:
+        """How far a cell can fall and rise for an insider, or an outsider (−1), and which cells move along."""
+        attacker = self._attacker
+        attacker.assume(insider)
+        attacker.let(cell, -self._own[0][cell], self._own[1][cell])
+        ends, touched = [], np.zeros(self._low.size, dtype=bool)
+        for kind in (DOWN, UP):
+            amount, moved = attacker.furthest(cell, kind)
+            ends.append(amount)
+            touched |= (np.abs(moved) > 1e-9 * min(1.0, amount)) | np.isinf(amount)
+        attacker.let(cell, self._low[cell], self._high[cell])
         return ends[0], ends[1], touched
-
-    def _set(self, cells: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
-        index = cells.astype(np.int32)
-        self._solver.changeColsBounds(cells.size, index, low / self._unit, high / self._unit)
 
 
 def _aims(change: float, lower: float, upper: float, width: float) -> tuple[float, float] | None:
@@ -206,7 +186,7 @@ class _Ways:
     def _way(self, side: int, known: np.ndarray, aim: float) -> bool:
         if any(not moved[known].any() for moved in self._known[side]):
             return True
-        if aim > self._own[side][self._cell]:
+        if aim > self._own[side][self._cell] or aim < _SMALL * self._unit:
             return False
         falls, rises = self._cell + self._size, self._cell
         own, other = (falls, rises) if side == 0 else (rises, falls)

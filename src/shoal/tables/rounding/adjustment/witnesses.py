@@ -6,6 +6,7 @@ sensitive and that each was moved by its levels at least, how far others may hav
 """
 
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,10 @@ import numpy as np
 from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
 
 _ENOUGH = 1.0 - 1e-7
+# A table may break relations and bounds by this share of the least that it is to show, which is by rounding errors only.
 _OFF = 1e-6
+# What moves further than so many times what is to be shown does not matter for it.
+_FAR = 1e6
 _NOBODY = np.empty(0, dtype=np.int64)
 
 
@@ -100,7 +104,7 @@ class Possible:
         for cell in cells:
             width = self._widths[cell]
             if width > sum(self._levels[cell]) * (1.0 + 1e-9):
-                least, most = self.span(cell, known)
+                least, most = self._close_up(width).span(cell, known)
                 if most - least < width * (1.0 - _OFF):
                     found.append(cell)
         return found
@@ -108,9 +112,19 @@ class Possible:
     def closer(self, cell: int, rest: float, known: np.ndarray) -> bool:
         """Whether somebody who gives all but ``rest`` of a sensitive cell knows it closer than that rest and its levels allow."""
         lower, upper = self._levels[cell]
-        least, most = self.span(cell, known)
-        wide = min(self._widths[cell], upper + rest)
-        return -least < min(lower, rest) * (1.0 - _OFF) or most - least < wide * (1.0 - _OFF)
+        wide, below = min(self._widths[cell], upper + rest), min(lower, rest)
+        least, most = self._close_up(min(wide, below) or max(wide, below) or 1.0).span(cell, known)
+        return -least < below * (1.0 - _OFF) or most - least < wide * (1.0 - _OFF)
+
+    def _close_up(self, amount: float) -> "Possible":
+        """The same where an amount is the unit, and nothing moves much further than that; whole numbers have their unit."""
+        if self._problem.whole:
+            return self
+        near = copy(self)
+        near._unit, near._solver, far = amount, None, _FAR * amount
+        near.low, near._own_low = np.maximum(self.low, -far), np.maximum(self._own_low, -far)
+        near.high, near._own_high = np.minimum(self.high, far), np.minimum(self._own_high, far)
+        return near
 
     def span(self, cell: int, known: np.ndarray) -> tuple[float, float]:
         """The least and the most a sensitive cell can differ by."""
@@ -164,20 +178,27 @@ class Possible:
         choices = (
             [[span] for span in group[0].spans] if len(group) == 1 else [[need.spans[0] for need in group]]
         )
+        cells = [need.cell for need in group]
         for spans in choices:
-            found = self._witness([need.cell for need in group], spans, known)
+            least = min(_away(span) for span in spans)
+            found = self._witness(cells, spans, known, least)
+            if found is None and len(group) == 1 and least > 0.0:
+                found = self._close_up(least)._witness(cells, spans, known, least)
             if found is not None:
                 met = {(need.cell, need.rising) for need in group}
-                self._found.append((met, np.flatnonzero(np.abs(found) > 1e-9 * self._unit)))
+                self._found.append((met, np.flatnonzero(np.abs(found) > 1e-9 * (least or self._unit))))
                 return True
         return False
 
     def _witness(
-        self, cells: list[int], spans: list[tuple[float, float]], known: np.ndarray
+        self, cells: list[int], spans: list[tuple[float, float]], known: np.ndarray, least: float
     ) -> np.ndarray | None:
-        """Differences in which the cells lie in their spans, looked at one by one; ``None`` if there are none."""
+        """Differences in which the cells lie in their spans, looked at one by one; ``None`` if there are none.
+
+        They may be off by no more than a small share of ``least``.
+        """
         solver = self._programme()
-        low, high = np.array(spans).T
+        low, high = np.clip(np.array(spans).T, self._own_low[cells], self._own_high[cells])
         if self._problem.whole:
             low, high = np.ceil(low - 1e-9), np.floor(high + 1e-9)
             if (low > high).any():
@@ -193,7 +214,7 @@ class Possible:
         own = np.array(cells)
         self._set(own, self.low[own], self.high[own])
         self._set(known, self.low[known], self.high[known])
-        return None if found is None or not self._holds(found, known) else found
+        return None if found is None or not self._holds(found, known, least or self._unit) else found
 
     def _furthest(self, cell: int, low: float, high: float, sign: float, known: np.ndarray) -> float | None:
         """The end of a piece that the cell can reach, by one programme."""
@@ -211,27 +232,27 @@ class Possible:
         solver.changeColsCost(2 * size, every, np.ones(2 * size))
         self._set(own, self.low[own], self.high[own])
         self._set(known, self.low[known], self.high[known])
+        # What a solver calls unbounded proves nothing, and far out there are bounds.
         if ended != "Optimal":
-            endless = ended in ("Unbounded", "Primal infeasible or unbounded")
-            return (np.inf if sign < 0 else -np.inf) if endless else None
+            return None
         found = values[:size] - values[size:]
-        return float(found[cell]) if self._holds(found, known) else None
+        return float(found[cell]) if self._holds(found, known, self._unit) else None
 
-    def _holds(self, found: np.ndarray, known: np.ndarray) -> bool:
+    def _holds(self, found: np.ndarray, known: np.ndarray, least: float) -> bool:
         """Whether these differences are possible: every relation, every bound, and no sensitive cell nearer than its levels."""
         table = self._problem.table
-        sizes = np.abs(table.matrix) @ np.abs(found)
-        if (np.abs(table.matrix @ found) > _OFF * np.maximum(sizes, self._unit)).any():
+        # Not a share of the figures: what is nothing beside the largest of them may be all that a small cell has to move.
+        near = _OFF * least
+        if (np.abs(table.matrix @ found) > near).any():
             return False
-        near = _OFF * np.maximum(np.abs(found), self._unit)
         inside = (found >= self._own_low - near) & (found <= self._own_high + near)
-        if not inside.all() or (np.abs(found[known]) > near[known]).any():
+        if not inside.all() or (np.abs(found[known]) > near).any():
             return False
         if self._problem.whole and (np.abs(found - np.rint(found)) > 1e-5).any():
             return False
         for cell, (lower, upper) in self._levels.items():
             away = float(self._change[cell]) - float(found[cell])
-            if not (away >= upper - near[cell] or -away >= lower - near[cell]):
+            if not (away >= upper - near or -away >= lower - near):
                 return False
         return True
 
@@ -275,6 +296,12 @@ class Possible:
         falls = np.stack([np.maximum(-high, 0.0), np.maximum(-low, 0.0)]) / self._unit
         self._solver.changeColsBounds(cells.size, cells.astype(np.int32), rises[0], rises[1])
         self._solver.changeColsBounds(cells.size, (cells + size).astype(np.int32), falls[0], falls[1])
+
+
+def _away(span: tuple[float, float]) -> float:
+    """How far from the true figure a span begins."""
+    low, high = span
+    return max(low, -high, 0.0)
 
 
 def _usable(spans: list[tuple[float, float]]) -> tuple[tuple[float, float], ...]:

@@ -12,8 +12,8 @@ from shoal.tables.model.decimals import places
 from shoal.tables.model.table import Table, frozen
 from shoal.tables.problem import Problem
 
-# A figure is a multiple of the base if it is one but for rounding errors.
-_NOISE = 1e-9
+# A figure is a multiple of the base if it is one but for rounding errors: of sums of decimals, and of the largest figures.
+_NOISE, _DIGITS = 1e-9, 1e-14
 MOST_STEPS = 20
 
 
@@ -87,7 +87,8 @@ class RoundingProblem:
         """The cells in multiples of the base; multiples without the noise of division."""
         found = self.table.values / self.base
         near = np.rint(found)
-        return frozen(np.where(np.abs(found - near) <= _NOISE * np.maximum(1.0, np.abs(found)), near, found))
+        noise = np.maximum(_NOISE, _DIGITS * np.abs(found))
+        return frozen(np.where(np.abs(found - near) <= noise, near, found))
 
     @cached_property
     def least(self) -> np.ndarray:

@@ -59,7 +59,7 @@ def _expect_rounding(problem: RoundingProblem, multiples: list[int]) -> None:
     for cell, (multiple, value, least) in enumerate(zip(multiples, values, nonnegative, strict=True)):
         away = abs(multiple * base - value)
         # Sums of many decimals may be off by a rounding error.
-        near = Fraction(1, 10**9) * max(abs(value), base)
+        near = max(Fraction(1, 10**14) * abs(value), Fraction(1, 10**9) * base)
         assert away < problem.steps * base + near, (
             f"the cell {problem.table.name(cell)} is too far from its value"
         )
