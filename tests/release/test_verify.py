@@ -155,6 +155,22 @@ def test_other_tables(tmp_path: Path, text: str):
     assert "additivity" in names(shoal.verify_release(done.folder / "public"))
 
 
+@pytest.mark.parametrize("missing", ["aside", "category"])
+@pytest.mark.parametrize("column", ["region", "firm", "turnover"])
+def test_tables_of_records_with_gaps(tmp_path: Path, missing: str, column: str):
+    gaps = pl.when(pl.int_range(pl.len()) % 9 > 0).then(column)
+    firms().with_columns(gaps.alias(column)).write_csv(tmp_path / "firms.csv")
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        TURNOVER.replace('value = "turnover"', f'value = "turnover"\nmissing = "{missing}"').replace(
+            '"p-percent(10)"', '"frequency(2)"'
+        )
+    )
+    done = shoal.release(plan, tmp_path / "out")
+    found = shoal.verify_release(done.folder, originals=tmp_path)
+    assert found.verified and ("table", True) in {(check.name, check.passed) for check in found.checks}
+
+
 def test_what_public_alone_can_tell(made: Path):
     found = shoal.verify_release(made / "survey" / "out" / "public")
     seen = {(check.name, check.passed) for check in found.checks if check.name.startswith("k")}

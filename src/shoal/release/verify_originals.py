@@ -24,6 +24,7 @@ from shoal.release.touched import follows_unchanged, touched
 from shoal.release.workplace import PlanWorkplace
 from shoal.search.secrets import Secret
 from shoal.settings import checked
+from shoal.tables.model.columns import MISSING
 
 if TYPE_CHECKING:
     import polars as pl
@@ -147,7 +148,10 @@ def _tabulated(opened: OpenedRelease) -> Iterator[Check]:
         weight = pl.lit(1.0) if settings.weight is None else pl.col(settings.weight).cast(pl.Float64)
         names = [pl.col(name).cast(pl.String) for name in settings.dimensions]
         sums = (
-            original.select(*names, (amount * weight).alias("sum of it")).group_by(settings.dimensions).sum()
+            _taking_part(original, settings)
+            .select(*names, (amount * weight).alias("sum of it"))
+            .group_by(settings.dimensions)
+            .sum()
         )
         cells = sources.read(str(opened.step_folder(step.name) / "cells.csv")).as_written
         told = cells.select(*names, pl.col("value").cast(pl.Float64).alias("as told"))
@@ -157,6 +161,24 @@ def _tabulated(opened: OpenedRelease) -> Iterator[Check]:
         yield Check("table", not wrong, text)
         if step.inputs[0] in opened.plan.sources:
             yield _rules(opened, step, cells)
+
+
+def _taking_part(original: "pl.DataFrame", settings: Any) -> "pl.DataFrame":
+    """The records that a table is made of, with the code that missing ones get where they have one."""
+    import polars as pl
+
+    def told(name: str) -> pl.Expr:
+        text = pl.col(name).cast(pl.String)
+        return pl.when(text != "").then(text)
+
+    own_code = settings.missing == "category"
+    needed = [name for name in (settings.value, settings.weight, settings.cost) if name in original.columns]
+    if not own_code:
+        needed += [*settings.dimensions, *([settings.contributor] if settings.contributor else [])]
+    found = original.filter(*(told(name).is_not_null() for name in needed)) if needed else original
+    if own_code:
+        found = found.with_columns(told(name).fill_null(MISSING) for name in settings.dimensions)
+    return found
 
 
 def _rules(opened: OpenedRelease, step: Step, cells: "pl.DataFrame") -> Check:
