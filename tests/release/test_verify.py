@@ -344,6 +344,27 @@ def test_both_manifests_say_less_than_the_plan(copied: Path, change: "Callable[[
     assert any("the kinds of the files are not the same" in line for line in found.failures)
 
 
+@pytest.mark.parametrize(
+    ("part", "failing"),
+    [
+        ("inputs", {"agreement", "internal files"}),
+        ("files", {"inputs"}),
+        ("reports", {"reports"}),
+        ("kept", {"kept files"}),
+    ],
+)
+def test_a_manifest_that_says_nothing_does_not_pass_for_one_that_says_the_right(
+    copied: Path, part: str, failing: set[str]
+):
+    """What was to be held against the originals, or against what is kept, is left out of the internal manifest."""
+    release = copied / "parts" / "out"
+    edited(release / "internal" / "manifest.json", lambda content: content[part].clear())
+    assert names(shoal.verify_release(release, originals=copied / "parts")) == failing
+    if part in ("reports", "kept"):
+        edited(release / "internal" / "manifest.json", lambda content: content.pop(part))
+        assert names(shoal.verify_release(release, originals=copied / "parts")) == failing
+
+
 def test_a_limit_that_was_lowered_later(copied: Path):
     release = copied / "survey" / "out"
     edited(release / "internal" / "manifest.json", lambda content: content["gates"][1].update(limit=1))

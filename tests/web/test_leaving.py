@@ -3,9 +3,11 @@
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +139,25 @@ def test_what_is_kept_goes_to_a_folder_of_its_own(tmp_path: Path) -> None:
     before = keeping.folder
     assert keeping.leave() == tmp_path / "mine" and not before.exists()
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["data"]
+
+
+def test_nobody_else_sees_it_on_its_way_and_a_part_is_not_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeping = Keeping(temporary(tmp_path), temporary=True)
+    (keeping.folder / "x.parquet").write_text("records")
+    keeping.keep(tmp_path / "mine")
+
+    def breaking(source: str, target: str) -> None:
+        assert Path(target).parent.stat().st_mode & 0o077 == 0
+        Path(target).write_text("a part")
+        raise OSError
+
+    # The default is bound when the module is loaded.
+    copying = partial(shutil.copytree, copy_function=breaking)
+    monkeypatch.setattr(shutil, "copytree", copying)
+    assert keeping.leave() == keeping.folder and (keeping.folder / "x.parquet").read_text() == "records"
+    assert not list(tmp_path.glob("*mine*"))
 
 
 def test_a_workspace_somebody_asked_for_stays(tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.release.check import Check, fails, holds, noted
+from shoal.release.check import Check, fails, holds
 from shoal.release.fingerprints import kept_fingerprints, report_digests
-from shoal.release.folder import PASSING, SECRET
+from shoal.release.folder import PASSING, PLAN, SECRET
 from shoal.release.gates import GateOutcome, measured_k
 from shoal.release.manifest import Facts, guarantees, output_facts
 from shoal.release.opened import OpenedRelease
@@ -51,7 +51,7 @@ def report_checks(opened: OpenedRelease) -> Iterator[Check]:
     assert opened.internal is not None and opened.inside is not None
     told = opened.inside.get("reports")
     if not isinstance(told, Mapping):
-        yield noted("reports", "the internal manifest does not say what its reports were")
+        yield fails("reports", "the internal manifest does not say what its reports were")
         return
     found = report_digests(opened.internal)
     wrong = [name for name in dict.fromkeys((*told, *found)) if told.get(name) != found.get(name)]
@@ -74,8 +74,11 @@ def kept_checks(opened: OpenedRelease) -> Iterator[Check]:
         yield fails("kept files", "the internal manifest does not say what is kept with it")
         return
     found = kept_fingerprints(opened.internal, PASSING, secret)
-    # More may have come since: a signed report, a letter.
-    wrong = [name for name, fingerprint in told.items() if found.get(name) != fingerprint]
+    assert opened.plan is not None
+    own = {PLAN, SECRET, *(item.file for item in opened.plan.outputs if not item.public)}
+    # More may have come since, beside what a run writes: a signed report, a letter.
+    wanted = dict.fromkeys((*told, *(name for name in found if name in own or "/" in name)))
+    wrong = [name for name in wanted if found.get(name) != told.get(name)]
     for name in wrong:
         what = "not what was written with the release" if name in found else "not there"
         yield fails("kept files", f"'{name}' is {what}")
@@ -109,6 +112,7 @@ def agreement_checks(opened: OpenedRelease) -> Iterator[Check]:
         "release": (manifest.get("release"), inside.get("release"), plan.about.name),
         "type": (manifest.get("type"), inside.get("type"), plan.about.type),
         "outputs": (manifest["outputs"], inside["outputs"]),
+        "inputs": (sorted(inside["inputs"]), sorted(plan.sources)),
         "operations": (manifest.get("operations"), [step.do for step in plan.steps]),
         "settings": (
             [item.get("settings") for item in inside["steps"]],

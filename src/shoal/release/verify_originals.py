@@ -60,15 +60,20 @@ def _files_beside(opened: OpenedRelease) -> Iterator[Check]:
     assert opened.originals is not None and opened.inside is not None and opened.internal is not None
     assert opened.plan is not None
     secret = Secret.read(opened.internal / SECRET)
-    for step, files in opened.inside.get("files", {}).items():
-        found = named_files(opened.plan.step(step), opened.originals.folder)
-        for name, told in files.items():
+    listed = opened.inside.get("files", {})
+    for step in opened.plan.steps:
+        found = named_files(step, opened.originals.folder)
+        files = listed.get(step.name, {})
+        for name in dict.fromkeys((*files, *found)):
             if name not in found:
-                yield noted("inputs", f"'{name}' of step '{step}' is not beside the originals")
+                yield noted("inputs", f"'{name}' of step '{step.name}' is not beside the originals")
                 continue
-            same = hmac.compare_digest(input_fingerprint(str(found[name]), None, secret), str(told))
+            told = str(files.get(name))
+            same = hmac.compare_digest(input_fingerprint(str(found[name]), None, secret), told)
             words = "what" if same else "not what"
-            yield Check("inputs", same, f"'{name}' of step '{step}' is {words} the release was made with")
+            yield Check(
+                "inputs", same, f"'{name}' of step '{step.name}' is {words} the release was made with"
+            )
 
 
 def _records(opened: OpenedRelease, output: Output, step: Step) -> Iterator[Check]:

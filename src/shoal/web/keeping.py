@@ -64,11 +64,16 @@ class Keeping:
         if self.destination is None:
             self._held.leave()
             return self.folder
+        aside = self.destination.with_name(f".{self.destination.name}.unfinished")
         try:
-            shutil.copytree(self.folder, self.destination, dirs_exist_ok=True, ignore=_marks)
-            self.destination.chmod(0o700)
+            # Nobody else may look into it, from the first file on, and a part of it is never taken for the whole.
+            aside.mkdir(mode=0o700)
+            shutil.copytree(self.folder, aside, dirs_exist_ok=True, ignore=_marks)
+            aside.chmod(0o700)
+            aside.rename(self.destination)
         except OSError:
             # Better where nobody looks for it than nowhere.
+            shutil.rmtree(aside, ignore_errors=True)
             self._held.leave()
             return self.folder
         self._held.leave(remove=True)
