@@ -80,6 +80,10 @@ def test_people_seen_in_both(tmp_path: Path):
     assert shoal.diff_releases(one.folder, two.folder).discloses
     done = command("diff", one.folder, two.folder, "--require-safe", "--json")
     assert done.code == 3 and done.json["discloses"] is True
+    # Without what only the internal parts know nobody can say that it is safe.
+    blind = command("diff", one.folder / "public", two.folder / "public", "--require-safe", "--json")
+    assert blind.code == 3 and blind.json["discloses"] is False and blind.json["measured"] is False
+    assert command("diff", one.folder / "public", two.folder / "public").code == 0
     assert command("diff", one.folder, two.folder).code == 0
     # Nobody outside knows who is who.
     shutil.rmtree(two.folder / "internal")

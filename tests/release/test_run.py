@@ -40,6 +40,7 @@ def test_a_release(tmp_path: Path):
     assert stat.S_IMODE(inside.stat().st_mode) == 0o700
     for path in inside.rglob("*"):
         assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600)
+    assert "Time limit" not in (tmp_path / "out" / "internal" / "report.html").read_text()
     assert {"plan.toml", "report.html", "manifest.json", "secret.txt"} <= {
         path.name for path in inside.iterdir()
     }

@@ -222,3 +222,11 @@ def test_a_process_that_is_ended_from_outside(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(sweeping, "ProcessPoolExecutor", Broken)
     refused = command("sweep", survey(tmp_path), "--set", "microaggregate.k=3")
     assert refused.code == 3 and "the same command goes on" in refused.err
+
+
+def test_a_plan_without_gates_passes_none(tmp_path: Path):
+    text = SURVEY[: SURVEY.index("[gates.recode]")] + SURVEY[SURVEY.index("[outputs]") :]
+    found = command("sweep", survey(tmp_path, text), "--set", "microaggregate.k=3", "--json")
+    assert found.json["variants"][0]["passed"] is None
+    told = command("sweep", tmp_path / "plan.toml", "--set", "microaggregate.k=3")
+    assert "passed" not in told.out and "none" in told.out

@@ -27,7 +27,10 @@ def diff(
         ),
     ] = None,
     require_safe: Annotated[
-        bool, typer.Option("--require-safe", help="Exit with 3 if both together give something away.")
+        bool,
+        typer.Option(
+            "--require-safe", help="Exit with 3 unless both together are known to give nothing away."
+        ),
     ] = False,
     quiet: options.Quiet = False,
     json: options.Json = False,
@@ -58,7 +61,8 @@ def diff(
             told.rows(["together", "", "what was seen"], seen)
 
     told.emit(found.to_dict(), show, as_json=json)
-    if require_safe and found.discloses:
+    # What could not be measured is not known to be safe.
+    if require_safe and (found.discloses or not found.measured):
         raise typer.Exit(3)
 
 

@@ -88,10 +88,11 @@ def _settings(step: Step) -> list[tuple[str, str]]:
         item for item in settings_in_words(operation, step.settings, "command") if item.label not in labels
     ]
     # Time and secrets are no settings of a plan.
+    absent = {item.label for item in operation.fields() if item.name in ("secret", "time_limit")}
     return given + [
         (item.label, f"{item.value} (default)" if item.default else item.value)
         for item in left
-        if item.label not in ("Secret", "Time limit")
+        if item.label not in absent
     ]
 
 

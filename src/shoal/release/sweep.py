@@ -46,7 +46,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Variant:
-    """What one choice of values came to; ``failed`` says why there is no result."""
+    """What one choice of values came to; ``failed`` says why there is no result, ``passed`` is ``None`` without gates."""
 
     values: Mapping[str, Any]
     lost: float | None = None
@@ -275,7 +275,7 @@ def _measured(values: Mapping[str, Any], plan: Plan, folder: ReleaseFolder, secr
         attack=name,
         k=int(measured["k"]),
         reidentifications=float(measured["reidentifications"]),
-        passed=all(gate.passed for gate in gates),
+        passed=all(gate.passed for gate in gates) if gates else None,
     )
 
 

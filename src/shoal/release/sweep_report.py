@@ -22,7 +22,7 @@ def rows(choices: Sequence[Choice], found: Sequence[Variant]) -> tuple[list[str]
 def _told(item: Variant) -> list[Any]:
     if item.lost is None or item.worst_risk is None or item.reidentifications is None:
         return ["–", "–", "–", "–", "–", item.failed]
-    passed = "passed" if item.passed else "failed"
+    passed = {True: "passed", False: "failed", None: "none"}[item.passed]
     risks = [f"{item.worst_risk:.2f}", item.attack, item.k, f"{item.reidentifications:.2f}"]
     return [f"{item.lost:.2f}", *risks, passed]
 
