@@ -120,7 +120,7 @@ def costs() -> list[dict[str, Any]]:
                 "ratio",
             )
             for name, cost in spent.items()
-            if name != "mixed-linkage"
+            if name not in ("mixed-linkage", "likelihood")
         ]
     rows.append(
         row(

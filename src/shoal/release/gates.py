@@ -20,7 +20,7 @@ KNOWN = ("quasi-identifier",)
 EVERYTHING = ("quasi-identifier", "confidential", "measurement")
 #: The attacks that look for the record of a person; others look for a value, or for whether somebody is there at all.
 _WHOSE = "whose record it is"
-_LINKING = ("dld", "pld", "mixed-linkage", "rank-windows", "mahalanobis")
+_LINKING = ("dld", "pld", "mixed-linkage", "likelihood", "rank-windows", "mahalanobis")
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,7 @@ def test_only_categories_leave_the_figures_of_numbers_empty(people, tmp_path):
     assert found.categories[1].changed_percent == 0 and found.categories[1].kept_percent == pytest.approx(100)
     assert {attack["name"] for attack in figures["attacks"]} == {
         "mixed-linkage",
+        "likelihood",
         "attribute-inference",
         "membership",
     }

@@ -107,8 +107,9 @@ def compare(
         Which measures of utility: ``pmse``, ``marginals``, ``coefficients``, ``eigenvalues``, ``classification``; all by
         default, none if the list is empty.
     attacks : sequence of str, optional
-        Which attacks beside the classic ones: ``rank-windows``, ``mahalanobis``, ``mixed-linkage``, ``attribute-inference``,
-        ``membership``; all by default, none if the list is empty. On large files they look for a seeded sample of people.
+        Which attacks beside the classic ones: ``rank-windows``, ``mahalanobis``, ``mixed-linkage``, ``likelihood``,
+        ``attribute-inference``, ``membership``; all by default, none if the list is empty. On large files they look for a seeded
+        sample of people.
     made : {"paired", "independent", "synthetic"}, default "paired"
         How the release was made, which decides what pMSE is to be expected: records that were changed, a new sample, or
         drawn from a model.

@@ -9,6 +9,7 @@ _NEEDS = {
     "rank-windows": (1, 0, 1),
     "mahalanobis": (1, 0, 1),
     "mixed-linkage": (0, 1, 1),
+    "likelihood": (0, 1, 1),
     "attribute-inference": (0, 0, 2),
     "membership": (0, 0, 1),
     "pmse": (0, 0, 1),

@@ -143,7 +143,7 @@ class CompareSettings(EngineSettings):
     )
     attacks: Names | None = setting(
         None,
-        "Attacks: rank-windows, mahalanobis, mixed-linkage, attribute-inference, membership, or none.",
+        "Attacks: rank-windows, mahalanobis, mixed-linkage, likelihood, attribute-inference, membership, or none.",
         section=_MEASURES,
         label="Attacks",
         otherwise="all",

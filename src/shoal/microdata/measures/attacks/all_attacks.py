@@ -14,12 +14,13 @@ ATTACKS = {
     "rank-windows": f"{_HERE}.rank_windows:attack",
     "mahalanobis": f"{_HERE}.mahalanobis:attack",
     "mixed-linkage": f"{_HERE}.mixed_linkage:attack",
+    "likelihood": f"{_HERE}.likelihood:attack",
     "attribute-inference": f"{_HERE}.attribute_inference:attack",
     "membership": f"{_HERE}.membership:attack",
 }
 #: The detail of an attack that did best with the columns alone that were released as they were.
 UNCHANGED = "unchanged_columns_alone"
-_LINKING = ("rank-windows", "mahalanobis", "mixed-linkage")
+_LINKING = ("rank-windows", "mahalanobis", "mixed-linkage", "likelihood")
 
 
 def chosen(asked: Sequence[str] | None, known: Sequence[str], what: str) -> tuple[str, ...]:

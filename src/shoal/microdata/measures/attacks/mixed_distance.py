@@ -6,6 +6,7 @@ it: nothing if the label is the value, everything if it is another, and for a co
 record behind it has another value.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -90,6 +91,23 @@ def distance(known, i, released, j, fit, but, most):  # type: ignore[no-untyped-
     return total
 
 
+def each_once(released: Known, first: Sequence[int] = ()) -> tuple[Known, np.ndarray, np.ndarray]:
+    """Equal records once, in the order of some columns of numbers: where each record went, and how many are there.
+
+    >>> once, place, counts = each_once(Known(np.array([[2.0], [1.0], [2.0]]), np.zeros((3, 1), dtype=np.int64)))
+    >>> once.numbers.ravel().tolist(), place.tolist(), counts.tolist()
+    ([1.0, 2.0], [1, 0, 1], [1, 2])
+    """
+    width, skip = released.numbers.shape[1], len(first)
+    rows = np.hstack([released.numbers[:, list(first)], released.numbers, released.codes])
+    different, place, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    once = Known(
+        np.ascontiguousarray(different[:, skip : skip + width]),
+        np.ascontiguousarray(different[:, skip + width :]).astype(np.int64),
+    )
+    return once, place.reshape(-1), counts
+
+
 def links(known: Known, released: Known, own: np.ndarray, fit: Fit) -> np.ndarray:
     """The chance to hit each person's own record: 0 if another is nearer, 1/t if it is one of t nearest.
 
@@ -97,15 +115,9 @@ def links(known: Known, released: Known, own: np.ndarray, fit: Fit) -> np.ndarra
     """
     width = released.numbers.shape[1]
     columns = sorted(range(width), key=lambda column: -np.unique(released.numbers[:, column]).size)
-    rows = np.hstack([released.numbers[:, columns[:1]], released.numbers, released.codes])
-    different, place, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
-    skip = len(columns[:1])
-    once = Known(
-        np.ascontiguousarray(different[:, skip : skip + width]),
-        np.ascontiguousarray(different[:, skip + width :]).astype(np.int64),
-    )
+    once, place, counts = each_once(released, columns[:1])
     leading = columns[0] if columns else -1
-    found: np.ndarray = _links(known, once, counts, place.reshape(-1)[own], fit, leading)
+    found: np.ndarray = _links(known, once, counts, place[own], fit, leading)
     return found
 
 
