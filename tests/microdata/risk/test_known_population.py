@@ -78,3 +78,24 @@ def test_the_file_of_the_population_gives_the_truth(draws) -> None:
     truth = draws[0][0]
     assert found.expected_persons == pytest.approx(truth["every"], rel=1e-12)
     assert found.population_uniques["counted"] == truth["uniques"]
+
+
+def test_models_tell_how_many_are_found_with_their_households() -> None:
+    everybody = population().with_columns(hid=pl.int_range(pl.len()) // 3)
+    for draw in range(4):
+        drawn = pl.Series(np.random.default_rng(draw).permutation(everybody["hid"].n_unique())[:600])
+        sample = everybody.filter(pl.col("hid").is_in(drawn.implode()))
+        found = shoal.risk(sample, KEYS, population=everybody.height, household="hid", respondents="unknown")
+        safe = sample.group_by("hid").agg(safe=(1 - 1 / pl.col("F")).product())["safe"]
+        truth = 3 * float((1 - safe).sum())
+        main = found.loglinear["main"]
+        # One member of three is enough to find all, so counting records alone is far too low.
+        assert main.persons == pytest.approx(truth, rel=0.05) and main.reidentifications < 0.7 * truth
+        assert found.estimates["log-linear, main effects, with households"] == main.persons
+        assert found.expected_persons < truth
+
+
+def test_without_households_persons_are_records(draws) -> None:
+    for _, found in draws:
+        for model in found.loglinear.values():
+            assert model.persons == model.reidentifications

@@ -143,7 +143,7 @@ def risk(
     size = _population_size(basis, weights, population, classes)
     estimates = Estimates()
     if basis in ("weights", "fraction") and size is not None:
-        estimates = estimate(classes, size)
+        estimates = estimate(classes, size, class_of, households)
     uniques, in_sample = _population_uniques(classes, basis, estimates, len(data), size)
     equal = bool(weights.min() == weights.max())
     risky = riskiest_records(classes, unknown_by_class, class_of, riskiest)

@@ -22,6 +22,7 @@ import numpy as np
 
 from shoal.microdata.risk import keys_kernels
 from shoal.microdata.risk import loglinear_kernels as kernels
+from shoal.microdata.risk.households import Households
 
 #: A table with more cells than this is not fitted with effects of two keys: it is held in memory and passed many times.
 LARGEST_TABLE = 1_000_000
@@ -40,12 +41,14 @@ _Pair: TypeAlias = tuple[np.ndarray, np.ndarray]
 class LoglinearRisk:
     """What a model expects: sample uniques that are unique in the population, and re-identifications.
 
-    ``tau2`` counts re-identifications among the sample uniques alone, ``reidentifications`` those among all records.
+    ``tau2`` counts re-identifications among the sample uniques alone, ``reidentifications`` those among all records, and
+    ``persons`` all members of a household of which somebody is found, where households are known.
     """
 
     tau1: float
     tau2: float
     reidentifications: float
+    persons: float
     converged: bool = True
 
 
@@ -152,16 +155,28 @@ def _pairs(codes: np.ndarray, sizes: Sequence[int], records: np.ndarray) -> Iter
 
 
 def risk_of_fit(
-    counts: np.ndarray, fitted: np.ndarray, fraction: float, *, converged: bool = True
+    counts: np.ndarray,
+    fitted: np.ndarray,
+    fraction: float,
+    *,
+    converged: bool = True,
+    class_of: np.ndarray | None = None,
+    households: Households | None = None,
 ) -> LoglinearRisk:
     """What fitted sample counts say about risk, for a sampling fraction that is the same for all.
+
+    With ``households`` whoever finds one member finds all; ``class_of`` is then the class of every record.
 
     >>> found = risk_of_fit(np.array([1, 2]), np.array([0.5, 2.0]), 0.5)
     >>> round(found.tau1, 6), round(found.tau2, 6), round(found.reidentifications, 6)
     (0.606531, 0.786939, 1.354606)
     """
-    tau1, tau2, every = kernels.implied_risk(counts.astype(np.int64), fitted, fraction)
-    return LoglinearRisk(float(tau1), float(tau2), float(every), converged)
+    chances = np.empty(counts.size)
+    tau1, tau2, every = kernels.implied_risk(counts.astype(np.int64), fitted, fraction, chances)
+    persons = float(every)
+    if households is not None and class_of is not None:
+        persons = float((households.risk(chances, class_of) * households.sizes).sum())
+    return LoglinearRisk(float(tau1), float(tau2), float(every), persons, converged)
 
 
 def warm_up() -> None:

@@ -72,14 +72,17 @@ def mean_inverse(count: int, rate: float) -> float:
 
 
 @kernel
-def implied_risk(counts: np.ndarray, fitted: np.ndarray, fraction: float) -> tuple[float, float, float]:
-    """τ₁ and τ₂ over the sample uniques, and the expected re-identifications over all records."""
+def implied_risk(
+    counts: np.ndarray, fitted: np.ndarray, fraction: float, chances: np.ndarray
+) -> tuple[float, float, float]:
+    """τ₁ and τ₂ over the sample uniques, and the expected re-identifications over all records; ``chances`` gets each class's."""
     tau1 = 0.0
     tau2 = 0.0
     every = 0.0
     for c in range(counts.shape[0]):
         rate = fitted[c] * (1.0 - fraction) / fraction
         chance = mean_inverse(counts[c], rate)
+        chances[c] = chance
         every += counts[c] * chance
         if counts[c] == 1:
             tau1 += math.exp(-rate)

@@ -43,7 +43,12 @@ def figures(result: "Risk", settings: Any) -> dict[str, Any]:
         "population_uniques": dict(result.population_uniques),
         "population_uniques_in_sample": dict(result.uniques_in_sample),
         "loglinear": {
-            name: {"tau1": one.tau1, "tau2": one.tau2, "reidentifications": one.reidentifications}
+            name: {
+                "tau1": one.tau1,
+                "tau2": one.tau2,
+                "reidentifications": one.reidentifications,
+                "persons": one.persons,
+            }
             for name, one in result.loglinear.items()
         },
         "equal_weights": result.equal_weights,
@@ -175,7 +180,8 @@ def _estimates(result: "Risk") -> list[tuple[Any, ...]]:
             inside = result.uniques_in_sample[name]
             rows.append((_ESTIMATORS[name], f"{value:.6g}", f"{inside:.6g}", None, WORTH[name]))
     for name, one in result.loglinear.items():
-        text = f"{one.reidentifications:.6g} ({one.tau2:.6g} among uniques)"
+        joined = "" if result.households is None else f"; {one.persons:.6g} persons with their households"
+        text = f"{one.reidentifications:.6g} ({one.tau2:.6g} among uniques){joined}"
         rows.append((f"log-linear, {_MODELS[name]}", None, f"{one.tau1:.6g}", text, WORTH[name]))
     return rows
 

@@ -142,7 +142,7 @@ class Risk(Glance):
         joined = "" if self.households is None else ", with households"
         found = {own + joined: self.unknown.expected_persons}
         names = {"main": "log-linear, main effects", "two_way": "log-linear, two-way effects"}
-        found |= {names[name]: model.reidentifications for name, model in self.loglinear.items()}
+        found |= {names[name] + joined: model.persons for name, model in self.loglinear.items()}
         estimators = {"zayatz": "Zayatz", "pitman": "Pitman"}
         found |= {
             estimators[name]: value for name, value in self.uniques_in_sample.items() if name in estimators

@@ -129,6 +129,8 @@ def _estimates(found: Figures) -> None:
             rows.append((_ESTIMATORS.get(name, name), _number(value), _number(inside), None, worth[name]))
     for name, one in found["loglinear"].items():
         told = f"{_number(one['reidentifications'])} ({_number(one['tau2'])} among uniques)"
+        if found["households"] is not None:
+            told += f"; {_number(one['persons'])} persons with their households"
         rows.append((_MODELS.get(name, name), None, _number(one["tau1"]), told, worth.get(name, "")))
     if rows:
         parts.subheading("Estimates of the population")
