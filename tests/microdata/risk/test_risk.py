@@ -333,3 +333,17 @@ def test_the_report_shows_no_values() -> None:
     assert "zq" not in page and "zq" not in repr(found)
     for words in ("Zayatz", "usually too low", "not a bound", "What each key adds", "riskiest"):
         assert words in page
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.02])
+def test_scaled_weights_are_warned_of(scale: float) -> None:
+    frame = pl.DataFrame({"a": [1, 1, 2, 3], "b": list("xyxy"), "w": np.array([0.5, 1.5, 1.2, 0.8]) * scale})
+    found = shoal.risk(frame, ["a", "b"], sample_weights="w")
+    assert any(
+        "no more people than there are records, as scaled weights do" in text for text in found.warnings
+    )
+    census = shoal.risk(frame.with_columns(w=1.0), ["a", "b"], sample_weights="w")
+    assert census.warnings == ()
+    assert not any(
+        "scaled" in text for text in shoal.risk(frame.with_columns(w=9.5), "a", sample_weights="w").warnings
+    )

@@ -21,16 +21,23 @@ WORTH: Mapping[str, str] = {
 
 
 def warnings_on_weights(weights: np.ndarray, basis: Basis, name: str | None) -> list[str]:
-    """Weights that stand for less than a person."""
+    """Weights that stand for less than a person, and such as were scaled."""
     if basis != "weights":
         return []
+    found = []
     small = int((weights < 1.0).sum())
-    if not small:
-        return []
-    have = counted(small, "record has", "records have")
-    return [
-        f"{have} a sample weight below 1 in '{name}'; a record stands for at least itself, so a risk is never above 1/f"
-    ]
+    if small:
+        have = counted(small, "record has", "records have")
+        found.append(
+            f"{have} a sample weight below 1 in '{name}'; a record stands for at least itself, so a risk is never above 1/f"
+        )
+    # Scaled to a mean of 1 or to a sum of 1 weights tell nothing of the population, and estimates of it are left out.
+    if weights.sum() <= weights.size * (1.0 + 1e-9) and not (weights == 1.0).all():
+        found.append(
+            f"the weights in '{name}' stand for no more people than there are records, as scaled weights do: give those that "
+            f"sum to the population, or {parameter('population')} in their place"
+        )
+    return found
 
 
 def notes_on_weights(weights: np.ndarray, basis: Basis, name: str | None) -> list[str]:
