@@ -56,7 +56,8 @@ def link_by_distance(
     >>> links.strict, links.expected
     (1, 2.0)
     """
-    original = np.ascontiguousarray(original, dtype=np.float64)
+    # For an array that cannot be written to, as some frames give, the kernel would be compiled once more.
+    original = np.require(original, np.float64, ["C", "W"])
     m = original.shape[0]
     beaten = np.zeros(m, dtype=np.bool_)
     tied = np.ones(m, dtype=np.int64)

@@ -39,7 +39,7 @@ def zayatz(sizes: np.ndarray, population: float) -> float:
     alone = int(of_size[1]) if of_size.size > 1 else 0
     if alone == 0:
         return 0.0
-    weighed = kernels.weighed_sizes(of_size, records, population)
+    weighed = kernels.weighed_sizes(of_size, records, float(population))
     return population / records * alone * alone / float(weighed)
 
 
