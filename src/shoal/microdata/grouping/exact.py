@@ -208,5 +208,5 @@ class _Explorer:
 
 
 def warm_up() -> None:
-    """Compile the kernels."""
-    solve(GroupingProblem.of(np.arange(60.0).reshape(12, 5) ** 2 % 17, 2))
+    """Compile the kernels, on a problem that takes more than one round."""
+    solve(GroupingProblem.of(np.random.default_rng(0).normal(size=(60, 9)), 3))

@@ -182,3 +182,5 @@ def warm_up() -> None:
     sizes = np.array([1, 1, 2, 5])
     zayatz(sizes, 100)
     fit_pitman(sizes)
+    # Many that are alone beside a crowd: only then there is an α.
+    fit_pitman(np.array([1] * 40 + [2] * 8 + [20]))
