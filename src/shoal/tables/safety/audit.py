@@ -214,7 +214,8 @@ def as_wanted(problem: Problem, wanted: Requirements) -> Wanted:
     first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     cells = np.concatenate(problem.insiders) if problem.insiders else np.empty(0)
     # A column of a larger array would have the kernels compiled once more.
-    return Wanted(*map(np.ascontiguousarray, wanted), first, cells.astype(np.int64))
+    cell, kind, need, scenario = map(np.ascontiguousarray, wanted)
+    return Wanted(cell, kind, need, scenario, first, cells.astype(np.int64))
 
 
 def _too_narrow(problem: Problem, cells: np.ndarray, rise: np.ndarray, fall: np.ndarray) -> np.ndarray:
