@@ -130,6 +130,10 @@ class Infeasible(ShoalError):
     """The input is fine, but no solution exists; the message says what is missing."""
 
 
+class OutOfTime(Infeasible):
+    """The input is fine, but no solution was found in the time that was given; whether there is one is not known."""
+
+
 def first_record(places: Iterable[int]) -> str:
     """Where to look, in place of the value at fault: how many records there are, and which is the first.
 

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from tests.tables.oracle import cube
 
 import shoal
-from shoal.errors import Infeasible
+from shoal.errors import Infeasible, OutOfTime
 from shoal.search import Budget, Control, Seeds, silent
 from shoal.tables import api, checked_search
 from shoal.tables.heuristic import networks
@@ -128,3 +129,26 @@ def test_searches_repeated_for_counts_share_one_budget(monkeypatch) -> None:
     assert [budget.iterations for budget in given] == [100, 90, 80, 70]
     seconds = [budget.seconds for budget in given]
     assert seconds == sorted(seconds, reverse=True) and len(set(seconds)) == 4
+
+
+@pytest.mark.parametrize("method", ["general", "exact"])
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_what_insiders_could_learn_is_prevented_in_time_or_not_at_all(method, cancelled) -> None:
+    problem = cube(np.random.default_rng(1), size=4, sensitive=2)
+    budget = Budget(seconds=1.0, clock=Clock())
+    if cancelled:
+        control = Control()
+        control.cancel()
+        budget = Budget(control=control)
+    how = {"budget": budget, "seeds": Seeds(0), "threads": 1, "observer": silent}
+    alone = METHODS[method].solve(problem, None, **how)
+    assert alone.complementary.size
+    inside = np.flatnonzero(problem.table.internal)
+    watched = problem.with_changes(
+        insiders=tuple(np.array([cell]) for cell in inside if not problem.is_sensitive[cell])
+    )
+    with pytest.raises(
+        OutOfTime, match="safe from sole contributors, too; whether there is one is not known"
+    ):
+        METHODS[method].solve(watched, None, **how)
+    assert METHODS["general"].solve(watched, None, **{**how, "budget": Budget()}).complementary.size

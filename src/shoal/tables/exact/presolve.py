@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from shoal.errors import Infeasible
+from shoal.errors import Infeasible, OutOfTime
 from shoal.search import Budget, Observer
 from shoal.search.history import History, Point
 from shoal.search.observer import mapped
@@ -38,6 +38,8 @@ def on_smaller(
         begin = replace(start, complementary=cells, value=small.problem.total_cost(cells), bound=None)
     try:
         found = solve(small.problem, budget, mapped(observer, lambda cost: cost + constant), begin)
+    except OutOfTime:
+        raise
     except Infeasible:
         # Cells of the smaller table have the name of one among several; the original one names those at fault.
         refuse_hopeless(problem)

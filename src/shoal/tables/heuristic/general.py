@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from pydantic import Field
 
+from shoal.errors import OutOfTime, parameter
 from shoal.search import Budget, Observer, Run, Seeds
 from shoal.search.options import Options
 from shoal.search.randomness import below, uniform
@@ -71,7 +72,8 @@ def solve(
 class LpHeuristic(Guided):
     """Builds, thins out and repairs patterns of any table; same use as the heuristic for networks.
 
-    With a ``run`` it stops when that does; only the first safe pattern is built to the end.
+    With a ``run`` it stops when that does. Only the first safe pattern is built to the end; but what insiders could learn may
+    take without end to prevent, and then there is no pattern.
     """
 
     def __init__(self, problem: Problem, tests: int = _TESTS, run: Run | None = None) -> None:
@@ -110,9 +112,20 @@ class LpHeuristic(Guided):
         for place in np.argsort(-state.wanted.need, kind="stable").tolist():
             if state.moved[place] is not None:
                 continue
+            if state.wanted.scenario[place] >= 0:
+                self._refuse_without_end()
             if (self._built and self._over) or not state.protect(place, self.usable, price):
                 return False
         return True
+
+    def _refuse_without_end(self) -> None:
+        """Raise ``OutOfTime`` if the time is over and there is no pattern yet that holds against insiders."""
+        if self._built or self.run is None or not self.run.out_of_time:
+            return
+        raise OutOfTime(
+            "the search was over before it found a pattern that is safe from sole contributors, too; whether there is one is "
+            f"not known: give it more time ({parameter('time_limit')}), or see {parameter('insiders')}"
+        )
 
     def _meet_insiders(self, state: Certified, price: np.ndarray) -> bool:
         """Meet what insiders could learn, until no certificate rests on cells that one of them knows."""
