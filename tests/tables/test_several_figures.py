@@ -135,6 +135,10 @@ def test_commands_and_lists_of_cells_keep_the_figures(tmp_path) -> None:
     import fastexcel
 
     assert fastexcel.read_excel(tmp_path / "out.xlsx").sheet_names == ["Contents", "v", "w"]
+    # Figures are tables of their own, also where nobody says what goes down and across.
+    plain = run("suppress", tmp_path / "r.csv", *how, "--published", tmp_path / "plain.xlsx")
+    assert plain.code == 0, plain.err
+    assert fastexcel.read_excel(tmp_path / "plain.xlsx").sheet_names == ["Contents", "v", "w"]
 
 
 def test_what_makes_no_sense_is_refused() -> None:

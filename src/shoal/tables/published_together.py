@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.numbers import counted
 from shoal.tables.files.frames import as_frame
 from shoal.tables.files.public_files import public_part, read_public
 from shoal.tables.model.table import TOTAL, Table
@@ -57,10 +58,11 @@ def audited_together(
     if within is not None:
         others = [other.changed(within) for other in others]
     nests = [nest_of(frame, name, [own.table, *others]) for name, frame in _named(nested or [])]
+    not_found = _not_found([area for nest in nests for area in nest.unknown])
 
     def beside_this(other: PublicTable) -> TogetherFound:
         judged = tables_together(own, Shown(other), change, nests=nests, difference=difference)
-        return _by_keys(problem.table, judged)
+        return _by_keys(problem.table, replace(judged, detail=judged.detail + not_found))
 
     results = [beside_this(other) for other in others]
     if len(others) > 1:
@@ -82,6 +84,16 @@ def _named(beside: Any) -> "list[tuple[str, Any]]":
         )
         found.append((name, as_frame(data, "a table beside it").to_polars()))
     return found
+
+
+def _not_found(areas: Sequence[str]) -> str:
+    """That some areas of a list are in none of the tables, and are left out."""
+    if not areas:
+        return ""
+    named = ", ".join(f"'{area}'" for area in areas[:3])
+    more = f" and {len(areas) - 3} more" if len(areas) > 3 else ""
+    words = ("nested area is in none of the tables and", "nested areas are in none of the tables and")
+    return f"; {counted(len(areas), *words)} left out: {named}{more}"
 
 
 def _joined(tables: Sequence[PublicTable]) -> PublicTable:

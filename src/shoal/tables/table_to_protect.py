@@ -214,6 +214,8 @@ def _described(settings: TableSettings, place: Workplace, cost: str, metadata: M
     if "value" in own and source == "records" and settings.value is None:
         del own["value"]
     trees = metadata.hierarchies([name for name in dimensions if name not in settings.hierarchy], codes)
+    if cost == "value":
+        cost = next(iter(metadata.named("COSTVAR")), cost)
     made = _tabulated(settings.model_copy(update=own), place, frame, cost, trees)
     return TableToProtect(
         made, hidden=made.hidden, warnings=(UNSEEN,) if made.aggregated else (), from_records=True

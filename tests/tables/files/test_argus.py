@@ -86,14 +86,42 @@ def test_a_table_goes_to_argus_and_back(tmp_path) -> None:
     )
 
 
+def test_the_column_of_costs_that_metadata_name_is_the_cost(tmp_path) -> None:
+    cells = {
+        "n": {"a": 9, "b": 20, "c": 31},
+        "s": {"a": 40, "b": 50, "c": 60},
+        "e": {"a": 70, "b": 80, "c": 90},
+    }
+    lines = [f"{row};{column};{value};1;s" for row, own in cells.items() for column, value in own.items()]
+    lines[0] = lines[0][:-1] + "u"
+    names = {"Total": ["n", "s", "e"], **{row: [row] for row in cells}}
+    for row, rows in names.items():
+        for column, columns in {"Total": ["a", "b", "c"], "a": ["a"], "b": ["b"], "c": ["c"]}.items():
+            if "Total" in (row, column):
+                total = sum(cells[r][c] for r in rows for c in columns)
+                lines.append(f"{row};{column};{total};1;s")
+    (tmp_path / "t.tab").write_text("\n".join(lines) + "\n")
+    code = '<RECODEABLE>\n <TOTCODE> "Total"\n'
+    words = f'<SEPARATOR> ";"\nR 5\n {code}C 5\n {code}V 9\n <NUMERIC>\nK 9\n'
+    (tmp_path / "t.rda").write_text(words + " <NUMERIC> <COSTVAR>\nS 1\n <STATUS>\n")
+    found = run("suppress", tmp_path / "t.tab", "--no-insiders", "--json")
+    assert found.code == 0, found.out
+    assert found.json["cost"] == found.json["complementary"] == 3
+    unity = run("suppress", tmp_path / "t.tab", "--no-insiders", "--cost", "log", "--json")
+    assert unity.json["cost"] > 3.5
+
+
 @public
 def test_tables_by_their_own_metadata() -> None:
     ex1 = DATA / "tauargus/checkTauArgus_batch/ex1"
     found = run("suppress", ex1 / "tabdata_ex1.tab", "--metadata", ex1 / "metadata_ex1.rda", "--json")
     assert found.code == 0 and found.json["primary"] == 1 and found.json["cost"] == 1950.0
-    # The public file is off by one in two of its cells, and says so by the numbers of its records.
+    # The public file is off by one in two of its cells, and says which by their codes.
     wrong = run("suppress", DATA / "tauargus/tableinput/pp.tab", "--json")
-    assert wrong.code == 2 and "the total at the cell number 7 does not add up" in wrong.json["error"]
+    assert (
+        wrong.code == 2
+        and "the total at the cell Size 'Total', Region '4' does not add up" in wrong.json["error"]
+    )
     right = run("suppress", DATA / "tauargus/tableinput/pp.tab", "--tolerance", 1, "--json")
     assert right.code == 0 and right.json["primary"] == 9 and right.json["optimal"]
     unnamed = run("suppress", ex1 / "tabdata_ex1.tab", "--json")

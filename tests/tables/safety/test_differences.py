@@ -177,6 +177,12 @@ def test_the_command_refuses_and_names_what_is_given_away(tmp_path) -> None:
         tmp_path / "map.csv",
     )
     assert good.code == 0, good.err
+    # Areas that no table has are left out, and named.
+    pl.DataFrame({"grid": ["g1", "g8"], "district": ["d1", "d9"]}).write_csv(tmp_path / "map.csv")
+    odd = run(*asked, "--nested", tmp_path / "map.csv", "--json")
+    assert odd.code == 3 and odd.json["together"][0]["small_differences"] == together["small_differences"]
+    told = odd.json["together"][0]["detail"]
+    assert "2 nested areas are in none of the tables and left out: 'g8', 'd9'" in told
 
 
 def test_wrong_maps_are_refused_in_one_line(tmp_path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.errors import InputError, parameter, unknown
 from shoal.tables.model.decimals import places
+from shoal.tables.model.figures import FIGURE
 from shoal.tables.model.table import TOTAL, Table
 from shoal.tables.model.trees import Tree
 
@@ -83,6 +84,8 @@ class Crosstabs:
 def crosstabs(table: Table, trees: Mapping[str, Tree], layout: Layout) -> Crosstabs:
     """Lay a table out: by default the first dimension goes down, the second across, and further ones are slices.
 
+    Several figures of the same cells are slices before anything else is.
+
     >>> plain = Table.from_matrix([[1.0, 2.0], [3.0, 4.0]])
     >>> made = crosstabs(plain, {}, Layout())
     >>> made.rows, made.columns, made.down[-1], len(made.slices)
@@ -124,6 +127,8 @@ def _divided(
                 f"dimension '{name}' is named twice in {parameter('rows')} and {parameter('columns')}"
             )
     free = [name for name in dimensions if name not in (*layout.rows, *layout.columns)]
+    # Figures of several columns are tables of their own: they come last.
+    free.sort(key=lambda name: name == FIGURE)
     rows = layout.rows or (free.pop(0),) if free or layout.rows else ()
     if not rows:
         raise InputError(f"leave at least one dimension for {parameter('rows')}")

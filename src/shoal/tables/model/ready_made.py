@@ -258,7 +258,7 @@ def _check_sums(
         flat = [name for name in table.dimensions if name not in hierarchies]
         hint = f"; if there are subtotals in '{flat[0]}', name its {parameter('hierarchy')}" if flat else ""
         raise InputError(
-            f"{error.template}; cells are numbered by their records, 0 is a total that is not listed; say "
+            f"{error.template}; say "
             f"{parameter('rounding')} or {parameter('tolerance')} if figures are rounded{hint}"
         ) from None
 

@@ -187,9 +187,9 @@ class Table:
         return found
 
     def name(self, cell: int) -> str:
-        """Where the cell is, for messages: its labels may be values of records (see ``shoal.errors``)."""
+        """Where the cell is, for messages: by its codes, which are no secret, or by its number where it has no others."""
         if self.shape is None:
-            return f"number {int(self.numbered[cell])}"
+            return f"number {int(self.numbered[cell])}" if "cell" in self.keys else self.label(cell)
         row, column = divmod(cell, self.shape[1] + 1)
         return f"row {row + 1 if row < self.shape[0] else TOTAL}, column '{self.keys['column'][column]}'"
 
@@ -199,8 +199,11 @@ class Table:
         return np.arange(1, self.cells + 1) if self.numbers is None else self.numbers
 
     def label(self, cell: int) -> str:
-        """The cell by its labels, for outputs that were asked for."""
-        return ", ".join(f"{name} '{column[cell]}'" for name, column in self.keys.items())
+        """The cell by its labels, as they are called outside."""
+        return ", ".join(
+            f"{name} '{self.totals.get(name, TOTAL) if column[cell] == TOTAL else column[cell]}'"
+            for name, column in self.keys.items()
+        )
 
     @cached_property
     def rows(self) -> SparseRows:

@@ -6,6 +6,7 @@ none of the grid squares that lie in it (Handbook on Statistical Disclosure Cont
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,13 +27,14 @@ _NEAR = 1e-6
 class Nest:
     """Which areas of a dimension lie in which ones of another (or of the same): ``inside`` has for each the areas in it.
 
-    ``across`` has the areas that lie in several together, each with these.
+    ``across`` has the areas that lie in several together, each with these; ``unknown`` are areas that no table has.
     """
 
     part: str
     whole: str
     inside: Mapping[str, tuple[str, ...]]
     across: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
 
     @property
     def meets(self) -> dict[str, tuple[str, ...]]:
@@ -80,18 +82,31 @@ def nest_of(frame: "pl.DataFrame", name: str, tables: Sequence[PublicTable]) -> 
         if len(every) == 1:
             inside.setdefault(every[0], []).append(inner)
     across = {inner: every for inner, every in meets.items() if len(every) > 1}
-    return Nest(part, whole, {outer: tuple(inner) for outer, inner in inside.items()}, across)
+    known = _codes(tables)
+    unknown = [
+        area
+        for dimension, areas in ((part, meets), (whole, chain.from_iterable(meets.values())))
+        for area in areas
+        if area not in known[dimension]
+    ]
+    nest = Nest(part, whole, {outer: tuple(inner) for outer, inner in inside.items()}, across)
+    return replace(nest, unknown=tuple(dict.fromkeys(unknown)))
+
+
+def _codes(tables: Sequence[PublicTable]) -> dict[str, set[str]]:
+    """The codes of every dimension that some table has."""
+    known: dict[str, set[str]] = {}
+    for table in tables:
+        for place, dimension in enumerate(table.dimensions):
+            known.setdefault(dimension, set()).update(key[place] for key in table.cells)
+    return known
 
 
 def _dimension(column: str, codes: Sequence[str], name: str, tables: Sequence[PublicTable]) -> str:
-    names = list(dict.fromkeys(dimension for table in tables for dimension in table.dimensions))
+    known = _codes(tables)
+    names = list(known)
     if column in names:
         return column
-    known: dict[str, set[str]] = {dimension: set() for dimension in names}
-    for table in tables:
-        for key in table.cells:
-            for dimension, code in zip(table.dimensions, key, strict=True):
-                known[dimension].add(code)
     found = [dimension for dimension in names if set(codes) <= known[dimension]]
     if len(found) != 1:
         raise InputError(

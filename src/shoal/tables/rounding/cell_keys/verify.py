@@ -91,5 +91,9 @@ def verify_table(
         if abs(place - before) < Fraction(1, 10**9) and change != possible[0]:
             borders.add(possible[possible.index(change) - 1] - design.deviation)
         assert int(published[number]) - count in borders, (
-            f"cell number {number + 1} is not what its records make of it"
+            f"the cell {_named(names, cell)} is not what its records make of it"
         )
+
+
+def _named(names: Sequence[str], cell: Sequence[str]) -> str:
+    return ", ".join(f"{name} '{code}'" for name, code in zip(names, cell, strict=True))
