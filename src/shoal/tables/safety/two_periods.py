@@ -65,7 +65,9 @@ def intervals_of_periods(
         if signed
         else [
             Tie((*key, one), (*key, two), 1.0 + change)
-            for key in set(tables[0].hidden) & set(tables[1].hidden)
+            # In the order of the table: what a solver finds in its last digits depends on that of its rows.
+            for key in tables[0].hidden
+            if key in tables[1].cells and tables[1].cells[key] is None
             for one, two in (("0", "1"), ("1", "0"))
         ]
     )
