@@ -20,7 +20,8 @@ from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import audit
 from shoal.tables.safety.sums import failing_sums
 from shoal.tables.solution import Pattern
-from shoal.tables.verify import sensitive_sums, verify
+from shoal.tables.verify import verify
+from shoal.tables.verify_sums import sensitive_sums
 
 REGIONS = {"a0": "N", "a1": "N", "a2": "S", "a3": "S", "N": "", "S": ""}
 
