@@ -9,6 +9,7 @@ from tests.waiting import GUARD
 
 PACKAGES = """
 numpy numba polars pandas pyarrow narwhals scipy scipy.linalg scipy.sparse sqlalchemy altair ortools highspy pyscipopt
+shoal.cli.generate shoal.microdata.grouping.api shoal.microdata.models.model
 """.split()  # noqa: SIM905
 FILES = {
     "people.csv": "zip,age,sex\n"
@@ -65,6 +66,26 @@ print(json.dumps([name for name in {PACKAGES!r} if name in sys.modules]))
     )
     assert done.returncode == 0, done.stderr
     return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_garbage_is_looked_for_once_the_command_itself_begins(folder):
+    code = """
+import gc, sys
+from shoal.cli import checked, start
+seen = []
+check, checked._check = checked._check, lambda *given: (seen.append(gc.isenabled()), check(*given))
+sys.argv = ["shoal", "anonymity", "people.csv", "--quasi", "zip", "--json"]
+try:
+    start.main()
+except SystemExit as over:
+    assert not over.code, over.code
+assert seen and not any(seen)
+assert gc.isenabled() and gc.get_freeze_count() > 0
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=GUARD, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 PLAIN_OR_COMPILED = """

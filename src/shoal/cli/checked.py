@@ -1,5 +1,6 @@
 """Commands whose numbers are checked before anything else happens, in this one place for every option there is."""
 
+import gc
 from typing import Any
 
 import typer
@@ -26,6 +27,9 @@ class CheckedCommand(TyperCommand):
             value = ctx.params.get(parameter.name)
             for item in value if isinstance(value, list | tuple) else (value,):
                 _check(parameter, item)
+        if not gc.isenabled():
+            gc.freeze()
+            gc.enable()
         return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

@@ -7,35 +7,41 @@ import errno
 import json
 import os
 import sys
+from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from shoal._version import __version__
-from shoal.cli import demo, diff, generate, options, plan, release, serve, study, sweep, verify
+from shoal.cli import options
 from shoal.cli.checked import check_numbers
 from shoal.cli.interrupts import interrupts
 from shoal.cli.output import harmless
 from shoal.errors import Infeasible, InputError, as_option, spelled
 from shoal.operations import OPERATIONS
 
-# The order in which help lists them.
-_ORDER = (*OPERATIONS, "plan", "release", "verify", "diff", "sweep", "generate", "study", "serve", "demo")
+# Commands that are no operations, each a module of this package.
+_OTHERS = ("plan", "release", "verify", "diff", "sweep", "generate", "study", "serve", "demo")
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class _Commands(TyperGroup):
-    """All commands; those of operations are made when they are asked for."""
+    """All commands, each loaded when it is asked for."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(_ORDER)
+        return [*OPERATIONS, *_OTHERS]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name in OPERATIONS:
             from shoal.cli.operation import command
 
             return command(OPERATIONS[cmd_name])
+        if cmd_name in _OTHERS:
+            alone = typer.Typer(rich_markup_mode=None, context_settings=options.CONTEXT)
+            import_module(f"shoal.cli.{cmd_name}").register(alone)
+            check_numbers(alone)
+            return typer.main.get_group(alone).commands[cmd_name]
         return super().get_command(ctx, cmd_name)
 
 
@@ -65,11 +71,6 @@ def shoal(
     ] = False,
 ) -> None:
     """Everything Shoal does from the command line; each sub-command has --help with an example."""
-
-
-for command in (plan, release, verify, diff, sweep, generate, study, serve, demo):
-    command.register(app)
-check_numbers(app)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

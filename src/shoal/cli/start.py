@@ -5,6 +5,7 @@ the process ends at once, from the first line of the package on, which is loaded
 written and told the command is done, and Ctrl-C comes too late. Signals that end a process end it through its own clearing up.
 """
 
+import gc
 import signal
 import sys
 from types import FrameType
@@ -16,6 +17,8 @@ from shoal import _INTERRUPTED, _leave
 def main() -> NoReturn:
     """The command ``shoal``."""
     signal.signal(signal.SIGINT, _leave)
+    # What is loaded stays: nobody looks for garbage before the command itself begins (``checked``), nor when it is over.
+    gc.disable()
     from shoal.cli.interrupts import interrupts
     from shoal.cli.main import main as run
 
@@ -36,6 +39,7 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         sys.stderr.write(f"shoal: {_INTERRUPTED}\n")
+    gc.freeze()
     sys.exit(code)
 
 

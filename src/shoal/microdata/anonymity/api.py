@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from shoal.anonymity.classes import Classes
     from shoal.anonymity.columns import Columns
+    from shoal.microdata.models.model import Model
 
 
 @checked
@@ -115,13 +116,17 @@ def anonymity(
 
     from shoal.anonymity.classes import find_classes
     from shoal.anonymity.columns import read_columns
-    from shoal.microdata.anonymity.models_met import check_models, models_met
     from shoal.microdata.columns.orders import read_orders
-    from shoal.microdata.models.reading import read_models
 
     orders = read_orders(ordinal)
-    demands = read_models(models, secrets, population)
-    check_models(demands, hierarchies or {}, orders, null)
+    # Models take longer to load than K of a small table to count.
+    demands: list[Model] = []
+    if models or hierarchies or orders or population is not None:
+        from shoal.microdata.anonymity.models_met import check_models, models_met
+        from shoal.microdata.models.reading import read_models
+
+        demands = read_models(models, secrets, population)
+        check_models(demands, hierarchies or {}, orders, null)
     # Every confidential column is grouped with the keys on its own.
     every = [read_columns(frame, names, unit, name) for name in secrets or (None,)]
     columns, *further = every

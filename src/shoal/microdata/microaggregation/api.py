@@ -32,7 +32,6 @@ from shoal.microdata.columns.orders import Orders, read_orders, remarks_on_order
 from shoal.microdata.columns.record_links import RecordLinks, released_numbers
 from shoal.microdata.columns.roles import Guess, guess_roles, knowable, with_roles
 from shoal.microdata.columns.sorting import sorted_by_release
-from shoal.microdata.grouping.automatic import choose_groups, release_fitness
 from shoal.microdata.measures.before_after import measure_changes
 from shoal.microdata.microaggregation.aggregate import MEDIAN_TELLS, Aggregate
 from shoal.microdata.microaggregation.contributors import Contributions, check_contributors, join_short_groups
@@ -244,6 +243,9 @@ def microaggregate(
         )
     grouping = None
     if groups == "auto":
+        # What searches for groups is loaded by those who have it done.
+        from shoal.microdata.grouping.automatic import choose_groups
+
         grouping, column_groups, budget = choose_groups(
             data, list(attributes.values()), k, budget or Budget(), seed, threads, observer
         )
@@ -378,6 +380,8 @@ def microaggregate(
 
     fitness = None
     if len(column_groups) > 1 or grouping is not None:
+        from shoal.microdata.grouping.automatic import release_fitness
+
         numbers = [attribute for attribute in attributes.values() if attribute.kind != "ordinal"]
         fitness = release_fitness(numbers, released, threads)
     counted_over = "all that could be known" if quasi is None else "the columns named"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -11,13 +11,15 @@ import numpy as np
 from shoal.microdata.anonymity.result import Anonymity
 from shoal.microdata.columns.attributes import Attribute
 from shoal.microdata.columns.record_links import RecordLinks
-from shoal.microdata.grouping.result import AttributeGrouping
 from shoal.microdata.measures.before_after import Changes
-from shoal.microdata.measures.fitness import Fitness
 from shoal.microdata.microaggregation.verify import ReleaseCheck
 from shoal.report.glance import Glance
 from shoal.search import StopReason, informative
 from shoal.search.budget import most_telling
+
+if TYPE_CHECKING:
+    from shoal.microdata.grouping.result import AttributeGrouping
+    from shoal.microdata.measures.fitness import Fitness
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +82,8 @@ class Microaggregation(Glance):
     settings: tuple[tuple[str, Any], ...]
     record_links: RecordLinks
     _check: ReleaseCheck
-    grouping: AttributeGrouping | None = None
-    fitness: Fitness | None = None
+    grouping: "AttributeGrouping | None" = None
+    fitness: "Fitness | None" = None
 
     def glance(self) -> dict[str, Any]:
         """What was protected, what holds and what it cost."""
