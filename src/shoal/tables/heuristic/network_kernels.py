@@ -256,6 +256,13 @@ def _short_way(graph: Graph, state: State, scratch: Scratch, r: int) -> Any:
 
 
 @kernel
+def fill(target: np.ndarray, source: np.ndarray) -> Any:
+    """Make one row equal to another, one by one: machine code that could fail with a message is not kept."""
+    for i in range(source.shape[0]):
+        target[i] = source[i]
+
+
+@kernel
 def holds(graph: Graph, state: State, scratch: Scratch, r: int) -> Any:
     """Whether requirement r is met now; if so, which cells it uses is noted."""
     kind, need, scenario = graph.wanted.kind[r], graph.wanted.need[r], graph.wanted.scenario[r]
@@ -281,7 +288,7 @@ def holds(graph: Graph, state: State, scratch: Scratch, r: int) -> Any:
         state.length[r] = kept
         state.bloom[r] = kept_bloom
         if kind == 2:
-            state.uses[r] = old
+            fill(state.uses[r], old)
         return False
     return True
 
@@ -537,7 +544,13 @@ def drop_redundant(graph: Graph, state: State, scratch: Scratch, cells: np.ndarr
 @kernel
 def removable(graph: Graph, state: State) -> Any:
     """The hidden cells that are not sensitive."""
-    return np.flatnonzero(state.hidden & ~graph.fixed)
+    cells = np.empty(state.hidden.shape[0], dtype=np.int64)
+    found = 0
+    for e in range(state.hidden.shape[0]):
+        if state.hidden[e] and not graph.fixed[e]:
+            cells[found] = e
+            found += 1
+    return cells[:found]
 
 
 @kernel

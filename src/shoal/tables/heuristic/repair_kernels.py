@@ -13,6 +13,7 @@ from shoal.tables.heuristic.network_kernels import (
     Scratch,
     State,
     clean_up,
+    fill,
     needs,
     protect,
     removable,
@@ -31,15 +32,16 @@ class Cooling(NamedTuple):
 @kernel
 def _copy(source: State, target: State) -> Any:
     # Make one state equal to another.
-    target.hidden[:] = source.hidden
-    target.degree[:] = source.degree
-    target.listed[:] = source.listed
-    target.at_tail[:] = source.at_tail
-    target.at_head[:] = source.at_head
-    target.uses[:] = source.uses
-    target.length[:] = source.length
-    target.bloom[:] = source.bloom
-    target.witness[:] = source.witness
+    fill(target.hidden, source.hidden)
+    fill(target.degree, source.degree)
+    fill(target.listed, source.listed)
+    fill(target.at_tail, source.at_tail)
+    fill(target.at_head, source.at_head)
+    for r in range(source.uses.shape[0]):
+        fill(target.uses[r], source.uses[r])
+    fill(target.length, source.length)
+    fill(target.bloom, source.bloom)
+    fill(target.witness, source.witness)
 
 
 @kernel
@@ -73,7 +75,7 @@ def improve(
         for e in removed:
             scratch.penalty[e] = 1.0 + 2.0 * uniform(rng)
         noise = Noise(next_bits(rng), 0.5)
-        order[:] = every
+        fill(order, every)
         shuffle(rng, order)
         fine = True
         for r in order:
@@ -83,13 +85,14 @@ def improve(
             if touched and not protect(graph, state, scratch, r, rng, SPLIT, noise):
                 fine = False
                 break
-        scratch.penalty[removed] = 1.0
+        for e in removed:
+            scratch.penalty[e] = 1.0
         cost = clean_up(graph, state, scratch) if fine else np.inf
         if fine and (cost <= current or uniform(rng) < np.exp((current - cost) / temperature)):
             current = cost
             if cost < best - 1e-9:
                 best = cost
-                best_hidden[:] = state.hidden
+                fill(best_hidden, state.hidden)
         else:
             _copy(backup, state)
     return current, best
