@@ -1,6 +1,6 @@
 """Searches end soon after their limit, told by a clock that goes on whenever somebody looks at it.
 
-``round`` and ``adjust`` hand what is left of their time to a solver that has a clock of its own.
+``round`` and ``adjust`` hand what is left of their time to a solver that has a clock of its own, ``adjust`` less than that.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,9 @@ import pytest
 
 import shoal
 from shoal.search import Budget
+from shoal.search.linear_programmes import quiet_highs
 from shoal.search.stages import stage_of
+from shoal.tables.rounding import whole_programmes
 
 LIMIT = 1.0
 
@@ -59,3 +61,19 @@ def test_nothing_is_heard_of_a_search_long_after_its_limit(name: str) -> None:
     search(budget=Budget(seconds=LIMIT, clock=clock), observer=clock.observe, threads=1)
     assert clock.now >= LIMIT
     assert 0.0 < clock.heard <= 1.2 * LIMIT
+
+
+def test_an_adjustment_leaves_time_to_look_what_can_be_computed_from_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limits = []
+
+    def noted(model: Any, **options: Any) -> Any:
+        limits.append(options["time_limit"])
+        return quiet_highs(model, **options)
+
+    monkeypatch.setattr(whole_programmes, "quiet_highs", noted)
+    budget = Budget(seconds=100.0, clock=lambda: 0.0)
+    shoal.adjust_table(TABLE, sensitive=HIDDEN[:3], budget=budget, seed=1)
+    assert limits
+    assert max(limits) <= 80.0

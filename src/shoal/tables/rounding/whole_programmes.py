@@ -29,8 +29,8 @@ class Answer:
     nodes: int
 
 
-def answer(model: "highspy.HighsLp", run: "Run", *, needed: bool) -> Answer:
-    """Solve the programme within what is left of the budget.
+def answer(model: "highspy.HighsLp", run: "Run", *, needed: bool, share: float = 1.0) -> Answer:
+    """Solve the programme within what is left of the budget, or a share of the seconds that are left.
 
     With ``needed`` the budget only says when to stop improving: it goes on until there is something, or surely nothing.
     """
@@ -39,7 +39,7 @@ def answer(model: "highspy.HighsLp", run: "Run", *, needed: bool) -> Answer:
             (np.array(model.row_lower_) <= 1e-9).all() and (np.array(model.row_upper_) >= -1e-9).all()
         )
         return Answer(np.zeros(0) if holds else None, 0.0, holds, not holds, 0)
-    found = _once(model, run, nodes=_nodes_left(run), patient=needed)
+    found = _once(model, run, nodes=_nodes_left(run), patient=needed, share=share)
     nodes = found.nodes
     while needed and found.values is None and not found.infeasible:
         found = _once(model, run, nodes=max(_IN_NEED, 2 * found.nodes), patient=True, first=True)
@@ -53,7 +53,13 @@ def _nodes_left(run: "Run") -> int | None:
 
 
 def _once(
-    model: "highspy.HighsLp", run: "Run", *, nodes: int | None, patient: bool, first: bool = False
+    model: "highspy.HighsLp",
+    run: "Run",
+    *,
+    nodes: int | None,
+    patient: bool,
+    share: float = 1.0,
+    first: bool = False,
 ) -> Answer:
     import highspy
 
@@ -64,7 +70,7 @@ def _once(
         options["mip_max_improving_sols"] = 1
     budget = run.budget
     if budget.seconds is not None and not first:
-        options["time_limit"] = max(0.05, budget.seconds - run.seconds)
+        options["time_limit"] = max(0.05, share * (budget.seconds - run.seconds))
     solver = quiet_highs(model, **options)
     if not patient:
         _listen(solver, run)

@@ -24,6 +24,8 @@ _MOST_ROUNDS = 40
 _FEW = 300
 # Beyond so many cells whole changes of tables that are no networks are found after the directions, not with them.
 _WHOLE_AT_ONCE = 3000
+# How much of its time the programme may take; the rest is for looking what can be computed from its answer.
+_SHARE = 0.8
 
 
 @solver(NoOptions)
@@ -47,7 +49,8 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
     known = np.empty(0, dtype=np.int64)
     bound = 0.0
     for _ in range(_MOST_ROUNDS):
-        found = answer(directions.model(relaxed=False, without=without, whole=whole), run, needed=True)
+        model = directions.model(relaxed=False, without=without, whole=whole)
+        found = answer(model, run, needed=True, share=_SHARE)
         run.spend(found.nodes)
         if found.values is None:
             break
