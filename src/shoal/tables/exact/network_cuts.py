@@ -94,9 +94,10 @@ def minimum_cuts(
 ) -> Any:
     """Two minimum cuts for each requirement whose flow at the point ``x`` is below ``beyond`` times its need.
 
-    Returns the arrays of ``Cuts``, and the least share of a need that flows.
+    An arc lets through what its cell counts for in the inequality: no more than is needed. Returns the arrays of ``Cuts``,
+    and the least share of a need that flows.
     """
-    at_x = Arcs(arcs.tail, arcs.head, arcs.up * x, arcs.down * x)
+    at_x = Arcs(arcs.tail, arcs.head, np.zeros(x.shape[0]), np.zeros(x.shape[0]))
     flow = flow_through(nodes, at_x, support, tiny)
     mark = np.zeros(nodes, dtype=np.int64)
     count = wanted.cell.shape[0]
@@ -108,6 +109,9 @@ def minimum_cuts(
     for r in range(count):
         k, kind, need, scenario = wanted.cell[r], wanted.kind[r], wanted.need[r], wanted.scenario[r]
         know(flow.known, wanted, scenario, scenario)
+        for e in support:
+            at_x.up[e] = min(arcs.up[e], need) * x[e]
+            at_x.down[e] = min(arcs.down[e], need) * x[e]
         sets[size : size + 2] = 0
         left = need
         total = 0.0
