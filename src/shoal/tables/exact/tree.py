@@ -4,6 +4,7 @@ Inequalities are separated at every node; a 0-1 point is accepted only if the au
 are tried along the way. One node is four units of work, and every hundred programmes solved to separate are one.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,20 @@ from shoal.tables.problem import Problem
 # A node counts as this many units of work, and this many programmes of the separation as one.
 _PER_NODE = 4
 _PER_UNIT = 100
+
+
+# On networks inequalities from several rows at once gain much at the root, often after many rounds that gain nothing; on
+# other tables a node takes so long with them that the tree as a whole gains less.
+_AT_THE_ROOT = {
+    "separating/maxroundsroot": 200,
+    "separating/maxstallroundsroot": 50,
+    "separating/gomory/maxroundsroot": -1,
+    "separating/zerohalf/maxroundsroot": -1,
+    "separating/aggregation/maxroundsroot": -1,
+    "separating/aggregation/maxaggrsroot": 6,
+    "separating/aggregation/maxtriesroot": 1000,
+    "separating/aggregation/maxsepacutsroot": 500,
+}
 
 
 @dataclass
@@ -55,7 +70,7 @@ def branch_and_cut(
     import pyscipopt
 
     model = pyscipopt.Model()
-    _configure(model, run)
+    _configure(model, run, problem.table.network is not None)
     variables = [model.addVar(vtype="B", obj=float(problem.cost[cell])) for cell in columns]
     variable = dict(zip(columns.tolist(), variables, strict=True))
     for cells, values, rhs in zip(rows.cells, rows.values, rows.rhs, strict=True):
@@ -104,7 +119,7 @@ def branch_and_cut(
     return bound, closed
 
 
-def _configure(model: Any, run: Run) -> None:
+def _configure(model: Any, run: Run, network: bool) -> None:
     model.hideOutput()
     left = run.remaining()
     settings: dict[str, Any] = {
@@ -116,7 +131,8 @@ def _configure(model: Any, run: Run) -> None:
         "misc/allowweakdualreds": False,
         "misc/usesymmetry": 0,
         "nodeselection/bfs/stdpriority": 1000000,
-        "timing/clocktype": 2,
+        # The clock of the run decides; this limit is for what takes long between two looks at it.
+        "timing/clocktype": 2 if run.budget.clock is time.monotonic else 1,
         "randomization/randomseedshift": 0,
         "parallel/maxnthreads": 1,
         "lp/threads": 1,
@@ -126,6 +142,8 @@ def _configure(model: Any, run: Run) -> None:
         "separating/aggregation/maxtriesroot": 100,
         "limits/gap": 1e-7,
     }
+    if network:
+        settings |= _AT_THE_ROOT
     for name, value in settings.items():
         model.setParam(name, value)
     if left.iterations is not None:
@@ -169,11 +187,18 @@ class _Tree:
 
     def add(self, rows: Rows, *, force: bool = False) -> bool:
         """Add inequalities to the relaxation of the tree; whether one shows that nothing is left."""
+        # What the tree has fixed for good needs no place in a row, and filling rows is most of the work.
+        left = {
+            int(cell): variable
+            for cell, variable in zip(self.columns, self.transformed, strict=True)
+            if variable.getUbGlobal() > 0.5
+        }
         for cells, values, rhs in zip(rows.cells, rows.values, rows.rhs, strict=True):
             row = self.model.createEmptyRowUnspec("cut", lhs=rhs, rhs=None, local=False, removable=True)
             self.model.cacheRowExtensions(row)
             for cell, value in zip(cells.tolist(), values.tolist(), strict=True):
-                self.model.addVarToRow(row, self.transformed[self.place[cell]], value)
+                if cell in left:
+                    self.model.addVarToRow(row, left[cell], value)
             self.model.flushRowExtensions(row)
             dead = self.model.addCut(row, forcecut=force)
             self.model.addPoolCut(row)
