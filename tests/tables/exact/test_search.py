@@ -126,6 +126,46 @@ def test_a_cell_that_a_relation_gives_away_is_refused_without_another_one_beside
     assert lonely > 0
 
 
+def test_a_share_of_a_large_cell_counts_for_no_more_than_that_share_of_what_is_needed() -> None:
+    """All others hidden by four tenths let more than enough through, but no pattern of whole cells does with so few."""
+    problem = table(5, 5, 1, Seeds(0))
+    columns = np.flatnonzero(problem.candidates & problem.table.internal)
+    point = np.zeros(problem.table.cells)
+    point[columns] = 0.4 / 4
+    point[problem.sensitive] = 1.0
+    network = problem.table.network
+    assert network is not None
+    rows = NetworkCuts(problem, network).separate(point, columns)
+    assert any(
+        rhs - values @ point[cells] > 0.5
+        for cells, values, rhs in zip(rows.cells, rows.values, rows.rhs, strict=True)
+    )
+
+
+def test_deep_in_a_tree_known_inequalities_that_are_violated_are_enough() -> None:
+    problem = cube(np.random.default_rng(5))
+    separator = AttackerCuts(problem)
+    columns = np.flatnonzero(problem.candidates)
+    point = np.where(problem.is_sensitive, 1.0, 0.05)
+    assert len(separator.separate(point, columns))
+    before = separator.solved
+    assert len(separator.separate(point, columns, bridges=False))
+    assert separator.solved == before
+
+
+@pytest.mark.parametrize(("fewest", "expected"), [(0, True), (10**6, False)])
+def test_small_general_tables_are_branched_on_without_windows(
+    fewest: int, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Relaxation] = []
+    monkeypatch.setattr(search, "FEWEST_WHOLE", fewest)
+    monkeypatch.setattr(search, "LARGEST_WHOLE", -1)
+    monkeypatch.setattr(search._Search, "_windows", lambda self, relaxation: asked.append(relaxation))
+    for seed in (0, 6, 11):
+        assert solve(cube(np.random.default_rng(seed))).optimal
+    assert bool(asked) == expected
+
+
 @pytest.mark.parametrize("seed", [0, 2])
 def test_threads_change_nothing(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hands, "FEWEST_EACH", 1)

@@ -142,6 +142,8 @@ class AttackerCuts(Remembered["_Record | _Bridge"]):
         share = np.where(self._fixed, 1.0, np.where(x < 1e-9, 0.0, x)) * self._movable
         # Deep in a search tree a quick look suffices, unless the point is a pattern to be refused.
         quick = not bridges and bool(((x > 0.0) & (x < 1.0)).any())
+        if quick and numbers:
+            return self.write(dict.fromkeys(numbers), columns)
         while True:
             stage = min(self._stage, _QUICK) if quick else self._stage
             local = stage < len(_STAGES)

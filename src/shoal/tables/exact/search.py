@@ -147,7 +147,9 @@ class _Search:
         if self._closed(bound) or run.stopped:
             return bound, self._closed(bound)
         keep, rows = self._remaining(relaxation)
-        if self._large or self.network is None or not self._branches(keep, rows):
+        # On small tables a window takes as long as many nodes, and the tree finds better patterns.
+        many = self.network is None and problem.size >= FEWEST_WHOLE
+        if self._large or many or not self._branches(keep, rows):
             self._windows(relaxation)
             if self._closed(bound) or run.stopped:
                 return bound, self._closed(bound)
