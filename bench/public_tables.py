@@ -24,7 +24,7 @@ from shoal.tables.warm_up import warm_up
 
 # Most CPU of the general heuristic with its check, in reference programmes, and most gap of auto in percent.
 LIMITS = {
-    "abs_example": (2.0, 16),
+    "abs_example": (2.0, 13),
     "example_2D": (0.5, 0),
     "rtau_turnover_act_cj": (0.5, 0),
     "rtau_turnover_act_nuts_size": (15.0, 12),
