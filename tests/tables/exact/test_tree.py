@@ -26,6 +26,6 @@ class Settings(dict[str, Any]):
 def test_seconds_of_the_tree_are_those_of_the_budget(clock: Callable[[], float], kind: int) -> None:
     """Counted on the wall, seconds of a processor shared with others are over too soon."""
     settings = Settings()
-    _configure(settings, Budget(seconds=50.0, clock=clock).start(), network=True)
+    _configure(settings, Budget(seconds=50.0, clock=clock).start())
     assert settings["timing/clocktype"] == kind
     assert 0.0 < settings["limits/time"] <= 50.0

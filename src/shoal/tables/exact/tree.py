@@ -21,20 +21,6 @@ _PER_NODE = 4
 _PER_UNIT = 100
 
 
-# On networks inequalities from several rows at once gain much at the root, often after many rounds that gain nothing; on
-# other tables a node takes so long with them that the tree as a whole gains less.
-_AT_THE_ROOT = {
-    "separating/maxroundsroot": 200,
-    "separating/maxstallroundsroot": 50,
-    "separating/gomory/maxroundsroot": -1,
-    "separating/zerohalf/maxroundsroot": -1,
-    "separating/aggregation/maxroundsroot": -1,
-    "separating/aggregation/maxaggrsroot": 6,
-    "separating/aggregation/maxtriesroot": 1000,
-    "separating/aggregation/maxsepacutsroot": 500,
-}
-
-
 @dataclass
 class Incumbent:
     """The best pattern so far and what it costs."""
@@ -70,7 +56,7 @@ def branch_and_cut(
     import pyscipopt
 
     model = pyscipopt.Model()
-    _configure(model, run, problem.table.network is not None)
+    _configure(model, run)
     variables = [model.addVar(vtype="B", obj=float(problem.cost[cell])) for cell in columns]
     variable = dict(zip(columns.tolist(), variables, strict=True))
     for cells, values, rhs in zip(rows.cells, rows.values, rows.rhs, strict=True):
@@ -119,7 +105,7 @@ def branch_and_cut(
     return bound, closed
 
 
-def _configure(model: Any, run: Run, network: bool) -> None:
+def _configure(model: Any, run: Run) -> None:
     model.hideOutput()
     left = run.remaining()
     settings: dict[str, Any] = {
@@ -142,8 +128,6 @@ def _configure(model: Any, run: Run, network: bool) -> None:
         "separating/aggregation/maxtriesroot": 100,
         "limits/gap": 1e-7,
     }
-    if network:
-        settings |= _AT_THE_ROOT
     for name, value in settings.items():
         model.setParam(name, value)
     if left.iterations is not None:
