@@ -61,7 +61,7 @@ NOTHING = "shoal: interrupted; nothing was written\n"
     "when",
     [
         "typer",
-        "shoal.cli.study",
+        "shoal.cli.operation",
         "polars",
         "narwhals",
         "shoal.microdata.microaggregation.construct.mdav",
