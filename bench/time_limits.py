@@ -2,8 +2,7 @@
 
 Every command runs as a process of its own, on input that is drawn here, and tells by its ``phases`` how long search and
 bound took; reading, verification and writing are no part of them. A first run on a small input compiles what is not
-compiled yet. Seconds are shown beside the ratios, which alone are judged; ``risk``, ``compare`` and ``perturb`` search
-for nothing and have no limit.
+compiled yet. Seconds are shown beside the ratios, which alone are judged.
 """
 
 import json
@@ -56,6 +55,23 @@ def commands(folder: Path) -> list[tuple[list[str] | None, list[str], float, str
         pl.DataFrame({key: generator.integers(0, size, n) for key, size in sizes.items()}).write_parquet(name)
         return str(name)
 
+    def survey(n: int) -> list[str]:
+        # Coarse keys, whose combinations a model of two-way effects can be fitted to, and so many that sets of them are many.
+        sizes = [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 4, 5]
+        name = folder / f"survey{n}.parquet"
+        frame = pl.DataFrame(
+            {f"key{place}": generator.integers(0, size, n) for place, size in enumerate(sizes)}
+        )
+        frame.write_parquet(name)
+        return [
+            str(name),
+            "--quasi",
+            ",".join(frame.columns),
+            "--population",
+            f"{20 * n}",
+            "--special-uniques",
+        ]
+
     def table(side: int, sensitive: int) -> list[str]:
         values = generator.integers(0, 1000, (side, side)) * (generator.random((side, side)) > 0.3)
         names = [f"c{column}" for column in range(side)]
@@ -94,6 +110,7 @@ def commands(folder: Path) -> list[tuple[list[str] | None, list[str], float, str
             30.0,
             "1,000,000 records",
         ),
+        (["risk", *survey(500)], ["risk", *survey(1_000_000)], 5.0, "1,000,000 × 14 keys"),
         (["group", numbers(300), "-k", "5"], ["group", numbers(20_000), "-k", "5"], 10.0, "20,000 × 10"),
         (
             ["assign", categories(300), slots(300), "--quasi", "region,sex"],

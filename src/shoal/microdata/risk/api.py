@@ -16,15 +16,18 @@ from shoal.microdata.risk.per_variable import contributions
 from shoal.microdata.risk.result import QUANTILES, RecordRisks, Respondents, Risk
 from shoal.microdata.risk.riskiest import riskiest_records
 from shoal.microdata.risk.scenarios import Basis, risk_when_known, risk_when_unknown, scenario
-from shoal.microdata.risk.special_uniques.search import special_uniques as find_special_uniques
+from shoal.microdata.risk.special_uniques.search import SpecialUniques, Wanted
 from shoal.microdata.risk.verify import recount
 from shoal.microdata.risk.warnings import (
     differing_totals,
     notes_on_basis,
     notes_on_weights,
     warnings_on_weights,
+    what_is_not_measured,
 )
 from shoal.numbers import counted, whole
+from shoal.search.budget import Budget, Run
+from shoal.search.observer import VERIFICATION, Observer, silent
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -44,6 +47,8 @@ def risk(
     special_uniques: bool = False,
     max_size: int | None = None,
     riskiest: int = 10,
+    budget: Budget | None = None,
+    observer: Observer = silent,
 ) -> Risk:
     """Measure who is at risk in a sample of people: alone, in the population, and through their households.
 
@@ -76,14 +81,19 @@ def risk(
         The largest number of keys in such a set; all by default.
     riskiest : int, default 10
         How many of the riskiest records are listed by their position.
+    budget : Budget, optional
+        How long to measure. When its seconds are over, log-linear models, what each key adds and special uniques of larger sets
+        are left out, and ``not_measured`` names them; records are counted in any case.
+    observer : callable, optional
+        Called with a ``Progress`` now and then while it is measured.
 
     Returns
     -------
     Risk
         ``uniques``, ``pairs``, ``unknown`` and ``known`` (expected re-identifications, persons and households, largest and mean
         risk of each scenario), ``population_uniques`` and ``loglinear`` by estimator, ``contributions`` of the keys,
-        ``riskiest`` records, ``records_at_risk`` (every record's own), ``special_uniques`` if asked for, ``notes`` and
-        ``warnings``; ``report()`` is a page.
+        ``riskiest`` records, ``records_at_risk`` (every record's own), ``special_uniques`` if asked for,
+        ``not_measured`` for want of time, ``notes`` and ``warnings``; ``report()`` is a page.
 
     Raises
     ------
@@ -119,6 +129,7 @@ def risk(
         population = whole(population, "population", least=1)
     if max_size is not None and not special_uniques:
         raise InputError(f"{parameter('max_size')} is about {parameter('special_uniques')}; name both")
+    run = (budget or Budget()).start(observer)
     data, names = read_frame(frame), as_names(quasi)
     check_columns(data, names, sample_weights, household)
     if len(data) == 0:
@@ -127,8 +138,8 @@ def risk(
     weights, basis = read_weights(data, sample_weights, population, people=people is not None)
     households = read_households(data, household)
     keys = read_keys(data, names, people)
-    special = find_special_uniques(keys.with_gaps(), max_size) if special_uniques else None
-    groups, classes = _count(keys, weights, null)
+    wanted = Wanted.of(keys.with_gaps(), max_size) if special_uniques else None
+    groups, classes = _count(keys, weights, null, run)
     class_of = groups.of_record[: len(data)]
     if basis == "population":
         _check_included(classes, class_of, keys, null)
@@ -143,10 +154,14 @@ def risk(
     size = _population_size(basis, weights, population, classes)
     estimates = Estimates()
     if basis in ("weights", "fraction") and size is not None:
-        estimates = estimate(classes, size, class_of, households)
+        estimates = estimate(classes, size, class_of, households, run)
     uniques, in_sample = _population_uniques(classes, basis, estimates, len(data), size)
     equal = bool(weights.min() == weights.max())
     risky = riskiest_records(classes, unknown_by_class, class_of, riskiest)
+    added = contributions(classes, names, basis, run)
+    special = None if wanted is None else wanted.look(run)
+    left_out = (*estimates.not_measured, *_left_out(names[len(added) :], special))
+    stopped = run.closing()["stopped_by"] if left_out else None
     return Risk(
         quasi=tuple(names),
         null=null,
@@ -166,7 +181,7 @@ def risk(
         uniques_in_sample=in_sample,
         loglinear=estimates.loglinear,
         equal_weights=equal,
-        contributions=contributions(classes, names, basis),
+        contributions=added,
         riskiest=risky,
         notes=messages(
             [
@@ -184,6 +199,7 @@ def risk(
             [
                 *warnings_on_weights(weights, basis, sample_weights),
                 *differing_totals(population, weights, basis),
+                *what_is_not_measured(left_out, stopped),
             ]
         ),
         settings=_settings(
@@ -193,15 +209,27 @@ def risk(
             population=population,
             null=null,
             respondents=respondents,
-            special_uniques=None if special is None else f"of up to {counted(special.max_size, 'key')}",
+            time_limit=None if budget is None or budget.seconds is None else f"{budget.seconds:g} s",
+            special_uniques=None if special is None else f"of up to {counted(special.asked_size, 'key')}",
         ),
         records_at_risk=own,
         special_uniques=special,
+        not_measured=left_out,
+        stopped_by=stopped,
         _values=_values(data, names, [one.record - 1 for one in risky]),
     )
 
 
-def _count(keys: Keys, weights: np.ndarray, null: str) -> tuple[Groups, Classes]:
+def _left_out(keys: Sequence[str], special: SpecialUniques | None) -> list[str]:
+    """What there was no time for, in words: what these keys add, and special uniques of larger sets."""
+    found = [f"what {', '.join(keys)} {'adds' if len(keys) == 1 else 'add'} to the risk"] if keys else []
+    if special is not None and special.not_looked_at:
+        more = f" of more than {counted(special.max_size, 'key')}" if special.max_size else ""
+        found.append(f"special uniques{more}")
+    return found
+
+
+def _count(keys: Keys, weights: np.ndarray, null: str, run: Run) -> tuple[Groups, Classes]:
     """The classes of the sample; people of a population stand behind it, each for one person and no record."""
     records = np.ones(weights.size, dtype=np.int64)
     columns = keys.sample
@@ -212,6 +240,7 @@ def _count(keys: Keys, weights: np.ndarray, null: str) -> tuple[Groups, Classes]
         weights = np.concatenate([weights, np.ones(others)])
     wildcard = null == "wildcard"
     groups, classes = count_classes(columns, keys.sizes, keys.missing, records, weights, wildcard=wildcard)
+    run.report(phase=VERIFICATION)
     recount(
         columns,
         keys.missing,
@@ -221,6 +250,7 @@ def _count(keys: Keys, weights: np.ndarray, null: str) -> tuple[Groups, Classes]
         class_of=groups.of_record,
         wildcard=wildcard,
     )
+    run.report(phase="estimates")
     return groups, classes
 
 

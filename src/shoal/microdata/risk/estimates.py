@@ -1,7 +1,7 @@
 """What a sample says about its population: uniques by two estimators, risk by two log-linear models."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
 
@@ -12,15 +12,27 @@ from shoal.microdata.risk.households import Households
 from shoal.microdata.risk.loglinear import LARGEST_TABLE, LoglinearRisk, main_effects, risk_of_fit, two_way
 from shoal.microdata.risk.population_uniques import fit_pitman, zayatz
 from shoal.numbers import counted
+from shoal.search.budget import Run
+
+#: The model that takes time.
+TWO_WAY = "the log-linear model with two-way effects"
 
 
 @dataclass(frozen=True)
 class Estimates:
-    """Estimates by name; ``population_uniques`` of the whole population, and why one is missing in ``notes``."""
+    """Estimates by name; ``population_uniques`` of the whole population, and why one is missing in ``notes``.
+
+    ``not_measured`` names models that there was no time to fit.
+    """
 
     population_uniques: Mapping[str, float] = field(default_factory=dict)
     loglinear: Mapping[str, LoglinearRisk] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    not_measured: tuple[str, ...] = ()
+
+    def with_models(self, models: Mapping[str, LoglinearRisk], *notes: str) -> "Estimates":
+        """The same with log-linear models, and what is to be said of them."""
+        return replace(self, loglinear=models, notes=(*self.notes, *notes))
 
 
 def estimate(
@@ -28,10 +40,12 @@ def estimate(
     population: float,
     class_of: np.ndarray | None = None,
     households: Households | None = None,
+    run: Run | None = None,
 ) -> Estimates:
     """All estimates that can be made of classes, for a sample drawn with one fraction from so many people.
 
-    ``class_of`` says the class of every record, by which models tell of ``households``, too.
+    ``class_of`` says the class of every record, by which models tell of ``households``, too. The model with two-way effects
+    is left out when the time of the ``run`` is over.
 
     Classes are those of equal records: a missing value is a value of its own here, since classes may not overlap.
     """
@@ -52,29 +66,35 @@ def estimate(
     risk = partial(
         risk_of_fit, sizes, fraction=records / population, class_of=class_of, households=households
     )
-    models, more = _loglinear(classes, sizes, risk)
-    return Estimates(uniques, models, (*notes, *more))
+    return _loglinear(classes, sizes, risk, Estimates(uniques, notes=tuple(notes)), run)
 
 
 def _loglinear(
-    classes: Classes, sizes: np.ndarray, risk: Callable[..., LoglinearRisk]
-) -> tuple[dict[str, LoglinearRisk], list[str]]:
-    """Both models; ``risk`` is what the fitted counts of one say."""
+    classes: Classes,
+    sizes: np.ndarray,
+    risk: Callable[..., LoglinearRisk],
+    others: Estimates,
+    run: Run | None,
+) -> Estimates:
+    """The other estimates with both models; ``risk`` is what the fitted counts of one say."""
     keys = len(classes.sizes)
     if keys == 1:
-        return {}, ["log-linear models need at least two keys"]
+        return others.with_models({}, "log-linear models need at least two keys")
     models = {"main": risk(main_effects(classes.codes, classes.sizes, sizes))}
     cells = prod(classes.sizes)
     if keys == 2:
-        return models, ["the log-linear model with two-way effects needs at least three keys"]
+        return others.with_models(models, f"{TWO_WAY} needs at least three keys")
     if cells > LARGEST_TABLE:
-        return models, [
-            f"the log-linear model with two-way effects was left out: its table would have {counted(cells, 'cell')}, more than "
-            f"{LARGEST_TABLE:,}; coarser keys make it smaller"
-        ]
-    fitted, converged = two_way(classes.codes, classes.sizes, sizes)
+        return others.with_models(
+            models,
+            f"{TWO_WAY} was left out: its table would have {counted(cells, 'cell')}, more than "
+            f"{LARGEST_TABLE:,}; coarser keys make it smaller",
+        )
+    fit = two_way(classes.codes, classes.sizes, sizes, run)
+    if fit is None:
+        return replace(others.with_models(models), not_measured=(TWO_WAY,))
+    fitted, converged = fit
     models["two_way"] = risk(fitted, converged=converged)
-    notes = (
-        [] if converged else ["the log-linear model with two-way effects was not fitted to the last digits"]
-    )
-    return models, notes
+    if converged:
+        return others.with_models(models)
+    return others.with_models(models, f"{TWO_WAY} was not fitted to the last digits")

@@ -23,6 +23,7 @@ import numpy as np
 from shoal.microdata.risk import keys_kernels
 from shoal.microdata.risk import loglinear_kernels as kernels
 from shoal.microdata.risk.households import Households
+from shoal.search.budget import Run
 
 #: A table with more cells than this is not fitted with effects of two keys: it is held in memory and passed many times.
 LARGEST_TABLE = 1_000_000
@@ -67,8 +68,12 @@ def main_effects(codes: np.ndarray, sizes: Sequence[int], records: np.ndarray) -
     return fitted
 
 
-def two_way(codes: np.ndarray, sizes: Sequence[int], records: np.ndarray) -> tuple[np.ndarray, bool]:
+def two_way(
+    codes: np.ndarray, sizes: Sequence[int], records: np.ndarray, run: Run | None = None
+) -> tuple[np.ndarray, bool] | None:
     """The fitted count of each class with all effects of two keys, and whether the fitting came to its end.
+
+    None if the time of the ``run`` was over before: a fit that was broken off says nothing that can be relied on.
 
     Iterative proportional fitting: the table of all combinations is scaled to the observed counts of each pair of keys in turn.
     Rounds that move it less and less at a steady rate are followed by a leap as far as all further ones would get; that is a
@@ -79,8 +84,13 @@ def two_way(codes: np.ndarray, sizes: Sequence[int], records: np.ndarray) -> tup
     moves: list[float] = []
     converged = False
     for _ in range(_MOST_ROUNDS):
+        if run is not None and run.stopped:
+            return None
         factors = _scale_to_pairs(table, pairs)
         moves.append(_moved(factors, pairs))
+        if run is not None:
+            run.spend()
+            run.report(phase="log-linear model")
         further = _further(moves)
         if moves[-1] * max(1.0, further) <= _CLOSE:
             converged = True
@@ -184,4 +194,6 @@ def warm_up() -> None:
     codes = np.array([[0, 1, 1], [0, 0, 1], [0, 1, 0]], dtype=np.int32)
     records = np.array([1, 2, 3])
     main_effects(codes, (2, 2, 2), records)
-    risk_of_fit(records, two_way(codes, (2, 2, 2), records)[0], 0.5)
+    fit = two_way(codes, (2, 2, 2), records)
+    assert fit is not None
+    risk_of_fit(records, fit[0], 0.5)

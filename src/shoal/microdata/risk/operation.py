@@ -60,6 +60,8 @@ def gate(result: "Risk", settings: RiskSettings) -> str | None:
 
 def _refusals(result: "Risk", settings: RiskSettings) -> list[str]:
     """Why the result is refused, if it is."""
+    from shoal.microdata.risk.estimates import TWO_WAY
+
     refused = []
     limit = settings.require_reidentifications
     if limit is not None:
@@ -68,6 +70,8 @@ def _refusals(result: "Risk", settings: RiskSettings) -> list[str]:
             refused.append(
                 f"{value:.6g} re-identifications are expected ({name}), above the {limit:g} allowed"
             )
+        unknown = [what for what in result.not_measured if what == TWO_WAY]
+        refused += [f"{what} was not fitted in time, so what it expects is not known" for what in unknown]
     most = settings.require_risk
     if most is not None and result.worst_risk > most * (1 + _ROUNDING):
         refused.append(f"the largest risk is {result.worst_risk:.6g}, above the {most:g} allowed")
@@ -96,7 +100,8 @@ OPERATION = Operation(
     title="Measure risk of a sample",
     summary="Measure who is at risk in a sample: weights, households, population.",
     description="Prints uniques, individual and household risk, expected re-identifications for an intruder who knows who "
-    "responded and for one who does not, estimates of population uniques, and what each key adds.",
+    "responded and for one who does not, estimates of population uniques, and what each key adds. Ctrl-C or "
+    f"{parameter('time_limit')} end it with what is known by then.",
     examples=(
         "shoal risk survey.csv --quasi age,sex,region --sample-weights weight --household hid --report risk.html",
         "shoal risk survey.csv --quasi age,sex,region --population 5500000 --require-reidentifications 5",

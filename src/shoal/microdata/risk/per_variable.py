@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from shoal.microdata.risk.counts import Classes
 from shoal.microdata.risk.scenarios import Basis, expected_when_known, expected_when_unknown
+from shoal.search.budget import Run
 
 
 @dataclass(frozen=True)
@@ -21,13 +22,20 @@ class Contribution:
     expected_known: float
 
 
-def contributions(classes: Classes, names: Sequence[str], basis: Basis) -> tuple[Contribution, ...]:
-    """Each key left out in turn; classes that differ in it alone become one."""
-    found = []
+def contributions(
+    classes: Classes, names: Sequence[str], basis: Basis, run: Run | None = None
+) -> tuple[Contribution, ...]:
+    """Each key left out in turn; classes that differ in it alone become one. Of a ``run`` as many as there is time for."""
+    found: list[Contribution] = []
     for place, name in enumerate(names):
+        if run is not None and run.stopped:
+            break
         left = classes.without(place)
         k, alone, _ = left.tally()
         found.append(
             Contribution(name, k, alone, expected_when_unknown(left, basis), expected_when_known(left))
         )
+        if run is not None:
+            run.spend()
+            run.report(phase="keys")
     return tuple(found)

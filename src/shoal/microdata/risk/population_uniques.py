@@ -18,6 +18,7 @@ from functools import cache
 import numpy as np
 
 from shoal.microdata.risk import population_uniques_kernels as kernels
+from shoal.microdata.risk.roots import digamma, root, trigamma
 
 # Beyond these a root is not looked for: the sample says nothing about the parameter.
 _LARGEST_THETA = 1e18
@@ -101,8 +102,6 @@ def fit_pitman(sizes: np.ndarray) -> Pitman | None:
         return None
     if _class_sums(theta, 0.0, classes)[1] <= kernels.size_sum(0.0, larger):
         return Pitman(theta, 0.0)
-    from scipy.optimize import brentq
-
     near = {0.0: theta}
 
     @cache
@@ -120,7 +119,7 @@ def fit_pitman(sizes: np.ndarray) -> Pitman | None:
         below, above = above, min(_LARGEST_ALPHA, (1.0 + above) / 2.0)
     if math.isnan(end) or end > 0.0:
         return None
-    alpha = float(brentq(slope, below, above, xtol=1e-13, rtol=1e-13))
+    alpha = root(slope, below, above, digits=1e-13)
     best = _theta(alpha, near.get(alpha, theta), classes, records)
     return None if best is None else Pitman(best, alpha)
 
@@ -135,13 +134,11 @@ def _class_sums(theta: float, alpha: float, classes: int) -> tuple[float, float,
 
 def _theta(alpha: float, start: float, classes: int, records: int) -> float | None:
     """The most likely θ for one α: Newton's steps from a value that is near, or else a search between signs."""
-    from scipy.special import polygamma
-
     theta = start
     for _ in range(_NEWTON_STEPS):
         plain, _, squares = _class_sums(theta, alpha, classes)
         value = plain - _harmonic(theta, records)
-        bend = -squares + float(polygamma(1, theta + 1.0) - polygamma(1, theta + records))
+        bend = -squares + trigamma(theta + 1.0) - trigamma(theta + records)
         if bend >= 0.0:
             break
         # In the logarithm of θ + α, so that no step leaves what is possible.
@@ -157,15 +154,11 @@ def _theta(alpha: float, start: float, classes: int, records: int) -> float | No
 
 def _harmonic(theta: float, records: int) -> float:
     """Σ 1/(θ + i) for i from 1 below the number of records."""
-    from scipy.special import digamma
-
-    return float(digamma(theta + records) - digamma(theta + 1.0))
+    return digamma(theta + records) - digamma(theta + 1.0)
 
 
 def _root(slope: Callable[[float], float], alpha: float) -> float | None:
     """Where a slope that is positive for a θ just above −α turns negative."""
-    from scipy.optimize import brentq
-
     low = -alpha + 1e-12 * max(1.0, alpha)
     if slope(low) <= 0.0:
         return None
@@ -174,7 +167,7 @@ def _root(slope: Callable[[float], float], alpha: float) -> float | None:
         low, high = high, 4.0 * high
         if high > _LARGEST_THETA:
             return None
-    return float(brentq(slope, low, high, xtol=1e-300, rtol=1e-14))
+    return root(slope, low, high)
 
 
 def warm_up() -> None:

@@ -17,10 +17,16 @@ from shoal.report.page import Page
 if TYPE_CHECKING:
     from shoal.microdata.risk.result import Risk
     from shoal.microdata.risk.scenarios import Scenario
+    from shoal.search import Progress
 
 _ESTIMATORS = {"zayatz": "Zayatz", "pitman": "Pitman", "counted": "counted"}
 _MODELS = {"main": "main effects", "two_way": "two-way effects"}
 _EDGES = (0.0, 1e-5, 1e-4, 1e-3, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+
+
+def glimpse(progress: "Progress") -> str:
+    """What is being measured."""
+    return progress.phase
 
 
 def figures(result: "Risk", settings: Any) -> dict[str, Any]:
@@ -76,6 +82,8 @@ def figures(result: "Risk", settings: Any) -> dict[str, Any]:
         "special_uniques": None
         if result.special_uniques is None
         else special_uniques.figures(result.special_uniques, result.quasi),
+        "not_measured": list(result.not_measured),
+        "stopped_by": result.stopped_by,
         "worth": {name: WORTH[name] for name in _shown(result)},
         "notes": list(result.notes),
         "warnings": list(result.warnings),
@@ -292,10 +300,12 @@ def risk_bins(result: "Risk") -> list[Bin]:
 def _contributions(out: Page, result: "Risk") -> None:
     out.section("What each key adds")
     out.table(_KEYS, _keys(result))
+    if not result.contributions:
+        return
     whole = result.unknown.expected_reidentifications
     out.chart(
         charts.bars(
-            list(result.quasi),
+            [one.key for one in result.contributions],
             [whole - one.expected for one in result.contributions],
             x="key",
             y="fewer re-identifications",

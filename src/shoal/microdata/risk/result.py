@@ -12,6 +12,7 @@ from shoal.microdata.risk.per_variable import Contribution
 from shoal.microdata.risk.riskiest import RiskyRecord
 from shoal.microdata.risk.scenarios import Basis, Scenario
 from shoal.report.glance import Glance
+from shoal.search.budget import StopReason
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,6 +75,7 @@ class Risk(Glance):
     fraction for all, a file of the population, or nothing but the sample. ``population_uniques`` and ``loglinear`` hold estimates
     by name, ``contributions`` what is left without each key, ``records_at_risk`` every record's own risk (internal),
     and ``special_uniques`` every record's minimal uniques, if they were asked for (internal).
+    ``not_measured`` says in words what there was no time for, and ``stopped_by`` why, if there is any.
     """
 
     quasi: tuple[str, ...]
@@ -101,6 +103,8 @@ class Risk(Glance):
     settings: tuple[tuple[str, Any], ...]
     records_at_risk: RecordRisks
     special_uniques: "SpecialUniques | None" = None
+    not_measured: tuple[str, ...] = ()
+    stopped_by: StopReason | None = None
     _values: tuple[tuple[Any, ...], ...] = field(default=(), repr=False)
 
     def glance(self) -> dict[str, Any]:

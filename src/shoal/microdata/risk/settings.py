@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from shoal.search.settings import time_limit
 from shoal.settings import Column, Columns, Data, Settings, choice, data_argument, setting, switch
 
 _POPULATION = "The population"
@@ -75,6 +76,9 @@ class RiskSettings(Settings):
         otherwise="all keys",
         ge=1,
         le=62,
+    )
+    time_limit: float | None = time_limit(
+        "Stop after this time; what was not measured is named, and passes no gate.", section=_COUNTING
     )
     riskiest: int = setting(
         10,

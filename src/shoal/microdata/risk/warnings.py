@@ -1,12 +1,13 @@
 """What a careful colleague would say of these figures: what each estimate is worth, and what to mind."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from shoal.errors import parameter
 from shoal.microdata.risk.scenarios import Basis
 from shoal.numbers import counted
+from shoal.search.budget import StopReason
 
 #: What each estimate is worth, by its name among the figures.
 WORTH: Mapping[str, str] = {
@@ -78,3 +79,9 @@ def differing_totals(population: int | None, weights: np.ndarray, basis: Basis) 
         f"the weights sum to {total:,.0f}, but {parameter('population')} says {population:,}: individual risk rests on the "
         "weights, estimates of the population on the stated size"
     ]
+
+
+def what_is_not_measured(left_out: Sequence[str], stopped_by: StopReason | None) -> list[str]:
+    """What is missing since the time was over, or somebody ended it."""
+    why = "it was stopped before" if stopped_by == StopReason.INTERRUPT else "the time was over before"
+    return [f"not measured: {what}; {why}" for what in left_out]

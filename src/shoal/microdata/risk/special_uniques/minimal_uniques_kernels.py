@@ -74,16 +74,28 @@ class Found(NamedTuple):
     unique: np.ndarray
 
 
-@kernel
-def find_minimal_uniques(
-    columns: np.ndarray,
-    several: np.ndarray,
-    kinds: np.ndarray,
-    endings: Endings,
-    sets: Sets,
-    weights: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each row its minimal uniques by size, the sum of their weights, and that sum by the key they contain.
+class State(NamedTuple):
+    """Where a search is: the next set as the bits of ``mask``, classes under the lowest key of their set, and room to work in.
+
+    ``never`` has the bits of rows that are out of question from the start, ``out`` of those out of question on a set.
+    """
+
+    mask: np.ndarray
+    never: np.ndarray
+    out: np.ndarray
+    members: np.ndarray
+    starts: np.ndarray
+    ends: np.ndarray
+    classes: np.ndarray
+    chosen: np.ndarray
+    scratch: Scratch
+    candidates: Candidates
+
+
+def begin(
+    columns: np.ndarray, several: np.ndarray, kinds: np.ndarray, endings: Endings, sets: Sets
+) -> tuple[State, Found]:
+    """A search before its first set: all rows in one class, and nothing found.
 
     ``columns[key, row]`` is the value of a row, −1 if it is missing, and below ``kinds[key]``; ``several`` says which rows more
     than one record has.
@@ -91,10 +103,34 @@ def find_minimal_uniques(
     keys, rows = columns.shape
     words = (rows + 63) >> 6
     # Those of several records are out of question from the start.
-    never = np.zeros(words, dtype=np.uint64)
-    for row in range(rows):
-        if several[row]:
-            never[row >> 6] |= _ONE << np.uint64(row & 63)
+    bits = np.zeros(words * 64, dtype=np.uint8)
+    bits[:rows] = several
+    never = np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
+    most = int(kinds.max())
+    state = State(
+        np.zeros(1, dtype=np.int64),
+        never,
+        never.copy(),
+        np.empty((keys + 1, rows), dtype=np.int32),
+        np.zeros((keys + 1, rows // 2 + 1), dtype=np.int32),
+        np.zeros((keys + 1, rows // 2 + 1), dtype=np.int32),
+        np.zeros(keys + 1, dtype=np.int64),
+        np.empty(keys, dtype=np.int64),
+        Scratch(
+            np.zeros(most, dtype=np.int32),
+            np.zeros(most, dtype=np.int32),
+            np.empty(rows, dtype=np.int32),
+            np.empty(rows, dtype=np.int32),
+        ),
+        Candidates(
+            np.empty(rows, dtype=np.int32),
+            np.empty(rows, dtype=np.int32),
+            np.empty((rows // 2 + 1, endings.alike.shape[2]), dtype=np.uint64),
+        ),
+    )
+    state.members[keys] = np.arange(rows)
+    state.ends[keys, 0] = rows
+    state.classes[keys] = 1
     found = Found(
         np.zeros((rows, sets.largest + 1), dtype=np.int32),
         np.zeros(rows),
@@ -102,30 +138,30 @@ def find_minimal_uniques(
         # The largest sets are in no other.
         np.empty((sets.first[sets.largest], words), dtype=np.uint64),
     )
-    out = np.empty(words, dtype=np.uint64)
-    members = np.empty((keys + 1, rows), dtype=np.int32)
-    starts = np.zeros((keys + 1, rows // 2 + 1), dtype=np.int32)
-    ends = np.zeros((keys + 1, rows // 2 + 1), dtype=np.int32)
-    classes = np.zeros(keys + 1, dtype=np.int64)
-    scratch = Scratch(
-        np.zeros(kinds.max(), dtype=np.int32),
-        np.zeros(kinds.max(), dtype=np.int32),
-        np.empty(rows, dtype=np.int32),
-        np.empty(rows, dtype=np.int32),
-    )
-    candidates = Candidates(
-        np.empty(rows, dtype=np.int32),
-        np.empty(rows, dtype=np.int32),
-        np.empty((rows // 2 + 1, endings.alike.shape[2]), dtype=np.uint64),
-    )
-    for row in range(rows):
-        members[keys, row] = row
-    ends[keys, 0] = rows
-    classes[keys] = 1
-    out[:] = never
-    chosen = np.empty(keys, dtype=np.int64)
-    mask, step = np.int64(0), np.int64(1) << endings.keys
-    while mask < np.int64(1) << keys:
+    return state, found
+
+
+@kernel
+def go_on(
+    columns: np.ndarray,
+    kinds: np.ndarray,
+    endings: Endings,
+    sets: Sets,
+    weights: np.ndarray,
+    state: State,
+    found: Found,
+    steps: int,
+) -> int:
+    """Look at so many further sets, each with all sets of the lowest keys beside it; how many there were, fewer at the end.
+
+    What is found grows: for each row its minimal uniques by size, the sum of their weights, and that sum by the key.
+    """
+    keys = columns.shape[0]
+    members, starts, ends, classes = state.members, state.starts, state.ends, state.classes
+    chosen, out, scratch = state.chosen, state.out, state.scratch
+    mask, step = state.mask[0], np.int64(1) << endings.keys
+    done = 0
+    while done < steps and mask < np.int64(1) << keys:
         size = _elements(mask, chosen)
         key = keys
         if size > 0:
@@ -133,7 +169,7 @@ def find_minimal_uniques(
             # Classes of a set are kept under its lowest key: those of the set without that key, kept under the next, are not
             # overwritten before all sets between the two in the order of counting are done.
             before = chosen[1] if size > 1 else keys
-            _unite(chosen, size, sets, found.unique, never, out)
+            _unite(chosen, size, sets, found.unique, state.never, out)
             classes[key], alone = _split(
                 Classes(members[before], starts[before], ends[before]),
                 classes[before],
@@ -147,20 +183,22 @@ def find_minimal_uniques(
             _note(scratch.alone[:alone], chosen, size, sets, weights, out, found)
         if size < sets.largest and endings.keys > 0:
             number = _list_candidates(
-                Classes(members[key], starts[key], ends[key]), classes[key], out, endings, candidates
+                Classes(members[key], starts[key], ends[key]), classes[key], out, endings, state.candidates
             )
             for lowest in range(1, step):
                 size = _elements(mask | lowest, chosen)
                 if size <= sets.largest:
-                    _unite(chosen, size, sets, found.unique, never, out)
+                    _unite(chosen, size, sets, found.unique, state.never, out)
                     alone = _alone_by_endings(
-                        candidates, number, endings.alike[lowest], endings.of_row, out, scratch.alone
+                        state.candidates, number, endings.alike[lowest], endings.of_row, out, scratch.alone
                     )
                     _note(scratch.alone[:alone], chosen, size, sets, weights, out, found)
         mask += step
         while _elements(mask, chosen) > sets.largest:
             mask += mask & -mask
-    return found.by_size, found.score, found.by_key
+        done += 1
+    state.mask[0] = mask
+    return done
 
 
 @kernel
@@ -192,7 +230,8 @@ def _unite(
     chosen: np.ndarray, size: int, sets: Sets, unique: np.ndarray, never: np.ndarray, out: np.ndarray
 ) -> None:
     """Who is out of question on a set: those of several records, and those that it singles out without one of its keys."""
-    out[:] = never
+    for word in range(out.size):
+        out[word] = never[word]
     if size > 1:
         for left_out in range(size):
             own = unique[_number(chosen, size, left_out, sets)]
@@ -218,7 +257,9 @@ def _note(
         for place in range(size):
             found.by_key[row, chosen[place]] += weights[size]
     if size < sets.largest:
-        found.unique[_number(chosen, size, -1, sets)] = out
+        unique = found.unique[_number(chosen, size, -1, sets)]
+        for word in range(out.size):
+            unique[word] = out[word]
 
 
 @kernel

@@ -9,28 +9,41 @@ recursive search algorithm for statistical disclosure assessment, Data Mining an
 """
 
 from dataclasses import dataclass
+from itertools import accumulate
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 
 from shoal.errors import InputError, parameter
-from shoal.microdata.risk.keys import group
+from shoal.microdata.risk.keys import Groups, group
 from shoal.microdata.risk.special_uniques.endings import endings_of
-from shoal.microdata.risk.special_uniques.minimal_uniques_kernels import Sets, find_minimal_uniques
+from shoal.microdata.risk.special_uniques.minimal_uniques_kernels import (
+    Endings,
+    Found,
+    Sets,
+    begin,
+    go_on,
+)
 from shoal.microdata.risk.special_uniques.scores import chances_of_a_match, weights_by_size
 from shoal.numbers import whole
+from shoal.search.budget import Budget, Run
 
 # Sets of keys are told apart by the bits of a number, and the search remembers who is unique on each.
 _MOST_KEYS = 62
 _MOST_BYTES = 2 * 2**30
 _MOST_SETS = 2**26
+# So many rows times sets, with all sets of the lowest keys beside each, before the next look at the clock.
+_CHUNK = 2**21
 
 
 @dataclass(frozen=True, eq=False)
 class SpecialUniques:
     """The minimal uniques of every record.
 
-    ``minimal_uniques[record, size]`` counts them by the number of their keys, up to ``max_size``. ``scores`` are larger the
+    ``minimal_uniques[record, size]`` counts them by the number of their keys, up to ``max_size``; that is less than the
+    ``asked_size`` if the time was over before larger sets were looked at, and everything is as if no more had been asked for.
+    ``scores`` are larger the
     fewer keys are needed, ``dis_scores`` are chances that a match with the record is right, ``shares[record, key]`` is the part
     of the score that comes from minimal uniques with that key, and ``contributions`` the same in percent over all records.
     """
@@ -41,6 +54,12 @@ class SpecialUniques:
     dis_scores: np.ndarray
     shares: np.ndarray
     contributions: np.ndarray
+    asked_size: int
+
+    @property
+    def not_looked_at(self) -> tuple[int, ...]:
+        """The sizes of sets that there was no time for."""
+        return tuple(range(self.max_size + 1, self.asked_size + 1))
 
     @property
     def records(self) -> int:
@@ -59,52 +78,129 @@ class SpecialUniques:
         return np.where(self.scores > 0, (self.minimal_uniques > 0).argmax(axis=1), 0)
 
 
-def special_uniques(codes: np.ndarray, max_size: int | None = None) -> SpecialUniques:
+def special_uniques(
+    codes: np.ndarray, max_size: int | None = None, *, run: Run | None = None
+) -> SpecialUniques:
     """Find the minimal uniques of up to ``max_size`` keys (by default all) in a table of numbers.
 
     ``codes[record, key]`` are numbers from 0 on, −1 for a missing value: it matches nothing, and is in no minimal unique.
+    Where the time of a ``run`` is limited, small sets are looked at before larger ones; when it is over, those sizes count that
+    were looked at as a whole.
 
     >>> found = special_uniques(np.array([[0, 0], [0, 1], [0, 1], [1, 0]]))
     >>> found.by_size, found.scores.tolist(), found.contributions.tolist()
     ({1: 1, 2: 1}, [1.0, 0.0, 0.0, 1.0], [100.0, 50.0])
     """
-    records, keys = codes.shape
-    if records == 0 or keys == 0:
-        raise InputError("there are no records, or no keys, to look for special uniques in")
-    largest = keys if max_size is None else min(keys, whole(max_size, parameter("max_size"), least=1))
-    columns, kinds = _dense(codes)
-    groups = group([column + 1 for column in columns], [size + 1 for size in kinds])
-    numbers = np.bincount(groups.of_record, minlength=groups.number)
-    several = numbers > 1
-    _check_size(keys, largest, groups.number)
-    # Keys with many values last, so that classes become small early.
-    order = np.argsort(kinds, kind="stable")
-    # Narrow numbers, of which more fit beside the processor.
-    narrow = np.int16 if max(kinds) < 2**15 else np.int32
-    ordered = np.stack([columns[key][groups.first].astype(narrow) for key in order])
-    weights = weights_by_size(keys, largest)
-    own_kinds = np.array(kinds, dtype=np.int64)[order]
-    by_size, score, by_key = find_minimal_uniques(
-        ordered, several, own_kinds, endings_of(ordered, own_kinds), _sets(keys, largest), weights
-    )
+    return Wanted.of(codes, max_size).look(run)
 
-    minimal = np.zeros((records, largest + 1), dtype=np.int32)
-    minimal[groups.first] = by_size
-    scores = np.zeros(records)
-    scores[groups.first] = score
-    shares = np.zeros((records, keys))
-    shares[groups.first] = (by_key / np.where(score > 0, score, 1.0)[:, None])[:, np.argsort(order)]
-    total = scores.sum()
-    complete = np.logical_and.reduce([column[groups.first] >= 0 for column in columns])
-    pairs = 2 * int((complete & (numbers == 2)).sum())
-    return SpecialUniques(
-        max_size=largest,
-        minimal_uniques=minimal,
-        scores=scores,
-        dis_scores=chances_of_a_match(scores, pairs, keys),
-        shares=shares,
-        contributions=100.0 * by_key.sum(axis=0)[np.argsort(order)] / total if total else np.zeros(keys),
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """Records whose special uniques of up to ``asked_size`` keys can be looked for: there are not too many sets."""
+
+    columns: list[np.ndarray]
+    kinds: list[int]
+    groups: Groups
+    asked_size: int
+
+    @classmethod
+    def of(cls, codes: np.ndarray, max_size: int | None) -> "Wanted":
+        """An ``InputError`` where there is nothing to look for, or too much."""
+        records, keys = codes.shape
+        if records == 0 or keys == 0:
+            raise InputError("there are no records, or no keys, to look for special uniques in")
+        asked = keys if max_size is None else min(keys, whole(max_size, parameter("max_size"), least=1))
+        columns, kinds = _dense(codes)
+        groups = group([column + 1 for column in columns], [size + 1 for size in kinds])
+        _check_size(keys, asked, groups.number)
+        return cls(columns, kinds, groups, asked)
+
+    def look(self, run: Run | None = None) -> SpecialUniques:
+        """Look for them."""
+        columns, groups, keys = self.columns, self.groups, len(self.columns)
+        records = groups.of_record.size
+        numbers = np.bincount(groups.of_record, minlength=groups.number)
+        # Keys with many values last, so that classes become small early.
+        order = np.argsort(self.kinds, kind="stable")
+        back = np.argsort(order)
+        # Narrow numbers, of which more fit beside the processor.
+        narrow = np.int16 if max(self.kinds) < 2**15 else np.int32
+        ordered = np.stack([columns[key][groups.first].astype(narrow) for key in order])
+        kinds = np.array(self.kinds, dtype=np.int64)[order]
+        rows = _Rows(ordered, numbers > 1, kinds, endings_of(ordered, kinds))
+        largest, found = _largest_looked_at(rows, self.asked_size, run or Budget().start())
+
+        minimal = np.zeros((records, largest + 1), dtype=np.int32)
+        minimal[groups.first] = found.by_size
+        scores = np.zeros(records)
+        scores[groups.first] = found.score
+        shares = np.zeros((records, keys))
+        shares[groups.first] = (found.by_key / np.where(found.score > 0, found.score, 1.0)[:, None])[:, back]
+        total = scores.sum()
+        complete = np.logical_and.reduce([column[groups.first] >= 0 for column in columns])
+        pairs = 2 * int((complete & (numbers == 2)).sum())
+        return SpecialUniques(
+            max_size=largest,
+            minimal_uniques=minimal,
+            scores=scores,
+            dis_scores=chances_of_a_match(scores, pairs, keys),
+            shares=shares,
+            contributions=100.0 * found.by_key.sum(axis=0)[back] / total if total else np.zeros(keys),
+            asked_size=self.asked_size,
+        )
+
+
+class _Rows(NamedTuple):
+    """Different combinations of keys, those of several records, how many values each key has, and the endings."""
+
+    columns: np.ndarray
+    several: np.ndarray
+    kinds: np.ndarray
+    endings: Endings
+
+
+def _largest_looked_at(rows: _Rows, asked: int, run: Run) -> tuple[int, Found]:
+    """The largest size up to which all sets were looked at while there was time, and what they say."""
+    keys, number = rows.columns.shape
+    # Nothing is known of anybody before the first size.
+    done, found = (
+        0,
+        Found(
+            np.zeros((number, 1), dtype=np.int32),
+            np.zeros(number),
+            np.zeros((number, keys)),
+            np.empty((0, 0)),
+        ),
     )
+    limited = run.budget.seconds is not None
+    for largest in sizes_in_turn(keys, asked) if limited else [asked]:
+        sets, weights = _sets(keys, largest), weights_by_size(keys, largest)
+        state, own = begin(*rows, sets)
+        every = 1 << keys
+        while state.mask[0] < every and (chunk := run.chunk(max(1, _CHUNK // number))):
+            run.spend(go_on(rows.columns, rows.kinds, rows.endings, sets, weights, state, own, chunk))
+            run.report(phase="special uniques")
+        if state.mask[0] < every:
+            break
+        done, found = largest, own
+    return done, found
+
+
+def sizes_in_turn(keys: int, asked: int) -> list[int]:
+    """Up to which sizes to look at sets one time after the other, so that all together cost about twice the last.
+
+    Each begins anew, since the sets of all sizes are gone through in one order; so there are twice as many sets each time.
+
+    >>> sizes_in_turn(10, 10), sizes_in_turn(30, 3)
+    ([1, 2, 3, 4, 10], [1, 2, 3])
+    """
+    upto = list(accumulate(comb(keys, size) for size in range(1, asked + 1)))
+    found, last = [], 0
+    for size, sets in enumerate(upto[:-1], start=1):
+        if 2 * last <= sets <= upto[-1] / 2:
+            found.append(size)
+            last = sets
+    return [*found, asked]
 
 
 def _dense(codes: np.ndarray) -> tuple[list[np.ndarray], list[int]]:

@@ -31,6 +31,8 @@ def figures(found: "SpecialUniques", names: Sequence[str]) -> dict[str, Any]:
     """Everything in numbers."""
     return {
         "max_size": found.max_size,
+        "asked_size": found.asked_size,
+        "sizes_not_looked_at": list(found.not_looked_at),
         "records": found.records,
         "minimal_uniques": {str(size): number for size, number in found.by_size.items()},
         "records_by_fewest_keys": {str(size): number for size, number in _by_fewest(found).items()},
@@ -51,10 +53,24 @@ def facts(found: "SpecialUniques") -> list[tuple[str, Any]]:
     text = counted(found.records, "record")
     if fewest is not None:
         text += f" (by {counted(fewest, 'key')} in the worst case)"
+    missed = (
+        [("sets of keys not looked at, since there was no time", _missed(found))]
+        if found.not_looked_at
+        else []
+    )
+    if found.max_size == 0:
+        return missed
     return [
         (f"singled out by at most {counted(found.max_size, 'key')}", text),
         ("minimal uniques", f"{sum(found.by_size.values()):,}"),
+        *missed,
     ]
+
+
+def _missed(found: "SpecialUniques") -> str:
+    """The sizes of sets that were not looked at."""
+    first, last = found.not_looked_at[0], found.not_looked_at[-1]
+    return f"of {counted(first, 'key')}" if first == last else f"of {first} to {last} keys"
 
 
 def tables(found: "SpecialUniques", names: Sequence[str], number: int) -> list[Rows]:

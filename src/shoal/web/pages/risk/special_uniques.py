@@ -15,12 +15,14 @@ def present_special_uniques(workbench: Workbench, job: Job) -> None:
     found: dict[str, Any] = job.summary["special_uniques"]
     sizes, fewest = found["minimal_uniques"], found["records_by_fewest_keys"]
     parts.subheading("Special uniques")
+    missed = found.get("sizes_not_looked_at", [])
     parts.facts(
         [
             (f"records singled out by at most {counted(found['max_size'], 'key')}", found["records"]),
             ("minimal uniques", sum(sizes.values())),
             ("largest score", found["largest_score"]),
             ("largest DIS-SUDA", found["largest_dis"]),
+            *([("keys of sets not looked at: no time", ", ".join(map(str, missed)))] if missed else []),
         ]
     )
     if found["records"]:
