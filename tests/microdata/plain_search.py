@@ -5,6 +5,7 @@ They draw from the same generator in the same order, so that a kernel must make 
 
 import numpy as np
 
+from shoal.microdata.microaggregation.search.kernels.moves import Cooling
 from shoal.search.randomness import below, shuffle, uniform
 
 
@@ -163,3 +164,119 @@ def iterate(
                 groups = [list(group) for group in best]
         course.append(least)
     return best, course
+
+
+def random_moves(
+    points: np.ndarray,
+    k: int,
+    groups: list[list[int]],
+    others: np.ndarray,
+    random: np.ndarray,
+    cooling: Cooling,
+    begin: int,
+    count: int,
+    limit: int,
+    most: int,
+) -> None:
+    """Random moves in place, each tried on a copy whose error is computed anew."""
+
+    def keep(changed: list[list[int]], temperature: float) -> bool:
+        delta = total(points, changed) - total(points, groups)
+        # Equal partitions differ by rounding.
+        if delta > 1e-12 and not uniform(random) < np.exp(-delta / temperature):
+            return False
+        groups[:] = changed
+        return True
+
+    for step in range(begin, begin + count):
+        stage = int(np.searchsorted(cooling.ends, step, side="right"))
+        temperature = float(cooling.temperatures[stage])
+        chance = uniform(random)
+        first, last = int(cooling.first[stage]), int(cooling.last[stage])
+        x = int(cooling.order[first + int(below(random, last - first))])
+        i = home(groups, x)
+        if chance < 0.01:
+            if len(groups) > 1:
+                spread = spread_out(points, groups, others, cooling.inside, i, limit)
+                if spread is not None:
+                    keep(spread, temperature)
+        elif chance < 0.02:
+            if len(groups[i]) > k and len(groups) < most:
+                made, kept = gathered(k, groups, others, cooling.inside, x), False
+                if len(made[-1]) == k:
+                    kept = keep(made, temperature)
+                if not kept:
+                    # What was taken out comes back last.
+                    for y in reversed(made[-1]):
+                        g = home(groups, y)
+                        made[g].append(y)
+                    groups[:] = made[:-1]
+        else:
+            y = int(others[x, int(uniform(random) ** 2 * others.shape[1])])
+            j = home(groups, y)
+            if i == j or not cooling.inside[y]:
+                continue
+            changed = [list(group) for group in groups]
+            if len(groups[i]) > k and len(groups[j]) < limit and uniform(random) < 0.5:
+                take(changed[i], x)
+                changed[j].append(x)
+            else:
+                o = int(below(random, len(groups[j])))
+                changed[i][changed[i].index(x)], changed[j][o] = groups[j][o], x
+            keep(changed, temperature)
+
+
+def home(groups: list[list[int]], x: int) -> int:
+    return next(g for g, group in enumerate(groups) if x in group)
+
+
+def take(group: list[int], x: int) -> None:
+    """Take a member out; the last one comes in its place."""
+    group[group.index(x)] = group[-1]
+    group.pop()
+
+
+def spread_out(
+    points: np.ndarray, groups: list[list[int]], others: np.ndarray, inside: np.ndarray, g: int, limit: int
+) -> list[list[int]] | None:
+    """The groups without g, whose members went one by one where they cost least, among the groups of near records."""
+    spread = [list(group) for group in groups]
+    where = {x: i for i, group in enumerate(groups) for x in group}
+    for x in groups[g]:
+        near = [where[y] for y in others[x].tolist() if inside[y]]
+        open_to = [j for j in near if j != g and len(spread[j]) < limit]
+        if not open_to:
+            return None
+        to = min(open_to, key=lambda j: error(points, [*spread[j], x]) - error(points, spread[j]))
+        spread[to].append(x)
+        where[x] = to
+    spread[g] = spread[-1]
+    spread.pop()
+    return spread
+
+
+def gathered(
+    k: int, groups: list[list[int]], others: np.ndarray, inside: np.ndarray, x: int
+) -> list[list[int]]:
+    """The groups with one more at their end: x and the nearest records that can be spared."""
+    made = [list(group) for group in groups]
+    new: list[int] = []
+    for y in [x, *others[x].tolist()]:
+        g = home(groups, y)
+        if len(new) < k and inside[y] and len(made[g]) > k:
+            take(made[g], y)
+            new.append(y)
+    return [*made, new]
+
+
+def better_parts(points: np.ndarray, one: list[list[int]], other: list[list[int]]) -> list[set[int]]:
+    """Each part, whose records share groups with nobody else in either partition, from the better partition."""
+    parts: list[set[int]] = []
+    for group in [*one, *other]:
+        joined = set(group).union(*(part for part in parts if part & set(group)))
+        parts = [part for part in parts if not part & joined] + [joined]
+    chosen: list[set[int]] = []
+    for part in parts:
+        choices = [[group for group in groups if set(group) <= part] for groups in (one, other)]
+        chosen += [set(group) for group in min(choices, key=lambda groups: total(points, groups))]
+    return chosen

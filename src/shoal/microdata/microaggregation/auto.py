@@ -14,6 +14,8 @@ from shoal.search.solver import Given, Options, solver
 # Searched as a whole up to here; above, in blocks, with a short search inside each.
 SEARCHED_WHOLE = 6_000
 REFINEMENT = 60
+# Up to this k the prices of recombining lead to better groups than random moves find in the same time.
+RECOMBINED = 5
 # Up to here the usual search takes no longer than starting does: one cooling of each stream, and nothing put together anew.
 QUICK = 1_000
 QUICK_CYCLE, QUICK_STREAMS = 1_500, 2
@@ -34,8 +36,9 @@ class AutoOptions(Options):
 def solve(problem: Problem, options: AutoOptions, given: Given) -> Partition:
     """One varying column is solved exactly, up to 6,000 records are searched as a whole, more of them in blocks.
 
-    Up to 1,000 records the usual search is a quick one; a limit of iterations or time has all of ``ils`` at work.
-    Iterations are those of the method chosen: perturbations of ``ils``, rounds of ``blocks``.
+    The usual search is ``ils``, up to 1,000 records a quick one; a limit of iterations or time has all of ``ils`` at work
+    up to k = 5, and ``annealing`` above. Iterations are those of the method chosen: perturbations of ``ils``, five
+    thousand moves of ``annealing``, rounds of ``blocks``.
 
     >>> problem = Problem(np.array([[1.0], [2.0], [3.0], [40.0], [41.0], [45.0]]), k=3)
     >>> solve(problem).optimal
@@ -54,11 +57,17 @@ def solve(problem: Problem, options: AutoOptions, given: Given) -> Partition:
 
 
 def _searched_whole(problem: Problem, given: Given) -> Partition:
-    if problem.n > QUICK or not given.budget.usual:
+    budget = given.budget
+    if not budget.usual and problem.k > RECOMBINED:
+        # Not loaded where the usual search is enough.
+        from shoal.microdata.microaggregation.search import annealing
+
+        return annealing.solve(problem, **vars(given))
+    if problem.n > QUICK or not budget.usual:
         return ils.solve(problem, **vars(given))
     quick = ils.IlsOptions(streams=QUICK_STREAMS, first_cycle=QUICK_CYCLE, recombine=False)
-    budget = replace(given.budget, iterations=QUICK_STREAMS * QUICK_CYCLE)
-    return ils.solve(problem, quick, **(vars(given) | {"budget": budget}))
+    short = replace(budget, iterations=QUICK_STREAMS * QUICK_CYCLE)
+    return ils.solve(problem, quick, **(vars(given) | {"budget": short}))
 
 
 def _one_column(problem: Problem, varying: np.ndarray, given: Given) -> Partition:

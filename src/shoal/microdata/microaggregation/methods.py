@@ -9,7 +9,7 @@ METHODS = Registry(
             "auto",
             "shoal.microdata.microaggregation.auto:solve",
             "shoal.microdata.microaggregation.auto:AutoOptions",
-            "chooses: exact for one column, ils up to 6,000 records, blocks above",
+            "chooses: exact for one column, ils or annealing up to 6,000 records, blocks above",
         ),
         Method(
             "mdav",
@@ -82,7 +82,14 @@ METHODS = Registry(
             "ils",
             "shoal.microdata.microaggregation.search.ils:solve",
             "shoal.microdata.microaggregation.search.ils:IlsOptions",
-            "Shoal's own: cooling searches side by side, their groups recombined by integer programming",
+            "cooling iterated local searches side by side, their groups recombined by integer programming",
+            largest=20_000,
+        ),
+        Method(
+            "annealing",
+            "shoal.microdata.microaggregation.search.annealing:solve",
+            "shoal.microdata.microaggregation.search.annealing:AnnealingOptions",
+            "Shoal's own: random moves that cool, in the whole file and in regions, and the best parts of all",
             largest=20_000,
         ),
         Method(

@@ -1,4 +1,4 @@
-"""Shoal's own search: several cooling iterated local searches whose groups are put together anew between rounds.
+"""Cooling iterated local searches side by side, whose groups are put together anew between rounds.
 
 Built on ILSMC and the biased dissolving of Bierman (Improvements to Iterated Local Search for Microaggregation, Nova
 Southeastern University, 2020), with four changes: a worse partition is compared with the one before it and kept at a
