@@ -15,7 +15,7 @@ from shoal.appointments.published import genetic_kernels
 from shoal.appointments.published.branch_and_bound import nodes, rows_of
 from shoal.appointments.solvers import fill_kernels, filling
 from shoal.appointments.solvers.annealing import Annealer, AnnealingOptions
-from shoal.appointments.solvers.annealing_kernels import more_anonymous, sorted_cells
+from shoal.appointments.solvers.annealing_kernels import more_anonymous, sorted_cells, sorted_in_kernels
 from shoal.search import Seeds
 
 sizes_and_caps = st.tuples(
@@ -171,3 +171,9 @@ def test_annealing_in_chunks_of_any_size_is_the_same():
             annealer.steps(chunk)
         found.append((annealer.best.tobytes(), annealer.seating.matrix.tobytes()))
     assert len(set(found)) == 1
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(1, 40), st.integers(1, 50))
+def test_kernels_sort_cells_as_numpy_does(seed, crowds, slots, most):
+    cells = np.random.default_rng(seed).integers(0, most, (crowds, slots))
+    assert sorted_in_kernels(cells).tolist() == sorted_cells(cells).tolist()

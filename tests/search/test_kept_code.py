@@ -142,3 +142,46 @@ def test_numba_is_loaded_for_many_calls(tmp_path):
         return done.stdout
 
     assert [before(), before()] == ["True\n", "False\n"]
+
+
+MACHINE = """
+import os, sys
+import llvmlite.binding as llvm
+
+named = os.environ["MACHINE"]
+llvm.get_host_cpu_name = lambda: named
+from many import more
+
+more(1)
+print("numba" in sys.modules)
+"""
+
+
+def test_machines_that_share_a_place_keep_their_own_and_only_a_few(tmp_path):
+    (tmp_path / "machine.py").write_text(MACHINE)
+    source = tmp_path / "many.py"
+
+    def compiled(machine, number=1):
+        source.write_text(
+            f"from shoal.search.kernels import kernel\n\n@kernel\ndef more(x):\n    return x + {number}\n"
+        )
+        environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache"), "MACHINE": machine}
+        command = [sys.executable, "machine.py"]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=GUARD
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout == "True\n"
+
+    def kept():
+        return len(list((tmp_path / "cache").glob("*.kept")))
+
+    assert compiled("old") and compiled("new") and kept() == 2
+    # Neither took the other's away.
+    assert not compiled("old") and not compiled("new")
+    # What one machine makes anew takes the place of its own, not of the other's.
+    assert compiled("new", 22) and kept() == 2 and not compiled("old", 1)
+    assert compiled("third") and compiled("fourth") and kept() == 4
+    assert compiled("fifth") and kept() == 4
+    # The one that was written first is gone.
+    assert not compiled("fifth") and compiled("old")

@@ -11,6 +11,7 @@ from shoal.microdata.grouping.api import _each_alone
 from shoal.microdata.microaggregation.bounds import column_generation
 from shoal.microdata.microaggregation.problem import Problem as Grouping
 from shoal.search import Budget, Control, Seeds, silent
+from shoal.search.linear_programmes import is_optimal, programme, quiet_highs, solve_within
 
 
 def test_the_first_partition_of_a_bound_shares_control_and_time(monkeypatch) -> None:
@@ -61,10 +62,11 @@ def test_a_first_plan_that_cannot_be_found_ends_with_the_run(monkeypatch, cancel
     control = Control()
     if cancelled:
         control.cancel()
-    run = Budget(seconds=7.0, control=control, clock=lambda: 0.0).start()
+    run = Budget(seconds=7000.0, control=control).start()
     with pytest.raises(KeyboardInterrupt if cancelled else constraint.Infeasible):
         constraint.seat_anyhow(problem, run, Seeds(0))
-    assert limits == [7.0]
+    # What is left by then of the time of the whole.
+    assert len(limits) == 1 and 0.0 < limits[0] <= 7000.0
 
 
 def test_operators_alone_take_together_as_long_as_the_search(monkeypatch) -> None:
@@ -74,3 +76,26 @@ def test_operators_alone_take_together_as_long_as_the_search(monkeypatch) -> Non
     _each_alone(None, budget, 0, 1, silent)
     assert len(given) > 1 and sum(one.seconds for one in given) == pytest.approx(60.0)
     assert all(one.control is budget.control for one in given)
+
+
+@pytest.mark.parametrize("wall", [False, True])
+def test_a_solver_counts_the_seconds_of_the_run(wall) -> None:
+    """Its own limit is one of the wall; by another clock it is asked at every look, and ends when that says so."""
+    looks: list[float] = []
+
+    def clock() -> float:
+        looks.append(0.0)
+        return 100.0 * len(looks)
+
+    generator = np.random.default_rng(0)
+    weights = generator.integers(10_000, 99_999, (12, 60)).astype(float)
+    rows = np.arange(0, 12 * 60 + 1, 60), np.tile(np.arange(60), 12), weights.ravel()
+    half = np.floor(weights.sum(axis=1) / 2)
+    model = programme(np.ones(60), np.zeros(60), np.ones(60), rows, half, half, whole=True)
+    # What would take hours.
+    solver = quiet_highs(model)
+    run = (Budget(seconds=1e-3) if wall else Budget(seconds=350.0, clock=clock)).start()
+    solve_within(solver, run, 1e-3 if wall else 350.0)
+    assert not is_optimal(solver)
+    assert (solver.getOptionValue("time_limit")[1] == 1e-3) is wall
+    assert wall or len(looks) < 10

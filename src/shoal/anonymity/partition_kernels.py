@@ -36,7 +36,8 @@ def partition_numbers(modulus: int, out: np.ndarray) -> None:
 def drop_part(modulus: int, part: int, counts: np.ndarray, out: np.ndarray) -> None:
     """From P_part(0…) to P_(part+1)(0…): leave out the partitions that have a part of this size."""
     size = min(part, counts.shape[0])
-    out[:size] = counts[:size]
+    for m in range(size):
+        out[m] = counts[m]
     whole, rest, left = counts[size:], counts[: counts.shape[0] - size], out[size:]
     # Two separate arrays, so that the compiler may work on several entries at once.
     for m in range(left.shape[0]):

@@ -61,6 +61,15 @@ class Budget:
         """Whether neither iterations nor seconds are given, so that a search takes as long as it usually does."""
         return self.iterations is None and self.seconds is None
 
+    @property
+    def by_wall_clock(self) -> bool:
+        """Whether its seconds are those of the wall, which solvers count by themselves.
+
+        >>> Budget(seconds=1.0).by_wall_clock, Budget(seconds=1.0, clock=time.process_time).by_wall_clock
+        (True, False)
+        """
+        return self.clock is time.monotonic
+
     def or_iterations(self, default: int) -> "Budget":
         """The same budget, with a number of iterations where neither iterations nor seconds are given.
 

@@ -19,8 +19,10 @@ from shoal.search import kept_code
 types: Any = known_types
 
 _FROM_C = frozenset(
-    "malloc free memset memcpy memmove sqrt exp log log2 log10 pow fmod floor ceil sin cos".split()  # noqa: SIM905
+    "malloc free memset memcpy memmove sqrt exp log log2 log10 pow fmod floor ceil sin cos expm1 log1p".split()  # noqa: SIM905
 )
+# Of so many kinds of machines a kernel is kept at once.
+_MACHINES = 4
 # An array that a kernel makes begins with how often it is in use; 24 bytes on stands where its values are.
 _ARRAYS = """
 declare ptr @malloc(i64)
@@ -103,15 +105,24 @@ def _cut_out(compiled: Any, name: str, expected: Sequence[str]) -> bytes | None:
 
 
 def _write(places: Sequence[Path], content: bytes) -> None:
-    """Write to the first place that can be written to, instead of what was kept there before."""
+    """Write to the first place that can be written to, instead of what this machine kept there before.
+
+    Where machines of several kinds share the place, each has its own; of those that were written last a few stay.
+    """
     for path in places:
         # Others may be installed where only an administrator writes.
         with suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
             unfinished = path.with_suffix(f".{os.getpid()}")
             unfinished.write_bytes(content)
-            name, tag, kinds, _, _ = path.name.rsplit(".", 4)
-            for stale in path.parent.glob(f"{name}.{tag}.{kinds}.*.kept"):
+            whose, machine, _, _ = path.name.rsplit(".", 3)
+            others = []
+            for kept in path.parent.glob(f"{whose}.*.kept"):
+                if kept.name.startswith(f"{whose}.{machine}."):
+                    kept.unlink(missing_ok=True)
+                else:
+                    others.append((kept.stat().st_mtime_ns, kept))
+            for _, stale in sorted(others)[: max(0, len(others) + 1 - _MACHINES)]:
                 stale.unlink(missing_ok=True)
             unfinished.replace(path)
             return

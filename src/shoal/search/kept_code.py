@@ -92,11 +92,14 @@ def _taken_apart(value: Any, kinds: list[str], values: list[Any]) -> bool:
     """Note the kind of an argument and the machine's values it consists of; whether it is one that is kept for."""
     exact = type(value)
     if exact is np.ndarray:
-        flags = value.flags
-        if not (flags.aligned and value.dtype.isnative and value.dtype.kind in "biuf"):
+        # A search calls kernels thousands of times with arrays of a few kinds; what they are called takes long to ask.
+        known = value.dtype, value.ndim, value.flags.num
+        if known not in _array_kinds:
+            _array_kinds[known] = _kind_of(value)
+        kind = _array_kinds[known]
+        if kind is None:
             return False
-        layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
-        kinds.append(array_kind(value.dtype.name, value.ndim, layout, flags.writeable))
+        kinds.append(kind)
         values += (None, None, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides)
         return True
     if exact is bool or exact is np.bool_:
@@ -118,14 +121,26 @@ def _taken_apart(value: Any, kinds: list[str], values: list[Any]) -> bool:
     return True
 
 
+_array_kinds: dict[tuple[np.dtype[Any], int, int], str | None] = {}
+
+
+def _kind_of(value: np.ndarray) -> str | None:
+    """The kind of an array, if it is one that is kept for."""
+    flags = value.flags
+    if not (flags.aligned and value.dtype.isnative and value.dtype.kind in "biuf"):
+        return None
+    layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+    return array_kind(value.dtype.name, value.ndim, layout, flags.writeable)
+
+
 def array_kind(name: str, dimensions: int, layout: str, writeable: bool) -> str:
     """The kind of an array."""
     return f"{name}:{dimensions}:{layout}:{'w' if writeable else 'r'}"
 
 
-def tuple_kind(exact: type) -> str:
+def tuple_kind(exact: Any) -> str:
     """How the kind of a tuple begins; it ends with a bracket."""
-    return "tuple(" if exact is tuple else f"{exact.__name__}{'/'.join(exact._fields)}("  # type: ignore[attr-defined]
+    return "tuple(" if exact is tuple else f"{exact.__name__}{'/'.join(exact._fields)}("
 
 
 def _letters(kind: str) -> Iterator[str]:
@@ -143,20 +158,23 @@ def expected(kind: str) -> list[str]:
     return [{"p": "ptr", "i": "i64", "f": "double", "b": "i8"}[letter] for letter in _letters(kind)]
 
 
-_engines: list[Any] = []
+@cache
+def _engine() -> Any:
+    """What makes object files callable, one for all: to make it takes as long as to load a kernel."""
+    import llvmlite.binding as llvm  # type: ignore[import-untyped]
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    module = llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"')
+    return llvm.create_mcjit_compiler(module, llvm.Target.from_default_triple().create_target_machine())
 
 
 def _address(name: str, code: bytes) -> int:
-    import llvmlite.binding as llvm  # type: ignore[import-untyped]
+    import llvmlite.binding as llvm
 
-    if not _engines:
-        llvm.initialize_native_target()
-        llvm.initialize_native_asmprinter()
-    module = llvm.parse_assembly(f'target triple = "{llvm.get_process_triple()}"')
-    engine = llvm.create_mcjit_compiler(module, llvm.Target.from_default_triple().create_target_machine())
+    engine = _engine()
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
-    _engines.append(engine)
     return int(engine.get_function_address(name))
 
 
@@ -164,12 +182,13 @@ def places(kernel: Any, kind: str) -> list[Path]:
     """Where the code of a kernel for arguments of these kinds may be kept: beside its source, or with the user's own files."""
     code = kernel.py_func.__code__
     source = Path(code.co_filename)
-    made_of = f"{_compiler()}\n{digest(kernel.py_func)}\n{kind}"
+    made_of = f"{compiler()}\n{digest(kernel.py_func)}\n{kind}"
     parts = (
         source.stem,
         f"{code.co_name}-{code.co_firstlineno}",
         str(sys.implementation.cache_tag),
         sha256(kind.encode()).hexdigest()[:8],
+        sha256(compiler().encode()).hexdigest()[:8],
         sha256(made_of.encode()).hexdigest()[:24],
         "kept",
     )
@@ -186,7 +205,7 @@ def symbol(path: Path) -> str:
 
 
 @cache
-def _compiler() -> str:
+def compiler() -> str:
     """What the code depends on besides its source."""
     import llvmlite.binding as llvm
 

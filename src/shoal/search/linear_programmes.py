@@ -17,6 +17,8 @@ import numpy as np
 if TYPE_CHECKING:
     import highspy
 
+    from shoal.search.budget import Run
+
 #: The primal simplex method: where only the objective changes, the last basis stays feasible and it goes on from there.
 PRIMAL = 4
 
@@ -95,6 +97,24 @@ def is_optimal(solver: "highspy.Highs") -> bool:
     return bool(solver.getModelStatus() == highspy.HighsModelStatus.kOptimal)
 
 
+def solve_within(
+    solver: "highspy.Highs", run: "Run", seconds: float | None = None, *, interruptible: bool = True
+) -> None:
+    """Solve until done, for so many ``seconds`` by the clock of a run at most, and until the run is cancelled.
+
+    The solver itself counts seconds of the wall; where the run counts others, it is asked at every look of the solver.
+    """
+    budget, began = run.budget, run.seconds
+    if seconds is not None and budget.by_wall_clock:
+        solver.setOptionValue("time_limit", seconds)
+
+    def stop() -> bool:
+        late = seconds is not None and run.seconds - began >= seconds
+        return late or (interruptible and budget.control.cancelled)
+
+    run_until(solver, stop)
+
+
 def run_until(solver: "highspy.Highs", stop: Callable[[], bool]) -> bool:
     """Solve until done or told to stop; whether it was done and a solution is known."""
     import highspy
@@ -107,11 +127,12 @@ def run_until(solver: "highspy.Highs", stop: Callable[[], bool]) -> bool:
         if told:
             event.interrupt()
 
-    solver.cbSimplexInterrupt.subscribe(look)
-    solver.cbMipInterrupt.subscribe(look)
+    looks = (solver.cbSimplexInterrupt, solver.cbMipInterrupt, solver.cbIpmInterrupt)
+    for one in looks:
+        one.subscribe(look)
     try:
         solver.run()
     finally:
-        solver.cbSimplexInterrupt.unsubscribe(look)
-        solver.cbMipInterrupt.unsubscribe(look)
+        for one in looks:
+            one.unsubscribe(look)
     return not told and bool(solver.getInfo().primal_solution_status == highspy.kSolutionStatusFeasible)

@@ -45,6 +45,20 @@ def bound(least: str) -> Any:
     return switch(f"Prove {least}.", on=True, section=_SECTION, label=f"Prove {least}")
 
 
+def time_limit(sentence: str = "Stop after this time with the best found.", section: str = _SECTION) -> Any:
+    """How long something may take."""
+    return setting(
+        None,
+        sentence,
+        section=section,
+        label="Time limit, s",
+        metavar="SECONDS",
+        gt=0,
+        le=MOST_SECONDS,
+        served={"le": 7 * 86400},
+    )
+
+
 class SearchSettings(Settings):
     """How long to search, where randomness begins, and on how many cores."""
 
@@ -57,15 +71,6 @@ class SearchSettings(Settings):
         le=MOST_ITERATIONS,
         served={"le": 10**12},
     )
-    time_limit: float | None = setting(
-        None,
-        "Stop after this time with the best found.",
-        section=_SECTION,
-        label="Time limit, s",
-        metavar="SECONDS",
-        gt=0,
-        le=MOST_SECONDS,
-        served={"le": 7 * 86400},
-    )
+    time_limit: float | None = time_limit()
     seed: int = seed()
     threads: int | None = threads()

@@ -237,7 +237,7 @@ def _comparison(name: str, scope: Scope) -> Findings:
         keep("seconds", "branch and bound", size, max(spent, 1e-4))
         keep("nodes", "branch and bound", size, float(plan.assignment.nodes or 0))
         began = process_time()
-        plan = assign_sizes(one.groups, one.capacities, method="constraint", time_limit=limit)
+        plan = assign_sizes(one.groups, one.capacities, method="constraint", budget=budget)
         spent = process_time() - began
         rows.append(
             row("seconds, constraint model", by_constraints, round(spent, 4), f"K {plan.k}, {proof(plan)}")

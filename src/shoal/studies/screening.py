@@ -14,6 +14,7 @@ from shoal.appointments.api import assign_sizes
 from shoal.appointments.counting import count_plans
 from shoal.errors import InputError
 from shoal.generate.instances import Ranges, instance
+from shoal.search import Budget
 from shoal.studies.claims import Claim, Rule
 from shoal.studies.proofs import proof
 from shoal.studies.study import Findings, Picture, Row, Scope, Step, Study, benchmark_file
@@ -175,7 +176,7 @@ def _one_shot(scope: Scope) -> Findings:
                     objective="vector",
                     method="lexicographic",
                     options={"model": model},
-                    time_limit=limit,
+                    budget=Budget(seconds=limit, clock=process_time),
                 )
                 seconds.append(process_time() - began)
                 proved[model] += plan.optimal

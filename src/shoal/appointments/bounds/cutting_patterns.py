@@ -23,11 +23,17 @@ SCALE = 10_000_000
 _NEVER = np.int64(2**60)
 
 
-@kernel
 def cheapest_cuts(prices: np.ndarray, k: int, size: int, choice: np.ndarray) -> np.ndarray:
     """The least price of cutting 0 … ``size`` people into pieces of at least k; ``choice`` gets the last piece."""
     cost = np.full(size + 1, _NEVER)
     cost[0] = 0
+    _cut(prices, k, size, choice, cost)
+    return cost
+
+
+# Machine code of kernels that return no arrays is kept; these write into arrays that they are given.
+@kernel
+def _cut(prices: np.ndarray, k: int, size: int, choice: np.ndarray, cost: np.ndarray) -> None:
     largest = prices.size - 1
     for people in range(k, size + 1):
         for piece in range(k, min(people, largest) + 1):
@@ -35,13 +41,17 @@ def cheapest_cuts(prices: np.ndarray, k: int, size: int, choice: np.ndarray) -> 
             if before < _NEVER and before + prices[piece] < cost[people]:
                 cost[people] = before + prices[piece]
                 choice[people] = piece
-    return cost
 
 
-@kernel
 def dearest_fills(prices: np.ndarray, k: int, seats: int, choice: np.ndarray) -> np.ndarray:
     """The most that pieces of at least k in 0 … ``seats`` seats are worth; ``choice`` is 0 where a seat stays empty."""
     worth = np.zeros(seats + 1, np.int64)
+    _fill(prices, k, seats, choice, worth)
+    return worth
+
+
+@kernel
+def _fill(prices: np.ndarray, k: int, seats: int, choice: np.ndarray, worth: np.ndarray) -> None:
     largest = prices.size - 1
     for room in range(1, seats + 1):
         worth[room] = worth[room - 1]
@@ -51,7 +61,6 @@ def dearest_fills(prices: np.ndarray, k: int, seats: int, choice: np.ndarray) ->
             if value > worth[room]:
                 worth[room] = value
                 choice[room] = piece
-    return worth
 
 
 def applies(problem: Problem) -> bool:

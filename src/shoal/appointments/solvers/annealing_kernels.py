@@ -102,11 +102,35 @@ def _place(seating: Seating, row: int, slot: int, by: int) -> None:
         where[entry] = -1
 
 
-@kernel
 def sorted_cells(cells: np.ndarray) -> np.ndarray:
     """The sizes of the occupied cells, smallest first."""
     people = cells.ravel()
     return np.sort(people[people > 0])
+
+
+@kernel
+def sorted_in_kernels(cells: np.ndarray) -> np.ndarray:
+    """The same for kernels."""
+    people = np.empty(cells.size, np.int64)
+    size = 0
+    for i in range(cells.shape[0]):
+        for j in range(cells.shape[1]):
+            if cells[i, j] > 0:
+                people[size] = cells[i, j]
+                size += 1
+    # Shell's sort: NumPy's would keep the machine code of all that calls it from being kept.
+    gap = 1
+    while gap < size // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for at in range(gap, size):
+            value, place = people[at], at
+            while place >= gap and people[place - gap] > value:
+                people[place] = people[place - gap]
+                place -= gap
+            people[place] = value
+        gap //= 3
+    return people[:size].copy()
 
 
 @kernel
@@ -121,17 +145,32 @@ def more_anonymous(first: np.ndarray, second: np.ndarray) -> bool:
 @kernel
 def _measure(best: np.ndarray, cells: np.ndarray, memory: np.ndarray) -> None:
     """Count again how the current cells compare with the smallest size of the best found."""
-    level, people = best[0], cells.ravel()
+    level = best[0]
     memory[LEVEL] = level
-    memory[BELOW] = ((people > 0) & (people < level)).sum()
-    memory[AT] = (people == level).sum()
-    memory[AT_BEST] = (best == level).sum()
+    memory[BELOW], memory[AT], memory[AT_BEST] = 0, 0, 0
+    for i in range(cells.shape[0]):
+        for j in range(cells.shape[1]):
+            if 0 < cells[i, j] < level:
+                memory[BELOW] += 1
+            elif cells[i, j] == level:
+                memory[AT] += 1
+    for people in best:
+        if people == level:
+            memory[AT_BEST] += 1
+
+
+@kernel
+def _keep_best(seating: Seating) -> None:
+    """Write the plan down as the best one."""
+    for i in range(seating.matrix.shape[0]):
+        for j in range(seating.matrix.shape[1]):
+            seating.best[i, j] = seating.matrix[i, j]
 
 
 @kernel
 def cool(seating: Seating, aim: Cooling, steps: int) -> int:
     """Some steps of annealing; ``best`` is overwritten when something better is found. Returns the steps done."""
-    matrix, cells, room, best = seating.matrix, seating.cells, seating.room, seating.best
+    matrix, cells, room = seating.matrix, seating.cells, seating.room
     memory, heat, state, target = seating.memory, seating.heat, seating.state, aim.target
     crowds, labels, eligible = seating.crowds, seating.labels, seating.eligible
     rows, slots = matrix.shape
@@ -144,7 +183,7 @@ def cool(seating: Seating, aim: Cooling, steps: int) -> int:
         heat[0] = aim.hot
     for done in range(steps):
         if target > 0 and memory[BAD] == 0:
-            best[:] = matrix
+            _keep_best(seating)
             memory[FOUND] = 1
             return done
         memory[STEP] += 1
@@ -232,14 +271,14 @@ def cool(seating: Seating, aim: Cooling, steps: int) -> int:
         room[j] += amount - back
         room[t] += back - amount
         if target == 0 and memory[BELOW] == 0 and memory[AT] <= memory[AT_BEST]:
-            current = sorted_cells(cells)
+            current = sorted_in_kernels(cells)
             if more_anonymous(current, best_cells):
                 best_cells = current
-                best[:] = matrix
+                _keep_best(seating)
                 memory[FOUND] += 1
                 _measure(best_cells, cells, memory)
     if target > 0 and memory[BAD] == 0:
-        best[:] = matrix
+        _keep_best(seating)
         memory[FOUND] = 1
     return steps
 
@@ -251,4 +290,4 @@ def _cells_of_best(seating: Seating) -> np.ndarray:
     for i in range(seating.best.shape[0]):
         for j in range(seating.best.shape[1]):
             cells[seating.crowds[i], seating.labels[j]] += seating.best[i, j] - seating.matrix[i, j]
-    return sorted_cells(cells)
+    return sorted_in_kernels(cells)

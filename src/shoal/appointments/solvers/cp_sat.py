@@ -53,7 +53,8 @@ def solve(model: "CpModel", run: Run, seeds: Seeds, units: int | None) -> tuple[
     if units is not None:
         parameters.max_deterministic_time = units * UNIT
     seconds = run.remaining().seconds
-    if seconds is not None:
+    # The solver counts seconds of the wall; where the run counts others, it is watched.
+    if seconds is not None and run.budget.by_wall_clock:
         parameters.max_time_in_seconds = seconds
     with _stopping(solver, run):
         status = solver.solve(model)
@@ -71,12 +72,12 @@ def is_proved(solver: "CpSolver") -> bool:
 
 @contextmanager
 def _stopping(solver: "CpSolver", run: Run) -> Iterator[None]:
-    """Within this block a cancellation reaches the solver."""
+    """Within this block a cancellation reaches the solver, and the end of the time by whatever clock the run has."""
     over = threading.Event()
 
     def watch() -> None:
         while not over.wait(0.05):
-            if run.budget.control.cancelled:
+            if run.out_of_time:
                 solver.stop_search()
                 return
 

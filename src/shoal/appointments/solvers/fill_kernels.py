@@ -251,7 +251,6 @@ def best_fit(
     return matrix
 
 
-@kernel
 def wrap_around(
     sizes: np.ndarray, capacities: np.ndarray, k: int, trials: int, state: np.ndarray
 ) -> tuple[int, np.ndarray]:
@@ -260,9 +259,17 @@ def wrap_around(
     The wrap-around rule of McNaughton (Scheduling with deadlines and loss functions, 1959) with pieces of at least k.
     Returns the trial that succeeded (from 1; 0 for none) and its matrix.
     """
+    matrix = np.zeros((sizes.size, capacities.size), np.int64)
+    return _wrap_around(sizes, capacities, k, trials, state, matrix), matrix
+
+
+@kernel
+def _wrap_around(
+    sizes: np.ndarray, capacities: np.ndarray, k: int, trials: int, state: np.ndarray, matrix: np.ndarray
+) -> int:
+    # Machine code of kernels that return no arrays, and that cannot fail, is kept.
     groups, slots = sizes.size, capacities.size
     slack = capacities.sum() - sizes.sum()
-    matrix = np.zeros((groups, slots), np.int64)
     order = np.arange(slots)
     queue = np.arange(groups)
     left = np.empty(groups, np.int64)
@@ -270,7 +277,8 @@ def wrap_around(
         shuffle(state, order)
         shuffle(state, queue)
         matrix[:] = 0
-        left[:] = sizes
+        for i in range(groups):
+            left[i] = sizes[i]
         waiting = groups  # the first ``waiting`` entries of queue are whole groups
         carried = np.int64(-1)
         spare = slack
@@ -344,5 +352,5 @@ def wrap_around(
                     carried = i
             spare -= r
         if spare >= 0 and carried < 0 and waiting == 0:
-            return trial, matrix
-    return 0, matrix
+            return trial
+    return 0

@@ -16,7 +16,7 @@ from shoal.microdata.recoding.local_suppression.patterns import Patterns
 from shoal.microdata.recoding.local_suppression.relaxation import Relaxation
 from shoal.microdata.recoding.local_suppression.relaxation_kernels import near_pairs
 from shoal.search import Run
-from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
+from shoal.search.linear_programmes import is_optimal, programme, quiet_highs, solve_within
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,16 +115,14 @@ def best_of_pairs(
     )
     whole, real = highspy.HighsVarType.kInteger, highspy.HighsVarType.kContinuous
     model.integrality_ = [real] * size + [whole] * used + [real] * gone
-    limit = {} if seconds is None else {"time_limit": max(0.05, seconds)}
     gap = 0.999 if instance.whole else 1e-9
-    solver = quiet_highs(model, mip_max_nodes=nodes, mip_rel_gap=0.0, mip_abs_gap=gap, **limit)
+    solver = quiet_highs(model, mip_max_nodes=nodes, mip_rel_gap=0.0, mip_abs_gap=gap)
     start = _start(patterns, pairs, known, number, incumbent, gone)
     if start is not None:
         solution = highspy.HighsSolution()
         solution.col_value = start
         solver.setSolution(solution)
-    _listen(solver, run)
-    solver.run()
+    solve_within(solver, run, None if seconds is None else max(0.05, seconds))
     info = solver.getInfo()
     bound = float(info.mip_dual_bound)
     if solver.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
@@ -190,17 +188,3 @@ def _corner(model, values: np.ndarray, size: int, used: int) -> np.ndarray:  # t
     solver = quiet_highs(model, solver="simplex")
     solver.run()
     return np.array(solver.getSolution().col_value) if is_optimal(solver) else values
-
-
-def _listen(solver, run: Run) -> None:  # type: ignore[no-untyped-def]
-    """Let the solver end when the run is cancelled."""
-    import highspy
-
-    def look(kind, message, data_out, data_in, user):  # type: ignore[no-untyped-def]
-        if run.budget.control.cancelled:
-            data_in.user_interrupt = True
-
-    solver.setCallback(look, None)
-    kinds = highspy.cb.HighsCallbackType
-    for kind in (kinds.kCallbackMipInterrupt, kinds.kCallbackSimplexInterrupt, kinds.kCallbackIpmInterrupt):
-        solver.startCallback(kind)
