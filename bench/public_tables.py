@@ -24,10 +24,10 @@ from shoal.tables.warm_up import warm_up
 
 # Most CPU of the general heuristic with its check, in reference programmes, and most gap of auto in percent.
 LIMITS = {
-    "abs_example": (2.0, 13),
+    "abs_example": (2.0, 11),
     "example_2D": (0.5, 0),
     "rtau_turnover_act_cj": (0.5, 0),
-    "rtau_turnover_act_nuts_size": (15.0, 12),
+    "rtau_turnover_act_nuts_size": (15.0, 9),
     "rtau_turnover_act_size": (0.5, 0),
     "rtau_turnover_nuts_cj": (0.5, 0),
     "rtau_turnover_nuts_size": (0.5, 0),

@@ -9,8 +9,10 @@ from tests.tables.oracle import cube, optimum, random_plane
 from shoal.errors import Infeasible, InputError
 from shoal.search import Budget, Seeds, silent
 from shoal.tables.exact.refusal import is_safe
-from shoal.tables.heuristic import network_kernels
+from shoal.tables.heuristic.network_state import new_state
 from shoal.tables.heuristic.networks import NetworkHeuristic
+from shoal.tables.heuristic.protection_kernels import lay_paths
+from shoal.tables.heuristic.requirement_kernels import holds
 from shoal.tables.methods import METHODS
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
@@ -45,7 +47,7 @@ def test_nothing_is_redundant_after_clean_up(rectangles: str) -> None:
 @pytest.mark.parametrize("fresh", [False, True])
 def test_the_rectangle_is_the_cheapest(fresh: bool) -> None:
     plane = Plane(SQUARE, "hypercube", JOINT)
-    state = network_kernels.new_state(plane.graph, plane.heuristic.network.nodes)
+    state = new_state(plane.graph, plane.heuristic.network.nodes)
     grid = SQUARE.table.values.reshape(26, 26)
     for s in range(plane.sensitive.size):
         r, c = divmod(int(plane.sensitive[s]), 26)
@@ -128,7 +130,7 @@ def test_mutation_removes_at_most_one_cell_and_never_costs() -> None:
     founder = breeder.founders(Seeds(3))[0]
     loose = plane.heuristic.state(np.flatnonzero(founder.hidden | (SQUARE.candidates & (SQUARE.cost < 60))))
     for place in range(SQUARE.requirements.size):
-        assert network_kernels.holds(plane.graph, loose, plane.scratch, place)
+        assert holds(plane.graph, loose, plane.scratch, place)
     child = plane.chromosome(loose)
     removed = 0
     for s in range(plane.sensitive.size):
@@ -240,13 +242,13 @@ def test_a_cell_that_is_protected_already_gets_nothing_added_by_its_paths(seed: 
     graph, scratch = heuristic.graph, heuristic.scratch
     state, skipping = heuristic.state(), heuristic.state()
     for r in range(heuristic.wanted.size):
-        protected = network_kernels.holds(graph, state, scratch, r)
+        protected = holds(graph, state, scratch, r)
         before = state.hidden.copy()
-        assert network_kernels.lay_paths(graph, state, scratch, r) == 0
+        assert lay_paths(graph, state, scratch, r) == 0
         assert not protected or (before == state.hidden).all()
         # Looking at the bounds before every cell therefore changes no pattern.
-        if not network_kernels.holds(graph, skipping, scratch, r):
-            network_kernels.lay_paths(graph, skipping, scratch, r)
+        if not holds(graph, skipping, scratch, r):
+            lay_paths(graph, skipping, scratch, r)
         assert (skipping.hidden == state.hidden).all()
     assert "castro" not in list(METHODS)
 

@@ -5,6 +5,7 @@ import numpy as np
 from shoal.search import Budget, Seeds, silent
 from shoal.tables.exact.network_cuts import NetworkCuts
 from shoal.tables.exact.relaxation import Relaxation
+from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.methods import METHODS
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
@@ -22,6 +23,7 @@ def warm_up() -> None:
     crowd = _plane(np.round(rng.lognormal(3.0, 1.5, (20, 20))) + 1.0, list(range(0, 400, 13)), 0.3)
     _solve("heurgene", crowd, {"patience": 50})
     _price(plane)
+    _protect_in_pieces(plane)
 
 
 def _solve(name: str, problem: Problem, options: dict[str, int] | None = None) -> np.ndarray:
@@ -56,3 +58,11 @@ def _price(plane: Problem) -> None:
     cheapest = cells[np.argsort(plane.cost[cells])[: cells.size * 3 // 5]]
     relaxation = Relaxation(plane, NetworkCuts(plane, network), cheapest)
     relaxation.tighten(Budget().start(), patience=8, gain=1e-6)
+
+
+def _protect_in_pieces(plane: Problem) -> None:
+    """Meet requirements as where there are very many."""
+    network = plane.table.network
+    assert network is not None
+    heuristic = NetworkHeuristic(plane, network)
+    heuristic.protect_in_pieces(heuristic.state(), Seeds(0).state(), 0.2)

@@ -153,17 +153,34 @@ def test_deep_in_a_tree_known_inequalities_that_are_violated_are_enough() -> Non
     assert separator.solved == before
 
 
-@pytest.mark.parametrize(("fewest", "expected"), [(0, True), (10**6, False)])
-def test_small_general_tables_are_branched_on_without_windows(
-    fewest: int, expected: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("largest", "expected"), [(-1, True), (10**6, False)])
+def test_general_tables_are_improved_by_windows_only_if_they_are_not_branched_on(
+    largest: int, expected: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Relaxation] = []
-    monkeypatch.setattr(search, "FEWEST_WHOLE", fewest)
-    monkeypatch.setattr(search, "LARGEST_WHOLE", -1)
+    monkeypatch.setattr(search, "LARGEST_TREE", largest)
     monkeypatch.setattr(search._Search, "_windows", lambda self, relaxation: asked.append(relaxation))
+    monkeypatch.setattr(search._Search, "_improve_on", lambda self: None)
     for seed in (0, 6, 11):
-        assert solve(cube(np.random.default_rng(seed))).optimal
+        solve(cube(np.random.default_rng(seed)))
     assert bool(asked) == expected
+
+
+@pytest.mark.parametrize(("nearly", "rounds"), [(1.0, 2), (0.0, 1)])
+def test_rounds_in_whole_numbers_come_again_only_where_little_is_left_to_prove(
+    nearly: float, rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[float] = []
+
+    def ask(self: search._Search, relaxation: Relaxation, share: float) -> float:
+        asked.append(share)
+        return relaxation.bound
+
+    monkeypatch.setattr(search, "FEWEST_WHOLE", 0)
+    monkeypatch.setattr(search, "NEARLY_PROVED", nearly)
+    monkeypatch.setattr(search._Search, "_whole_rounds", ask)
+    assert solve(cube(np.random.default_rng(0))).optimal
+    assert len(asked) == rounds
 
 
 @pytest.mark.parametrize("seed", [0, 2])

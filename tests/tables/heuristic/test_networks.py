@@ -10,8 +10,9 @@ from shoal.search import Budget, Seeds, kept_code, silent
 from shoal.tables.exact.lp_cuts import AttackerCuts
 from shoal.tables.exact.network_cuts import NetworkCuts
 from shoal.tables.exact.refusal import is_safe
-from shoal.tables.heuristic import network_kernels, networks
+from shoal.tables.heuristic import networks
 from shoal.tables.heuristic.networks import NetworkHeuristic
+from shoal.tables.heuristic.requirement_kernels import _short_way, holds
 from shoal.tables.problem import Problem
 from shoal.tables.safety.flow_kernels import moving, note_move
 
@@ -113,14 +114,14 @@ def test_a_short_way_is_one_that_a_flow_finds_and_so_is_what_it_uses(seed: int) 
         if made.wanted.kind[requirement] == 2:
             continue
         state = made.state(hidden)
-        if not network_kernels._short_way(made.graph, state, made.scratch, requirement):
+        if not _short_way(made.graph, state, made.scratch, requirement):
             continue
-        assert network_kernels.holds(made.graph, made.state(hidden), made.scratch, requirement)
+        assert holds(made.graph, made.state(hidden), made.scratch, requirement)
         used = state.uses[requirement, : state.length[requirement]]
         assert used.size <= 3 and state.hidden[used].all()
         # With these cells alone, besides the sensitive ones, the requirement holds, too.
         alone = made.state(np.sort(used).astype(np.int64))
-        assert network_kernels.holds(made.graph, alone, made.scratch, requirement)
+        assert holds(made.graph, alone, made.scratch, requirement)
     assert not made.scratch.change.any() and not made.scratch.flow[4].any()
 
 

@@ -88,22 +88,23 @@ def _mark_reaching(flow: Flow, sink: int, skip: int, scenario: int, mark: np.nda
                 written += 1
 
 
+# Machine code of kernels that return no arrays is kept; these write into arrays that they are given.
 @kernel
-def minimum_cuts(
-    nodes: int, arcs: Arcs, x: np.ndarray, support: np.ndarray, wanted: Wanted, beyond: float, tiny: float
+def _minimum_cuts(
+    nodes: int,
+    arcs: Arcs,
+    x: np.ndarray,
+    support: np.ndarray,
+    wanted: Wanted,
+    beyond: float,
+    tiny: float,
+    found: Cuts,
 ) -> Any:
-    """Two minimum cuts for each requirement whose flow at the point ``x`` is below ``beyond`` times its need.
-
-    An arc lets through what its cell counts for in the inequality: no more than is needed. Returns the arrays of ``Cuts``,
-    and the least share of a need that flows.
-    """
     at_x = Arcs(arcs.tail, arcs.head, np.zeros(x.shape[0]), np.zeros(x.shape[0]))
     flow = flow_through(nodes, at_x, support, tiny)
     mark = np.zeros(nodes, dtype=np.int64)
     count = wanted.cell.shape[0]
-    owner = np.empty(2 * count, dtype=np.int64)
-    must = np.empty(2 * count)
-    sets = np.zeros((2 * count, nodes), dtype=np.uint8)
+    owner, must, sets = found.owner, found.must, found.sets
     size = 0
     worst = 1.0
     for r in range(count):
@@ -138,11 +139,28 @@ def minimum_cuts(
         if need > 0.0:
             worst = min(worst, total / need)
         if total < beyond * need - tiny and left > 0.0:
-            several = 1 if (sets[size] == sets[size + 1]).all() else 2
+            several = 1
+            for v in range(nodes):
+                if sets[size, v] != sets[size + 1, v]:
+                    several = 2
             owner[size : size + several] = r
             must[size : size + several] = left
             size += several
-    return owner[:size].copy(), must[:size].copy(), sets[:size].copy(), worst
+    return size, worst
+
+
+def minimum_cuts(
+    nodes: int, arcs: Arcs, x: np.ndarray, support: np.ndarray, wanted: Wanted, beyond: float, tiny: float
+) -> tuple[Cuts, float]:
+    """Two minimum cuts for each requirement whose flow at the point ``x`` is below ``beyond`` times its need.
+
+    An arc lets through what its cell counts for in the inequality: no more than is needed. Returns the cuts, and the least
+    share of a need that flows.
+    """
+    most = 2 * wanted.cell.size
+    found = Cuts(np.empty(most, dtype=np.int64), np.empty(most), np.zeros((most, nodes), dtype=np.uint8))
+    size, worst = _minimum_cuts(nodes, arcs, x, support, wanted, beyond, tiny, found)
+    return found.at(slice(0, size)), worst
 
 
 @kernel
@@ -160,7 +178,7 @@ def capacity(arcs: Arcs, members: np.ndarray, e: int) -> Any:
 
 
 @kernel
-def strengthen(
+def _strengthen(
     arcs: Arcs,
     x: np.ndarray,
     support: np.ndarray,
@@ -168,12 +186,11 @@ def strengthen(
     cuts: Cuts,
     wanted: Wanted,
     least: float,
+    violated: np.ndarray,
 ) -> Any:
-    """The violated inequalities among the strengthened forms of each cut: rows (cut, threshold, need, divisor)."""
     known = np.full(x.shape[0], NOBODY, dtype=np.int64)
     caps = np.empty(support.shape[0])
     shares = np.empty(support.shape[0])
-    violated = np.empty((2 * cuts.owner.shape[0], 4))
     size = 0
     for c in range(cuts.owner.shape[0]):
         r = cuts.owner[c]
@@ -197,17 +214,29 @@ def strengthen(
             for i in range(2):
                 if pair[i, 0] > least:
                     violated[size, 0] = c
-                    violated[size, 1:] = pair[i, 1:]
+                    for part in range(1, 4):
+                        violated[size, part] = pair[i, part]
                     size += 1
         know(known, wanted, scenario, NOBODY)
-    return violated[:size].copy()
+    return size
+
+
+def strengthen(
+    arcs: Arcs,
+    x: np.ndarray,
+    support: np.ndarray,
+    fixed: np.ndarray,
+    cuts: Cuts,
+    wanted: Wanted,
+    least: float,
+) -> np.ndarray:
+    """The violated inequalities among the strengthened forms of each cut: rows (cut, threshold, need, divisor)."""
+    violated = np.empty((2 * cuts.owner.size, 4))
+    return violated[: _strengthen(arcs, x, support, fixed, cuts, wanted, least, violated)]
 
 
 @kernel
-def expand(arcs: Arcs, columns: np.ndarray, record: Record) -> Any:
-    """Cells and coefficients of one inequality over the given columns."""
-    cells = np.empty(columns.shape[0], dtype=np.int32)
-    values = np.empty(columns.shape[0])
+def _expand(arcs: Arcs, columns: np.ndarray, record: Record, cells: np.ndarray, values: np.ndarray) -> Any:
     size = 0
     for e in columns:
         if e == record.own:
@@ -218,27 +247,51 @@ def expand(arcs: Arcs, columns: np.ndarray, record: Record) -> Any:
         cells[size] = e
         values[size] = coefficient(cap, record.need, record.divisor)
         size += 1
+    return size
+
+
+def expand(arcs: Arcs, columns: np.ndarray, record: Record) -> tuple[np.ndarray, np.ndarray]:
+    """Cells and coefficients of one inequality over the given columns."""
+    cells, values = np.empty(columns.size, dtype=np.int32), np.empty(columns.size)
+    size = _expand(arcs, columns, record, cells, values)
     return cells[:size].copy(), values[:size].copy()
 
 
 @kernel
-def bridge_cuts(
-    nodes: int, arcs: Arcs, x: np.ndarray, support: np.ndarray, fixed: np.ndarray, tiny: float, least: float
+def _bridge_cuts(
+    nodes: int,
+    arcs: Arcs,
+    x: np.ndarray,
+    support: np.ndarray,
+    fixed: np.ndarray,
+    tiny: float,
+    least: float,
+    owner: np.ndarray,
+    sets: np.ndarray,
 ) -> Any:
-    """For cells that the point uses more than any cycle through them allows: the cell and the node set."""
-    used = np.where(fixed, 1.0, x)
+    used = np.empty(x.shape[0])
+    for e in range(x.shape[0]):
+        used[e] = 1.0 if fixed[e] else x[e]
     flow = flow_through(nodes, Arcs(arcs.tail, arcs.head, used, used), support, tiny)
-    owner = np.empty(support.shape[0], dtype=np.int64)
-    sets = np.zeros((support.shape[0], nodes), dtype=np.uint8)
     size = 0
     for e in support:
         if fixed[e] or x[e] < 0.05 or arcs.tail[e] == arcs.head[e]:
             continue
         if max_flow(flow, arcs.tail[e], arcs.head[e], x[e], e, -1) < x[e] - least:
             owner[size] = e
-            sets[size] = flow.work[0, :nodes] > 0
+            for v in range(nodes):
+                sets[size, v] = flow.work[0, v] > 0
             size += 1
         clear(flow)
+    return size
+
+
+def bridge_cuts(
+    nodes: int, arcs: Arcs, x: np.ndarray, support: np.ndarray, fixed: np.ndarray, tiny: float, least: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """For cells that the point uses more than any cycle through them allows: the cell and the node set."""
+    owner, sets = np.empty(support.size, dtype=np.int64), np.zeros((support.size, nodes), dtype=np.uint8)
+    size = _bridge_cuts(nodes, arcs, x, support, fixed, tiny, least, owner, sets)
     return owner[:size].copy(), sets[:size].copy()
 
 
@@ -343,10 +396,10 @@ class NetworkCuts(Remembered[Record]):
 
         with hands(len(shares) or 1) as at_once:
             at_once(work, len(shares))
-        self.worst = min([1.0, *(worst for *_, worst in found)])
+        self.worst = min([1.0, *(worst for _, worst in found)])
         cuts = Cuts(np.empty(0, dtype=np.int64), np.empty(0), self._pool.sets[:0])
-        for share, (owner, must, sets, _) in zip(shares, found, strict=True):
-            cuts = cuts.and_those_of(Cuts(owner + share.start, must, sets))
+        for share, (own, _) in zip(shares, found, strict=True):
+            cuts = cuts.and_those_of(own._replace(owner=own.owner + share.start))
         return cuts
 
     def _strengthened(

@@ -53,6 +53,8 @@ _FOR_FIRST = 0.1
 # The inequalities of general tables with so many cells are solved in whole numbers: with fewer the tree proves more, with
 # more a round takes too long.
 FEWEST_WHOLE, LARGEST_WHOLE = 1000, 5000
+# With a gap up to this share of the cost such rounds prove sooner than the tree; beyond, a round soon takes too long.
+NEARLY_PROVED = 0.01
 # With fewer cells left the tree is sooner at its end than a few windows; on general tables it hardly ever is.
 FEWEST_FOR_WINDOWS = 400
 FEWEST_GENERAL_FOR_WINDOWS = 150
@@ -141,20 +143,19 @@ class _Search:
         if self._closed(bound):
             return bound, True
         if self._in_whole_numbers:
-            bound = max(bound, self._whole_rounds(relaxation, 0.5))
+            bound = max(bound, self._whole_rounds(relaxation, 0.2))
         if not self._closed(bound) and not run.stopped:
             self._guided(relaxation)
         if self._closed(bound) or run.stopped:
             return bound, self._closed(bound)
         keep, rows = self._remaining(relaxation)
-        # On small tables a window takes as long as many nodes, and the tree finds better patterns.
-        many = self.network is None and problem.size >= FEWEST_WHOLE
-        if self._large or many or not self._branches(keep, rows):
+        # A window takes as long as many nodes, and the tree finds better patterns.
+        if self._large or not self._branches(keep, rows):
             self._windows(relaxation)
             if self._closed(bound) or run.stopped:
                 return bound, self._closed(bound)
-        if self._in_whole_numbers:
-            bound = max(bound, self._whole_rounds(relaxation, 1.0))
+        if self._in_whole_numbers and self.best.cost - bound <= NEARLY_PROVED * self.best.cost:
+            bound = max(bound, self._whole_rounds(relaxation, 0.7))
             if self._closed(bound) or run.stopped:
                 return bound, self._closed(bound)
         keep, rows = self._remaining(relaxation)
@@ -207,7 +208,7 @@ class _Search:
             relaxation.tighten(run)
             return
         # What comes late in fractions comes sooner in whole numbers.
-        patience = 4 if self._in_whole_numbers else 8
+        patience = 1 if self._in_whole_numbers else 8
         if limit is None:
             relaxation.tighten(run, patience=patience)
             return

@@ -87,7 +87,8 @@ def best_two(caps: np.ndarray, shares: np.ndarray, size: int, need: float, least
             if violation > least and violation > found[1, 0] + 1e-9:
                 weakest = 1
                 if violation > found[0, 0] + 1e-9:
-                    found[1] = found[0]
+                    for part in range(4):
+                        found[1, part] = found[0, part]
                     weakest = 0
                 found[weakest, 0] = violation
                 found[weakest, 1] = above

@@ -4,7 +4,6 @@ Inequalities are separated at every node; a 0-1 point is accepted only if the au
 are tried along the way. One node is four units of work, and every hundred programmes solved to separate are one.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +18,9 @@ from shoal.tables.problem import Problem
 # A node counts as this many units of work, and this many programmes of the separation as one.
 _PER_NODE = 4
 _PER_UNIT = 100
+# Without a network a repair takes as long as several nodes. Nodes between two of them, fewest and most: twice as many after one
+# that brought nothing, half after others.
+_PAUSES = (4, 64)
 
 
 @dataclass
@@ -85,8 +87,7 @@ def branch_and_cut(
         "guided repair",
         "Y",
         priority=100000,
-        # Without a network a repair takes as long as several nodes.
-        freq=4 if problem.table.network is not None else 16,
+        freq=1,
         timingmask=pyscipopt.SCIP_HEURTIMING.AFTERLPNODE,
     )
     margin = 1e-7 * max(1.0, incumbent.cost)
@@ -114,11 +115,12 @@ def _configure(model: Any, run: Run) -> None:
         "presolving/maxrounds": 0,
         "presolving/maxrestarts": 0,
         "misc/allowstrongdualreds": False,
-        "misc/allowweakdualreds": False,
+        # Reduced costs may fix what a cheaper pattern cannot contain; only the strong reductions take a handler for complete.
+        "misc/allowweakdualreds": True,
         "misc/usesymmetry": 0,
         "nodeselection/bfs/stdpriority": 1000000,
         # The clock of the run decides; this limit is for what takes long between two looks at it.
-        "timing/clocktype": 2 if run.budget.clock is time.monotonic else 1,
+        "timing/clocktype": 2 if run.budget.by_wall_clock else 1,
         "randomization/randomseedshift": 0,
         "parallel/maxnthreads": 1,
         "lp/threads": 1,
@@ -300,14 +302,24 @@ def _plugins(scip: Any, tree: _Tree) -> tuple[Any, Any, Any]:
     class Rounding(scip.Heur):
         """Repairs the fractional point into a safe pattern and offers it."""
 
+        pause = _PAUSES[0] if tree.problem.table.network is None else 0
+        due = 0
+
         def heurexec(self, timing: Any, infeasible: bool) -> dict[str, Any]:
             if infeasible or tree.run.stopped:
                 if tree.run.stopped:
                     self.model.interruptSolve()
                 return {"result": outcome.DIDNOTRUN}
+            if tree.nodes < self.due:
+                return {"result": outcome.DIDNOTRUN}
             before = tree.incumbent.cost
             pattern = tree.hooks.rounded(tree.point())
-            if pattern is None or tree.problem.total_cost(pattern) >= before - 1e-9 * max(1.0, before):
+            enough = before - 1e-9 * max(1.0, before)
+            cheaper = pattern is not None and tree.problem.total_cost(pattern) < enough
+            if self.pause:
+                self.pause = min(_PAUSES[1], max(_PAUSES[0], self.pause // 2 if cheaper else 2 * self.pause))
+                self.due = tree.nodes + self.pause
+            if pattern is None or not cheaper:
                 return {"result": outcome.DIDNOTFIND}
             tree.hooks.offer(pattern)
             pattern = tree.incumbent.pattern

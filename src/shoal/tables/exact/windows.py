@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from shoal.search import Run
-from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
+from shoal.search.linear_programmes import is_optimal, programme, quiet_highs, solve_within
 from shoal.search.randomness import below
 from shoal.tables.exact.inequalities import Rows
 from shoal.tables.model.sparse_rows import SparseRows
@@ -132,12 +132,11 @@ class Windows:
             whole=True,
         )
         left = run.remaining().seconds
-        limit = {} if left is None else {"time_limit": max(0.05, min(5.0, left))}
-        solver = quiet_highs(model, mip_max_nodes=_NODES, mip_rel_gap=1e-6, **limit)
+        solver = quiet_highs(model, mip_max_nodes=_NODES, mip_rel_gap=1e-6)
         known = highspy.HighsSolution()
         known.col_value = list(np.isin(self.cells[used], pattern).astype(float))
         solver.setSolution(known)
-        solver.run()
+        solve_within(solver, run, None if left is None else max(0.05, min(5.0, left)))
         values = np.array(solver.getSolution().col_value)
         if values.size != used.size:
             return np.setdiff1d(pattern, self.cells[kept]), False

@@ -5,9 +5,12 @@ from collections.abc import Callable
 import numpy as np
 
 from shoal.search import Run, Seeds
-from shoal.tables.heuristic import network_kernels
 from shoal.tables.heuristic.guided import Guided
+from shoal.tables.heuristic.network_state import Graph, Noise, State, hide_all, new_scratch, new_state
+from shoal.tables.heuristic.protection_kernels import build, protect_all, shuffled
+from shoal.tables.heuristic.redundancy_kernels import drop_redundant
 from shoal.tables.heuristic.repair_kernels import Cooling, improve
+from shoal.tables.heuristic.requirement_kernels import holds
 from shoal.tables.model.network import Network
 from shoal.tables.problem import TOLERANCE, Problem
 from shoal.tables.safety.audit import arcs_of, as_wanted, failing_insiders, scales
@@ -34,7 +37,7 @@ class NetworkHeuristic(Guided):
         node = np.repeat(np.arange(network.nodes), np.diff(network.starts))
         counts = np.bincount(node[entries], minlength=network.nodes)
         first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        self.graph = network_kernels.Graph(
+        self.graph = Graph(
             self._arcs,
             as_wanted(problem, self.wanted),
             0.5 * TOLERANCE * self.wanted.need,
@@ -45,18 +48,18 @@ class NetworkHeuristic(Guided):
             np.ascontiguousarray(network.arcs[entries]),
             self._tiny,
         )
-        self.scratch = network_kernels.new_scratch(self.graph, network.nodes)
+        self.scratch = new_scratch(self.graph, network.nodes)
 
-    def state(self, complementary: np.ndarray | None = None) -> network_kernels.State:
+    def state(self, complementary: np.ndarray | None = None) -> State:
         """A state in which these cells are hidden besides the sensitive ones."""
         if complementary is not None and not self.usable[complementary].all():
             # The kernels' lists have room for the cells looked at only.
             self.usable = self.usable.copy()
             self.usable[complementary] = True
             self._renew()
-        state = network_kernels.new_state(self.graph, self.network.nodes)
+        state = new_state(self.graph, self.network.nodes)
         if complementary is not None:
-            network_kernels.hide_all(self.graph, state, complementary)
+            hide_all(self.graph, state, complementary)
         return state
 
     def build(
@@ -71,28 +74,32 @@ class NetworkHeuristic(Guided):
             return None
         return self._without_insiders(state, rng)
 
-    def _protected(self, state: network_kernels.State, rng: np.ndarray, noise: float) -> bool:
+    def _protected(self, state: State, rng: np.ndarray, noise: float) -> bool:
         """Meet all requirements and clean up; false if one cannot be met. In pieces where that may take long."""
-        graph, scratch = self.graph, self.scratch
         if self.wanted.size <= _PIECE:
-            return bool(network_kernels.build(graph, state, scratch, rng, noise) >= 0)
-        order, salt = network_kernels.shuffled(graph, rng)
+            return bool(build(self.graph, state, self.scratch, rng, noise) >= 0)
+        return self.protect_in_pieces(state, rng, noise)
+
+    def protect_in_pieces(self, state: State, rng: np.ndarray, noise: float) -> bool:
+        """The same with looks at the clock on the way."""
+        graph, scratch = self.graph, self.scratch
+        order, salt = shuffled(graph, rng)
         # Compiled code counts a small whole number from Python among the signed ones.
-        disturbed = network_kernels.Noise(np.uint64(salt), noise)
+        disturbed = Noise(np.uint64(salt), noise)
         for piece in _pieces(order):
-            if not network_kernels.protect_all(graph, state, scratch, rng, piece, disturbed):
+            if not protect_all(graph, state, scratch, rng, piece, disturbed):
                 return False
             self._tell("protecting")
         self._clean_up(state)
         return True
 
-    def _clean_up(self, state: network_kernels.State) -> None:
-        cells = network_kernels.removable(self.graph, state)
+    def _clean_up(self, state: State) -> None:
+        cells = np.flatnonzero((state.hidden != 0) & (self.graph.fixed == 0))
         dearest_first = cells[np.argsort(-self.graph.cost[cells], kind="stable")]
         for piece in _pieces(dearest_first):
             if self._out_of_time:
                 return
-            network_kernels.drop_redundant(self.graph, state, self.scratch, piece)
+            drop_redundant(self.graph, state, self.scratch, piece)
             self._tell("thinning")
 
     @property
@@ -103,7 +110,7 @@ class NetworkHeuristic(Guided):
         if self._run is not None:
             self._run.report(phase=phase)
 
-    def _without_insiders(self, state: network_kernels.State, rng: np.ndarray) -> np.ndarray | None:
+    def _without_insiders(self, state: State, rng: np.ndarray) -> np.ndarray | None:
         # Insiders are met one failure at a time; there are far too many to require all from the start.
         while True:
             found = self.pattern(state)
@@ -124,14 +131,14 @@ class NetworkHeuristic(Guided):
         self._clean_up(state)
         return self.pattern(state)
 
-    def examined(self, complementary: np.ndarray) -> network_kernels.State:
+    def examined(self, complementary: np.ndarray) -> State:
         """The state of a pattern, with the cells that each requirement uses."""
         state = self.state(complementary)
         for requirement in range(self.wanted.size):
-            network_kernels.holds(self.graph, state, self.scratch, requirement)
+            holds(self.graph, state, self.scratch, requirement)
         return state
 
-    def pattern(self, state: network_kernels.State) -> np.ndarray:
+    def pattern(self, state: State) -> np.ndarray:
         """The complementary cells of a state."""
         return np.flatnonzero(state.hidden & ~self.problem.is_sensitive)
 
@@ -149,7 +156,7 @@ class NetworkHeuristic(Guided):
         """Destroy and repair ``steps`` times, or until the run stops; the best pattern found."""
         rng = seeds.state()
         state = self.examined(start)
-        backup = network_kernels.new_state(self.graph, self.network.nodes)
+        backup = new_state(self.graph, self.network.nodes)
         current = best = self.problem.total_cost(start)
         best_hidden = state.hidden.copy()
         cooling = Cooling(cycle, max(1e-9, 0.01 * best), max(1e-10, 0.0004 * best))

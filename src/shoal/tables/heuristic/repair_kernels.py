@@ -6,19 +6,10 @@ import numpy as np
 
 from shoal.search.kernels import kernel
 from shoal.search.randomness import below, next_bits, shuffle, uniform
-from shoal.tables.heuristic.network_kernels import (
-    SPLIT,
-    Graph,
-    Noise,
-    Scratch,
-    State,
-    clean_up,
-    fill,
-    needs,
-    protect,
-    removable,
-    show,
-)
+from shoal.tables.heuristic.network_state import Graph, Noise, Scratch, State, show
+from shoal.tables.heuristic.protection_kernels import SPLIT, protect
+from shoal.tables.heuristic.redundancy_kernels import clean_up, removable
+from shoal.tables.heuristic.requirement_kernels import fill, needs
 
 
 class Cooling(NamedTuple):

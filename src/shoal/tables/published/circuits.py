@@ -14,7 +14,7 @@ from shoal.errors import Infeasible, InputError
 from shoal.search import Run, Seeds
 from shoal.search.kernels import kernel
 from shoal.search.randomness import shuffle
-from shoal.tables.heuristic import network_kernels
+from shoal.tables.heuristic.network_state import Graph, Scratch, State, hide, show
 from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.problem import Problem
 from shoal.tables.published.hypercube_kernels import Grid, cell_holds, hypercube
@@ -69,16 +69,16 @@ class Plane:
         self.grid = Grid(*shape, self.heuristic.usable, self.sensitive, self.first, rise, lower)
 
     @property
-    def graph(self) -> network_kernels.Graph:
+    def graph(self) -> Graph:
         """The static part of the kernels' arguments."""
         return self.heuristic.graph
 
     @property
-    def scratch(self) -> network_kernels.Scratch:
+    def scratch(self) -> Scratch:
         """Working space."""
         return self.heuristic.scratch
 
-    def hypercube(self, rng: np.ndarray, search: int | None = None) -> network_kernels.State | None:
+    def hypercube(self, rng: np.ndarray, search: int | None = None) -> State | None:
         """Rectangles in random order, then clean-up; ``None`` if some cell could not be protected."""
         state = self.heuristic.state()
         order = np.arange(self.sensitive.size)
@@ -87,7 +87,7 @@ class Plane:
         cost = hypercube(self.graph, state, self.scratch, self.grid, order, kind)
         return None if cost < 0 else state
 
-    def chromosome(self, state: network_kernels.State) -> Chromosome:
+    def chromosome(self, state: State) -> Chromosome:
         """The pattern of a state with the circuits its requirements use now."""
         count = self.sensitive.size
         circuits = np.zeros((count, LARGEST_CIRCUIT * 3), dtype=np.int32)
@@ -137,7 +137,7 @@ def _uses(chromosome: Chromosome, s: int, e: int) -> Any:
 
 
 @kernel
-def renew(state: network_kernels.State, first: np.ndarray, chromosome: Chromosome, s: int) -> Any:
+def renew(state: State, first: np.ndarray, chromosome: Chromosome, s: int) -> Any:
     """Let the cells that the requirements of sensitive cell s use now be its circuit."""
     circuits, lengths, uses = chromosome.circuits, chromosome.lengths, chromosome.uses
     for i in range(lengths[s]):
@@ -226,9 +226,9 @@ def exchange(child: Chromosome, giver: Chromosome, s: int) -> Any:
 
 @kernel
 def mutate(
-    graph: network_kernels.Graph,
-    state: network_kernels.State,
-    scratch: network_kernels.Scratch,
+    graph: Graph,
+    state: State,
+    scratch: Scratch,
     first: np.ndarray,
     child: Chromosome,
     s: int,
@@ -236,7 +236,7 @@ def mutate(
     """Remove the first redundant cell of circuit s and renew the circuits that used it; the cell, or −1."""
     for i in range(child.lengths[s]):
         e = child.circuits[s, i]
-        network_kernels.show(graph, state, e)
+        show(graph, state, e)
         fine = True
         for other in range(child.lengths.shape[0]):
             touched = child.lengths[other] < 0 or _uses(child, other, e)
@@ -244,7 +244,7 @@ def mutate(
                 fine = False
                 break
         if not fine:
-            network_kernels.hide(graph, state, e)
+            hide(graph, state, e)
             continue
         child.hidden[e] = False
         for other in range(child.lengths.shape[0]):

@@ -23,7 +23,9 @@ from shoal.search.evolution import (
 )
 from shoal.search.options import Options
 from shoal.search.randomness import below, shuffle
-from shoal.tables.heuristic.network_kernels import drop_redundant, holds, lay_paths
+from shoal.tables.heuristic.protection_kernels import lay_paths
+from shoal.tables.heuristic.redundancy_kernels import drop_redundant
+from shoal.tables.heuristic.requirement_kernels import holds
 from shoal.tables.problem import Problem
 from shoal.tables.published.circuits import Plane
 from shoal.tables.published.heurgene import Breeder, HeurGeneOptions

@@ -34,7 +34,10 @@ from shoal.search.evolution.policies import Replace, Select
 from shoal.search.evolution.replacement import hamming
 from shoal.search.options import Options
 from shoal.search.randomness import below, shuffle
-from shoal.tables.heuristic import network_kernels
+from shoal.tables.heuristic.network_state import State
+from shoal.tables.heuristic.protection_kernels import build
+from shoal.tables.heuristic.redundancy_kernels import drop_redundant
+from shoal.tables.heuristic.requirement_kernels import holds
 from shoal.tables.problem import Problem
 from shoal.tables.published.circuits import Chromosome, Plane, exchange, find_exchange, mutate
 from shoal.tables.published.hypercube import search_of
@@ -159,7 +162,7 @@ class Breeder:
             found.append(found[0])
         return found
 
-    def _founder(self, place: int, rng: np.ndarray) -> network_kernels.State | None:
+    def _founder(self, place: int, rng: np.ndarray) -> State | None:
         """A pattern to begin with; with diverse seeding every third one each by both rectangles and by cheapest paths."""
         plane = self.plane
         if self.options.seeding == "hypercube" or place % 3 == 0:
@@ -167,7 +170,7 @@ class Breeder:
         if place % 3 == 1:
             return plane.hypercube(rng, SPLIT)
         state = plane.heuristic.state()
-        cost = network_kernels.build(plane.graph, state, plane.scratch, rng, 1.0)
+        cost = build(plane.graph, state, plane.scratch, rng, 1.0)
         return None if cost < 0 else state
 
     def children(self, state: np.ndarray, one: Chromosome, two: Chromosome) -> list[Chromosome]:
@@ -218,7 +221,7 @@ class Breeder:
         cells = np.flatnonzero(together)
         state = plane.heuristic.examined(cells)
         dearest_first = cells[np.argsort(-plane.graph.cost[cells], kind="stable")]
-        network_kernels.drop_redundant(plane.graph, state, plane.scratch, dearest_first)
+        drop_redundant(plane.graph, state, plane.scratch, dearest_first)
         self.tally.removals += int(cells.size - (state.hidden & together).sum())
         return plane.chromosome(state)
 
@@ -230,10 +233,7 @@ class Breeder:
 
 def _is_safe(plane: Plane, hidden: np.ndarray) -> bool:
     state = plane.heuristic.state(np.flatnonzero(hidden))
-    return all(
-        network_kernels.holds(plane.graph, state, plane.scratch, r)
-        for r in range(plane.heuristic.wanted.size)
-    )
+    return all(holds(plane.graph, state, plane.scratch, r) for r in range(plane.heuristic.wanted.size))
 
 
 class _Benefit:

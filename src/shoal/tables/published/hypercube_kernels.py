@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.search.kernels import kernel
-from shoal.tables.heuristic.network_kernels import Graph, Scratch, State, clean_up, hide, holds
+from shoal.tables.heuristic.network_state import Graph, Scratch, State, hide
+from shoal.tables.heuristic.redundancy_kernels import clean_up
+from shoal.tables.heuristic.requirement_kernels import holds
 
 JOINT, SPLIT = 0, 1
 _FRESH = True

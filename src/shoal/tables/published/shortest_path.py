@@ -12,8 +12,8 @@ from shoal.errors import Infeasible, InputError
 from shoal.search import Budget, Observer, Seeds
 from shoal.search.options import Options
 from shoal.tables.exact.refusal import is_safe
-from shoal.tables.heuristic import network_kernels
 from shoal.tables.heuristic.networks import NetworkHeuristic
+from shoal.tables.heuristic.protection_kernels import lay_paths
 from shoal.tables.problem import Problem
 from shoal.tables.safety.sums import add_for_sums
 from shoal.tables.solution import Pattern
@@ -48,7 +48,7 @@ def solve(
     state = heuristic.state()
     graph, scratch = heuristic.graph, heuristic.scratch
     for r in range(heuristic.wanted.size):
-        if network_kernels.lay_paths(graph, state, scratch, r) < 0:
+        if lay_paths(graph, state, scratch, r) < 0:
             raise failure
     pattern = heuristic.pattern(state)
     if problem.insiders:

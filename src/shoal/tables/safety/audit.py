@@ -34,7 +34,7 @@ class Audit(Glance):
     cells whose interval is too narrow, among them those the pattern does not hide at all (``published``);
     ``disclosed`` are other hidden cells that are given away exactly, ``insider`` (cell, insider) pairs, ``sums``
     relations that give away a sensitive sum, ``integer`` count cells that whole numbers give away, ``together`` what is given
-    away with other tables that everybody can see.
+    away with other tables that everybody can see, ``unasked`` cells that the pattern calls primary and nothing else sensitive.
     """
 
     problem: Problem
@@ -48,6 +48,7 @@ class Audit(Glance):
     integer: tuple[int, ...] = ()
     published: tuple[int, ...] = ()
     together: "tuple[TogetherFound, ...]" = ()
+    unasked: tuple[int, ...] = ()
 
     def glance(self) -> dict[str, Any]:
         """The verdict in numbers of cells."""

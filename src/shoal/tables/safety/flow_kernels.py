@@ -260,13 +260,27 @@ def _around(flow: Flow, node: int, skip: int, way: int) -> Any:
     return total
 
 
-@kernel
 def intervals(
     nodes: int, arcs: Arcs, hidden: np.ndarray, asked: np.ndarray, limit: float, tiny: float
-) -> Any:
+) -> tuple[np.ndarray, np.ndarray]:
     """How far each asked cell can rise and fall when exactly the ``hidden`` cells are hidden."""
+    moved = np.zeros((2, asked.size))
+    _intervals(nodes, arcs, hidden, asked, limit, tiny, moved)
+    return moved[0], moved[1]
+
+
+# Machine code of kernels that return no arrays is kept; these write into arrays that they are given.
+@kernel
+def _intervals(
+    nodes: int,
+    arcs: Arcs,
+    hidden: np.ndarray,
+    asked: np.ndarray,
+    limit: float,
+    tiny: float,
+    moved: np.ndarray,
+) -> Any:
     flow = flow_through(nodes, arcs, hidden, tiny)
-    moved = np.zeros((2, asked.shape[0]))
     for i in range(asked.shape[0]):
         k = asked[i]
         for direction in range(2):
@@ -279,21 +293,39 @@ def intervals(
             if cap > 0.0:
                 moved[direction, i] = max_flow(flow, source, sink, cap, k, -1)
                 clear(flow)
-    return moved[0], moved[1]
 
 
-@kernel
-def reach(nodes: int, arcs: Arcs, hidden: np.ndarray, wanted: Wanted, tiny: float) -> Any:
+def reach(
+    nodes: int, arcs: Arcs, hidden: np.ndarray, wanted: Wanted, tiny: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """How far each requirement is met, up to its need, and the cells of one way to meet it.
 
     The supports are returned as one list with starts: requirement i uses ``support[starts[i] : starts[i + 1]]``.
     """
+    count = wanted.cell.size
+    reached, starts = np.zeros(count), np.zeros(count + 1, dtype=np.int64)
+    support = np.empty(max(1024, 8 * count), dtype=np.int32)
+    while (size := _reach(nodes, arcs, hidden, wanted, tiny, reached, starts, support)) > support.size:
+        support = np.empty(size, dtype=np.int32)
+    return reached, starts, support[:size].copy()
+
+
+@kernel
+def _reach(
+    nodes: int,
+    arcs: Arcs,
+    hidden: np.ndarray,
+    wanted: Wanted,
+    tiny: float,
+    reached: np.ndarray,
+    starts: np.ndarray,
+    support: np.ndarray,
+) -> Any:
+    # Returns how many cells there are in all, of which those are listed that there is room for.
     flow = flow_through(nodes, arcs, hidden, tiny)
     change = flow.change
     count = wanted.cell.shape[0]
-    reached = np.zeros(count)
-    starts = np.zeros(count + 1, dtype=np.int64)
-    support = np.empty(1024, dtype=np.int32)
+    reached[:] = 0.0
     size = 0
     for i in range(count):
         k, kind, scenario = wanted.cell[i], wanted.kind[i], wanted.scenario[i]
@@ -308,11 +340,10 @@ def reach(nodes: int, arcs: Arcs, hidden: np.ndarray, wanted: Wanted, tiny: floa
             reached[i] += max_flow(flow, source, sink, cap, k, scenario)
             for e in moving(flow.moved, flow.first, flow.degree, flow.listed):
                 if abs(change[e]) > tiny:
-                    if size == support.shape[0]:
-                        support = np.concatenate((support, np.empty(size, dtype=np.int32)))
-                    support[size] = e
+                    if size < support.shape[0]:
+                        support[size] = e
                     size += 1
                 change[e] = 0.0
         starts[i + 1] = size
         know(flow.known, wanted, scenario, NOBODY)
-    return reached, starts, support[:size].copy()
+    return size
