@@ -12,7 +12,7 @@ import pytest
 
 import shoal
 from shoal.search import Budget
-from shoal.search.linear_programmes import quiet_highs
+from shoal.search.linear_programmes import solve_within
 from shoal.search.stages import stage_of
 from shoal.tables.rounding import whole_programmes
 
@@ -50,6 +50,10 @@ SEARCHES: dict[str, tuple[float, Callable[..., Any]]] = {
     "recode": (0.01, lambda **how: shoal.recode(PEOPLE, k=5, quasi=list("abcd"), **how)),
     "group": (0.01, lambda **how: shoal.group_attributes(NUMBERS, 5, **how)),
     "assign": (0.04, lambda **how: shoal.assign_sizes(SIZES, SLOTS, **how)),
+    "risk": (
+        0.01,
+        lambda threads, **how: shoal.risk(PEOPLE, list("abcd"), population=9000, special_uniques=True, **how),
+    ),
     "suppress": (0.03, lambda **how: shoal.suppress(TABLE, sensitive=HIDDEN, protection=0.2, **how)),
 }
 
@@ -68,11 +72,11 @@ def test_an_adjustment_leaves_time_to_look_what_can_be_computed_from_it(
 ) -> None:
     limits = []
 
-    def noted(model: Any, **options: Any) -> Any:
-        limits.append(options["time_limit"])
-        return quiet_highs(model, **options)
+    def noted(solver: Any, run: Any, seconds: float | None, **how: Any) -> None:
+        limits.append(seconds)
+        solve_within(solver, run, seconds, **how)
 
-    monkeypatch.setattr(whole_programmes, "quiet_highs", noted)
+    monkeypatch.setattr(whole_programmes, "solve_within", noted)
     budget = Budget(seconds=100.0, clock=lambda: 0.0)
     shoal.adjust_table(TABLE, sensitive=HIDDEN[:3], budget=budget, seed=1)
     assert limits

@@ -148,7 +148,7 @@ def sections(function: Any) -> dict[str, str]:
 def test_every_parameter_of_a_public_function_is_documented(name: str) -> None:
     function = getattr(shoal, name)
     found = sections(function)
-    written = re.findall(r"^(\w+) : (.+)\n    (\S.*)", found["Parameters"], flags=re.MULTILINE)
+    written = re.findall(r"^(?:\*\*)?(\w+) : (.+)\n    (\S.*)", found["Parameters"], flags=re.MULTILINE)
     parameters = inspect.signature(function).parameters
     assert [item for item, _, _ in written] == list(parameters)
     for item, kind, sentence in written:

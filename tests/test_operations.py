@@ -4,6 +4,7 @@ import inspect
 
 import pytest
 
+from shoal.arguments import with_keywords
 from shoal.engines import EngineSettings
 from shoal.import_paths import load
 from shoal.operations import OPERATIONS
@@ -23,13 +24,15 @@ def empty(value: object) -> object:
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_settings_go_with_the_signature(name: str) -> None:
     operation = OPERATIONS[name]
-    parameters = inspect.signature(load(operation.function)).parameters
+    function = load(operation.function)
+    parameters = with_keywords(inspect.unwrap(function)).parameters
+    own = inspect.signature(function).parameters
     settings = {item.name: item for item in fields(operation.settings)}
     wanted = set(parameters) - NO_SETTINGS - operation.apart
     assert wanted == set(settings) - NO_PARAMETERS - operation.apart
     for parameter in wanted:
         item, default = settings[parameter], parameters[parameter].default
-        if not item.required:
+        if not item.required and parameter in own:
             assert empty(default) == empty(item.default), parameter
 
 

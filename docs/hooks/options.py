@@ -115,7 +115,7 @@ def _setting(item: SettingField) -> Row:
 def _product(item: Product) -> Row:
     if item.beside:
         return Row(FILES, f"beside it, `….{item.beside}`", _plain(item.sentence))
-    names = [*([item.short] if item.short else []), item.option]
+    names = [*([item.short] if item.short else []), *item.also, item.option]
     return Row(FILES, _written(names, item.metavar), _plain(item.sentence), otherwise="not written")
 
 

@@ -5,9 +5,10 @@ A result that goes through here remembers the call in words, so that its report 
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import wraps
 from types import UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, Unpack, get_args, get_origin
 
 from shoal.errors import InputError, parameter
 from shoal.report.glance import Glance
@@ -33,7 +34,7 @@ def checked(function: Function) -> Function:
         ...
     shoal.errors.InputError: exact= must be True or False, not str
     """
-    signature = inspect.signature(function)
+    signature = with_keywords(function)
     kinds = {name: _kinds(item.annotation) for name, item in signature.parameters.items()}
     usual = {
         name: item.default
@@ -47,6 +48,7 @@ def checked(function: Function) -> Function:
             given = signature.bind(*arguments, **keywords)
         except TypeError:
             _refuse_options(function, signature, arguments, keywords)
+            _refuse_unknown(function, signature, keywords)
             return function(*arguments, **keywords)
         for name, value in given.arguments.items():
             if value is not signature.parameters[name].default:
@@ -60,6 +62,30 @@ def checked(function: Function) -> Function:
         return result
 
     return checking  # type: ignore[return-value]
+
+
+def with_keywords(function: Callable[..., Any]) -> inspect.Signature:
+    """The signature with every keyword by its own name where some are declared together, as ``**more: Unpack[…]``.
+
+    >>> from typing import TypedDict
+    >>> class More(TypedDict, total=False):
+    ...     depth: int
+    >>> def wide(columns: str, **more: Unpack[More]) -> None: ...
+    >>> list(with_keywords(wide).parameters)
+    ['columns', 'depth']
+    """
+    signature = inspect.signature(function)
+    found = []
+    for item in signature.parameters.values():
+        if item.kind is inspect.Parameter.VAR_KEYWORD and get_origin(item.annotation) is Unpack:
+            declared = get_args(item.annotation)[0].__annotations__
+            found += [
+                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+                for name, kind in declared.items()
+            ]
+        else:
+            found.append(item)
+    return signature.replace(parameters=found)
 
 
 def _refuse_options(
@@ -86,6 +112,17 @@ def _refuse_options(
             raise InputError(
                 f"'{name}' is an option of method '{method}'; give it as options={{'{name}': …}}"
             )
+
+
+def _refuse_unknown(
+    function: Callable[..., Any], signature: inspect.Signature, keywords: Mapping[str, Any]
+) -> None:
+    """Say of a keyword that does not exist what Python says where all are declared one by one."""
+    for name in keywords:
+        if name not in signature.parameters:
+            near = get_close_matches(name, signature.parameters, n=1)
+            meant = f". Did you mean '{near[0]}'?" if near else ""
+            raise TypeError(f"{function.__name__}() got an unexpected keyword argument '{name}'{meant}")
 
 
 def _kinds(annotation: Any) -> tuple[Any, ...]:

@@ -29,8 +29,13 @@ def parameter(name: str, value: str | None = None) -> str:
     return f"\ue000{name}\ue001" if value is None else f"\ue000{name}={value}\ue001"
 
 
+# What settings name by its file, functions take as it is.
+_KEYWORDS = {"hierarchy": "hierarchies", "sensitive_data": "sensitive"}
+
+
 def as_keyword(name: str, value: str | None) -> str:
     """How Python spells a parameter."""
+    name = _KEYWORDS.get(name, name)
     if value is None:
         return f"{name}="
     return f"{name}={value}" if re.fullmatch(r"-?\d+(\.\d+)?", value) else f"{name}={value!r}"

@@ -137,7 +137,8 @@ class Product:
     ``like_input`` says otherwise, data is written like the input if it is not internal. A place with one of the ``endings``
     gets the ``whole`` as bytes, which hold more than data can. With ``beside`` it is written beside the first product, under
     the same name with this ending; with ``named_by`` where a setting says, if nothing is there yet. A place without the
-    ``ending`` is refused, where there is one. ``only`` keeps a product to one of the front ends.
+    ``ending`` is refused, where there is one. ``only`` keeps a product to one of the front ends. ``also`` are
+    further names of its option.
 
     ``files`` are names and titles it gets in the workbench, ``archive`` those of all where a result is of several tables (by
     name). What the data lack for it is told there in a note that begins with ``lacking``, or not at all if that is empty.
@@ -164,6 +165,7 @@ class Product:
     ending: str = ""
     only: Front | None = None
     like_input: bool | None = None
+    also: tuple[str, ...] = ()
 
     @property
     def has_option(self) -> bool:
@@ -272,8 +274,8 @@ class Operation:
 
     @property
     def search(self) -> bool:
-        """Whether it looks for something, and so can be stopped with the best it has found."""
-        return "iterations" in self.settings.model_fields
+        """Whether it looks for something, and so can be stopped with the best it has found, or with what it has measured."""
+        return "time_limit" in self.settings.model_fields
 
     @property
     def registry(self) -> "Registry | None":

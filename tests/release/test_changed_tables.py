@@ -212,3 +212,52 @@ def test_what_cannot_be_judged_together_is_told_to_whoever_signs(tmp_path: Path)
     assert any(told in text for text in done.warnings)
     assert told in (done.folder / "internal" / "report.html").read_text()
     assert shoal.verify_release(done.folder, originals=tmp_path).verified
+
+
+GIVEN = """\
+[release]
+name = "counts"
+
+[sources.firms]
+data = "firms.csv"
+roles = {firm = "identifier", turnover = "confidential", key = "confidential"}
+
+[sources.chances]
+data = "ptable.csv"
+
+[[steps]]
+do = "perturb-table"
+data = "firms"
+dimensions = ["region", "sector"]
+record_key = "key"
+ptable = "chances"
+rows = ["sector"]
+
+[outputs]
+"out.csv" = "perturb-table"
+"""
+
+
+def test_keys_and_tables_of_others_are_confirmed_in_crosstabs(tmp_path: Path) -> None:
+    records = firms(140)
+    keys = [(37 * place % 140 + 0.5) / 140 for place in range(140)]
+    records.with_columns(key=pl.Series(keys)).write_csv(tmp_path / "firms.csv")
+    wide = [-6, -3, 0, 3, 6]
+    lines = [(0, 0, 1.0, 0)] + [
+        (count, count + change, chance, change)
+        for count in range(1, 8)
+        for change, chance in (
+            ((-count, 0.5), (count, 0.5)) if count < 6 else tuple(zip(wide, [0.2] * 5, strict=True))
+        )
+    ]
+    pl.DataFrame(lines, schema=["i", "j", "p", "v"], orient="row").write_csv(tmp_path / "ptable.csv")
+    (tmp_path / "plan.toml").write_text(GIVEN)
+    done = shoal.release(tmp_path / "plan.toml", tmp_path / "out")
+    assert shoal.verify_release(done.folder).verified
+    found = shoal.verify_release(done.folder, originals=tmp_path)
+    assert found.verified, [str(check) for check in found.checks if check.passed is False]
+    assert ("figures", True) in {(check.name, check.passed) for check in found.checks}
+    out = pl.read_csv(done.folder / "public" / "out.csv")
+    assert out.columns[0] == "sector" and out.columns[-1] == "total"
+    changed(done.folder, "out.csv", lambda frame: frame.with_columns(total=pl.col("total") + 1))
+    assert not shoal.verify_release(done.folder, originals=tmp_path).verified

@@ -54,7 +54,8 @@ def command(operation: Operation) -> Any:
     """The command of an operation."""
 
     def run(context: typer.Context, **values: Any) -> None:
-        Run(operation, values, context.meta[TYPED]).go()
+        said = frozenset(name for name in values if _was_said(context, name))
+        Run(operation, values, context.meta[TYPED], said).go()
 
     parameters = [
         inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
@@ -126,12 +127,17 @@ def _parameter(item: SettingField, operation: Operation) -> inspect.Parameter:
     return _keyword(item.name, Annotated[kind | None, annotation], default)
 
 
+def _was_said(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name not in ("DEFAULT", "DEFAULT_MAP")
+
+
 def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def _product(item: Product) -> inspect.Parameter:
-    names = [item.option] + ([item.short] if item.short else [])
+    names = [item.option, *item.also, *([item.short] if item.short else [])]
     about: dict[str, Any] = {"metavar": item.metavar or None, "help": item.sentence, "show_default": False}
     option = typer.Option(*names, rich_help_panel=FILES, **about)
     if item.form == "columns":
@@ -148,8 +154,11 @@ def _parameter_of(item: Product) -> str:
 class Run:
     """One run of an operation from the command line."""
 
-    def __init__(self, operation: Operation, values: dict[str, Any], typed: Sequence[str]) -> None:
+    def __init__(
+        self, operation: Operation, values: dict[str, Any], typed: Sequence[str], said: frozenset[str]
+    ) -> None:
         self.operation = operation
+        self._said = said
         self._typed = typed
         self._values = values
         self._json: bool = values["json"]
@@ -198,7 +207,9 @@ class Run:
                 for product, targets in declared.items():
                     self._write(writing, product, targets, result, settings, place)
                     if product.form != "columns" and not product.beside:
-                        figures[product.name] = str(targets[0])
+                        # A file does not take the place of a figure of the same name.
+                        name = f"{product.name}_file" if product.name in figures else product.name
+                        figures[name] = str(targets[0])
             if page is not None:
                 making = self._making(settings, place, declared, writing, refused)
                 writing.text(page, operation_report(self.operation, result, settings, making).html())
@@ -266,6 +277,9 @@ class Run:
             value = self._values[item.name]
             if item.required and item.argument and not value:
                 raise InputError(f"Missing argument '{item.metavar}'.")
+            if item.name not in self._said and not item.required:
+                # What nobody says is left to the settings, which so know what was said.
+                continue
             if item.kind == "switch":
                 given[item.name] = not value if item.default is True else value
             elif value is not None and value != []:
@@ -434,5 +448,5 @@ def _read(item: SettingField, value: Any) -> Any:
 def _texts(figures: dict[str, Any], name: str) -> list[str]:
     """The texts of one name in the figures, or in those of each table or release."""
     every = [figures, *figures.get("tables", ()), *figures.get("releases", ())]
-    found = [item[name] for item in every if isinstance(item, dict) and name in item]
+    found = [item[name] for item in every if isinstance(item, dict) and item.get(name) is not None]
     return [text for value in found for text in ([value] if isinstance(value, str) else value)]

@@ -72,7 +72,7 @@ class CommandLine:
         """What the command allows. The first search that asks is what somebody begins to watch, and Ctrl-C to end."""
         if self._budget is None:
             self._budget = Budget(
-                iterations=settings.iterations,
+                iterations=getattr(settings, "iterations", None),
                 seconds=settings.time_limit,
                 target=getattr(settings, "target", None),
             )

@@ -68,7 +68,8 @@ def run_step(
         return _own(step, values, folder, outputs, secret, place, plan_folder)
     operation = OPERATIONS[step.do]
     own = dict(values)
-    if step.do in ("perturb", *CHANGED_TABLES):
+    # Records with keys of their own need no secret.
+    if step.do in ("perturb", *CHANGED_TABLES) and own.get("record_key") is None:
         hidden = folder / "secret.txt"
         # A cell, or a record, that is in several tables of a release is drawn alike in all of them.
         drawn = step.name if step.do == "perturb" else step.do

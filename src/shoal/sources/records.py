@@ -56,10 +56,12 @@ def _quotes_in_place(data: Bytes, start: int, quotes: np.ndarray, mark: int, ins
     before = start + opening - 1
     after = start + closing + 1
     before, after = before[before >= 0], after[after < len(data)]
-    return bool(
-        np.isin(data[before], (mark, _NEWLINE, _QUOTE)).all()
-        and np.isin(data[after], (mark, _NEWLINE, _RETURN, _QUOTE)).all()
-    )
+    return _only(data[before], mark, _NEWLINE, _QUOTE) and _only(data[after], mark, _NEWLINE, _RETURN, _QUOTE)
+
+
+def _only(data: np.ndarray, *marks: int) -> bool:
+    """Whether there is nothing but these; ``np.isin`` would load masked arrays, for which nobody has asked."""
+    return bool(np.logical_or.reduce([data == mark for mark in marks]).all())
 
 
 def _returns_in_place(data: Bytes, start: int, returns: np.ndarray) -> bool:

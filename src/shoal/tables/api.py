@@ -1,11 +1,10 @@
 """``shoal.suppress`` and ``shoal.audit``: from a table to what may be published, and what an attacker makes of it."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -19,13 +18,31 @@ from shoal.search.observer import Witness
 from shoal.search.threads import usable_threads
 from shoal.tables.checked_search import checked_pattern, solve_whole
 from shoal.tables.files.public_files import parents_of
-from shoal.tables.given import as_problem, as_table, primary_cells, read_pattern, share_of
+from shoal.tables.given import (
+    as_problem,
+    as_table,
+    of_unasked,
+    primary_cells,
+    read_pattern,
+    share_of,
+    unasked,
+)
 from shoal.tables.methods import METHODS
 from shoal.tables.model.table import Table
 from shoal.tables.model.tabulated import Tabulation, Zeros
+from shoal.tables.model.tabulation import hierarchy_of
+from shoal.tables.model.trees import EitherWay
 from shoal.tables.model.units import refuse_lost_levels
 from shoal.tables.problem import Problem
 from shoal.tables.published_together import audited_together
+from shoal.tables.rows_given import (
+    Building,
+    Rows,
+    given_table,
+    refuse_without_rule,
+    remark,
+    tells_nothing,
+)
 from shoal.tables.safety.audit import Audit, without
 from shoal.tables.safety.audit import audit as audit_pattern
 from shoal.tables.safety.watching import watched
@@ -64,6 +81,7 @@ def suppress(
     iterations: int | None = None,
     budget: Budget | None = None,
     observer: Observer = silent,
+    **building: Unpack[Building],
 ) -> Suppression:
     """Find the cheapest further cells to hide so that no sensitive cell can be computed too closely.
 
@@ -74,7 +92,8 @@ def suppress(
     ----------
     table : array, DataFrame, Tabulation, Table, Problem or path
         A matrix with or without totals (the first column of a frame, or the index of pandas, names its rows), a table from
-        ``tabulate``, a whole problem, or the path of a file with one of these.
+        ``tabulate``, a whole problem, or the path of a file with one of these; with ``dimensions`` records, or the cells of a
+        ready-made table.
     sensitive : DataFrame or iterable of tuples, optional
         The sensitive cells, (row, column[, lower, upper]) of a matrix. Tables from ``tabulate`` and whole problems have
         sensitive cells and levels of their own; for cells named here on top of them the larger levels hold.
@@ -87,7 +106,7 @@ def suppress(
         Options of the method by name.
     cost : str or DataFrame, default "value"
         What hiding a cell costs: its ``"value"``, 1 (``"unity"``), its number of ``"contributors"``, the ``"log"`` of its
-        value, or a frame with coordinates and ``cost`` for cells that differ.
+        value, or a frame with coordinates and ``cost`` for cells that differ; of records the sum of a column, too.
     sliding : float, default 0.0
         The width an interval must have in addition, as a share of the cell's value.
     low : float, default 0.0
@@ -104,7 +123,7 @@ def suppress(
     tolerance : float, optional
         Totals may besides be off by this much.
     zeros : {"published", "suppressible"}, default "published"
-        Whether empty cells of a matrix may be hidden.
+        Whether empty cells of a matrix, of records or of a ready-made table may be hidden.
     common : bool, default False
         Hide the same cells of all figures of a table that has several; by default each has a pattern of its own.
     seed : int, default 0
@@ -119,6 +138,10 @@ def suppress(
         How long to search, in place of ``time_limit`` and ``iterations``.
     observer : callable, optional
         Called with a ``Progress`` now and then while the search goes on.
+    **building : arguments of ``tabulate``
+        For records, and for ready-made tables with totals among their rows: ``dimensions`` and all that says how rows become
+        a table (``value``, ``rules``, ``hierarchies``, ``total``, ``contributors_column``, ``largest_columns``,
+        ``status_column``, ``contributor``, ``source``, ``missing`` …), as for ``tabulate``.
 
     Returns
     -------
@@ -152,13 +175,30 @@ def suppress(
     Suppression(method='auto', primary=1, complementary=3, cost=70, bound=70, safe=True)
     >>> found.cost, found.bound, found.audit.safe
     (70.0, 70.0, True)
+
+    A ready-made table, its totals among the rows:
+
+    >>> import polars as pl
+    >>> cells = pl.DataFrame({"region": ["n", "s", "Total"] * 3, "size": [*"aaabbb", *["Total"] * 3],
+    ...                       "turnover": [20, 50, 70, 30, 60, 90, 50, 110, 160], "firms": [2, 5, 7, 3, 6, 9, 5, 11, 16]})
+    >>> suppress(cells, dimensions=["region", "size"], value="turnover", contributors_column="firms", cost="unity")
+    Suppression(method='auto', primary=1, complementary=3, cost=3, bound=3, safe=True)
     """
-    table = _opened(table, rounding, tolerance)
+    given = given_table(
+        table,
+        building,
+        rounding=rounding,
+        tolerance=tolerance,
+        zeros=zeros,
+        cost=cost if isinstance(cost, str) else "value",
+    )
+    table = given.table
     problem = as_problem(
         table,
         sensitive=sensitive,
         protection=share_of(table, sensitive, protection),
-        cost=cost,
+        # What was built has the costs that have a name.
+        cost="value" if given.built and isinstance(cost, str) else cost,
         sliding=sliding,
         low=low,
         high=high,
@@ -167,6 +207,7 @@ def suppress(
         tolerance=tolerance,
         zeros=zeros,
     )
+    refuse_without_rule(table if isinstance(table, Tabulation) else None, problem)
     refuse_lost_levels(problem)
     counts = counts or (isinstance(table, Tabulation) and table.counts)
     chosen = METHODS[method]
@@ -211,7 +252,7 @@ def suppress(
 @checked
 def audit(
     table: "Problem | Tabulation | Table | IntoDataFrame | np.ndarray | str | Path",
-    pattern: "IntoDataFrame | Iterable[Sequence[Any]] | np.ndarray",
+    pattern: "IntoDataFrame | Iterable[Sequence[Any]] | np.ndarray | None" = None,
     *,
     sensitive: "IntoDataFrame | Iterable[Sequence[Any]] | None" = None,
     protection: float | None = None,
@@ -227,9 +268,10 @@ def audit(
     within: float | None = None,
     nested: "IntoDataFrame | Sequence[Any] | str | Path | None" = None,
     difference: int = 3,
-    hierarchies: Mapping[str, Mapping[str, str]] | None = None,
+    hierarchies: "Mapping[str, Mapping[str, str] | IntoDataFrame | str | Path] | None" = None,
     total: str | Sequence[str] | Mapping[str, str] | None = None,
     observer: Observer = silent,
+    **rows: Unpack[Rows],
 ) -> Audit:
     """Compute the interval an attacker can compute for every hidden cell, exactly, whoever made the pattern.
 
@@ -237,10 +279,12 @@ def audit(
     ----------
     table : array, DataFrame, Tabulation, Table, Problem or path
         A matrix with or without totals (the first column of a frame, or the index of pandas, names its rows), a table from
-        ``tabulate``, a whole problem, or the path of a file with one of these.
-    pattern : DataFrame or iterable of tuples
+        ``tabulate``, a whole problem, or the path of a file with one of these; with ``dimensions`` records, or the cells of a
+        ready-made table.
+    pattern : DataFrame or iterable of tuples, optional
         All hidden cells, sensitive or not: coordinates, and a column ``kind`` if there is one. A sensitive cell that is not
-        among them is published, and therefore unsafe.
+        among them is published, and therefore unsafe. By default those that a ``.jj`` file or the states of a ready-made table
+        mark as hidden.
     sensitive : DataFrame or iterable of tuples, optional
         The sensitive cells, (row, column[, lower, upper]) of a matrix; without them the cells of kind ``primary`` are.
     protection : float, optional
@@ -275,11 +319,16 @@ def audit(
     difference : int, default 3
         Counts below this one are small.
     hierarchies : mapping, optional
-        Subtotals of the dimensions of the tables beside it; those of its own are known.
+        Subtotals of the dimensions of a ready-made table or of records, and of the tables beside it; other tables know their
+        own.
     total : str, sequence of str or mapping, optional
-        What totals are called in the tables beside it; usual names are recognised.
+        What totals are called in a ready-made table and in the tables beside it; usual names are recognised.
     observer : callable, optional
         Called with a ``Progress`` while intervals are computed.
+    **rows : arguments of ``tabulate``
+        For records, and for ready-made tables with totals among their rows: ``dimensions`` and all that says what the rows are
+        (``value``, ``rules``, ``contributors_column``, ``largest_columns``, ``status_column``, ``contributor`` …), as for
+        ``tabulate``.
 
     Returns
     -------
@@ -309,6 +358,10 @@ def audit(
     """
     if change is not None:
         number(change, f"{parameter('change')}, a share,", least=0.0)
+        if beside is None:
+            raise InputError(
+                f"{parameter('change')} is how much figures changed since another table: name that one with {parameter('beside')}"
+            )
     difference = whole_number(difference, "the limit of small differences", least=2, most=10**9)
     if nested is not None and beside is None:
         raise InputError(
@@ -323,12 +376,30 @@ def audit(
                 f"{parameter('within')} is for changed figures of the same data: {parameter('change')} and {parameter('nested')} "
                 "need figures as they are"
             )
-    whole = _opened(table, rounding, tolerance)
+    trees = {name: hierarchy_of(name, own) for name, own in (hierarchies or {}).items()}
+    dimensions = rows.get("dimensions") or ()
+    given = given_table(
+        table,
+        {
+            **rows,
+            "hierarchies": {name: tree for name, tree in trees.items() if name in dimensions},
+            "total": total if dimensions else None,
+        },
+        rounding=rounding,
+        tolerance=tolerance,
+    )
+    whole = given.table
     if not isinstance(whole, Problem | Tabulation | Table):
         whole = as_table(whole, rounding=rounding, tolerance=tolerance)
     base = whole.table if isinstance(whole, Problem | Tabulation) else whole
+    if pattern is None:
+        if given.hidden is None:
+            raise InputError("name the pattern: the hidden cells")
+        pattern = [tuple(base.key(int(cell)).values()) for cell in given.hidden]
     cells, kinds = read_pattern(base, pattern)
-    if sensitive is None and isinstance(whole, Table):
+    if sensitive is None and (
+        isinstance(whole, Table) or (isinstance(whole, Tabulation) and tells_nothing(whole))
+    ):
         sensitive = primary_cells(base, cells, kinds)
     problem = as_problem(
         whole,
@@ -347,6 +418,9 @@ def audit(
     refuse_lost_levels(problem)
     published = np.setdiff1d(problem.sensitive, np.array(cells, dtype=np.int64))
     found = audit_pattern(problem, complementary, published=published, watch=watched(observer))
+    found = replace(found, unasked=unasked(problem, cells, kinds))
+    if given.table is not table:
+        remark(of_unasked(found.unasked))
     if counts or (isinstance(whole, Tabulation) and whole.counts):
         found = replace(found, integer=integer_failures(without(problem, published), complementary))
     if beside is None:
@@ -356,8 +430,9 @@ def audit(
         beside,
         change=change,
         hierarchies={
+            **{name: tree for name, tree in trees.items() if isinstance(tree, EitherWay)},
             **parents_of(whole.trees if isinstance(whole, Tabulation) else {}),
-            **(hierarchies or {}),
+            **{name: tree for name, tree in trees.items() if not isinstance(tree, EitherWay)},
         },
         total=total,
         slack=0.5 * (rounding or 0.0) + (tolerance or 0.0),
@@ -369,18 +444,6 @@ def audit(
         within=within,
         whole=counts or (isinstance(whole, Tabulation) and whole.counts),
     )
-
-
-def _opened(table: Any, rounding: float | None, tolerance: float | None) -> Any:
-    """The table in a file if a path was given; what the command line would remark on is a warning here."""
-    if not isinstance(table, str | Path):
-        return table
-    from shoal.tables.files.loading import load
-
-    loaded = load(str(table), rounding=rounding, tolerance=tolerance)
-    for note in (*loaded.notes, *loaded.warnings):
-        warnings.warn(note, stacklevel=3)
-    return loaded.table
 
 
 def describe_attacker(problem: Problem, *, counts: bool = False) -> str:

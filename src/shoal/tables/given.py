@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from shoal.errors import InputError, parameter
-from shoal.numbers import first_unusable, number, why_unusable
+from shoal.errors import InputError, Message, parameter
+from shoal.numbers import counted, first_unusable, number, why_unusable
 from shoal.sources.not_numbers import why_not_numeric
 from shoal.tables.files.frames import as_frame, with_coordinates, with_row_names
 from shoal.tables.model.costs import costs, figure, missing
@@ -242,6 +242,27 @@ def primary_cells(table: Table, cells: Sequence[int], kinds: Sequence[str]) -> l
     if not found:
         raise InputError("say which cells are sensitive: the pattern marks none as primary")
     return found
+
+
+def unasked(problem: Problem, cells: Sequence[int], kinds: Sequence[str]) -> tuple[int, ...]:
+    """The cells that a pattern calls primary and nothing else sensitive, so that nothing is required of them."""
+    return tuple(
+        int(cell)
+        for cell, kind in zip(cells, kinds, strict=True)
+        if kind == "primary" and not problem.is_sensitive[cell]
+    )
+
+
+def of_unasked(cells: Sequence[int]) -> tuple[str, ...]:
+    """What is said of such cells: a table that is safe for fewer rules looks safe."""
+    if not cells:
+        return ()
+    words = ("cell that the pattern calls primary is", "cells that the pattern calls primary are")
+    text = (
+        f"{counted(len(cells), *words)} not sensitive by what was said here, and nothing is required there: say the rules, "
+        f"states or {parameter('sensitive_data')} that the pattern was made with"
+    )
+    return (Message(text),)
 
 
 def keep_stable(problem: Problem, previous: Any, share: float = 0.1) -> tuple[Problem, int]:

@@ -425,10 +425,17 @@ class HidingSettings(Settings):
         None,
         "What stands in a hidden cell of the published table.",
         label="Symbol in hidden cells",
-        otherwise="blank, x in crosstabs",
+        otherwise="blank, x in .xlsx and .html",
         # On a page an empty cell would pass for one that is not there.
         served={"max_length": 40, "default": "x"},
     )
+
+    @property
+    def listed_costs(self) -> bool:
+        """Whether costs are in a file with a list of cells; a column of records has a name that is none of a file."""
+        from shoal.tables.model.costs import COSTS
+
+        return self.cost not in COSTS and ("::" in self.cost or Path(self.cost).is_file())
 
 
 class LayoutSettings(Settings):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import InputError
 from shoal.report.glance import Glance
 from shoal.tables.files.publishing import interval_frame, pattern_frame, published_frame
 from shoal.tables.model.decimals import exact_sums
@@ -102,20 +101,13 @@ class Suppression(Glance):
         ``rows`` go down and ``columns`` across; further dimensions are slices, each a sheet. Figures are numbers, and a symbol
         stands in hidden cells alone.
         """
-        from shoal.sources.atomic import atomically
         from shoal.tables.files.layout import Layout
-        from shoal.tables.files.published_forms import ENDINGS, published_as
+        from shoal.tables.files.published_forms import write_published
 
-        if not str(path).endswith(ENDINGS):
-            raise InputError(
-                f"the name of a published table ends in {', '.join(ENDINGS)}; published() is a frame"
-            )
         layout = Layout(tuple(rows), tuple(columns), decimals, symbol)
         trees = {} if self.tabulation is None else self.tabulation.trees
         hidden = self.problem.hidden_mask(self.complementary)
-        content = published_as(str(path), self.problem.table, hidden, trees, layout, dataflow)
-        with atomically(Path(path)) as place:
-            place.write_bytes(content)
+        write_published(path, self.problem.table, hidden, trees, layout, dataflow)
 
     def to_dict(self) -> dict[str, Any]:
         """The figures of the result, as the command line prints them."""

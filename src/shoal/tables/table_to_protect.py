@@ -23,7 +23,7 @@ from shoal.tables.files.loading import (
 from shoal.tables.given import already_sensitive, as_problem, as_table, share_of
 from shoal.tables.model.apriori import apply_apriori
 from shoal.tables.model.linked import link
-from shoal.tables.model.ready_made import UNSEEN
+from shoal.tables.model.ready_made import NO_RULE, unseen
 from shoal.tables.model.table import Table
 from shoal.tables.model.tabulated import Tabulation
 from shoal.tables.model.tabulation import tabulate
@@ -80,7 +80,9 @@ class TableToProtect:
         again = 0 if self.sensitive is None else already_sensitive(self.table, self.sensitive)
         words = ("of the cells named as sensitive is", "of the cells named as sensitive are")
         named = [f"{counted(again, *words)} so already: the larger levels hold"] if again else []
-        return [*(() if self.tabulation is None else self.tabulation.notes), *named]
+        made = () if self.tabulation is None else self.tabulation.notes
+        # That no rule can be applied is warned of already.
+        return [*(note for note in made if note != NO_RULE), *named]
 
     def is_counts(self, settings: TableSettings) -> bool:
         """Whether the cells are counts: somebody says so, or it was counted."""
@@ -94,7 +96,8 @@ class TableToProtect:
             self.table,
             sensitive=self.sensitive,
             protection=share_of(self.table, self.sensitive, settings.protection),
-            cost="value" if self.from_records else cost,
+            # What was built from records has the costs that have a name.
+            cost="value" if self.from_records and isinstance(cost, str) else cost,
             sliding=settings.sliding,
             low=settings.low,
             high=settings.high,
@@ -122,6 +125,8 @@ def _table(settings: TableSettings, place: Workplace, cost: str) -> TableToProte
     if settings.described is not None:
         return _described(settings, place, cost, read_metadata(place.file(settings.described)))
     if settings.data.lower().endswith((".tab", ".asc")):
+        if not place.file(settings.data).is_file():
+            raise InputError(f"file '{settings.data}' is not there")
         raise InputError(
             f"'{settings.data}' needs the metadata of τ-ARGUS that describe it: name them with {parameter('metadata')}"
         )
@@ -142,7 +147,7 @@ def _table(settings: TableSettings, place: Workplace, cost: str) -> TableToProte
         return TableToProtect(
             made,
             hidden=made.hidden,
-            warnings=(UNSEEN,) if made.aggregated else (),
+            warnings=unseen(made),
             from_records=True,
         )
     if records.source is not None:
@@ -214,12 +219,10 @@ def _described(settings: TableSettings, place: Workplace, cost: str, metadata: M
     if "value" in own and source == "records" and settings.value is None:
         del own["value"]
     trees = metadata.hierarchies([name for name in dimensions if name not in settings.hierarchy], codes)
-    if cost == "value":
+    if cost == "value" and "cost" not in settings.model_fields_set:
         cost = next(iter(metadata.named("COSTVAR")), cost)
     made = _tabulated(settings.model_copy(update=own), place, frame, cost, trees)
-    return TableToProtect(
-        made, hidden=made.hidden, warnings=(UNSEEN,) if made.aggregated else (), from_records=True
-    )
+    return TableToProtect(made, hidden=made.hidden, warnings=unseen(made), from_records=True)
 
 
 def _looks_like(records: Records, settings: TableSettings) -> str:
@@ -295,7 +298,7 @@ def apriori_of(settings: TableSettings, place: Workplace, dimensions: Sequence[s
     return place.listed(name) if file is None else read_history(file, dimensions)
 
 
-def hierarchies_of(settings: TableSettings, place: Workplace) -> dict[str, dict[str, str]]:
+def hierarchies_of(settings: Any, place: Workplace) -> dict[str, dict[str, str]]:
     """The hierarchies that were named, by dimension."""
     found = {}
     for dimension, name in settings.hierarchy.items():

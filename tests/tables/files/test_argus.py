@@ -109,6 +109,9 @@ def test_the_column_of_costs_that_metadata_name_is_the_cost(tmp_path) -> None:
     assert found.json["cost"] == found.json["complementary"] == 3
     unity = run("suppress", tmp_path / "t.tab", "--no-insiders", "--cost", "log", "--json")
     assert unity.json["cost"] > 3.5
+    # What somebody says holds, even if it is what holds if nobody says anything.
+    value = run("suppress", tmp_path / "t.tab", "--no-insiders", "--cost", "value", "--json")
+    assert value.json["cost"] == 20 + 40 + 50
 
 
 @public

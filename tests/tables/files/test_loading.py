@@ -389,6 +389,29 @@ def test_hierarchies_of_tau_argus_are_read(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no codes"),
+        ("\n \n", "no codes"),
+        ("a\n@b\n@b\n", "line 3: the code was there"),
+        ("a\n@@b\na1\n@@c\nd\n", "line 2"),
+    ],
+)
+def test_hierarchies_that_say_nothing_or_too_much_are_refused(tmp_path, text, words) -> None:
+    (tmp_path / "wrong.hrc").write_text(text)
+    with pytest.raises(InputError, match=words):
+        read_hierarchy(str(tmp_path / "wrong.hrc"))
+
+
+def test_levels_tell_the_order_of_a_hierarchy_where_only_one_is_possible(tmp_path) -> None:
+    meant = {"z": "", "a11": "a1", "a12": "a1", "a1": "a", "a": ""}
+    (tmp_path / "last.hrc").write_text("z\n@@a11\n@@a12\n@a1\na\n")
+    assert read_hierarchy(str(tmp_path / "last.hrc")) == meant
+    (tmp_path / "first.hrc").write_text("a\n@a1\n@@a11\n@@a12\nz\n")
+    assert read_hierarchy(str(tmp_path / "first.hrc")) == meant
+
+
+@pytest.mark.parametrize(
     "make", [lambda: random_plane(np.random.default_rng(0), 5, 6, 3), lambda: cube(np.random.default_rng(1))]
 )
 def test_jj_survives_a_round_trip(make) -> None:

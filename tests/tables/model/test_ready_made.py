@@ -153,8 +153,8 @@ def test_totals_that_are_not_there_are_computed() -> None:
     ("change", "words"),
     [
         ({"TOT": 77777.0}, "does not add up"),
-        ({"N": 2.5}, "no whole number of at least 0"),
-        ({"N": 0}, "has a figure, but no contributor"),
+        ({"N": 2.5}, "in whole numbers of at least 0, but does not in record"),
+        ({"N": 0}, "there is a figure, but no contributor, in record"),
         ({"MAX": -1.0}, "negative contribution in record 5"),
         ({"MAX": 1e9}, "more than the whole cell in record 5"),
         ({"MAX2": 1e9}, "more than the column before it in record 5"),

@@ -1,7 +1,7 @@
 """Controlled tabular adjustment against all adjustments there are, and what it gives away against all possible tables."""
 
 from dataclasses import replace
-from itertools import product
+from itertools import count, product
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ from tests.tables.rounding.enumeration import boxed, small_table
 
 import shoal
 from shoal.errors import Infeasible, InputError
-from shoal.search import conformance
+from shoal.search import Budget, conformance
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
 from shoal.tables.rounding.adjustment.attack import conclusions
@@ -248,9 +248,9 @@ def test_too_many_cells_are_refused_before_anything_is_tried() -> None:
 
 def test_a_file_that_says_something_else_is_refused() -> None:
     found = shoal.adjust_table(np.array([[30, 80], [60, 10]]), sensitive=[("1", "1")], seed=1)
-    check_adjusted(found, found.published)
+    check_adjusted(found, found.values)
     with pytest.raises(AssertionError):
-        check_adjusted(found, found.published.with_columns(pl.col("1") + 1))
+        check_adjusted(found, found.values + np.tile([1, 0, 0], 3))
 
 
 def test_tables_of_records_keep_decimals_and_add_up() -> None:
@@ -383,3 +383,24 @@ def test_whole_figures_are_known_to_be_whole(seed: int) -> None:
     assert all((level == np.rint(level)).all() and (level >= 1.0).all() for level in levels)
     moved = np.abs(found.values - problem.table.values)[problem.protect.sensitive]
     assert (moved >= np.ceil(0.3 * problem.table.values[problem.protect.sensitive])).all()
+
+
+def test_a_time_limit_ends_looking_for_other_adjustments(monkeypatch) -> None:
+    table = Table.from_matrix([[10.0, 20.0, 30.0], [40.0, 50.0, 60.0], [70.0, 80.0, 90.0]])
+    problem = AdjustmentProblem.of(Problem.of(table, [0, 5], protection=0.1))
+    looked = []
+
+    def always_known(problem, change):
+        looked.append(change)
+        return problem.protect.sensitive[:1]
+
+    monkeypatch.setattr("shoal.tables.rounding.adjustment.exact.too_well_known", always_known)
+    with pytest.raises(Infeasible, match="from every adjustment that was found"):
+        solve(problem)
+    # Two cells rise or fall: four adjustments.
+    assert len(looked) == 4
+    looked.clear()
+    ticks = count(0.0, 10.0)
+    with pytest.raises(Infeasible, match="time was over before others were tried"):
+        solve(problem, budget=Budget(seconds=5.0, clock=lambda: next(ticks)))
+    assert len(looked) == 1

@@ -189,7 +189,7 @@ def test_other_forms_and_names_of_totals_are_read() -> None:
     )
     assert len(read_public(matrix, "t").hidden) == 4
     wrong = pl.DataFrame({"A": ["x", "y", "Total"], "value": [1.0, 2.0, 4.0]})
-    with pytest.raises(InputError, match="totals of 't' do not add up"):
+    with pytest.raises(InputError, match="totals of 't' do not add up, the first at the cell A 'Total';"):
         read_public(wrong, "t")
     assert read_public(wrong, "t", slack=0.5).hidden == ()
 

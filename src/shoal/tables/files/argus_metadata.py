@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shoal.errors import InputError
+from shoal.tables.model.trees import EitherWay
 
 _WORD = re.compile(r"<\s*([A-Z0-9_]+)\s*>([^<]*)", re.IGNORECASE)
 _TOKEN = re.compile(r'"([^"]*)"|(\S+)')
@@ -102,7 +103,12 @@ class Metadata:
                 found[item.name] = of_digits(codes[item.name], widths)
             # Missing codes are in no hierarchy; they stand directly below the total.
             if item.name in found:
-                found[item.name] = {**found[item.name], **dict.fromkeys(item.missing, "")}
+                read = found[item.name]
+                found[item.name] = (
+                    read.with_tops(item.missing)
+                    if isinstance(read, EitherWay)
+                    else {**read, **dict.fromkeys(item.missing, "")}
+                )
         return found
 
     def _beside(self, named: str, dimension: str) -> Path:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.errors import InputError
+from shoal.tables.model.trees import EitherWay
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,6 +32,8 @@ def as_hierarchy(frame: "pl.DataFrame", source: str) -> dict[str, str]:
     >>> as_hierarchy(regions, "regions.csv")
     {'n1': 'N', 'N': '', 'n2': 'N', 's1': 'S', 'S': ''}
     """
+    if frame.is_empty():
+        raise InputError(f"the hierarchy {source} has no codes")
     if {"code", "parent"} <= set(frame.columns):
         return _parents(frame.select("code", "parent").rows(), source)
     rows = frame.rows()
@@ -82,7 +85,7 @@ def _of_levels(rows: Sequence[tuple[object, ...]], source: str) -> dict[str, str
 
 def _read_hrc(path: Path, mark: str) -> dict[str, str]:
     # One code per line, as many leading marks (usually @) as it is levels below the top; parents before their children,
-    # or all children before their parents.
+    # or all children before their parents. Where levels allow both, the data decide.
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:
@@ -90,19 +93,41 @@ def _read_hrc(path: Path, mark: str) -> dict[str, str]:
     except UnicodeDecodeError:
         raise InputError(f"{path.name} is not a text in UTF-8") from None
     coded = [(number, *_code(line.strip(), mark)) for number, line in enumerate(lines, 1) if line.strip()]
-    if coded and coded[0][1] > 0 and coded[-1][1] == 0:
-        coded.reverse()
-    parents: list[str] = []
-    found: dict[str, str] = {}
-    for number, depth, code in coded:
+    if not coded:
+        raise InputError(f"the hierarchy {path.name} has no codes")
+    seen: set[str] = set()
+    for number, _, code in coded:
         if not code:
             raise InputError(f"{path.name}, line {number}: there is no code after the marks")
-        if depth > len(parents):
-            raise InputError(
-                f"{path.name}, line {number}: the code is more than one level below the one before"
-            )
-        if code in found:
+        if code in seen:
             raise InputError(f"{path.name}, line {number}: the code was there before")
+        seen.add(code)
+    backwards = coded[::-1]
+    before, after = _jump(coded), _jump(backwards)
+    if before is None and after is None and any(depth for _, depth, _ in coded):
+        # A code without children that comes first or last allows both orders; τ-ARGUS writes parents first.
+        return EitherWay(_below(coded), _below(backwards))
+    if before is not None and after is not None:
+        line = after if coded[0][1] > 0 and coded[-1][1] == 0 else before
+        raise InputError(f"{path.name}, line {line}: the code is more than one level below the one before")
+    return _below(coded if before is None else backwards)
+
+
+def _jump(coded: Sequence[tuple[int, int, str]]) -> int | None:
+    """The number of the first line whose code is more than one level below the one before, if there is one."""
+    level = -1
+    for number, depth, _ in coded:
+        if depth > level + 1:
+            return number
+        level = depth
+    return None
+
+
+def _below(coded: Sequence[tuple[int, int, str]]) -> dict[str, str]:
+    """The parent of each code where parents come before their children."""
+    parents: list[str] = []
+    found: dict[str, str] = {}
+    for _, depth, code in coded:
         parents[depth:] = [code]
         found[code] = parents[depth - 1] if depth else ""
     return found

@@ -180,8 +180,11 @@ def written(value: float, decimals: int) -> str:
     return f"{value:.{decimals}f}"
 
 
-def as_frame(found: Crosstabs, hidden: np.ndarray, layout: Layout) -> Any:
-    """All crosstabs as one frame: the slice and the rows first, then a column for each code across."""
+def as_frame(found: Crosstabs, hidden: np.ndarray, layout: Layout, *, numbers: bool = False) -> Any:
+    """All crosstabs as one frame: the slice and the rows first, then a column for each code across.
+
+    Figures are texts with the same number of decimals, or ``numbers`` where nothing is hidden.
+    """
     import polars as pl
 
     values = found.table.values
@@ -209,7 +212,44 @@ def as_frame(found: Crosstabs, hidden: np.ndarray, layout: Layout) -> Any:
         for codes, cells in zip(found.down, part.cells, strict=True)
     ]
     columns = _distinct([*labels, *names])
-    return pl.DataFrame(lines, schema=dict.fromkeys(columns, pl.String), orient="row")
+    made = pl.DataFrame(lines, schema=dict.fromkeys(columns, pl.String), orient="row")
+    if not numbers:
+        return made
+    kind = pl.Int64 if decimals == 0 else pl.Float64
+    return made.with_columns(pl.col(columns[len(labels) :]).replace("", None).cast(kind))
+
+
+def read_crosstab(table: Table, layout: Layout, frame: Any) -> np.ndarray:
+    """The figures of such a frame as somebody reads them back, in the order of the cells, found by their labels.
+
+    Raises ``AssertionError`` unless every cell of the table is there once.
+    """
+    codes = {name: _order(table, name, None) for name in table.dimensions}
+    rows, columns, others = _divided(
+        table.dimensions, layout, {name: len(own) for name, own in codes.items()}
+    )
+    plain = Crosstabs(table, rows, columns, others, (), (), (), {})
+    labels = [*others, *rows]
+    across = tuple(product(*(codes[name] for name in columns)))
+    names = [" | ".join(plain.labels(columns, own)) for own in across] if columns else ["value"]
+    named = dict(zip(_distinct([*labels, *names])[len(labels) :], across, strict=True))
+    assert len(frame.columns) == len(labels) + len(names), "it has other columns"
+    inside = {name: {plain.shown(name, code): code for code in own} for name, own in codes.items()}
+    found = np.full(table.cells, np.nan)
+    at = [(*others, *rows, *columns).index(name) for name in table.dimensions]
+    for line in frame.iter_rows():
+        for column, shown in zip(frame.columns[len(labels) :], line[len(labels) :], strict=True):
+            assert column in named, "it has other columns"
+            told = zip(labels, line, strict=False)
+            key = (*(inside[name].get(str(code), "") for name, code in told), *named[column])
+            cell = table.index.get(tuple(key[place] for place in at), -1)
+            if cell < 0:
+                assert shown in (None, ""), "there is a figure where the table has no cell"
+                continue
+            assert np.isnan(found[cell]), "a cell is there twice"
+            found[cell] = np.nan if shown in (None, "") else float(shown)
+    assert not np.isnan(found).any(), "a cell is missing"
+    return found
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

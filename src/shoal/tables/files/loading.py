@@ -18,7 +18,7 @@ from shoal.tables.given import as_table
 from shoal.tables.model.cells import cells_of
 from shoal.tables.model.contributions import Aggregates, Contributions, Known
 from shoal.tables.model.figures import FIGURE, figure_tree, stacked_table
-from shoal.tables.model.ready_made import UNSEEN
+from shoal.tables.model.ready_made import NO_RULE, unseen
 from shoal.tables.model.rules import parse_rule
 from shoal.tables.model.table import TOTAL, Table
 from shoal.tables.model.tabulated import Tabulation
@@ -86,8 +86,7 @@ def load_cells(
         rounding=rounding,
         tolerance=tolerance,
     )
-    unseen = (UNSEEN,) if made.aggregated else ()
-    return Loaded(made, warnings=(*without_contributors(made, f"{shares.name} is"), *unseen))
+    return Loaded(made, warnings=(*without_contributors(made, f"{shares.name} is"), *unseen(made)))
 
 
 def without_contributors(made: Tabulation, missing: str) -> tuple[str, ...]:
@@ -114,6 +113,7 @@ def structure(made: Tabulation) -> str:
         "by_rule": dict(made.by_rule),
         "counts": made.counts,
         **({"aggregated": True} if made.aggregated else {}),
+        **({"no_rule": True} if NO_RULE in made.notes else {}),
         **({"totals": dict(made.table.totals)} if made.table.totals else {}),
         **({"figures": made.trees[FIGURE].codes[1:]} if FIGURE in made.trees else {}),
         **({} if made.largest_told is None else {"largest_told": made.largest_told}),
@@ -237,6 +237,7 @@ def read_cells(
         counts,
         bool(plan.get("aggregated", False)),
         largest_told=told,
+        notes=(NO_RULE,) if plan.get("no_rule") else (),
     )
 
 
@@ -266,6 +267,7 @@ def _read_structure(path: Path) -> dict[str, Any]:
         "by_rule": dict,
         "counts": bool,
         "aggregated": bool,
+        "no_rule": bool,
         "totals": dict,
         "figures": list,
     }

@@ -64,10 +64,23 @@ def read_public(
     found = PublicTable.of(frame, trees, without, slack)
     if wrong := found.wrong():
         raise InputError(
-            f"the totals of '{name}' do not add up, the first at its cell number {wrong[0]}; name its subtotals with "
+            f"the totals of '{name}' do not add up{_first(found, wrong[0], totals)}; name its subtotals with "
             f"{parameter('hierarchy')}, or say {parameter('rounding')}"
         )
     return found
+
+
+def _first(found: PublicTable, number: int, totals: Mapping[str, str | None]) -> str:
+    """Where the first is, by its codes as the file writes them; nothing if no cell of that total is there."""
+    if number == 0:
+        return ""
+    key = list(found.cells)[number - 1]
+    shown = [
+        totals.get(name) or code if code == TOTAL else code
+        for name, code in zip(found.dimensions, key, strict=True)
+    ]
+    named = ", ".join(f"{name} '{code}'" for name, code in zip(found.dimensions, shown, strict=True))
+    return f", the first at the cell {named}"
 
 
 def public_part(table: Table, hidden: np.ndarray, slack: float = 0.0) -> PublicTable:

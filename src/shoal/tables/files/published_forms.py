@@ -4,9 +4,11 @@ import csv
 import io
 from collections.abc import Mapping
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 
+from shoal.errors import InputError
 from shoal.report.markup import Markup, element, joined
 from shoal.tables.files.layout import Crosstabs, Layout, Slice, crosstabs, decimals_of, figure_of, written
 from shoal.tables.files.publishing import check_symbol
@@ -41,6 +43,26 @@ def published_as(
         check_html(page, found, hidden, layout)
         return page.encode()
     return published_workbook(found, hidden, layout)
+
+
+def write_published(
+    path: str | Path,
+    table: Table,
+    hidden: np.ndarray,
+    trees: Mapping[str, Tree],
+    layout: Layout,
+    dataflow: str,
+) -> None:
+    """Write the table without its hidden cells, in the form that the ending names, whole or not at all."""
+    from shoal.sources.atomic import atomically
+
+    if not str(path).endswith(ENDINGS):
+        raise InputError(
+            f"the name of a published table ends in {', '.join(ENDINGS)}; what is published is a frame, too"
+        )
+    content = published_as(str(path), table, hidden, trees, layout, dataflow)
+    with atomically(Path(path)) as place:
+        place.write_bytes(content)
 
 
 def html_page(found: Crosstabs, hidden: np.ndarray, layout: Layout) -> str:

@@ -1,5 +1,6 @@
 """What hiding a cell costs, by name; and figures of cells as they stand in a file."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,10 @@ def costs(name: str, values: np.ndarray, contributors: np.ndarray | None) -> np.
         if contributors is None:
             raise InputError("cost 'contributors' needs the number of contributors of each cell")
         return contributors.astype(np.float64)
+    if Path(name).suffix and not Path(name).is_file():
+        raise InputError(
+            f"cost '{name}' is neither a column of the data nor a file that is there; costs by name are {', '.join(COSTS)}"
+        )
     raise unknown("cost", name, COSTS)
 
 

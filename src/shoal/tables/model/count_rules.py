@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 from shoal.numbers import whole
 from shoal.tables.model.contributions import Known
 from shoal.tables.model.table import Table
@@ -72,7 +72,8 @@ def needs_counts(rules: Sequence[object], *, counts: bool) -> None:
     """Refuse these rules for anything but counts."""
     if not counts and any(isinstance(rule, Group | Empty) for rule in rules):
         raise InputError(
-            "the rules group(n) and empty(n) are for tables that count records, without a value and without weights"
+            "the rules group(n) and empty(n) are for tables that count records, without a value and without weights; of "
+            f"a ready-made table of counts, name these with {parameter('contributors_column')} in place of a value"
         )
 
 

@@ -126,7 +126,11 @@ def ready_made(
     )
     chosen = _rules(rules, columns)
     made = classify(table, trees, known, chosen, zeros, counts=columns.value is None)
-    made = replace(made, aggregated=True, notes=_notes(table, listed, columns, chosen, rules))
+    notes = (
+        *_notes(table, listed, columns, chosen, rules),
+        *_odd_totals(table, known, told=counts is not None),
+    )
+    made = replace(made, aggregated=True, notes=notes)
     if columns.status is not None:
         made = _stated(made, data, columns, where, states or _STATES)
     if columns.cost is not None:
@@ -138,6 +142,15 @@ def ready_made(
             )
         made = replace(made, cost=_filled(prices, where, listed, trees, shape))
     return made
+
+
+def unseen(made: Tabulation) -> tuple[str, ...]:
+    """What every result of a ready-made table says; where no rule applies, "safe" is about hardly anything."""
+    if not made.aggregated:
+        return ()
+    if NO_RULE not in made.notes:
+        return (UNSEEN,)
+    return UNSEEN, f"{NO_RULE}; that a table is safe is said of cells alone that are named as sensitive"
 
 
 def _tree(name: str, codes: Sequence[str], hierarchy: Mapping[str, str] | None, total: str | None) -> Tree:
@@ -197,7 +210,7 @@ def _column(data: "nw.DataFrame[Any]", name: str, *, whole: bool = False) -> np.
     found = numbers(data, name)
     if whole and (bad := np.flatnonzero((found != np.round(found)) | (found < 0))).size:
         raise InputError(
-            f"column '{name}' is to count contributors, but {first_record(bad)} has no whole number of at least 0"
+            f"column '{name}' is to count contributors in whole numbers of at least 0, but does not in {first_record(bad)}"
         )
     return found
 
@@ -246,7 +259,7 @@ def _check_rows(figures: np.ndarray, counts: np.ndarray | None, tops: np.ndarray
                 f"of {parameter('value')} and {parameter('largest_columns')} the right ones?"
             )
     if counts is not None and (bad := np.flatnonzero((counts == 0) & (figures != 0))).size:
-        raise InputError(f"{first_record(bad)} has a figure, but no contributor")
+        raise InputError(f"there is a figure, but no contributor, in {first_record(bad)}")
 
 
 def _check_sums(
@@ -436,3 +449,24 @@ def _notes(
     if rules is None and not chosen and columns.status is None:
         found.append(NO_RULE)
     return tuple(found)
+
+
+def _odd_totals(table: Table, known: Aggregates, *, told: bool) -> tuple[str, ...]:
+    """Totals that have fewer contributors than one of their parts, or a smaller largest contribution, which cannot be."""
+    if table.relations == 0:
+        return ()
+    figures = [*([known.counts.astype(float)] if told else []), *known.tops[:1]]
+    odd = np.zeros(table.cells, dtype=bool)
+    for figure in figures:
+        parts = np.where(table.signs > 0, figure[table.members], -np.inf)
+        most = np.maximum.reduceat(parts, table.starts[:-1])
+        totals = table.members[table.signs < 0]
+        odd[totals[figure[totals] < most - 1e-9 * np.abs(most)]] = True
+    cells = np.flatnonzero(odd)
+    if not cells.size:
+        return ()
+    have = counted(int(cells.size), "total has", "totals have")
+    return (
+        f"{have} fewer contributors than one of the parts, or a smaller largest contribution, the first at the cell "
+        f"{table.name(int(cells[0]))}: what rules say of such a total may be wrong",
+    )

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import narwhals as nw
 import numpy as np
 
 from shoal.arguments import checked
@@ -23,10 +24,9 @@ from shoal.tables.model.ready_made import Columns, ready_made
 from shoal.tables.model.rules import MinimumFrequency, PPercent, Rule, concentration, parse_rule
 from shoal.tables.model.tabulated import Tabulation, Zeros, classify
 from shoal.tables.model.total_codes import given_totals, recognised, refuse_totals, total_of
-from shoal.tables.model.trees import Tree, grow, refuse_circles
+from shoal.tables.model.trees import Tree, as_it_fits, grow, refuse_circles
 
 if TYPE_CHECKING:
-    import narwhals as nw
     from narwhals.typing import IntoDataFrame
 
 Source = Literal["records", "aggregated"]
@@ -43,7 +43,7 @@ def tabulate(
     holding: str | None = None,
     weight: str | None = None,
     weights_public: bool = False,
-    hierarchies: Mapping[str, Mapping[str, str] | str | Path] | None = None,
+    hierarchies: "Mapping[str, Mapping[str, str] | IntoDataFrame | str | Path] | None" = None,
     rules: Sequence[str | Rule] | None = None,
     apriori: "IntoDataFrame | None" = None,
     zeros: Zeros = "published",
@@ -80,9 +80,9 @@ def tabulate(
         The column of sampling weights: totals are weighted, contributions are not.
     weights_public : bool, default False
         Attackers know the weights, so that contributions count weighted, too.
-    hierarchies : mapping of str to mapping or path, optional
-        Subtotals of a dimension: ``{code: parent}`` with an empty parent directly below the total, or the path of a file
-        ``code,parent`` or ``.hrc``.
+    hierarchies : mapping of str to mapping, frame or path, optional
+        Subtotals of a dimension: ``{code: parent}`` with an empty parent directly below the total; or a frame or the path of a
+        file ``code,parent``, with a column for each level, or ``.hrc``.
     rules : sequence of str or Rule, optional
         When a cell is sensitive: ``"frequency(3)"`` (a range of 20 percent protects such a cell, ``"frequency(3,5)"`` says
         another), ``"dominance(1,75)"``, ``"p-percent(10)"``, ``"pq(10,80)"``, ``"zero(10)"``; ``"manual(20)"`` is the range
@@ -162,7 +162,7 @@ def tabulate(
     )
     own = [name for name in (contributor, holding, weight) if name]
     _check_names(data, dimensions, [*columns.named, *own, *further_values], hierarchies or {})
-    parents = {name: _hierarchy(name, given) for name, given in (hierarchies or {}).items()}
+    parents = {name: hierarchy_of(name, given) for name, given in (hierarchies or {}).items()}
     for name, tree in parents.items():
         refuse_circles(name, tree)
     chosen = tuple(parse_rule(rule) if isinstance(rule, str) else rule for rule in rules) if rules else None
@@ -177,33 +177,39 @@ def tabulate(
                 f"rows that are cells of a table have no contributors of their own, so '{own[0]}' cannot be one; "
                 f"{parameter('source', 'records')} says that they are records"
             )
-        made = ready_made(
-            data,
-            codes,
-            totals,
-            columns,
-            hierarchies=parents,
-            rules=chosen,
-            zeros=zeros,
-            rounding=rounding,
-            tolerance=tolerance,
+        made = as_it_fits(
+            lambda read: ready_made(
+                data,
+                codes,
+                totals,
+                columns,
+                hierarchies=read,
+                rules=chosen,
+                zeros=zeros,
+                rounding=rounding,
+                tolerance=tolerance,
+            ),
+            parents,
         )
         if columns.cost is None:
             made = replace(made, cost=costs(cost, made.table.values, made.contributors))
     else:
-        made = _of_records(
-            data,
-            codes,
+        made = as_it_fits(
+            lambda read: _of_records(
+                data,
+                codes,
+                read,
+                columns,
+                (contributor, holding, weight),
+                rules=chosen,
+                zeros=zeros,
+                cost=cost,
+                weights_public=weights_public,
+                missing=missing,
+                further=tuple(further_values),
+                shadow=shadow,
+            ),
             parents,
-            columns,
-            (contributor, holding, weight),
-            rules=chosen,
-            zeros=zeros,
-            cost=cost,
-            weights_public=weights_public,
-            missing=missing,
-            further=tuple(further_values),
-            shadow=shadow,
         )
     return made if apriori is None else apply_apriori(made, apriori)
 
@@ -325,6 +331,8 @@ def _of_records(
         }
         amounts, weights = [own[kept] for own in amounts], weights[kept]
         prices = None if prices is None else prices[kept]
+    if contributor is None and holding is None and (value is not None or weight is not None):
+        note = (*note, *_alone(codes))
     leaf_codes, trees = _code(codes, parents)
     if (weights < 0).any():
         bad = first_record(np.flatnonzero(weights < 0))
@@ -378,16 +386,31 @@ def _kept(
     return kept, (f"{counted(gone, *words)} set aside",) if gone else ()
 
 
-def _hierarchy(name: str, given: Any) -> Mapping[str, str]:
-    if isinstance(given, str | Path):
-        from shoal.tables.files.hierarchies import read_hierarchy
+def _alone(codes: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """What is said where no two records are in one cell, as in a table that is ready but for its totals."""
+    rows = list(zip(*codes.values(), strict=True))
+    if len(rows) < 4 or len(set(rows)) < len(rows):
+        return ()
+    return (
+        "every record is alone in its cell, and so the only contributor to it; if rows are cells of a table, say "
+        f"{parameter('source', 'aggregated')} and name {parameter('contributors_column')}",
+    )
 
+
+def hierarchy_of(name: str, given: Any) -> Mapping[str, str]:
+    """The parent of each code of a dimension, from a file or a frame if it is one."""
+    if isinstance(given, Mapping):
+        return given
+    from shoal.tables.files.hierarchies import as_hierarchy, read_hierarchy
+
+    if isinstance(given, str | Path):
         return read_hierarchy(str(given))
-    if not isinstance(given, Mapping):
+    try:
+        return as_hierarchy(nw.from_native(given, eager_only=True).to_polars(), f"of '{name}'")
+    except TypeError:
         raise InputError(
-            f"the hierarchy of '{name}' must be {{code: parent}} or the path of a file, not {type(given).__name__}"
-        )
-    return given
+            f"the hierarchy of '{name}' must be {{code: parent}}, a frame or the path of a file, not {type(given).__name__}"
+        ) from None
 
 
 def _code(

@@ -1,13 +1,17 @@
 """The hierarchy of a dimension: codes that add up to other codes, and all of them to the total."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
+from typing import TypeVar
 
 import numpy as np
 
 from shoal.errors import InputError, first_record
 from shoal.tables.model.table import TOTAL
+
+Built = TypeVar("Built")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +69,49 @@ def refuse_circles(name: str, parents: Mapping[str, str]) -> None:
             seen.append(step)
             step = parents.get(step)
         fine.update(seen)
+
+
+class EitherWay(dict[str, str]):
+    """The parents of codes in a file that may have parents before or after their children: ``other`` is the second reading."""
+
+    def __init__(self, first: Mapping[str, str], other: Mapping[str, str]) -> None:
+        super().__init__(first)
+        self.other = dict(other)
+
+    def with_tops(self, codes: Iterable[str]) -> "EitherWay":
+        """The same with further codes directly below the total."""
+        more = dict.fromkeys(codes, "")
+        return EitherWay({**self, **more}, {**self.other, **more})
+
+
+def as_it_fits(
+    build: Callable[[dict[str, Mapping[str, str]]], Built], hierarchies: Mapping[str, Mapping[str, str]]
+) -> Built:
+    """What is built with the first reading of all hierarchies that the data allow; what is wrong with the usual one is said.
+
+    >>> def build(read):
+    ...     if "z" in read["sector"].values():
+    ...         raise InputError("z has records")
+    ...     return read["sector"]
+    >>> as_it_fits(build, {"sector": EitherWay({"z": "", "a1": "z", "a": ""}, {"a": "", "a1": "a", "z": ""})})
+    {'a': '', 'a1': 'a', 'z': ''}
+    """
+    try:
+        return build(dict(hierarchies))
+    except InputError:
+        unsure = [name for name, read in hierarchies.items() if isinstance(read, EitherWay)]
+        for turned in product((False, True), repeat=len(unsure)):
+            others = {
+                name: hierarchies[name].other  # type: ignore[attr-defined]
+                for name, turn in zip(unsure, turned, strict=True)
+                if turn
+            }
+            if others:
+                try:
+                    return build({**hierarchies, **others})
+                except InputError:
+                    continue
+        raise
 
 
 def grow(

@@ -1,6 +1,6 @@
 """``audit`` as an operation: the interval an attacker can compute for every hidden cell, and whether it is wide enough."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from shoal.tables.operations.products import (
     published_whole,
     whole,
 )
-from shoal.tables.settings import AuditSettings, TabulationSettings
+from shoal.tables.settings import AuditSettings
 
 if TYPE_CHECKING:
     from shoal.tables.files.loading import Loaded
@@ -34,6 +34,7 @@ class Audited:
 def run(settings: AuditSettings, place: Workplace) -> Audited:
     """Compute the intervals, whoever chose the hidden cells."""
     from shoal.tables.api import audit
+    from shoal.tables.given import of_unasked
     from shoal.tables.table_to_protect import hierarchies_of, table_to_protect
 
     place.say("building the table")
@@ -60,7 +61,7 @@ def run(settings: AuditSettings, place: Workplace) -> Audited:
         pattern=hidden,
         sensitive=table.sensitive,
     )
-    return Audited(found, table)
+    return Audited(found, replace(table, warnings=(*table.warnings, *of_unasked(found.unasked))))
 
 
 def _is_published(settings: AuditSettings) -> bool:
@@ -197,7 +198,6 @@ OPERATION = Operation(
     telling="shoal.tables.reports.audit",
     function="shoal.tables.api:audit",
     # A jj file needs no pattern besides.
-    apart=frozenset(TabulationSettings.model_fields) - {"rounding", "tolerance", "total"}
-    | {"hierarchies", "total"}
+    apart=frozenset({"hierarchy", "hierarchies", "metadata", "total", "zeros"})
     | {"table", "pattern", "linked", "linked_tables", "sensitive_data", "contributions", "hidden"},
 )

@@ -10,6 +10,7 @@ from shoal.tables.given import primary_cells, read_pattern
 from shoal.tables.model.table import Table
 from shoal.tables.operations.audit import pattern_of
 from shoal.tables.operations.suppress import problem_of
+from shoal.tables.rows_given import tells_nothing
 from shoal.tables.settings import AuditSettings, SuppressSettings, TableSettings, TabulateSettings
 from shoal.tables.table_to_protect import TableToProtect, table_to_protect
 
@@ -23,7 +24,8 @@ class TableByHand:
 
     def __init__(self, settings: TableSettings, place: Workplace) -> None:
         priced = isinstance(settings, SuppressSettings | TabulateSettings)
-        table = table_to_protect(settings, place, settings.cost if priced else "value")  # type: ignore[attr-defined]
+        named = priced and not getattr(settings, "listed_costs", False)
+        table = table_to_protect(settings, place, settings.cost if named else "value")  # type: ignore[attr-defined]
         self.counts = table.is_counts(settings)
         if isinstance(settings, SuppressSettings):
             self.problem = problem_of(settings, table, place)[0]
@@ -39,8 +41,10 @@ class TableByHand:
 
 
 def _with_primaries(settings: AuditSettings, table: TableToProtect, place: Workplace) -> TableToProtect:
-    """The primary cells of the pattern are sensitive if nobody named any for a matrix."""
-    if table.sensitive is not None or not isinstance(table.table, Table):
+    """The primary cells of the pattern are sensitive if nobody named any and the table tells nothing of it."""
+    made = table.tabulation
+    told = not isinstance(table.table, Table) and (made is None or not tells_nothing(made))
+    if table.sensitive is not None or told:
         return table
     pattern = read_pattern(table.base, pattern_of(settings, table, place))
     return replace(table, sensitive=primary_cells(table.base, *pattern))

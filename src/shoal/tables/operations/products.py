@@ -1,6 +1,9 @@
 """What ``suppress`` and ``audit`` write alike: the hidden cells, and the table without them."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal.tables.files.layout import Layout
 
 #: Published tables that are more than a list of cells.
 PUBLISHED_ENDINGS = (".xlsx", ".html", ".sdmx.csv")
@@ -23,6 +26,15 @@ def pattern(result: Any, settings: object) -> Any:
     from shoal.tables.files.publishing import pattern_frame
 
     return marked(pattern_frame(result.found.problem, result.found.complementary))
+
+
+def layout_of(settings: Any) -> "Layout":
+    """What the published table is to look like."""
+    from shoal.tables.files.layout import Layout
+
+    figure = settings.value or ("Count" if settings.dimensions else "")
+    symbol = getattr(settings, "symbol", None)
+    return Layout(tuple(settings.rows), tuple(settings.columns), settings.decimals, symbol, figure)
 
 
 def published_whole(result: Any, name: str) -> bytes:

@@ -15,11 +15,12 @@ from shoal.tables.operations.products import (
     PATTERN_FILES,
     PUBLISHED_ENDINGS,
     PUBLISHED_FILES,
+    layout_of,
     pattern,
     published_whole,
     whole,
 )
-from shoal.tables.settings import SuppressSettings, TabulationSettings
+from shoal.tables.settings import SuppressSettings
 
 if TYPE_CHECKING:
     from shoal.search import Observer
@@ -46,23 +47,19 @@ def run(settings: SuppressSettings, place: Workplace) -> Suppressed:
     from shoal.search import silent
     from shoal.tables.files.layout import crosstabs
     from shoal.tables.methods import METHODS
-    from shoal.tables.model.ready_made import NO_RULE
+    from shoal.tables.rows_given import refuse_without_rule
     from shoal.tables.table_to_protect import table_to_protect
 
     others = [METHODS[name].name for name in settings.compare if name != settings.method]
     place.say("building the table")
-    table = table_to_protect(settings, place, settings.cost)
+    table = table_to_protect(settings, place, "value" if settings.listed_costs else settings.cost)
     layout = layout_of(settings)
     if settings.rows or settings.columns:
         # What cannot be laid out is refused before the search.
         crosstabs(table.base, table.trees, layout)
     problem, gone = problem_of(settings, table, place)
     notes = table.notes
-    if NO_RULE in notes and not problem.sensitive.size:
-        raise InputError(
-            f"{NO_RULE}; name {parameter('contributors_column')}, {parameter('largest_columns')} or "
-            f"{parameter('status_column')}, or say which cells are sensitive"
-        )
+    refuse_without_rule(table.tabulation, problem)
     if gone:
         words = ("cell of the previous pattern is", "cells of the previous pattern are")
         notes.append(f"{counted(gone, *words)} not in this table")
@@ -96,7 +93,7 @@ def problem_of(
         raise InputError(
             f"a .jj file carries its own sensitive cells; leave out {parameter('sensitive_data')}"
         )
-    named = table.from_records or settings.cost in COSTS
+    named = settings.cost in COSTS or (table.from_records and not settings.listed_costs)
     problem = table.problem(settings, settings.cost if named else place.listed(settings.cost))
     return (
         (problem, 0) if settings.previous is None else keep_stable(problem, place.listed(settings.previous))
@@ -145,14 +142,6 @@ def _check_pattern(result: Suppressed, settings: SuppressSettings) -> Any:
     from shoal.tables.files.publishing import check_pattern
 
     return partial(check_pattern, result.found.problem, result.found.complementary)
-
-
-def layout_of(settings: SuppressSettings) -> "Layout":
-    """What the published table is to look like."""
-    from shoal.tables.files.layout import Layout
-
-    figure = settings.value or ("Count" if settings.dimensions else "")
-    return Layout(tuple(settings.rows), tuple(settings.columns), settings.decimals, settings.symbol, figure)
 
 
 def _hidden(result: Suppressed) -> Any:
@@ -296,7 +285,7 @@ OPERATION = Operation(
     methods="shoal.tables.methods:METHODS",
     telling="shoal.tables.reports.suppression",
     function="shoal.tables.api:suppress",
-    apart=frozenset(TabulationSettings.model_fields) - {"zeros", "rounding", "tolerance"}
+    apart=frozenset({"hierarchy", "hierarchies", "metadata"})
     | {"table", "linked", "linked_tables", "sensitive_data", "contributions"}
     | {"rows", "columns", "decimals", "dataflow"}
     | {"previous", "symbol", "compare", "iterations", "time_limit"},

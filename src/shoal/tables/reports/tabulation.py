@@ -20,10 +20,15 @@ assurances = tabulated
 
 def figures(made: "Tabulation", settings: object) -> dict[str, Any]:
     """Cells, sensitive ones, and how many each rule calls so."""
+    from shoal.tables.model.ready_made import NO_RULE
+
+    # That no rule can be applied is warned of already.
+    notes = [note for note in made.notes if note != NO_RULE]
     return {
         "cells": made.table.cells,
         "sensitive": int(made.sensitive.size),
         "by_rule": dict(made.by_rule),
+        **({"notes": notes} if notes else {}),
     }
 
 

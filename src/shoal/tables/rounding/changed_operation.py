@@ -5,43 +5,67 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from shoal.operation import Product, Workplace, call
-from shoal.tables.operations.products import INTERVALS_FILES
-from shoal.tables.rounding.randomness import read_secret
-from shoal.tables.settings import TableSettings, TabulationSettings
+from shoal.tables.operations.products import INTERVALS_FILES, layout_of
+from shoal.tables.rounding.changed_products import LAYOUT, refuse_unwritten
+from shoal.tables.rounding.randomness import check_secret, read_secret
 
 if TYPE_CHECKING:
+    from shoal.tables.rounding.adjustment.settings import AdjustSettings
+    from shoal.tables.rounding.changed_layout import ChangedLayout
+    from shoal.tables.rounding.controlled_rounding.settings import RoundSettings
     from shoal.tables.table_to_protect import TableToProtect
 
-#: Settings that are no parameters of the public functions, which take tables that are built already.
-APART = frozenset(TabulationSettings.model_fields) | {
-    "table",
-    "source",
-    "linked",
-    "linked_tables",
-    "sensitive_data",
-    "contributions",
-    "iterations",
-    "time_limit",
-}
+#: Settings that are no parameters of the public functions, or have another form there.
+APART = (
+    LAYOUT
+    | {"hierarchy", "hierarchies", "metadata", "zeros"}
+    | {
+        "table",
+        "linked",
+        "linked_tables",
+        "sensitive_data",
+        "contributions",
+        "iterations",
+        "time_limit",
+    }
+)
 
 
 @dataclass(frozen=True)
 class Changed:
-    """The changed table, and the one it was made from."""
+    """The changed table, the one it was made from, and what it is to look like."""
 
     found: Any
     table: "TableToProtect"
+    layout: "ChangedLayout"
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """The figures of the change, with what is worth knowing of the table it was made from."""
+        found = self.found.to_dict()
+        notes = self.table.notes
+        return {
+            **found,
+            "warnings": [*self.table.warnings, *found["warnings"]],
+            **({"notes": notes} if notes else {}),
+        }
 
 
 def change_table(
-    function: Callable[..., Any], settings: TableSettings, place: Workplace, doing: str
+    function: Callable[..., Any], settings: "RoundSettings | AdjustSettings", place: Workplace, doing: str
 ) -> Changed:
     """Build the table, change it, and have it checked."""
     from shoal.search.threads import usable_threads
+    from shoal.tables.files.layout import crosstabs
+    from shoal.tables.rounding.changed_layout import ChangedLayout
     from shoal.tables.table_to_protect import table_to_protect
 
     place.say("building the table")
     table = table_to_protect(settings, place)
+    layout = layout_of(settings)
+    if layout.said:
+        # What cannot be laid out is refused before the search.
+        crosstabs(table.base, table.trees, layout)
     place.say(doing)
     found = call(
         function,
@@ -53,7 +77,14 @@ def change_table(
         secret=read_secret(settings, place),
         threads=usable_threads(place.threads),
     )
-    return Changed(replace(found, tabulation=table.tabulation), table)
+    laid_out = ChangedLayout(table.base, found.values, table.trees, layout, settings.dataflow)
+    return Changed(replace(found, tabulation=table.tabulation), table, laid_out)
+
+
+def check_changed(settings: Any, written: frozenset[str]) -> None:
+    """A secret and a seed do not go together, and there must be something to lay out; before anything is read."""
+    check_secret(settings, written)
+    refuse_unwritten(settings, written)
 
 
 def intervals_product(what: str) -> Product:

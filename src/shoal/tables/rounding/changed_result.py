@@ -1,6 +1,8 @@
 """What every result with changed figures tells that was searched for: cost, bound, what goes out, and whose randomness it is."""
 
+from collections.abc import Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.report.glance import Glance
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
 
     from shoal.search import Solution
     from shoal.search.secrets import Secret
+    from shoal.tables.model.tabulated import Tabulation
     from shoal.tables.safety.audit import Audit
 
 
@@ -22,6 +25,7 @@ class ChangedTable(Glance):
     solution: "Solution"
     audit: "Audit"
     secret: "Secret"
+    tabulation: "Tabulation | None"
 
     @cached_property
     def values(self) -> "np.ndarray":
@@ -54,6 +58,26 @@ class ChangedTable(Glance):
     def published(self) -> "pl.DataFrame":
         """The table as it may be published."""
         return changed_frame(self.problem.table, self.values)
+
+    def publish(
+        self,
+        path: str | Path,
+        *,
+        rows: Sequence[str] = (),
+        columns: Sequence[str] = (),
+        decimals: int | None = None,
+        dataflow: str = "SHOAL:TABLE(1.0)",
+    ) -> None:
+        """Write the table as it may be published, as crosstabs (``.xlsx``, ``.html``) or as SDMX-CSV (``.sdmx.csv``).
+
+        ``rows`` go down and ``columns`` across; further dimensions are slices, each a sheet.
+        """
+        from shoal.tables.files.layout import Layout
+        from shoal.tables.rounding.changed_layout import ChangedLayout
+
+        layout = Layout(tuple(rows), tuple(columns), decimals)
+        trees = {} if self.tabulation is None else self.tabulation.trees
+        ChangedLayout(self.problem.table, self.values, trees, layout, dataflow).publish(path)
 
     def _searched(self) -> dict[str, Any]:
         """Cost, bound and verdict."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.tables.files.layout import Layout, read_crosstab
 from shoal.tables.files.publishing import hidden_frame, published_frame
 from shoal.tables.model.table import Table
 
@@ -41,8 +42,10 @@ def figures_of(table: Table, frame: "pl.DataFrame") -> np.ndarray:
     return np.array(frame["value"].to_list(), dtype=np.float64)
 
 
-def figures_by_name(table: Table, frame: "pl.DataFrame") -> np.ndarray:
+def figures_by_name(table: Table, frame: "pl.DataFrame", layout: Layout | None = None) -> np.ndarray:
     """The same where somebody else may have written the file: raise ``AssertionError`` unless it names the cells of the table."""
+    if layout is not None and layout.said:
+        return read_crosstab(table, layout, frame)
     wanted = changed_frame(table, table.values)
     assert frame.columns == wanted.columns and frame.height == wanted.height, "it has other cells"
     names = (

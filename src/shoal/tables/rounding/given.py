@@ -1,7 +1,5 @@
 """A table whose figures are to be changed, as somebody gives it: sensitive cells are no must here."""
 
-import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,16 +14,11 @@ if TYPE_CHECKING:
     from shoal.tables.settings import TableSettings
 
 
-def opened(table: Any, rounding: float | None) -> Any:
-    """The table in a file if a path was given; what the command line would remark on is a warning here."""
-    if isinstance(table, str | Path):
-        from shoal.tables.files.loading import load
-
-        loaded = load(str(table), rounding=rounding)
-        for note in (*loaded.notes, *loaded.warnings):
-            warnings.warn(note, stacklevel=3)
-        table = loaded.table
-    return table if isinstance(table, Problem | Tabulation | Table) else as_table(table, rounding=rounding)
+def as_given(table: Any, rounding: float | None, tolerance: float | None) -> Problem | Tabulation | Table:
+    """The table, whatever it was given as; a frame or an array is a matrix."""
+    if isinstance(table, Problem | Tabulation | Table):
+        return table
+    return as_table(table, rounding=rounding, tolerance=tolerance)
 
 
 def problem_of_settings(settings: "TableSettings", place: "Workplace") -> tuple[Problem, bool]:

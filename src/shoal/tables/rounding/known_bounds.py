@@ -13,6 +13,7 @@ import numpy as np
 from shoal.operation import Workplace
 from shoal.tables.files.public_files import public_part
 from shoal.tables.model.table import Table
+from shoal.tables.operations.products import layout_of
 from shoal.tables.rounding.changed_tables import figures_by_name
 from shoal.tables.rounding.given import problem_of_settings
 from shoal.tables.safety.judging import Shown, required_of
@@ -43,7 +44,7 @@ def _rounded(settings: Any, place: Workplace, frame: "pl.DataFrame", stated: Map
     problem = RoundingProblem(
         protect, base, values / base, int(stated["steps"]), are_whole(base, values, counts=counts)
     )
-    multiples = np.rint(figures_by_name(problem.table, frame) / base)
+    multiples = np.rint(figures_by_name(problem.table, frame, layout_of(settings)) / base)
     found = _with_bounds(problem.table, *problem.possible(multiples))
     return Shown(found, required_of(protect, protect.table.dimensions))
 
@@ -54,14 +55,14 @@ def _perturbed(settings: Any, place: Workplace, frame: "pl.DataFrame") -> Shown:
 
     made = run(settings, place).found
     table = made.tabulation.table
-    seen = np.rint(figures_by_name(table, frame)).astype(np.int64)
+    seen = np.rint(figures_by_name(table, frame, layout_of(settings))).astype(np.int64)
     return Shown(_with_bounds(table, *possible_counts(made.design, seen)))
 
 
 def _adjusted(settings: Any, place: Workplace, frame: "pl.DataFrame") -> Shown:
     protect, _ = problem_of_settings(settings, place)
     table = protect.table
-    seen = figures_by_name(table, frame)
+    seen = figures_by_name(table, frame, layout_of(settings))
     low, high = protect.low.copy(), protect.high.copy()
     others = ~protect.is_sensitive
     if settings.limit is not None:

@@ -40,7 +40,8 @@ def secret_product() -> Product:
     return Product(
         "secret",
         "",
-        lambda result, settings: result.found.secret.text(),
+        # Records with keys of their own need none.
+        lambda result, settings: None if result.found.secret is None else result.found.secret.text(),
         form="text",
         internal=True,
         named_by="secret",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.search.linear_programmes import quiet_highs
+from shoal.search.linear_programmes import quiet_highs, solve_within
 
 if TYPE_CHECKING:
     import highspy
@@ -69,12 +69,11 @@ def _once(
     if first:
         options["mip_max_improving_sols"] = 1
     budget = run.budget
+    seconds = None
     if budget.seconds is not None and not first:
-        options["time_limit"] = max(0.05, share * (budget.seconds - run.seconds))
+        seconds = max(0.05, share * (budget.seconds - run.seconds))
     solver = quiet_highs(model, **options)
-    if not patient:
-        _listen(solver, run)
-    solver.run()
+    solve_within(solver, run, seconds, interruptible=not patient)
     info, status = solver.getInfo(), solver.getModelStatus()
     statuses = highspy.HighsModelStatus
     values = None
@@ -90,17 +89,3 @@ def _once(
         status in (statuses.kInfeasible, statuses.kUnboundedOrInfeasible),
         max(0, int(info.mip_node_count) - 1) if whole else 0,
     )
-
-
-def _listen(solver: "highspy.Highs", run: "Run") -> None:
-    """Let the solver end when the run is cancelled."""
-    import highspy
-
-    def look(kind, message, data_out, data_in, user):  # type: ignore[no-untyped-def]
-        if run.budget.control.cancelled:
-            data_in.user_interrupt = True
-
-    solver.setCallback(look, None)
-    kinds = highspy.cb.HighsCallbackType
-    for kind in (kinds.kCallbackMipInterrupt, kinds.kCallbackSimplexInterrupt, kinds.kCallbackIpmInterrupt):
-        solver.startCallback(kind)

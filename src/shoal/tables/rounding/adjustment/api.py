@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -27,8 +27,9 @@ from shoal.tables.rounding.assurances import insiders_in_words
 from shoal.tables.rounding.cell_identity import identities
 from shoal.tables.rounding.changed_result import ChangedTable
 from shoal.tables.rounding.changed_tables import intervals_frame
-from shoal.tables.rounding.given import opened, problem_to_change
+from shoal.tables.rounding.given import as_given, problem_to_change
 from shoal.tables.rounding.randomness import secret_of
+from shoal.tables.rows_given import Building, given_table, refuse_without_rule
 from shoal.tables.safety.audit import Audit
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ def adjust_table(
     insiders: bool = True,
     counts: bool = False,
     rounding: float | None = None,
+    tolerance: float | None = None,
     secret: Secret | str | Path | None = None,
     seed: int | None = None,
     threads: int = 1,
@@ -130,6 +132,7 @@ def adjust_table(
     iterations: int | None = None,
     budget: Budget | None = None,
     observer: Observer = silent,
+    **building: Unpack[Building],
 ) -> AdjustedTable:
     """Move every sensitive cell out of its protection interval, and all others as little as possible, so that totals add up.
 
@@ -140,7 +143,8 @@ def adjust_table(
     ----------
     table : array, DataFrame, Tabulation, Table, Problem or path
         A matrix with or without totals (the first column of a frame, or the index of pandas, names its rows), a table from
-        ``tabulate``, a whole problem, or the path of a file with one of these.
+        ``tabulate``, a whole problem, or the path of a file with one of these; with ``dimensions`` records, or the cells of a
+        ready-made table.
     sensitive : DataFrame or iterable of tuples, optional
         The sensitive cells, (row, column[, lower, upper]) of a matrix; other tables have their own.
     protection : float, optional
@@ -170,6 +174,8 @@ def adjust_table(
         The cells are counts, so that all figures must be whole numbers.
     rounding : float, optional
         Totals may be off by rounding to this base; otherwise totals that do not add up are an error.
+    tolerance : float, optional
+        Totals may besides be off by this much.
     secret : Secret or path, optional
         What chance is drawn from, to repeat a table; a new one of the operating system by default.
     seed : int, optional
@@ -184,6 +190,10 @@ def adjust_table(
         How long to search, in place of ``time_limit`` and ``iterations``.
     observer : callable, optional
         Called with a ``Progress`` now and then while the search goes on.
+    **building : arguments of ``tabulate``
+        For records, and for ready-made tables with totals among their rows: ``dimensions`` and all that says how rows become
+        a table (``value``, ``rules``, ``hierarchies``, ``total``, ``contributors_column``, ``largest_columns``,
+        ``status_column``, ``contributor``, ``source``, ``missing`` …), as for ``tabulate``.
 
     Returns
     -------
@@ -219,7 +229,8 @@ def adjust_table(
     if weights not in ("relative", "unity"):
         raise InputError(f"{parameter('weights')} must be 'relative' or 'unity', not '{weights}'")
     number(spread, f"{parameter('spread')}, a share of the levels,", least=0.0, most=10.0)
-    given = opened(table, rounding)
+    read = given_table(table, building, rounding=rounding, tolerance=tolerance)
+    given = as_given(read.table, rounding, tolerance)
     cells = (given if isinstance(given, Table) else given.table).cells
     if cells > _MOST_CELLS:
         raise InputError(
@@ -238,6 +249,7 @@ def adjust_table(
         insiders=insiders,
         rounding=rounding,
     )
+    refuse_without_rule(given if isinstance(given, Tabulation) else None, protect)
     refuse_lost_levels(protect)
     whole = counts or (isinstance(given, Tabulation) and given.counts)
     if whole and (protect.table.values != np.rint(protect.table.values)).any():

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.operation import Workplace
 from shoal.search.secrets import Secret
+from shoal.tables.operations.products import layout_of
 from shoal.tables.rounding.adjustment.api import posed
 from shoal.tables.rounding.adjustment.settings import AdjustSettings
 from shoal.tables.rounding.adjustment.solution import Adjustment
@@ -32,6 +33,6 @@ def confirm(
         limit=settings.limit,
         whole=counts,
     )
-    read = figures_by_name(problem.table, frame)
+    read = figures_by_name(problem.table, frame, layout_of(settings))
     cost = float(stated["cost"])
     verify(problem, Adjustment(value=cost, bound=stated["bound"], change=read - problem.table.values))

@@ -71,4 +71,6 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
             return Adjustment(value=cost, bound=bound, optimal=proved, change=change, **run.closing())
         without.append(rises)
         run.report(bound=bound)
+        if run.out_of_time:
+            raise Infeasible(f"{flips.why(problem, known)}; time was over before others were tried")
     raise Infeasible(flips.why(problem, known))

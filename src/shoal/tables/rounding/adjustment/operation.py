@@ -1,16 +1,24 @@
 """``adjust`` as an operation: from a table by its name to one whose sensitive cells show other figures."""
 
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shoal.errors import parameter
-from shoal.operation import Operation, Product, Workplace
+from shoal.operation import Operation, Workplace
 from shoal.tables.rounding.adjustment.settings import AdjustSettings
-from shoal.tables.rounding.changed_operation import APART, Changed, change_table, intervals_product
-from shoal.tables.rounding.randomness import check_secret, reads, secret_product
+from shoal.tables.rounding.changed_operation import (
+    APART,
+    Changed,
+    change_table,
+    check_changed,
+    intervals_product,
+)
+from shoal.tables.rounding.changed_products import published_files, published_product
+from shoal.tables.rounding.randomness import reads, secret_product
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from shoal.tables.rounding.adjustment.api import AdjustedTable
 
 
@@ -21,12 +29,10 @@ def run(settings: AdjustSettings, place: Workplace) -> Changed:
     return change_table(adjust_table, settings, place, "adjusting")
 
 
-def check_adjusted(found: "AdjustedTable", frame: Any) -> None:
-    """Raise ``AssertionError`` unless a table, as it was read back, is an adjustment that passes the check."""
+def check_adjusted(found: "AdjustedTable", read: "np.ndarray") -> None:
+    """Raise ``AssertionError`` unless the figures of a table, as they were read back, are an adjustment that passes the check."""
     from shoal.tables.rounding.adjustment.verify import verify
-    from shoal.tables.rounding.changed_tables import figures_of
 
-    read = figures_of(found.problem.table, frame)
     verify(found.problem, replace(found.solution, change=read - found.problem.table.values))
 
 
@@ -48,19 +54,14 @@ OPERATION = Operation(
     columns_in=lambda settings: settings.columns_in,
     reads=reads,
     reads_beside=lambda settings: settings.read_beside,
-    check=check_secret,
+    check=check_changed,
     titled=lambda settings: settings.named("adjusted"),
     products=(
-        Product(
-            "output",
-            "The adjusted table, to publish.",
-            lambda result, settings: result.found.published,
-            short="-o",
-            metavar="TABLE",
-            check=lambda result, settings: partial(check_adjusted, result.found),
-            like_input=False,
-            files=(("adjusted.csv", "Adjusted table (CSV)"), ("adjusted.xlsx", "Adjusted table (Excel)")),
-            subject="the adjusted table",
+        published_product(
+            "The adjusted table",
+            "the adjusted table",
+            published_files("adjusted", "Adjusted table"),
+            check_adjusted,
         ),
         intervals_product("the sensitive cells"),
         secret_product(),

@@ -33,8 +33,7 @@ _LAST = ("doubtful_if_bounded",)
 
 def figures(result: "Changed", settings: object) -> dict[str, Any]:
     """The figures of the adjustment."""
-    found = result.found.to_dict()
-    return {**found, "warnings": [*result.table.warnings, *found["warnings"]]}
+    return result.figures
 
 
 def facts(result: "Changed", settings: object) -> list[tuple[str, Any]]:

@@ -5,12 +5,12 @@ from typing import Literal
 from shoal.search.settings import SearchSettings, method, method_options
 from shoal.settings import Data, Options, choice, setting, switch
 from shoal.tables.rounding.settings import secret, study_seed, table_argument
-from shoal.tables.settings import TableSettings
+from shoal.tables.settings import LayoutSettings, TableSettings
 
 _CHANGES = "What may change"
 
 
-class AdjustSettings(TableSettings, SearchSettings):
+class AdjustSettings(TableSettings, LayoutSettings, SearchSettings):
     """The table, how far sensitive cells move, and what may move along."""
 
     data: Data = table_argument()

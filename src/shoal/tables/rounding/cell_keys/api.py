@@ -10,28 +10,35 @@ import narwhals as nw
 import numpy as np
 
 from shoal.arguments import checked
-from shoal.errors import Infeasible, InputError, Message, messages, parameter, unknown
+from shoal.errors import Infeasible, InputError, Message, first_record, messages, parameter, unknown
 from shoal.numbers import counted
 from shoal.report.glance import Glance
 from shoal.search import Budget, Seeds, silent
 from shoal.search.secrets import Secret
 from shoal.tables.files.frames import as_frame
+from shoal.tables.model.columns import Missing, codes_of, numbers
 from shoal.tables.model.contributions import Contributions
 from shoal.tables.model.rules import Rule
 from shoal.tables.model.table import Table
 from shoal.tables.model.tabulation import Tabulation, tabulate
+from shoal.tables.model.total_codes import recognised
+from shoal.tables.rounding.cell_keys.files import design_frame, given_design
 from shoal.tables.rounding.cell_keys.keys import (
+    are_in_a_row,
+    are_shared,
+    are_uneven,
     cell_keys,
+    given_keys,
     known_by_column,
     known_by_values,
-    perturbed,
+    perturbed_by,
     record_keys,
 )
 from shoal.tables.rounding.cell_keys.methods import METHODS
 from shoal.tables.rounding.cell_keys.posterior import Posterior, conclusions, posterior
 from shoal.tables.rounding.cell_keys.problem import DesignProblem
 from shoal.tables.rounding.cell_keys.solution import PerturbationTable
-from shoal.tables.rounding.cell_keys.verify import verify_design, verify_table
+from shoal.tables.rounding.cell_keys.verify import verify_design, verify_given, verify_table
 from shoal.tables.rounding.changed_tables import changed_frame, intervals_frame
 from shoal.tables.rounding.randomness import secret_of
 from shoal.tables.safety.audit import Audit
@@ -44,6 +51,8 @@ if TYPE_CHECKING:
 
 # Beyond so many cells only the sensitive ones are looked at.
 _ALL_CELLS = 20_000
+# A sensitive count that so often stays as it is can be taken for the true one; with the usual variances it is far less often.
+_NEARLY_ALWAYS = 0.9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,8 +68,9 @@ class PerturbedTable(Glance):
     records: int
     method: str
     attacker: str
-    secret: Secret
+    secret: Secret | None
     warnings: tuple[Message, ...] = ()
+    uneven: bool = False
 
     def glance(self) -> dict[str, Any]:
         """How many counts changed, and whether that is enough."""
@@ -69,13 +79,33 @@ class PerturbedTable(Glance):
 
     @property
     def for_release(self) -> bool:
-        """Whether the keys came from a secret and not from a seed that can be guessed."""
-        return not self.secret.of_study
+        """Whether the keys came from a secret and not from a seed that can be guessed, or are spread as chance spreads them."""
+        return not self.uneven if self.secret is None else not self.secret.of_study
 
     @property
     def published(self) -> "pl.DataFrame":
         """The counts as they may be published; totals need not add up."""
         return changed_frame(self.tabulation.table, self.values)
+
+    def publish(
+        self,
+        path: str | Path,
+        *,
+        rows: Sequence[str] = (),
+        columns: Sequence[str] = (),
+        decimals: int | None = None,
+        dataflow: str = "SHOAL:TABLE(1.0)",
+    ) -> None:
+        """Write the table as it may be published, as crosstabs (``.xlsx``, ``.html``) or as SDMX-CSV (``.sdmx.csv``).
+
+        ``rows`` go down and ``columns`` across; further dimensions are slices, each a sheet.
+        """
+        from shoal.tables.files.layout import Layout
+        from shoal.tables.rounding.changed_layout import ChangedLayout
+
+        layout = Layout(tuple(rows), tuple(columns), decimals)
+        made = self.tabulation
+        ChangedLayout(made.table, self.values, made.trees, layout, dataflow).publish(path)
 
     @property
     def intervals(self) -> "pl.DataFrame":
@@ -84,18 +114,11 @@ class PerturbedTable(Glance):
 
     @property
     def perturbation_table(self) -> "pl.DataFrame":
-        """The chances of every change of every count that has chances of its own. For internal use."""
-        import polars as pl
+        """The chances of every change of every count that has chances of its own, as ``ptable`` and ``cellKey`` have them.
 
-        wide = self.problem.deviation
-        return pl.DataFrame(
-            [
-                {"count": count, "published": count + change, "chance": float(chance)}
-                for count, row in enumerate(self.design.chances)
-                for change, chance in zip(range(-wide, wide + 1), row, strict=True)
-                if chance > 0
-            ]
-        )
+        For internal use.
+        """
+        return design_frame(self.design)
 
     @cached_property
     def disclosed(self) -> int | None:
@@ -126,7 +149,7 @@ class PerturbedTable(Glance):
             "bound": None,
             "optimal": self.design.optimal,
             "entropy": float(self.design.value),
-            "entropy_bound": float(self.design.bound),
+            "entropy_bound": None if self.design.bound is None else float(self.design.bound),
             "safe": self.audit.safe,
             "attacker": self.attacker,
             **self.audit.reached(),
@@ -151,12 +174,15 @@ def perturb_table(
     dimensions: Sequence[str],
     *,
     record: str | None = None,
+    record_key: str | None = None,
     value: str | None = None,
     rules: Sequence[str | Rule] | None = None,
-    hierarchies: Mapping[str, Mapping[str, str] | str | Path] | None = None,
+    missing: Missing = "refuse",
+    hierarchies: "Mapping[str, Mapping[str, str] | IntoDataFrame | str | Path] | None" = None,
     deviation: int = 5,
     variance: float = 2.0,
     small: int = 0,
+    ptable: "IntoDataFrame | str | Path | None" = None,
     method: str = "maximum-entropy",
     options: Mapping[str, Any] | None = None,
     secret: Secret | str | Path | None = None,
@@ -177,18 +203,28 @@ def perturb_table(
         The columns that span the table.
     record : str, optional
         The column that tells records apart; by default all values of a record together do.
+    record_key : str, optional
+        The column with the permanent keys of the records, numbers from 0 up to 1, in place of keys drawn from a secret: the same
+        keys as in other tables and tools.
     value : str, optional
         Refused with the reason: the method is for counts.
     rules : sequence of str or Rule, optional
         When a count is sensitive, as for ``tabulate``; fewer than 3 records by default.
-    hierarchies : mapping of str to mapping or path, optional
-        Subtotals of a dimension: ``{code: parent}``, or the path of a file ``code,parent`` or ``.hrc``.
+    missing : {"refuse", "aside", "category"}, default "refuse"
+        What becomes of records with missing values in a dimension: refused; set aside and counted; or kept, with ``missing`` as
+        a code of the dimension.
+    hierarchies : mapping of str to mapping, frame or path, optional
+        Subtotals of a dimension: ``{code: parent}``, or a frame or the path of a file ``code,parent`` or ``.hrc``.
     deviation : int, default 5
         The most that a count changes.
     variance : float, default 2.0
         The variance of the changes; small counts may need another, which the result says.
     small : int, default 0
         Counts from 1 to this one are never published.
+    ptable : DataFrame or path, optional
+        A perturbation table in place of one that is designed, as the R packages ``ptable`` and ``cellKey`` and τ-ARGUS have it:
+        ``i``, ``j``, ``p``, ``v``, ``p_int_lb``, ``p_int_ub``. It says the largest change itself; one whose chances do not add up
+        to 1, have a bias or make counts negative is refused.
     method : str, default "maximum-entropy"
         How to design the perturbation table; ``shoal perturb-table --method list`` shows all.
     options : mapping, optional
@@ -235,37 +271,55 @@ def perturb_table(
             f"{parameter('value')} is refused: record keys protect counts; the change of a sum would have to follow its largest "
             "contributions, which this method does not know. Round, adjust or suppress tables of sums"
         )
-    problem = DesignProblem(deviation, float(variance), small)
+    if ptable is not None and (deviation, variance, small) != (5, 2.0, 0):
+        raise InputError(
+            f"{parameter('ptable')} says how counts change: leave out {parameter('deviation')}, {parameter('variance')} and "
+            f"{parameter('small')}"
+        )
+    own = None if ptable is None else given_design(ptable)
+    problem = DesignProblem(deviation, float(variance), small) if own is None else own[0]
     data = as_frame(frame, "the data")
-    for name in [*dimensions, *([record] if record else [])]:
+    if record_key is not None and (record is not None or secret is not None or seed is not None):
+        raise InputError(
+            f"{parameter('record_key')} names the keys, so there is nothing to draw: leave out {parameter('record')}, "
+            f"{parameter('secret')} and {parameter('seed')}"
+        )
+    for name in [*dimensions, *(item for item in (record, record_key) if item is not None)]:
         if name not in data.columns:
             raise unknown("column", name, data.columns, where="in the data")
+    if record_key in dimensions:
+        raise InputError(
+            f"column '{record_key}' is a dimension, and would be published; record keys are internal"
+        )
     if len(data) == 0:
         raise InputError("there are no records")
-    drawn = secret_of(secret, seed)
-    keys = record_keys(
-        known_by_values(data.iter_rows())
-        if record is None
-        else known_by_column(data[record].to_list(), record),
-        drawn,
-    )
-    made = _counted(data, dimensions, rules, hierarchies)
+    drawn = secret_of(secret, seed) if record_key is None else None
+    keys = _keys(data, record, record_key, drawn)
+    data, keys, gone = _without_gaps(data, keys, dimensions, missing)
+    made = _counted(data, dimensions, rules, hierarchies, missing)
     contributions = made.contributions
     assert isinstance(contributions, Contributions)
-    design: PerturbationTable = METHODS[method].solve(
-        problem, options, budget=Budget(), seeds=Seeds(0), threads=1, observer=silent
+    design: PerturbationTable = (
+        METHODS[method].solve(problem, options, budget=Budget(), seeds=Seeds(0), threads=1, observer=silent)
+        if own is None
+        else own[1]
     )
     counts = contributions.counts.astype(np.int64)
     sums = cell_keys(contributions.starts, contributions.contributor, keys)
-    published = perturbed(counts, sums, design.chances)
+    published = perturbed_by(counts, sums, design)
     try:
-        verify_design(problem, design)
-        check_counts(made, data, dimensions, keys, design, published)
+        if own is None:
+            verify_design(problem, design)
+        else:
+            verify_given(design)
+        check_counts(made, data, dimensions, keys, design, published, missing)
     except AssertionError as error:
         raise Infeasible(f"the independent check does not confirm the table: {error}") from error
     audit = conclusions(
         made.problem(insiders=False), design, published, all_cells=made.table.cells <= _ALL_CELLS
     )
+    uneven = drawn is None and are_uneven(keys)
+    odd = _odd_keys(keys, uneven=uneven) if drawn is None else []
     return PerturbedTable(
         made,
         problem,
@@ -274,11 +328,52 @@ def perturb_table(
         audit,
         posterior(design, counts, published, made.sensitive),
         len(data),
-        method,
-        _ATTACKER.format(deviation),
+        method if own is None else "given",
+        _ATTACKER.format(problem.deviation),
         drawn,
-        messages(_warnings(problem, design, drawn, record, made.table)),
+        messages(
+            [
+                *gone,
+                *_warnings(problem, design, drawn, record, made.table),
+                *odd,
+                *_too_rare(design, counts[made.sensitive]),
+            ]
+        ),
+        uneven,
     )
+
+
+def _without_gaps(
+    data: "nw.DataFrame[Any]", keys: np.ndarray, dimensions: Sequence[str], missing: Missing
+) -> "tuple[nw.DataFrame[Any], np.ndarray, list[str]]":
+    """The records that are counted, with their keys, and how many were set aside."""
+    if missing not in ("refuse", "aside", "category"):
+        raise unknown("choice for missing values", str(missing), ("refuse", "aside", "category"))
+    if missing != "aside":
+        return data, keys, []
+    kept = np.ones(len(data), dtype=bool)
+    for name in dimensions:
+        kept &= np.array([code != "" for code in codes_of(data, name, missing)])
+    gone = int((~kept).sum())
+    if gone == len(data):
+        raise InputError("every record has missing values, so no table is left")
+    words = ("record with missing values was", "records with missing values were")
+    return data.filter(kept.tolist()), keys[kept], [f"{counted(gone, *words)} set aside"] if gone else []
+
+
+def _keys(
+    data: "nw.DataFrame[Any]", record: str | None, record_key: str | None, secret: Secret | None
+) -> np.ndarray:
+    """The key of each record: from its column, or drawn for what the record is known by."""
+    if record_key is not None:
+        return given_keys(numbers(data, record_key), record_key)
+    assert secret is not None
+    known = (
+        known_by_values(data.iter_rows())
+        if record is None
+        else known_by_column(data[record].to_list(), record)
+    )
+    return record_keys(known, secret)
 
 
 _ATTACKER = (
@@ -288,17 +383,32 @@ _ATTACKER = (
 
 
 def _counted(
-    data: "nw.DataFrame[Any]", dimensions: Sequence[str], rules: Any, hierarchies: Any
+    data: "nw.DataFrame[Any]", dimensions: Sequence[str], rules: Any, hierarchies: Any, missing: Missing
 ) -> Tabulation:
     """The table of counts; its contributors are the records by their places."""
+    codes = {item: codes_of(data, item, missing) for item in dimensions}
+    for item, code in recognised(codes, None)[0].items():
+        totals = [place for place, text in enumerate(codes[item]) if text == code]
+        raise InputError(
+            f"dimension '{item}' has a total among its records: see {first_record(totals)}; totals are counted here, so leave "
+            "such rows out, or rename the code if it is one like any other"
+        )
     name = "record"
     while name in data.columns:
         name += "_"
     width = len(str(len(data)))
     places = [f"{place:0{width}d}" for place in range(len(data))]
-    numbers = nw.new_series(name, places, backend=data.implementation)
-    wide = data.select(*dimensions).with_columns(numbers)
-    return tabulate(wide.to_native(), dimensions, contributor=name, rules=rules, hierarchies=hierarchies)
+    column = nw.new_series(name, places, backend=data.implementation)
+    wide = data.select(*dimensions).with_columns(column)
+    return tabulate(
+        wide.to_native(),
+        dimensions,
+        contributor=name,
+        rules=rules,
+        hierarchies=hierarchies,
+        missing=missing,
+        source="records",
+    )
 
 
 def check_counts(
@@ -308,6 +418,7 @@ def check_counts(
     keys: np.ndarray,
     design: PerturbationTable,
     published: np.ndarray,
+    missing: Missing = "refuse",
 ) -> None:
     """Raise ``AssertionError`` unless the counts are what the keys of the records make of them."""
     lineages = {
@@ -317,7 +428,7 @@ def check_counts(
         }
         for name, tree in made.trees.items()
     }
-    codes = zip(*([str(item) for item in data[name].to_list()] for name in dimensions), strict=True)
+    codes = zip(*(codes_of(data, name, missing) for name in dimensions), strict=True)
     cells: dict[str, Sequence[Any]] = {name: made.table.keys[name].tolist() for name in dimensions}
     verify_table(cells, lineages, list(codes), keys.tolist(), design, published.tolist())
 
@@ -337,7 +448,11 @@ def groups_in_one_cell(table: Table) -> int:
 
 
 def _warnings(
-    problem: DesignProblem, design: PerturbationTable, secret: Secret, record: str | None, table: Table
+    problem: DesignProblem,
+    design: PerturbationTable,
+    secret: Secret | None,
+    record: str | None,
+    table: Table,
 ) -> list[str]:
     found = []
     alone = groups_in_one_cell(table)
@@ -348,16 +463,48 @@ def _warnings(
             "cells with the rule group(n)"
         )
     other = np.flatnonzero(np.abs(design.variances[1:] - problem.variance) > 1e-6) + 1
-    if other.size:
+    if other.size and not design.given:
         found.append(
             f"the variance asked for cannot be had for {counted(int(other.size), 'count')} (the largest is {other.max()}); "
             "the nearest there is was taken"
         )
-    if record is None:
+    if record is None and secret is not None:
         found.append(
             f"records are told apart by all their values; {parameter('record')} names a column by which a record has the same "
             "key in tables of other columns, too"
         )
-    if secret.of_study:
+    if secret is not None and secret.of_study:
         found.append("keys were drawn from a seed, which can be guessed: this table is not for release")
     return found
+
+
+def _odd_keys(keys: np.ndarray, *, uneven: bool) -> list[str]:
+    """What is said of keys that chance hardly ever gives."""
+    if uneven:
+        return [
+            "the record keys are not evenly spread between 0 and 1, so changes have other chances than planned: this table is "
+            "not for release"
+        ]
+    if are_shared(keys):
+        return [
+            "most records share their key with others; keys are to be drawn for each record, with all their decimals"
+        ]
+    if are_in_a_row(keys):
+        return [
+            "the record keys are as far apart as numbers in a row are; keys that follow from a number of the record can be "
+            "guessed, so draw them at random"
+        ]
+    return []
+
+
+def _too_rare(design: PerturbationTable, counts: np.ndarray) -> list[str]:
+    """What is said where a sensitive count nearly always stays as it is."""
+    if not counts.size:
+        return []
+    stay = float(design.chances[design.row(counts), design.deviation].max())
+    if stay < _NEARLY_ALWAYS:
+        return []
+    return [
+        f"a sensitive count stays as it is with a probability of {stay:.3g}: changes that are so rare hardly protect it; take a "
+        "larger variance"
+    ]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from shoal.operation import Workplace
+from shoal.tables.operations.products import layout_of
 from shoal.tables.rounding.cell_keys.operation import run
 from shoal.tables.rounding.cell_keys.settings import PerturbTableSettings
 from shoal.tables.rounding.changed_tables import figures_by_name
@@ -17,6 +18,6 @@ def confirm(
 ) -> None:
     """Raise ``AssertionError`` unless the counts are those that are drawn again from the secret, and checked again."""
     found = run(settings, place).found
-    read = figures_by_name(found.tabulation.table, frame)
+    read = figures_by_name(found.tabulation.table, frame, layout_of(settings))
     assert (read == found.values).all(), "a count is not what its records make of it"
     assert found.audit.safe == stated["safe"], "it is not as safe as was stated"

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.errors import InputError, first_record
 from shoal.search.secrets import Secret
+from shoal.tables.rounding.cell_keys.solution import PerturbationTable
 
 #: Keys are whole numbers below this: sums of them wrap around exactly.
 KEYS = 2**53
@@ -62,10 +63,66 @@ def known_by_values(rows: Iterable[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     return found
 
 
+def given_keys(values: np.ndarray, name: str) -> np.ndarray:
+    """The keys that a column of the records holds: numbers between 0 and 1, which is 0 again.
+
+    >>> given_keys(np.array([0.5, 0.25]), "key").tolist() == [2**52, 2**51]
+    True
+    """
+    outside = np.flatnonzero((values < 0) | (values > 1))
+    if outside.size:
+        raise InputError(
+            f"column '{name}' holds no record keys: {first_record(outside)}, not between 0 and 1; of keys that are whole numbers "
+            "divide each by how many keys there can be"
+        )
+    return np.rint(values * KEYS).astype(np.uint64) & np.uint64(KEYS - 1)
+
+
+def are_uneven(keys: np.ndarray) -> bool:
+    """Whether chance would spread keys so unevenly less than once in a million times, by Massart's bound."""
+    places = np.sort(keys.astype(np.float64) / KEYS)
+    size = places.size
+    away = max(
+        float((np.arange(1, size + 1) / size - places).max()), float((places - np.arange(size) / size).max())
+    )
+    return bool(2.0 * np.exp(-2.0 * size * away**2) < 1e-6)
+
+
+def are_shared(keys: np.ndarray) -> bool:
+    """Whether there are fewer keys than one for two records: then they are not drawn record by record, or rounded too much."""
+    return bool(2 * np.unique(keys).size < keys.size)
+
+
+def are_in_a_row(keys: np.ndarray) -> bool:
+    """Whether chance would keep all keys so far apart less than once in a million times, as numbers in a row are.
+
+    That no two of n keys are nearer than x has the probability (1 − (n − 1)·x)ⁿ.
+    """
+    places = np.sort(keys.astype(np.float64) / KEYS)
+    if places.size < 2:
+        return False
+    left = 1.0 - (places.size - 1) * float(np.diff(places).min())
+    return bool(max(left, 0.0) ** places.size < 1e-6)
+
+
 def cell_keys(starts: np.ndarray, records: np.ndarray, keys: np.ndarray) -> np.ndarray:
     """The sum of the keys of each cell's records, wrapped around."""
     sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(keys[records], dtype=np.uint64)])
     found: np.ndarray = (sums[starts[1:]] - sums[starts[:-1]]) & np.uint64(KEYS - 1)
+    return found
+
+
+def perturbed_by(counts: np.ndarray, keys: np.ndarray, design: PerturbationTable) -> np.ndarray:
+    """The published counts; of a table that was given the change up to whose end the cell's key reaches, as others read it."""
+    if not design.given:
+        return perturbed(counts, keys, design.chances)
+    rows = design.row(counts)
+    found = np.empty(counts.size, dtype=np.int64)
+    for row in np.unique(rows):
+        mine = rows == row
+        changes, ends = design.row_intervals(int(row))
+        at = np.searchsorted(np.rint(ends * KEYS).astype(np.uint64), keys[mine], side="left")
+        found[mine] = counts[mine] + changes[at]
     return found
 
 

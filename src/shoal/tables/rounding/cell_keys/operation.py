@@ -1,76 +1,93 @@
 """``perturb-table`` as an operation: from records by their name to counts that are perturbed by the keys of their records."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, parameter
 from shoal.numbers import counted
 from shoal.operation import Operation, Product, Workplace, call
-from shoal.tables.operations.products import INTERVALS_FILES
+from shoal.tables.operations.products import INTERVALS_FILES, layout_of
 from shoal.tables.rounding.cell_keys.settings import PerturbTableSettings
-from shoal.tables.rounding.randomness import check_secret, read_secret, reads, secret_product
+from shoal.tables.rounding.changed_operation import check_changed
+from shoal.tables.rounding.changed_products import LAYOUT, published_files, published_product
+from shoal.tables.rounding.randomness import read_secret, reads, secret_product
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
+
     from shoal.tables.rounding.cell_keys.api import PerturbedTable
+    from shoal.tables.rounding.changed_layout import ChangedLayout
 
 
 @dataclass(frozen=True)
 class PerturbedCounts:
-    """The perturbed table."""
+    """The perturbed table, and what it is to look like."""
 
     found: "PerturbedTable"
+    layout: "ChangedLayout"
 
 
 def run(settings: PerturbTableSettings, place: Workplace) -> PerturbedCounts:
     """Count, perturb, and have every count checked."""
     from shoal.tables.rounding.cell_keys.api import perturb_table
+    from shoal.tables.rounding.cell_keys.files import read_text
+    from shoal.tables.rounding.changed_layout import ChangedLayout
+    from shoal.tables.table_to_protect import hierarchies_of
 
     place.say("reading")
     records = place.records(settings.data)
+    given = None
+    if settings.ptable is not None:
+        text = place.as_file(settings.ptable, "txt")
+        given = place.listed(settings.ptable) if text is None else read_text(text)
     place.say("perturbing")
     found = call(
         perturb_table,
         settings,
         place,
         records.as_written,
-        hierarchies={name: _hierarchy(name, given, place) for name, given in settings.hierarchy.items()},
-        secret=read_secret(settings, place),
+        hierarchies=hierarchies_of(settings, place),
+        # Keys that the records have need no secret.
+        secret=read_secret(settings, place) if settings.record_key is None else None,
+        ptable=given,
     )
-    return PerturbedCounts(found)
+    made = found.tabulation
+    return PerturbedCounts(
+        found, ChangedLayout(made.table, found.values, made.trees, layout_of(settings), settings.dataflow)
+    )
 
 
-def _hierarchy(name: str, given: str, place: Workplace) -> dict[str, str] | str:
-    """The parent of each code: a list of them, or the file of τ-ARGUS."""
-    file = place.as_file(given, "hrc")
-    if file is not None:
-        return str(file)
-    frame = place.listed(given)
-    if not {"code", "parent"} <= set(frame.columns):
-        raise InputError(f"the hierarchy of '{name}' needs the columns 'code' and 'parent'")
-    rows = frame.select("code", "parent").iter_rows()
-    return {str(code): "" if parent is None else str(parent) for code, parent in rows}
+def check(settings: PerturbTableSettings, written: frozenset[str]) -> None:
+    """What says where keys come from, or how counts change, is said once; before anything is read."""
+    check_changed(settings, written)
+    if settings.record_key is not None and settings.secret is not None:
+        raise InputError(
+            f"{parameter('record_key')} names the keys, so there is nothing to draw: leave out {parameter('secret')}"
+        )
 
 
 def gate(result: PerturbedCounts, settings: PerturbTableSettings) -> str | None:
-    """Nothing goes out from which a sensitive count could be computed too closely."""
+    """Nothing goes out from which a sensitive count could be computed too closely, nor what keys change that are none."""
+    if result.found.uneven:
+        return (
+            f"column '{settings.record_key}' holds no record keys: drawn evenly between 0 and 1 they would hardly ever be spread "
+            "like this, and changes would have other chances than planned"
+        )
     bad = int(result.found.audit.unsafe.size)
     if result.found.audit.safe:
         return None
     words = ("sensitive count", "sensitive counts")
     return (
         f"{counted(bad, *words)} can be computed too closely, since true counts add up and change by at most "
-        f"{settings.deviation}; a larger {parameter('deviation')} helps"
+        f"{result.found.problem.deviation}; a larger {parameter('deviation')} helps"
     )
 
 
-def check_perturbed(found: "PerturbedTable", frame: Any) -> None:
-    """Raise ``AssertionError`` unless a table, as it was read back, has the counts that were checked."""
-    from shoal.tables.rounding.changed_tables import figures_of
-
-    assert (figures_of(found.tabulation.table, frame) == found.values).all(), "a count is another one"
+def check_perturbed(found: "PerturbedTable", read: "np.ndarray") -> None:
+    """Raise ``AssertionError`` unless the figures of a table, as they were read back, are the counts that were checked."""
+    assert (read == found.values).all(), "a count is another one"
 
 
 def _internal(name: str) -> "Callable[[Any, Any], Any]":
@@ -93,29 +110,25 @@ OPERATION = Operation(
         "shoal perturb-table people.csv --dimensions area,sex --record id -o counts.csv --secret secret.txt",
         "shoal perturb-table people.csv --dimensions area,age --record id --deviation 5 --variance 2 --small 2 -o counts.csv "
         "--secret secret.txt",
+        "shoal perturb-table people.csv --dimensions area,sex --record-key rkey --ptable ptable.txt -o counts.csv",
     ),
     doing="perturbing",
     settings=PerturbTableSettings,
     run=run,
     reads=reads,
-    check=check_secret,
+    check=check,
     gate=gate,
     titled=lambda settings: f"{settings.data}: {' × '.join(settings.dimensions)}",
     products=(
-        Product(
-            "output",
-            "The perturbed counts, to publish.",
-            lambda result, settings: result.found.published,
-            short="-o",
-            metavar="TABLE",
-            check=lambda result, settings: partial(check_perturbed, result.found),
-            like_input=False,
-            files=(("counts.csv", "Perturbed counts (CSV)"), ("counts.xlsx", "Perturbed counts (Excel)")),
-            subject="the perturbed counts",
+        published_product(
+            "The perturbed counts",
+            "the perturbed counts",
+            published_files("counts", "Perturbed counts"),
+            check_perturbed,
         ),
         Product(
             "perturbation_table",
-            "The chances of every change (internal).",
+            "The chances of every change, in the format of ptable and cellKey (internal).",
             _internal("perturbation_table"),
             internal=True,
             files=(("chances.csv", "Perturbation table, internal (CSV)"),),
@@ -132,5 +145,5 @@ OPERATION = Operation(
     methods="shoal.tables.rounding.cell_keys.methods:METHODS",
     telling="shoal.tables.rounding.cell_keys.report",
     function="shoal.tables.rounding.cell_keys.api:perturb_table",
-    apart=frozenset({"hierarchy", "hierarchies"}),
+    apart=LAYOUT | {"hierarchy", "hierarchies"},
 )

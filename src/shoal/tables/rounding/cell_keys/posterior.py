@@ -11,23 +11,31 @@ from shoal.tables.safety.whole_numbers import integer_failures
 
 # Up to so many cells it is also looked at which whole numbers are possible; on networks that changes nothing.
 _WHOLE_NUMBERS = 2000
+# Nobody reckons with a change that is rarer: an interval that only such changes keep open protects nothing.
+NEGLIGIBLE = 1e-5
 
 
-def possible_counts(design: PerturbationTable, published: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the largest true count behind each published one, by the table of chances alone."""
+def possible_counts(
+    design: PerturbationTable, published: np.ndarray, least: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the largest true count behind each published one, by the table of chances alone.
+
+    Changes with a chance of at most ``least`` are left out, unless there is no other.
+    """
     wide, rows = design.deviation, design.chances.shape[0]
     low, high = np.empty(published.size), np.empty(published.size)
     for seen in np.unique(published):
         counts = np.arange(max(0, seen - wide), seen + wide + 1)
         change = seen - counts + wide
-        able = counts[design.chances[np.minimum(counts, rows - 1), change] > 0]
+        chances = design.chances[np.minimum(counts, rows - 1), change]
+        able = counts[chances > least] if (chances > least).any() else counts[chances > 0]
         low[published == seen], high[published == seen] = able.min(), able.max()
     return low, high
 
 
 def seen_by_others(protect: Problem, design: PerturbationTable, published: np.ndarray) -> Problem:
     """The table as somebody sees it who also knows that the true counts add up."""
-    low, high = possible_counts(design, published)
+    low, high = possible_counts(design, published, NEGLIGIBLE)
     values = protect.table.values
     return replace(
         protect,

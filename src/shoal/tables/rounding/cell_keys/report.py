@@ -33,8 +33,18 @@ def _facts(found: "PerturbedTable") -> list[tuple[str, Any]]:
         *told(CELL_KEYS, found.to_dict(), CELL_KEYS),
         *reached_in_words(found.audit),
         ("protected against", found.attacker),
-        ("keys", "from a secret" if found.for_release else "from a seed: not for release"),
+        ("keys", _keys(found)),
     ]
+
+
+def _keys(found: "PerturbedTable") -> str:
+    if found.secret is None:
+        return (
+            "those of the records"
+            if found.for_release
+            else "those of the records, unevenly spread: not for release"
+        )
+    return "from a secret" if found.for_release else "from a seed: not for release"
 
 
 def tables(result: "PerturbedCounts", settings: object) -> list[Rows]:

@@ -1,15 +1,17 @@
 """The settings of ``perturb-table``."""
 
+from typing import Literal
+
 from shoal.search.settings import method, method_options
-from shoal.settings import Column, Columns, Data, Options, Settings, data_argument, setting
+from shoal.settings import Column, Columns, Data, Options, data_argument, setting
 from shoal.tables.rounding.cell_keys.problem import MOST_DEVIATION
 from shoal.tables.rounding.settings import secret, study_seed
-from shoal.tables.settings import Hierarchies, Rules
+from shoal.tables.settings import Hierarchies, LayoutSettings, Rules
 
 _CHANCES = "How counts change"
 
 
-class PerturbTableSettings(Settings):
+class PerturbTableSettings(LayoutSettings):
     """The records, what spans the table, and how much its counts may change."""
 
     data: Data = data_argument()
@@ -21,6 +23,12 @@ class PerturbTableSettings(Settings):
         "The column that tells records apart, so that a record has one key in every table.",
         label="Records are told apart by",
         otherwise="all values of a record together",
+    )
+    record_key: Column | None = setting(
+        None,
+        "The column with the permanent keys of the records, from 0 up to 1, that other tables and tools use, too.",
+        label="Keys of the records",
+        otherwise="drawn from the secret",
     )
     value: Column | None = setting(
         None,
@@ -35,6 +43,16 @@ class PerturbTableSettings(Settings):
         label="Rules",
         otherwise="frequency(3)",
         served={"max_length": 10},
+    )
+    missing: Literal["refuse", "aside", "category"] = setting(
+        "refuse",
+        "What becomes of records with missing values in a dimension.",
+        label="Missing values",
+        words={
+            "refuse": "are refused",
+            "aside": "are set aside and counted",
+            "category": "are a category of their own",
+        },
     )
     hierarchy: Hierarchies = setting(
         {}, "Subtotals of a dimension (code,parent or .hrc).", label="Hierarchies", section="Hierarchies"
@@ -53,6 +71,15 @@ class PerturbTableSettings(Settings):
         ge=0,
         lt=MOST_DEVIATION,
     )
+    ptable: Data | None = setting(
+        None,
+        "A perturbation table in place of one that is designed: i, j, p, v, p_int_lb, p_int_ub, as ptable, cellKey and τ-ARGUS "
+        "have it.",
+        section=_CHANCES,
+        label="Perturbation table",
+        metavar="FILE",
+        otherwise="designed here",
+    )
     method: str = method("maximum-entropy", "How to design the perturbation table")
     options: Options = method_options()
     secret: str | None = secret()
@@ -61,4 +88,4 @@ class PerturbTableSettings(Settings):
     @property
     def read(self) -> list[str]:
         """All data that the table is made of."""
-        return [self.data, *self.hierarchy.values()]
+        return [self.data, *self.hierarchy.values(), *([] if self.ptable is None else [self.ptable])]

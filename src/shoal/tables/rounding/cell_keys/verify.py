@@ -38,6 +38,26 @@ def verify_design(problem: DesignProblem, design: PerturbationTable) -> None:
     assert design.bound is None or design.bound >= entropy - 1e-9, "the bound is below the entropy"
 
 
+def verify_given(design: PerturbationTable) -> None:
+    """Raise ``AssertionError`` unless the rows of a table that somebody gave are chances without bias, within its limits."""
+    wide = design.deviation
+    assert design.intervals is not None and len(design.intervals) == len(design.chances), "a count is missing"
+    for count, (changes, ends) in enumerate(design.intervals):
+        below, drift = Fraction(0), Fraction(0)
+        for change, end in zip(changes.tolist(), ends.tolist(), strict=True):
+            chance = Fraction(end) - below
+            assert chance >= 0, f"the intervals of {count} overlap"
+            assert abs(chance - Fraction(float(design.chances[count, change + wide]))) < Fraction(1, 10**5), (
+                f"an interval of {count} is not as wide as its chance"
+            )
+            assert abs(change) <= wide and count + change >= 0, f"{count} may become negative"
+            drift += chance * change
+            below = Fraction(end)
+        assert below == 1, f"the chances of {count} do not add up to 1"
+        assert abs(drift) < Fraction(1, 10**4), f"the changes of {count} have a bias"
+        assert count or set(changes.tolist()) == {0}, "a count of 0 may change"
+
+
 def _expect_nearest(problem: DesignProblem, count: int, variance: float) -> None:
     """The variance is the least or the largest there is without bias: that of two changes next to 0, or of the two furthest."""
     allowed = [
@@ -73,6 +93,9 @@ def verify_table(
         for cell in product(*(lineages[name][code] for name, code in zip(names, codes, strict=True))):
             counts[cell] = counts.get(cell, 0) + 1
             sums[cell] = sums.get(cell, 0) + int(key)
+    if design.intervals is not None:
+        _verify_intervals(names, cells, counts, sums, design.intervals, published)
+        return
     chances = [[Fraction(float(chance)) for chance in row] for row in design.chances]
     for number, cell in enumerate(zip(*(map(str, cells[name]) for name in names), strict=True)):
         count = counts.get(cell, 0)
@@ -91,6 +114,30 @@ def verify_table(
         if abs(place - before) < Fraction(1, 10**9) and change != possible[0]:
             borders.add(possible[possible.index(change) - 1] - design.deviation)
         assert int(published[number]) - count in borders, (
+            f"the cell {_named(names, cell)} is not what its records make of it"
+        )
+
+
+def _verify_intervals(
+    names: Sequence[str],
+    cells: Mapping[str, Sequence[Any]],
+    counts: Mapping[tuple[str, ...], int],
+    sums: Mapping[tuple[str, ...], int],
+    intervals: Sequence[tuple[np.ndarray, np.ndarray]],
+    published: Sequence[int],
+) -> None:
+    """The same for a table whose intervals are given: the key lies in that of the change, or at its very border."""
+    border = Fraction(1, 10**9)
+    for number, cell in enumerate(zip(*(map(str, cells[name]) for name in names), strict=True)):
+        count = counts.get(cell, 0)
+        place = Fraction(sums.get(cell, 0) % 2**53, 2**53)
+        changes, ends = intervals[min(count, len(intervals) - 1)]
+        below, able = Fraction(0), set()
+        for change, end in zip(changes.tolist(), ends.tolist(), strict=True):
+            if below - border <= place <= Fraction(end) + border:
+                able.add(change)
+            below = Fraction(end)
+        assert int(published[number]) - count in able, (
             f"the cell {_named(names, cell)} is not what its records make of it"
         )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -26,8 +26,9 @@ from shoal.tables.rounding.controlled_rounding.methods import METHODS
 from shoal.tables.rounding.controlled_rounding.problem import RoundingProblem, are_whole
 from shoal.tables.rounding.controlled_rounding.solution import Rounding
 from shoal.tables.rounding.controlled_rounding.verify import verify
-from shoal.tables.rounding.given import opened, problem_to_change
+from shoal.tables.rounding.given import as_given, problem_to_change
 from shoal.tables.rounding.randomness import secret_of
+from shoal.tables.rows_given import Building, given_table
 from shoal.tables.safety.audit import Audit
 from shoal.tables.safety.whole_numbers import integer_failures
 
@@ -117,6 +118,7 @@ def round_table(
     insiders: bool = True,
     counts: bool = False,
     rounding: float | None = None,
+    tolerance: float | None = None,
     secret: Secret | str | Path | None = None,
     seed: int | None = None,
     threads: int = 1,
@@ -124,6 +126,7 @@ def round_table(
     iterations: int | None = None,
     budget: Budget | None = None,
     observer: Observer = silent,
+    **building: Unpack[Building],
 ) -> RoundedTable:
     """Make every figure a multiple of the base so that all totals add up and no sensitive cell can be computed too closely.
 
@@ -134,7 +137,8 @@ def round_table(
     ----------
     table : array, DataFrame, Tabulation, Table, Problem or path
         A matrix with or without totals (the first column of a frame, or the index of pandas, names its rows), a table from
-        ``tabulate``, a whole problem, or the path of a file with one of these.
+        ``tabulate``, a whole problem, or the path of a file with one of these; with ``dimensions`` records, or the cells of a
+        ready-made table.
     base : float
         What every figure becomes a multiple of.
     sensitive : DataFrame or iterable of tuples, optional
@@ -165,6 +169,8 @@ def round_table(
         The cells are counts. Where all figures are whole numbers an attacker is taken to know that anyway.
     rounding : float, optional
         Totals may be off by rounding to this base; otherwise totals that do not add up are an error.
+    tolerance : float, optional
+        Totals may besides be off by this much.
     secret : Secret or path, optional
         What chance is drawn from, to repeat a table; a new one of the operating system by default.
     seed : int, optional
@@ -179,6 +185,10 @@ def round_table(
         How long to search, in place of ``time_limit`` and ``iterations``.
     observer : callable, optional
         Called with a ``Progress`` now and then while the search goes on.
+    **building : arguments of ``tabulate``
+        For records, and for ready-made tables with totals among their rows: ``dimensions`` and all that says how rows become
+        a table (``value``, ``rules``, ``hierarchies``, ``total``, ``contributors_column``, ``largest_columns``,
+        ``status_column``, ``contributor``, ``source``, ``missing`` …), as for ``tabulate``.
 
     Returns
     -------
@@ -215,7 +225,8 @@ def round_table(
     """
     if objective not in ("random", "nearest"):
         raise InputError(f"{parameter('objective')} must be 'random' or 'nearest', not '{objective}'")
-    given = opened(table, rounding)
+    read = given_table(table, building, rounding=rounding, tolerance=tolerance)
+    given = as_given(read.table, rounding, tolerance)
     protect = problem_to_change(
         given,
         sensitive=sensitive,

@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.operation import Workplace
 from shoal.search.secrets import Secret
+from shoal.tables.operations.products import layout_of
 from shoal.tables.rounding.changed_tables import figures_by_name
 from shoal.tables.rounding.controlled_rounding.api import posed
 from shoal.tables.rounding.controlled_rounding.settings import RoundSettings
@@ -29,7 +30,7 @@ def confirm(
     problem = posed(
         protect, settings.base, settings.objective, secret, steps=int(stated["steps"]), counts=counts
     )
-    read = figures_by_name(problem.table, frame)
+    read = figures_by_name(problem.table, frame, layout_of(settings))
     multiples = np.rint(read / problem.base).astype(np.int64)
     away = np.abs(read - multiples * problem.base).max()
     assert away <= 1e-9 * max(1.0, float(np.abs(read).max())), "a figure is no multiple of the base"

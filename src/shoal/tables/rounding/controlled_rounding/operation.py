@@ -1,16 +1,24 @@
 """``round`` as an operation: from a table by its name to one whose figures are multiples of a base."""
 
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shoal.errors import parameter
-from shoal.operation import Operation, Product, Workplace
-from shoal.tables.rounding.changed_operation import APART, Changed, change_table, intervals_product
+from shoal.operation import Operation, Workplace
+from shoal.tables.rounding.changed_operation import (
+    APART,
+    Changed,
+    change_table,
+    check_changed,
+    intervals_product,
+)
+from shoal.tables.rounding.changed_products import published_files, published_product
 from shoal.tables.rounding.controlled_rounding.settings import RoundSettings
-from shoal.tables.rounding.randomness import check_secret, reads, secret_product
+from shoal.tables.rounding.randomness import reads, secret_product
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from shoal.tables.rounding.controlled_rounding.api import RoundedTable
 
 
@@ -21,18 +29,12 @@ def run(settings: RoundSettings, place: Workplace) -> Changed:
     return change_table(round_table, settings, place, "rounding")
 
 
-def _check_published(result: Changed, settings: RoundSettings) -> Any:
-    return partial(check_rounded, result.found)
-
-
-def check_rounded(found: "RoundedTable", frame: Any) -> None:
-    """Raise ``AssertionError`` unless a table, as it was read back, is the rounding, cell by cell."""
+def check_rounded(found: "RoundedTable", read: "np.ndarray") -> None:
+    """Raise ``AssertionError`` unless the figures of a table, as they were read back, are the rounding, cell by cell."""
     import numpy as np
 
-    from shoal.tables.rounding.changed_tables import figures_of
     from shoal.tables.rounding.controlled_rounding.verify import verify
 
-    read = figures_of(found.problem.table, frame)
     multiples = np.rint(read / found.problem.base).astype(np.int64)
     assert np.abs(read - multiples * found.problem.base).max() <= 1e-9 * max(1.0, float(np.abs(read).max()))
     verify(found.problem, replace(found.solution, multiples=multiples))
@@ -55,19 +57,14 @@ OPERATION = Operation(
     columns_in=lambda settings: settings.columns_in,
     reads=reads,
     reads_beside=lambda settings: settings.read_beside,
-    check=check_secret,
+    check=check_changed,
     titled=lambda settings: settings.named(f"base {settings.base:g}"),
     products=(
-        Product(
-            "output",
-            "The rounded table, to publish.",
-            lambda result, settings: result.found.published,
-            short="-o",
-            metavar="TABLE",
-            check=_check_published,
-            like_input=False,
-            files=(("rounded.csv", "Rounded table (CSV)"), ("rounded.xlsx", "Rounded table (Excel)")),
-            subject="the rounded table",
+        published_product(
+            "The rounded table",
+            "the rounded table",
+            published_files("rounded", "Rounded table"),
+            check_rounded,
         ),
         intervals_product("every cell"),
         secret_product(),

@@ -40,8 +40,7 @@ def glimpse(progress: "Progress") -> str:
 
 def figures(result: "Changed", settings: object) -> dict[str, Any]:
     """The figures of the rounding."""
-    found = result.found.to_dict()
-    return {**found, "warnings": [*result.table.warnings, *found["warnings"]]}
+    return result.figures
 
 
 def facts(result: "Changed", settings: object) -> list[tuple[str, Any]]:

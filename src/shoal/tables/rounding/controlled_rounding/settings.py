@@ -6,12 +6,12 @@ from shoal.search.settings import SearchSettings, method, method_options
 from shoal.settings import Data, Options, choice, setting
 from shoal.tables.rounding.controlled_rounding.problem import MOST_STEPS
 from shoal.tables.rounding.settings import secret, study_seed, table_argument
-from shoal.tables.settings import TableSettings
+from shoal.tables.settings import LayoutSettings, TableSettings
 
 _ROUNDING = "How to round"
 
 
-class RoundSettings(TableSettings, SearchSettings):
+class RoundSettings(TableSettings, LayoutSettings, SearchSettings):
     """The table, the base, and what must stay uncertain."""
 
     data: Data = table_argument()

@@ -19,6 +19,8 @@ _WAYS = {
     "adjust": "Adjust: move sensitive cells, totals add up",
     "perturb-table": "Perturb counts by the keys of their records",
 }
+# Where randomness comes from if the figures may be released, and if not.
+_DRAWN = {"perturb-table": ("a secret, or keys of the records", "a seed, or uneven keys of the records")}
 # Asked for by the form of the table, or nowhere.
 _ELSEWHERE = ("data", "source", "value")
 _OPENED = ("How to round", "What may change", "How counts change")
@@ -135,4 +137,7 @@ class ChangePage:
             rules = ", ".join(f"{rule}: {count}" for rule, count in found["by_rule"].items())
             parts.note(f"Sensitive by rule: {rules}.")
         parts.note(f"Protected against {found['attacker']}.")
-        parts.note("Randomness: " + ("a secret." if found["for_release"] else "a seed, so not for release."))
+        good, bad = _DRAWN.get(job.kind, ("a secret", "a seed"))
+        parts.note(
+            f"Randomness: {good}." if found["for_release"] else f"Randomness: {bad}, so not for release."
+        )
