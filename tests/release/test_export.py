@@ -106,6 +106,14 @@ def test_a_measurement_is_a_command_too():
     assert 'shoal.anonymity(people, quasi=["age", "sex"])' in python_script(SOURCES, [step])
 
 
+def test_tables_beside_another_are_read_each():
+    """Several data in one setting are a list of frames, and of options."""
+    places = {name: Source(f"{name}.csv") for name in ("districts", "squares", "towns")}
+    step = Taken("both", "audit", {"data": "districts", "beside": ["squares", "towns"], "difference": 5})
+    assert "shoal.audit(districts, beside=[squares, towns], difference=5)" in python_script(places, [step])
+    assert "--beside squares.csv --beside towns.csv" in shell_commands(places, [step])
+
+
 def test_what_is_perturbed_has_its_amounts_among_the_options():
     step = Taken("other", "perturb", {"data": "people", "method": "pram", "columns": ["job"], "change": 0.1})
     assert 'options={"change": 0.1}' in python_script(SOURCES, [step])

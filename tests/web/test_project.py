@@ -17,6 +17,8 @@ from shoal.web.jobs.job import Job, State
 from shoal.web.project import Project
 from shoal.web.workspace import Workspace
 
+pytestmark = pytest.mark.xdist_group("web")
+
 
 class FakeBoard:
     def __init__(self) -> None:

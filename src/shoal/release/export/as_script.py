@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from shoal.arguments import with_keywords
 from shoal.import_paths import load
 from shoal.operations import OPERATIONS
 from shoal.release.export.taken import (
@@ -138,12 +139,17 @@ class _Script:
     def _pattern(self, step: Taken) -> list[str]:
         return [self._frame(step.settings["pattern"])] if step.settings.get("pattern") else []
 
+    def _read(self, given: str | Sequence[str]) -> str:
+        if isinstance(given, str):
+            return self._frame(given)
+        return f"[{', '.join(self._frame(name) for name in given)}]"
+
     def _frame(self, name: str) -> str:
         return self._frames.get(name, _literal(name))
 
     def _call(self, step: Taken, arguments: list[str], further: Sequence[str] = ()) -> str:
         function = load(OPERATIONS[step.do].function)
-        named = inspect.signature(function).parameters
+        named = with_keywords(inspect.unwrap(function)).parameters
         words = [*arguments, *further]
         said = placed(step, self._places)
         options, limits, meant = dict(said.pop("options", {})), {}, {}
@@ -157,7 +163,7 @@ class _Script:
             elif name in _DEFINITIONS and "definitions" in named:
                 meant[name] = tuple(width / 100 for width in value) if name == "widths" else value
             elif own in named:
-                read = self._frame(value) if name in step.data else _literal(value)
+                read = self._read(value) if name in step.data else _literal(value)
                 words.append(f"{own}={read}")
             elif step.do == "perturb":
                 options[name] = value
