@@ -87,6 +87,36 @@ def commands(folder: Path) -> list[tuple[list[str] | None, list[str], float, str
         ).write_csv(cells)
         return [str(matrix), "--sensitive", str(cells)]
 
+    def release(n: int) -> list[str]:
+        # Large enough changes that a nearest record is not found at once.
+        before = numbers(n)
+        moved = pl.read_parquet(before).with_columns(pl.all() + 0.1 * pl.Series(generator.normal(size=n)))
+        after = folder / f"release{n}.parquet"
+        moved.write_parquet(after)
+        return [before, str(after), "--paired-by-position"]
+
+    def hidden(side: int, share: float) -> list[str]:
+        matrix, _, cells = table(side, 2 * side)
+        drawn = np.argwhere(generator.random((side, side)) < share)
+        named = [(f"r{row}", f"c{column}") for row, column in drawn]
+        named = list(dict.fromkeys([*named, *pl.read_csv(cells).rows()]))
+        pattern = folder / f"pattern{side}.csv"
+        pl.DataFrame(named, schema=["row", "column"], orient="row").write_csv(pattern)
+        return [matrix, str(pattern), "--sensitive", cells]
+
+    def cube(side: int) -> list[str]:
+        # No network, so that every interval is two linear programmes.
+        places = np.argwhere(np.ones((side, side, side)))
+        codes = {name: [f"{name}{place}" for place in places[:, axis]] for axis, name in enumerate("abc")}
+        cells = pl.DataFrame({**codes, "value": generator.integers(1, 1000, len(places))})
+        every, pattern, sensitive = (folder / f"{name}{side}.csv" for name in ("cube", "of", "in"))
+        cells.write_csv(every)
+        some = cells.drop("value").sample(fraction=0.3, seed=1)
+        some.write_csv(pattern)
+        some.head(side).write_csv(sensitive)
+        made = ["--dimensions", "a,b,c", "--value", "value"]
+        return [str(every), str(pattern), "--sensitive", str(sensitive), *made]
+
     def slots(people: int) -> str:
         name = folder / f"slots{people}.csv"
         number = max(2, people // 200)
@@ -125,6 +155,9 @@ def commands(folder: Path) -> list[tuple[list[str] | None, list[str], float, str
             "10,000 cells",
         ),
         (["adjust", *tiny], ["adjust", *large], 10.0, "10,000 cells"),
+        (["compare", *release(500)], ["compare", *release(1_000_000)], 30.0, "1,000,000 × 10"),
+        (["audit", *hidden(12, 0.3)], ["audit", *hidden(1000, 0.1)], 20.0, "1,000,000 cells"),
+        (["audit", *cube(4)], ["audit", *cube(22)], 10.0, "10,648 cells of three dimensions"),
     ]
 
 

@@ -41,6 +41,14 @@ TABLE = GENERATOR.integers(1, 400, (14, 14)).astype(float)
 HIDDEN = [(str(row + 1), str(column + 1)) for row, column in GENERATOR.integers(0, 14, (12, 2))]
 PEOPLE = pl.DataFrame({name: GENERATOR.integers(0, 30, 400) for name in "abcd"})
 NUMBERS = pl.DataFrame(GENERATOR.normal(size=(120, 8)), schema=list("abcdefgh"))
+MOVED = NUMBERS.with_columns(pl.all() + pl.Series(GENERATOR.normal(size=120)))
+# No network, so that every interval is two linear programmes.
+CUBE = pl.DataFrame(
+    [(a, b, c, int(GENERATOR.integers(5, 400))) for a in "pqrst" for b in "uvwxy" for c in "klmno"],
+    schema=["a", "b", "c", "value"],
+    orient="row",
+)
+CELLS = [row[:3] for row in CUBE.rows()[::2]]
 SIZES = [int(size) for size in GENERATOR.integers(3, 40, 50)]
 # Without a seat to spare.
 SLOTS = [sum(SIZES) // 30 + (number < sum(SIZES) % 30) for number in range(30)]
@@ -53,6 +61,13 @@ SEARCHES: dict[str, tuple[float, Callable[..., Any]]] = {
     "risk": (
         0.01,
         lambda threads, **how: shoal.risk(PEOPLE, list("abcd"), population=9000, special_uniques=True, **how),
+    ),
+    "compare": (0.02, lambda **how: shoal.compare(NUMBERS, MOVED, paired_by_position=True, **how)),
+    "audit": (
+        0.01,
+        lambda threads, **how: shoal.audit(
+            CUBE, CELLS, sensitive=CELLS[:20], dimensions=list("abc"), value="value", **how
+        ),
     ),
     "suppress": (0.03, lambda **how: shoal.suppress(TABLE, sensitive=HIDDEN, protection=0.2, **how)),
 }

@@ -17,6 +17,10 @@ MOST_ITERATIONS = 10**15
 MOST_SECONDS = 1e9
 
 
+class OutOfTime(Exception):
+    """The time is over, or somebody ended it; work under way is given up."""
+
+
 class StopReason(StrEnum):
     """What ended a search."""
 
@@ -143,6 +147,11 @@ class Run:
         """Whether work under way must be broken off, unfinished: a budget of iterations alone never does that."""
         budget = self.budget
         return budget.control.cancelled or (budget.seconds is not None and self.seconds >= budget.seconds)
+
+    def look(self) -> None:
+        """Go on with work under way only if there is time; ``OutOfTime`` if not."""
+        if self.out_of_time:
+            raise OutOfTime
 
     def _reason_to_stop(self) -> StopReason | None:
         budget = self.budget

@@ -11,7 +11,7 @@ STAGES = (READING, SEARCH, BOUND, VERIFICATION, WRITING)
 
 _READS = ("reading", "building", "looking", "inventing", "starting")
 _BOUNDS = ("bound", "prices", "groups", "proving", "relaxation", "cuts", "branch")
-_CHECKS = (VERIFICATION, "intervals", "auditing", "drawing a random plan")
+_CHECKS = (VERIFICATION, "drawing a random plan")
 
 
 def stage_of(phase: str) -> str:

@@ -43,9 +43,9 @@ from shoal.tables.rows_given import (
     remark,
     tells_nothing,
 )
-from shoal.tables.safety.audit import Audit, without
+from shoal.tables.safety.audit import WHOLE_NUMBERS, Audit, without
 from shoal.tables.safety.audit import audit as audit_pattern
-from shoal.tables.safety.watching import watched
+from shoal.tables.safety.watching import OutOfTime, watched
 from shoal.tables.safety.whole_numbers import integer_failures
 from shoal.tables.suppression import Suppression
 
@@ -270,6 +270,7 @@ def audit(
     difference: int = 3,
     hierarchies: "Mapping[str, Mapping[str, str] | IntoDataFrame | str | Path] | None" = None,
     total: str | Sequence[str] | Mapping[str, str] | None = None,
+    budget: Budget | None = None,
     observer: Observer = silent,
     **rows: Unpack[Rows],
 ) -> Audit:
@@ -323,6 +324,9 @@ def audit(
         own.
     total : str, sequence of str or mapping, optional
         What totals are called in a ready-made table and in the tables beside it; usual names are recognised.
+    budget : Budget, optional
+        How long to look. When its seconds are over, the sensitive cells come first; ``not_judged`` and ``not_looked_at`` name
+        what was left out, and nothing is safe then.
     observer : callable, optional
         Called with a ``Progress`` while intervals are computed.
     **rows : arguments of ``tabulate``
@@ -334,7 +338,7 @@ def audit(
     -------
     Audit
         ``safe``, the hidden ``cells`` with ``low`` and ``high``, and what is wrong: ``unsafe``, ``published``,
-        ``disclosed``, ``insider``, ``sums`` and ``integer``. Internal.
+        ``disclosed``, ``insider``, ``sums`` and ``integer``; ``not_judged`` for want of time. Internal.
 
     Raises
     ------
@@ -417,12 +421,20 @@ def audit(
     problem = problem.with_changes(candidates=candidates)
     refuse_lost_levels(problem)
     published = np.setdiff1d(problem.sensitive, np.array(cells, dtype=np.int64))
-    found = audit_pattern(problem, complementary, published=published, watch=watched(observer))
+    # What kind of table it is belongs to building it, and takes a while if it is large.
+    _ = problem.table.network
+    watch = watched(budget, observer)
+    found = audit_pattern(problem, complementary, published=published, watch=watch)
     found = replace(found, unasked=unasked(problem, cells, kinds))
     if given.table is not table:
         remark(of_unasked(found.unasked))
     if counts or (isinstance(whole, Tabulation) and whole.counts):
-        found = replace(found, integer=integer_failures(without(problem, published), complementary))
+        try:
+            watch.look()
+            failing = integer_failures(without(problem, published), complementary, watch)
+            found = replace(found, integer=failing)
+        except OutOfTime:
+            found = found.without_time_for(WHOLE_NUMBERS, watch.reason)
     if beside is None:
         return found
     return audited_together(
@@ -437,8 +449,12 @@ def audit(
         total=total,
         slack=0.5 * (rounding or 0.0) + (tolerance or 0.0),
         again=lambda cells: audit(
-            problem, [tuple(base.key(int(cell)).values()) for cell in cells], counts=counts
+            problem,
+            [tuple(base.key(int(cell)).values()) for cell in cells],
+            counts=counts,
+            budget=watch.left,
         ),
+        watch=watch,
         nested=nested,
         difference=difference,
         within=within,

@@ -81,6 +81,11 @@ AUDIT: Definitions = {
         "given away by whole numbers", "Counts whose interval holds too few other whole numbers.", _listed
     ),
     "disclosed": PATTERN["disclosed"],
+    "not_judged": Definition(
+        "not judged, since the time was over",
+        "Hidden cells whose interval was not computed within the time limit. Nothing is safe as long as there are any.",
+        count,
+    ),
 }
 
 #: Of a table before anything is hidden.

@@ -36,7 +36,7 @@ class Requirements(NamedTuple):
         """Number of requirements."""
         return int(self.cell.size)
 
-    def at(self, places: np.ndarray) -> "Requirements":
+    def at(self, places: np.ndarray | slice) -> "Requirements":
         """Some of them."""
         return Requirements(*(array[places] for array in self))
 

@@ -4,7 +4,7 @@ It reads the file alone, with the hierarchies of its dimensions where somebody k
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,12 @@ _DIGITS = (1e-14, 1e-12, 1e-10, _ROUNDING)
 _TOLERANCE = 1e-9
 
 Key = tuple[str, ...]
+#: Is called now and then in work that may be long, and raises to end it.
+Look = Callable[[], None]
+
+
+def go_on() -> None:
+    """There is time."""
 
 
 @dataclass(frozen=True)
@@ -142,11 +148,12 @@ class PublicTable:
         bounds: Mapping[Key, tuple[float, float]] | None = None,
         of: Collection[Key] | None = None,
         ties: Sequence[Tie] = (),
+        look: Look = go_on,
     ) -> dict[Key, tuple[float, float]] | None:
         """What everybody can narrow the hidden cells (``of`` them all) down to; ``None`` if no figures fit what is shown.
 
         ``low`` is by default 0 where no figure that is shown is below it; ``bounds`` are further ones of single cells, and
-        ``ties`` of pairs of hidden ones.
+        ``ties`` of pairs of hidden ones. ``look`` is called before each cell, and may raise to end it.
         """
         hidden = self.hidden
         if not hidden:
@@ -163,9 +170,12 @@ class PublicTable:
         if solver is None:
             return None
         wanted = None if of is None else set(of)
-        return {
-            key: solver.interval(place) for place, key in enumerate(hidden) if wanted is None or key in wanted
-        }
+        found = {}
+        for place, key in enumerate(hidden):
+            if wanted is None or key in wanted:
+                look()
+                found[key] = solver.interval(place)
+        return found
 
     def possible(self) -> dict[Key, float] | None:
         """Figures of the hidden cells that fit what is shown; ``None`` if there are none."""

@@ -19,6 +19,11 @@ from shoal.tables.safety.differences import nest_of
 from shoal.tables.safety.judging import Shown, TogetherFound, known_of, required_of
 from shoal.tables.safety.spreading import spread_over, united
 from shoal.tables.safety.together import tables_together
+from shoal.tables.safety.watching import OutOfTime, Watch, unwatched
+
+#: What there may be no time for, in words.
+BESIDE = "what tables beside it give away"
+_NO_TIME = "there was no time to look"
 
 
 def audited_together(
@@ -34,6 +39,7 @@ def audited_together(
     difference: int = 3,
     within: float | None = None,
     whole: bool = False,
+    watch: Watch = unwatched,
 ) -> Audit:
     """The audit with what other published tables add; ``again`` audits the table with fewer hidden cells.
 
@@ -61,7 +67,13 @@ def audited_together(
     not_found = _not_found([area for nest in nests for area in nest.unknown])
 
     def beside_this(other: PublicTable) -> TogetherFound:
-        judged = tables_together(own, Shown(other), change, nests=nests, difference=difference)
+        try:
+            watch.look()
+            judged = tables_together(
+                own, Shown(other), change, nests=nests, difference=difference, look=watch.look
+            )
+        except OutOfTime:
+            return TogetherFound(None, _NO_TIME)
         return _by_keys(problem.table, replace(judged, detail=judged.detail + not_found))
 
     results = [beside_this(other) for other in others]
@@ -70,7 +82,9 @@ def audited_together(
         same = [other for other, item in zip(others, results, strict=True) if "as one system" in item.detail]
         if len(same) > 1:
             results.append(beside_this(_joined(same)))
-    return replace(found, together=tuple(results))
+    found = replace(found, together=tuple(results))
+    missed = any(item.detail == _NO_TIME for item in results)
+    return found.without_time_for(BESIDE, watch.reason) if missed else found
 
 
 def _named(beside: Any) -> "list[tuple[str, Any]]":
@@ -120,6 +134,8 @@ def _beyond(
     if still.all():
         return 0
     judged = again(found.cells[still])
+    if not judged.complete:
+        raise OutOfTime
     return (
         len({cell for cell, _ in judged.insider} - set(judged.unsafe.tolist()))
         + len(judged.sums)

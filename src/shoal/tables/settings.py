@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field
 
 from shoal.engines import EngineSettings
-from shoal.search.settings import SearchSettings
+from shoal.search.settings import SearchSettings, time_limit
 from shoal.settings import Column, Columns, Data, Options, Settings, SeveralData, Spelling, setting
 from shoal.sources.address import beside
 from shoal.written_values import groups_in_words, in_groups, joined_names, split_groups, split_names
@@ -398,6 +398,10 @@ class AuditSettings(TableSettings):
         label="Small differences are below",
         ge=2,
         le=10**9,
+    )
+    time_limit: float | None = time_limit(
+        "Stop after this time; what was not judged is named, and is not safe.",
+        section="What an attacker knows",
     )
     hidden: Cells = setting(
         [], "Coordinates of the hidden cells.", label="Hidden cells", only="workbench", max_length=200_000

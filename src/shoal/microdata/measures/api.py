@@ -19,6 +19,7 @@ from shoal.microdata.measures.attacks.attack import Attack
 from shoal.microdata.measures.categories import CategoryPair, pair_categories
 from shoal.microdata.measures.compared_columns import compared_columns, with_exchanged
 from shoal.microdata.measures.counted_in_k import counted_in_k, warnings_on_key
+from shoal.microdata.measures.in_time import InTime, what_is_not_measured
 from shoal.microdata.measures.measured import Definitions, Measured, measure
 from shoal.microdata.measures.mixed import MixedTables
 from shoal.microdata.measures.needs import refuse_too_wide_tables, refuse_what_cannot_be
@@ -29,7 +30,7 @@ from shoal.microdata.measures.utility.all_utility import UTILITY, measured_utili
 from shoal.microdata.measures.utility.marginals import distances
 from shoal.microdata.measures.utility.propensity import Made
 from shoal.numbers import whole
-from shoal.search import Seeds
+from shoal.search import Budget, Observer, Seeds, silent
 from shoal.search.threads import usable_threads
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ def compare(
     name: str = "release",
     seed: int | None = 0,
     threads: int | None = None,
+    budget: Budget | None = None,
+    observer: Observer = silent,
 ) -> Comparison:
     """Measure what protection cost and what it bought.
 
@@ -124,13 +127,18 @@ def compare(
         the system's entropy.
     threads : int, optional
         How many cores to use; all of them by default. They do not change the result.
+    budget : Budget, optional
+        How long to measure. When its seconds are over, linkage, measures of utility and attacks that there was no time for are
+        left out, and ``not_measured`` names them; loss, intervals and K are measured in any case.
+    observer : callable, optional
+        Called with a ``Progress`` when the next measure begins.
 
     Returns
     -------
     Comparison
         ``il1`` to ``il5`` and ``il``, ``id``, ``id_sd``, ``dld``, ``pld``, ``dr``, ``score``, ``fitness``, ``worst`` (the
         highest risk over all ``attacks`` and its name), ``utility``, ``k``, the same by column in ``attributes`` and
-        ``categories``, ``notes`` and ``warnings``; ``report()`` is a page.
+        ``categories``, ``not_measured`` for want of time, ``notes`` and ``warnings``; ``report()`` is a page.
 
     Raises
     ------
@@ -162,6 +170,8 @@ def compare(
         if len(frame) == 0:
             raise InputError(f"there are no records in {where}")
     threads = usable_threads(threads)
+    run = (budget or Budget()).start(observer)
+    run.report(phase="looking at the columns")
     pairing = Pairing.asked(key, record_links, paired_by_position)
     notes: list[str] = []
     measures = chosen(utility, UTILITY, "measure")
@@ -230,8 +240,11 @@ def compare(
         for scenario in scenarios
     ]
     seeds = Seeds(seed)
-    measured = measure(x, y, using, scenarios=places, seeds=seeds, threads=threads)
-    useful = measured_utility(tables, measures, made=made, ways=ways, seeds=seeds.child("utility"))
+    left = InTime(run)
+    run.report(phase="K and loss")
+    k = anonymity(released.to_native(), list(counted), unit=unit).k
+    k_compared = anonymity(released.to_native(), names, unit=unit).k
+    measured = measure(x, y, using, scenarios=places, seeds=seeds, threads=threads, left=left)
     attackable = tables.knowing([_pair(before, after, column, rows) for column in known_too])
     tried = attacked(
         attackable,
@@ -239,7 +252,13 @@ def compare(
         scenarios=scenarios if known else [attackable.columns],
         unchanged=() if known else attackable.unchanged(),
         seeds=seeds,
+        left=left,
     )
+    useful = measured_utility(tables, measures, made=made, ways=ways, seeds=seeds.child("utility"), left=left)
+    landmarks = None
+    if references and compared.numbers and x.shape[0] <= REFERENCES_UP_TO:
+        landmarks = left.measured("landmarks of the map", lambda: _references(x, using, threads))
+    warnings += what_is_not_measured(left.missed, left.stopped_by)
     notes += _remarks(measured, x.shape[0], using) + useful.notes(x.shape[0]) + _sampled(tried)
     found = Comparison(
         name=name,
@@ -248,8 +267,8 @@ def compare(
         columns=tuple(names),
         quasi=counted,
         quasi_guessed=not quasi,
-        k=anonymity(released.to_native(), list(counted), unit=unit).k,
-        k_compared=anonymity(released.to_native(), names, unit=unit).k,
+        k=k,
+        k_compared=k_compared,
         pairing=pairing.way,
         **vars(measured),
         attributes=_by_attribute(compared.numbers, measured),
@@ -261,13 +280,14 @@ def compare(
             *using.in_words(),
             ("how the release was made", made),
             ("seed", seed),
+            *((("time limit", f"{run.budget.seconds:g} s"),) if run.budget.seconds is not None else ()),
         ),
-        references=_references(x, using, threads)
-        if references and compared.numbers and x.shape[0] <= REFERENCES_UP_TO
-        else {},
+        references=landmarks or {},
         categories=tuple(_of_categories(pair) for pair in tables.categories),
         utility=useful,
         tried=tried,
+        not_measured=tuple(left.missed),
+        stopped_by=left.stopped_by,
     )
     return replace(found, notes=messages([*notes, *_released_as_is(found, attackable)]))
 
@@ -369,7 +389,7 @@ def _remarks(measured: Measured, records: int, using: Definitions) -> list[str]:
         notes.append(
             f"{measured.loss.skipped} ratios with a zero denominator are skipped in IL1 to IL5 and IL1s"
         )
-    if records > LARGEST and measured.id_by_column.size:
+    if records > LARGEST and measured.probabilistic.records:
         notes.append(f"the probabilistic linkage is that of a sample of {LARGEST:,} records")
     if using.ties == "strict":
         notes.append("a tie in the linkage by distance counts as no link, which flatters the release")

@@ -1,6 +1,7 @@
 """What a comparison says of singling out, linking and inference."""
 
 from collections.abc import Sequence
+from math import isnan
 from typing import TYPE_CHECKING
 
 from shoal.microdata.measures.result import RISKS
@@ -36,11 +37,14 @@ def _attackers(result: "Comparison") -> str:
 def _linked(result: "Comparison") -> str:
     ways = [attack for attack in result.attacks if attack.title.startswith("linkage")]
     if not ways:
-        return "Not measured: no attack that links records was tried."
+        missed = f" There was no time for: {', '.join(result.untried)}." if result.untried else ""
+        return f"Not measured: no attack that links records was tried.{missed}"
     text = (
         f"the most successful of {len(ways)} ways to link is {ways[0].title}, with {ways[0].percent:.2f} %. "
     )
-    if result.numbers:
+    if result.untried:
+        text += f"Not measured for want of time: {', '.join(result.untried)}. "
+    if result.numbers and not isnan(result.links_expected):
         scaling = dict(result.settings).get("scaling before distances", "min-max")
         share = 100.0 * result.links_expected / max(1, result.records)
         text += (

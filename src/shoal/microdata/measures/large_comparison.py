@@ -82,6 +82,11 @@ class LargeComparison(Glance, LossFigures):
         return tuple(sorted(found, key=lambda attack: -attack.percent))
 
     @property
+    def untried(self) -> tuple[str, ...]:
+        """None: there is no limit of time here."""
+        return ()
+
+    @property
     def worst(self) -> tuple[str, float]:
         """The worst of what was measured, and which it is."""
         return self.attacks[0].name, self.attacks[0].percent

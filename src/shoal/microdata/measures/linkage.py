@@ -1,12 +1,17 @@
 """Distance-based record linkage: an intruder takes the nearest protected record for each original one."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.microdata.measures.linkage_kernels import TIE, TINY, Boxes, boxed, link, squared_distance
+
+if TYPE_CHECKING:
+    from shoal.search.budget import Run
 
 __all__ = ["TIE", "TINY", "Links", "link_by_distance", "squared_distance"]
 
@@ -41,12 +46,22 @@ class Links:
         return 100.0 * self.expected / max(1, self.beaten.size)
 
 
+# So many records of each thread are looked at before the next look at the clock, at most.
+_AT_ONCE, _FIRST = 20_000, 1_000
+
+
 def link_by_distance(
-    original: np.ndarray, protected: np.ndarray, *, own: np.ndarray | None = None, threads: int = 1
+    original: np.ndarray,
+    protected: np.ndarray,
+    *,
+    own: np.ndarray | None = None,
+    threads: int = 1,
+    run: "Run | None" = None,
 ) -> Links:
     """Find who is linked, by exact Euclidean nearest neighbours; row i of both tables is the same record.
 
-    With ``own`` only some are looked for: original record i is protected record ``own[i]``.
+    With ``own`` only some are looked for: original record i is protected record ``own[i]``. Within a ``run`` it is given up
+    when the time of that is over (``OutOfTime``).
 
     Equal protected records are looked at once. The others lie in boxes of near ones, and every box that is farther than the
     record's own distance is left out. Memory is linear.
@@ -74,7 +89,22 @@ def link_by_distance(
     found_at = standing if own is None else standing[own]
     targets = np.ascontiguousarray(different[boxes.order])
     arguments = (original, targets, counts[boxes.order], found_at, boxes, beaten, tied)
-    edges = np.linspace(0, m, max(1, min(4 * threads, m)) + 1).astype(np.int64)
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(lambda b: link(*arguments, b[0], b[1]), pairwise(edges)))
+        for first, last, parts in _turns(m, threads, run):
+            edges = np.linspace(first, last, max(1, min(parts, last - first)) + 1).astype(np.int64)
+            list(pool.map(lambda b: link(*arguments, b[0], b[1]), pairwise(edges)))
     return Links(beaten, tied)
+
+
+def _turns(records: int, threads: int, run: "Run | None") -> Iterator[tuple[int, int, int]]:
+    """The records in turns, each from first to last in so many parts: all at once where no clock is looked at."""
+    if run is None:
+        yield 0, records, 4 * threads
+        return
+    first = 0
+    while first < records:
+        run.look()
+        last = min(records, first + threads * max(1, run.chunk(_AT_ONCE if first else _FIRST)))
+        yield first, last, threads
+        run.spend(-(-(last - first) // threads))
+        first = last

@@ -7,7 +7,7 @@ class LossFigures:
     """What a comparison with a ``loss`` and counted links has under short names."""
 
     loss: InformationLoss
-    strict_links: int
+    strict_links: int | None
     expected_links: float
 
     @property
@@ -56,6 +56,6 @@ class LossFigures:
         return self.expected_links
 
     @property
-    def links_strict(self) -> int:
+    def links_strict(self) -> int | None:
         """How many records are nearer to their own protected record than to any other."""
         return self.strict_links

@@ -8,15 +8,26 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.microdata.measures.fitness import Fitness, fitness
+from shoal.microdata.measures.in_time import InTime
 from shoal.microdata.measures.information_loss import InformationLoss, Mean, information_loss
 from shoal.microdata.measures.intervals import WIDTHS, Around, deviation_disclosure, interval_disclosure
-from shoal.microdata.measures.linkage import link_by_distance
+from shoal.microdata.measures.linkage import Links, link_by_distance
 from shoal.microdata.measures.probabilistic import LARGEST, ProbabilisticLinks, link_by_agreement
 from shoal.microdata.measures.scaling import Scaling, on_common_scale
 from shoal.numbers import number
-from shoal.search import Seeds
+from shoal.search import Budget, Seeds
 
 Ties = Literal["expected", "strict"]
+
+#: What each measure of risk is called in words, for tables and reports.
+RISKS = {
+    "id": "interval disclosure",
+    "id_sd": "interval disclosure by standard deviation",
+    "dld": "linkage by distance",
+    "pld": "linkage by agreement",
+}
+_NAN = float("nan")
+_NOT_LINKED = ProbabilisticLinks(0, _NAN, np.zeros(0), np.zeros(0))
 
 
 @dataclass(frozen=True)
@@ -70,7 +81,7 @@ class Measured:
     id_by_column: np.ndarray
     id_sd_by_column: np.ndarray
     by_scenario: tuple[float, ...]
-    strict_links: int
+    strict_links: int | None
     expected_links: float
     probabilistic: ProbabilisticLinks
     fitness: Fitness
@@ -105,8 +116,11 @@ def measure(
     seeds: Seeds | None = None,
     threads: int = 1,
     largest: int = LARGEST,
+    left: InTime | None = None,
 ) -> Measured:
     """Every measure; ``scenarios`` are sets of column numbers, by default all columns.
+
+    Loss and intervals are measured in any case; linkage as long as there is time ``left``, else it is NaN.
 
     >>> before = np.array([[1.0, 10.0], [2.0, 20.0], [8.0, 60.0], [9.0, 70.0]])
     >>> after = np.array([[1.5, 15.0], [1.5, 15.0], [8.5, 65.0], [8.5, 65.0]])
@@ -120,41 +134,64 @@ def measure(
     before, after = on_common_scale(original, protected, using.scaling)
     by_column = interval_disclosure(before, after, using.widths, using.around)
     sd_by_column = deviation_disclosure(original, protected, using.widths)
-    everything = link_by_distance(before, after, threads=threads)
-    found = [
-        everything
-        if len(columns) == before.shape[1]
-        else link_by_distance(before[:, list(columns)], after[:, list(columns)], threads=threads)
-        for columns in scenarios or [range(before.shape[1])]
-    ]
+    loss = information_loss(original, protected)
+    left = left or InTime(Budget().start())
+    run = left.run if left.run.budget.seconds is not None else None
+
+    def by_distance() -> tuple[Links, list[Links]]:
+        everything = link_by_distance(before, after, threads=threads, run=run)
+        return everything, [
+            everything
+            if len(columns) == before.shape[1]
+            else link_by_distance(before[:, list(columns)], after[:, list(columns)], threads=threads, run=run)
+            for columns in scenarios or [range(before.shape[1])]
+        ]
+
+    everything, found = left.measured(RISKS["dld"], by_distance) or (None, [])
+    probabilistic = left.measured(
+        RISKS["pld"],
+        lambda: link_by_agreement(original, protected, within=using.within, seeds=seeds, largest=largest),
+    )
     return Measured(
-        loss=information_loss(original, protected),
+        loss=loss,
         id=float(by_column.mean()),
         id_sd=float(sd_by_column.mean()),
         id_by_column=by_column,
         id_sd_by_column=sd_by_column,
         by_scenario=tuple(
             links.expected_percent if using.ties == "expected" else links.strict_percent for links in found
-        ),
-        strict_links=everything.strict,
-        expected_links=everything.expected,
-        probabilistic=link_by_agreement(
-            original, protected, within=using.within, seeds=seeds, largest=largest
-        ),
-        fitness=fitness(
-            original,
-            protected,
-            links=everything if using.scaling == "min-max" else None,
-            threads=threads,
-        ),
+        )
+        or (_NAN,) * (len(scenarios) or 1),
+        strict_links=None if everything is None else everything.strict,
+        expected_links=_NAN if everything is None else everything.expected,
+        probabilistic=probabilistic or _NOT_LINKED,
+        fitness=_fitness(original, protected, everything, using, threads, left),
     )
+
+
+def _fitness(
+    original: np.ndarray,
+    protected: np.ndarray,
+    everything: Links | None,
+    using: Definitions,
+    threads: int,
+    left: InTime,
+) -> Fitness:
+    """The fitness, if there was time for its links."""
+    links = everything if using.scaling == "min-max" else None
+    if everything is None:
+        return Fitness(_NAN, _NAN, _NAN)
+    # With another scaling its links are others, and take as long once more.
+    found = left.measured("fitness", lambda: fitness(original, protected, links=links, threads=threads))
+    return found or Fitness(_NAN, _NAN, _NAN)
 
 
 def _nothing(scenarios: int) -> Measured:
     """Of no column of numbers there is nothing to tell."""
-    nan = float("nan")
-    unknown = Mean(nan, 0, 0)
-    loss = InformationLoss(unknown, unknown, unknown, unknown, unknown, unknown, nan, ())
+    unknown = Mean(_NAN, 0, 0)
+    loss = InformationLoss(unknown, unknown, unknown, unknown, unknown, unknown, _NAN, ())
     none = np.zeros(0)
-    linked = ProbabilisticLinks(0, nan, none, none)
-    return Measured(loss, nan, nan, none, none, (nan,) * scenarios, 0, nan, linked, Fitness(nan, nan, nan))
+    return Measured(
+        *(loss, _NAN, _NAN, none, none, (_NAN,) * scenarios, 0, _NAN, _NOT_LINKED),
+        fitness=Fitness(_NAN, _NAN, _NAN),
+    )

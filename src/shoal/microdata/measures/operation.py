@@ -1,5 +1,6 @@
 """``compare`` as an operation: one or several releases measured against the data they come from."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shoal.errors import InputError, parameter
@@ -17,12 +18,15 @@ def run(settings: CompareSettings, place: Workplace) -> "list[Comparison]":
 
     links: list[str | None] = [*settings.record_links] or [None] * len(settings.protected)
     using = _definitions(settings)
+    budget, spent = place.budget(settings), 0.0
     place.say("reading")
     before = place.records(settings.original)
     found: list[Comparison] = []
     for name, linked in zip(settings.protected, links, strict=True):
-        place.say(f"comparing {name}")
+        place.say(f"reading {name}")
         after = place.records(name, like=before)
+        own = replace(budget, seconds=budget.seconds and max(1e-9, budget.seconds - spent))
+        began = budget.clock()
         found.append(
             call(
                 compare,
@@ -35,8 +39,10 @@ def run(settings: CompareSettings, place: Workplace) -> "list[Comparison]":
                 definitions=using,
                 references=place.reported and not found,
                 name=after.name,
+                budget=own,
             )
         )
+        spent += budget.clock() - began
     return found
 
 
@@ -74,14 +80,16 @@ def gate(found: "list[Comparison]", settings: CompareSettings) -> str | None:
     """The worst risk of any release has to be allowed."""
     if settings.max_risk is None:
         return None
-    if not all(result.attacks for result in found):
+    if not all(result.attacks or result.untried for result in found):
         return (
             f"no attack was tried, so no risk can be judged; leave {parameter('attacks')} out, or name some"
         )
     most = max(found, key=lambda result: result.worst[1])
     by, worst = most.worst
     if worst <= settings.max_risk:
-        return None
+        missed = dict.fromkeys(name for result in found for name in result.untried)
+        told = f"not measured in time: {', '.join(missed)}; so the worst risk is not known"
+        return told if missed else None
     above = [result.name for result in found if result.worst[1] > settings.max_risk]
     which = f" ({', '.join(above)})" if len(found) > 1 else ""
     return f"the worst risk is {worst:.2f} % ({most.titled(by)}), above the {settings.max_risk:g} % allowed{which}"
@@ -96,7 +104,9 @@ OPERATION = Operation(
     "\n\nPrints information loss (IL1 to IL5, IL1s, SSE), disclosure risk (intervals, linkage by distance and by agreement), the "
     "scores made of them, and K; over all columns and for each. Categories, coarser labels and blanks are compared too: what "
     "the release is still good for (pMSE, marginals, regression, classification), and further attacks, of which the most "
-    "successful counts.",
+    "successful counts."
+    f"\n\nCtrl-C or {parameter('time_limit')} end it with what is measured by then.",
+    doing="comparing",
     examples=(
         "shoal compare survey.csv safe.csv --record-links links.csv --columns income,age --report compare.html",
         "shoal compare survey.csv mdav.csv ils.csv grouped.csv --key person --report map.html",

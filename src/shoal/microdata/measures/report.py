@@ -16,12 +16,21 @@ from shoal.report.page import Page
 if TYPE_CHECKING:
     from shoal.microdata.measures.attacks.attack import Attack
     from shoal.microdata.measures.result import Comparison
+    from shoal.search import Progress
 
 # A chart of a hundred columns cannot be read; the table has all of them.
 _DRAWN = 24
 # Below this many links only a rounded share is shown: the report may be read by more people than the data.
 _FEW = 10
 _OF_CATEGORIES = ["column", "changed %", "blank %", "information kept %", "new labels", "total variation"]
+
+
+_MISSED = "not measured"
+
+
+def glimpse(progress: "Progress") -> str:
+    """What is being measured."""
+    return progress.phase
 
 
 def figures(found: "Sequence[Comparison]", settings: object) -> dict[str, Any]:
@@ -35,10 +44,9 @@ def facts(found: "Sequence[Comparison]", settings: object) -> list[tuple[str, An
     if len(found) > 1:
         return []
     result = found[0]
-    name, risk = result.worst
     return [
         ("records compared", f"{result.records:,}, paired by {result.pairing.replace('-', ' ')}"),
-        ("worst risk", f"{risk:.2f} % ({result.titled(name)})"),
+        ("worst risk", result.worst_in_words()),
         *_further(result),
         *(_classic(result) if result.numbers else []),
         *_usefulness(result),
@@ -52,21 +60,32 @@ def _classic(result: "Comparison") -> list[tuple[str, Any]]:
         ("interval disclosure", f"{result.id:.2f} %, by standard deviation {result.id_sd:.2f} %"),
         (
             "linkage by distance",
-            f"{result.dld:.2f} %: {result.links_expected:,.1f} records expected, "
+            _MISSED
+            if isnan(result.dld)
+            else f"{result.dld:.2f} %: {result.links_expected:,.1f} records expected, "
             f"{result.links_strict:,} without a tie",
         ),
-        ("linkage by agreement", f"{result.pld:.2f} %"),
-        ("disclosure risk", f"{result.dr:.2f} (half intervals, a quarter of each linkage)"),
+        ("linkage by agreement", _MISSED if isnan(result.pld) else f"{result.pld:.2f} %"),
+        (
+            "disclosure risk",
+            _MISSED if isnan(result.dr) else f"{result.dr:.2f} (half intervals, a quarter of each linkage)",
+        ),
         ("information loss", f"{result.il:.2f}; 100·SSE/SST is {result.sse_percent:.4f}"),
         ("IL1, IL2, IL3, IL4, IL5", ", ".join(f"{value:.4f}" for value in losses)),
         ("IL1s", f"{result.il1s:.4f}"),
-        ("score", f"{result.score:.2f}"),
+        ("score", _told(result.score)),
         (
             "fitness",
-            f"{result.fitness.value:.2f} (IL {result.fitness.il:.2f}, ID {result.fitness.id:.2f}, "
+            _MISSED
+            if isnan(result.fitness.value)
+            else f"{result.fitness.value:.2f} (IL {result.fitness.il:.2f}, ID {result.fitness.id:.2f}, "
             f"DLD {result.fitness.dld:.2f})",
         ),
     ]
+
+
+def _told(value: float) -> str:
+    return _MISSED if isnan(value) else f"{value:.2f}"
 
 
 def _further(result: "Comparison") -> list[tuple[str, str]]:
@@ -138,7 +157,12 @@ def tables(found: "Sequence[Comparison]", settings: object) -> list[Rows]:
             Rows(
                 ["release", "il", "dr", "score", "fitness", "sse %", "worst risk %", "K"],
                 [
-                    (r.name, *_shown(r.il, r.dr, r.score, r.fitness.value, r.sse_percent), r.worst[1], r.k)
+                    (
+                        r.name,
+                        *_shown(r.il, r.dr, r.score, r.fitness.value, r.sse_percent),
+                        r.worst_risk["percent"],
+                        r.k,
+                    )
                     for r in found
                 ],
             )
@@ -175,17 +199,16 @@ def page(found: "Sequence[Comparison]", settings: object = None) -> Page:
     )
     out.section("Headline")
     for result in found:
-        name, risk = result.worst
         out.facts(
             [
                 ("release", result.name),
                 ("records paired by", result.pairing.replace("-", " ")),
-                ("worst risk", f"{risk:.2f} % ({result.titled(name)})"),
+                ("worst risk", result.worst_in_words()),
                 *(
                     [
                         ("information loss IL", f"{result.il:.2f}"),
-                        ("disclosure risk DR", f"{result.dr:.2f}"),
-                        ("score", f"{result.score:.2f}"),
+                        ("disclosure risk DR", _told(result.dr)),
+                        ("score", _told(result.score)),
                     ]
                     if result.numbers
                     else []
@@ -197,7 +220,7 @@ def page(found: "Sequence[Comparison]", settings: object = None) -> Page:
     out.note("The worst risk comes first: a mean of several measures can hide it.")
     for note in dict.fromkeys(note for result in found for note in (*result.warnings, *result.notes)):
         out.note(note)
-    with_numbers = [result for result in found if result.numbers]
+    with_numbers = [result for result in found if result.numbers and not isnan(result.dr)]
     if with_numbers:
         _map(out, with_numbers)
         _linked(out, with_numbers)
@@ -263,7 +286,11 @@ def _measures(out: Page, result: "Comparison") -> None:
     out.table(
         ["measure", "value", "meaning"],
         [
-            (item.name, item.told(found[key]), item.meaning)
+            (
+                item.name,
+                _MISSED if result.not_measured and found[key] is None else item.told(found[key]),
+                item.meaning,
+            )
             for key, item in DEFINITIONS.items()
             if key not in ("records", "k", "k_compared")
         ],

@@ -7,19 +7,11 @@ from typing import Any
 
 from shoal.microdata.measures.attacks.attack import Attack
 from shoal.microdata.measures.loss_figures import LossFigures
-from shoal.microdata.measures.measured import Measured
+from shoal.microdata.measures.measured import RISKS, Measured
 from shoal.microdata.measures.pairing import Way
 from shoal.microdata.measures.utility.all_utility import Utility
 from shoal.report.glance import Glance
-
-# What each measure is called in words, for tables and reports.
-RISKS = {
-    "id": "interval disclosure",
-    "id_sd": "interval disclosure by standard deviation",
-    "dld": "linkage by distance",
-    "pld": "linkage by agreement",
-}
-
+from shoal.search.budget import StopReason
 
 #: What an intruder has to know for each.
 KNOWS = {
@@ -69,7 +61,8 @@ class Comparison(Glance, Measured, LossFigures):
     ``k_compared`` that over the columns compared alone. ``links_expected`` counts a true match among t nearest records 1/t,
     ``links_strict`` only sole nearest ones. ``records`` were compared; ``left_out`` have a missing value. ``pairing`` says
     how the records of the two tables were paired. Loss and classic risk are of the columns of numbers, NaN if there is none;
-    ``categories`` tells of the others, ``utility`` of all, and ``tried`` are further attacks.
+    ``categories`` tells of the others, ``utility`` of all, and ``tried`` are further attacks. ``not_measured`` names what there
+    was no time for (figures made of it are NaN), and ``stopped_by`` says why, if there is any.
     """
 
     name: str
@@ -90,6 +83,8 @@ class Comparison(Glance, Measured, LossFigures):
     categories: tuple[CategoryComparison, ...] = ()
     utility: Utility = field(default_factory=Utility)
     tried: tuple[Attack, ...] = ()
+    not_measured: tuple[str, ...] = ()
+    stopped_by: StopReason | None = None
 
     def glance(self) -> dict[str, Any]:
         """Loss, risk and K."""
@@ -102,6 +97,7 @@ class Comparison(Glance, Measured, LossFigures):
             "by": self.titled(measure),
             "k": self.k,
             "pairing": self.pairing,
+            **({"not_measured": self.not_measured} if self.not_measured else {}),
         }
 
     @property
@@ -121,13 +117,13 @@ class Comparison(Glance, Measured, LossFigures):
 
     @property
     def attacks(self) -> tuple[Attack, ...]:
-        """Every attack, the classic ones too, the most successful first."""
+        """Every attack that was tried, the classic ones too, the most successful first."""
         classic = {"id": self.id, "id_sd": self.id_sd, "dld": self.dld_worst, "pld": self.pld}
         linked = {"pld": self.probabilistic.records}
         found = [
             Attack(name, RISKS[name], KNOWS[name], percent, linked.get(name, self.records), self.records)
             for name, percent in classic.items()
-            if self.numbers
+            if self.numbers and not isnan(percent)
         ]
         return tuple(sorted([*found, *self.tried], key=lambda attack: -attack.percent))
 
@@ -138,13 +134,29 @@ class Comparison(Glance, Measured, LossFigures):
         return (attacks[0].name, attacks[0].percent) if attacks else ("none", 0.0)
 
     @property
+    def untried(self) -> tuple[str, ...]:
+        """The attacks that there was no time for: as long as there are any, the worst risk is not known."""
+        classic = (RISKS["dld"], RISKS["pld"])
+        return tuple(name for name in self.not_measured if name in classic or name.startswith("attack "))
+
+    @property
     def worst_risk(self) -> dict[str, Any]:
-        """The same by name, as the JSON of the command has it.
+        """The same by name, as the JSON of the command has it; unknown if there was no time for some attack.
 
         ``{"measure": "dld", "percent": 12.5}``
         """
+        if self.untried:
+            return {"measure": None, "percent": None}
         name, risk = self.worst
         return {"measure": name, "percent": risk}
+
+    def worst_in_words(self) -> str:
+        """The worst risk and by which attack; if some were not tried, what it is at least."""
+        name, risk = self.worst
+        if not self.untried:
+            return f"{risk:.2f} % ({self.titled(name)})"
+        least = f"at least {risk:.2f} % ({self.titled(name)})" if self.attacks else "not known"
+        return f"{least}; not measured in time: {', '.join(self.untried)}"
 
     def titled(self, attack: str) -> str:
         """What an attack is called in words."""
@@ -185,6 +197,8 @@ class Comparison(Glance, Measured, LossFigures):
             "categories": [asdict(category) for category in self.categories],
             "attacks": [attack.to_dict() for attack in self.attacks],
             "utility": self.utility.to_dict(),
+            "not_measured": list(self.not_measured),
+            "stopped_by": self.stopped_by,
             "notes": list(self.notes),
             "warnings": list(self.warnings),
         }

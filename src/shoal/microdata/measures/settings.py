@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from shoal.engines import EngineSettings
-from shoal.search.settings import seed, threads
+from shoal.search.settings import seed, threads, time_limit
 from shoal.settings import (
     Column,
     Columns,
@@ -166,6 +166,9 @@ class CompareSettings(EngineSettings):
         ge=1,
         le=4,
         served={"le": 3},
+    )
+    time_limit: float | None = time_limit(
+        "Stop after this time; what was not measured is named, and passes no gate.", section=_MEASURES
     )
     seed: int = seed("")
     threads: int | None = threads("")

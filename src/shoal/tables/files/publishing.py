@@ -35,7 +35,7 @@ def interval_frame(found: Audit) -> "pl.DataFrame":
 def hidden_frame(found: Audit) -> "pl.DataFrame":
     """All hidden cells with their intervals, and sensitive ones that are published instead; the latter also say so.
 
-    What is required, and whether it holds, is stated for the sensitive ones.
+    What is required, and whether it holds, is stated for the sensitive ones; of those that there was no time for it is blank.
     """
     import polars as pl
 
@@ -48,6 +48,8 @@ def hidden_frame(found: Audit) -> "pl.DataFrame":
     primary = problem.is_sensitive[cells]
     shown = set(found.published)
     unsafe = set(found.unsafe.tolist()) | {cell for cell, _ in found.insider} | set(found.integer)
+    # Narrow is narrow; but wide enough for an outsider is not safe where nobody looked at the rest.
+    unknown = set(found.not_judged) if not found.not_looked_at else set(cells.tolist()) - unsafe
     values = table.values[cells]
     columns: dict[str, Any] = dict(table.coordinates(cells))
     kinds = np.where(primary, "primary", "complementary")
@@ -61,11 +63,16 @@ def hidden_frame(found: Audit) -> "pl.DataFrame":
         required_min=significant(values - levels[0, cells]),
         required_max=significant(values + levels[1, cells]),
         safe=pl.Series(
-            [int(cell) not in unsafe if mine else None for cell, mine in zip(cells, primary, strict=True)],
+            [
+                int(cell) not in unsafe if mine and int(cell) not in unknown else None
+                for cell, mine in zip(cells, primary, strict=True)
+            ],
             dtype=pl.Boolean,
         ),
     )
-    return pl.DataFrame(columns).with_columns(pl.col("required_min", "required_max").fill_nan(None))
+    return pl.DataFrame(columns).with_columns(
+        pl.col("min", "max", "required_min", "required_max").fill_nan(None)
+    )
 
 
 def check_pattern(problem: Problem, complementary: np.ndarray, frame: "pl.DataFrame") -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 from shoal.operation import Operation, Place, Product, Workplace, call
 from shoal.tables.operations.products import (
     INTERVALS_FILES,
@@ -43,7 +43,6 @@ def run(settings: AuditSettings, place: Workplace) -> Audited:
     else:
         table = table_to_protect(settings, place)
         hidden = pattern_of(settings, table, place)
-    place.say("auditing")
     own: dict[str, Any] = {"beside": None}
     if settings.beside:
         own = {
@@ -152,7 +151,8 @@ OPERATION = Operation(
     title="Audit a table",
     summary="Compute what an attacker can compute from a table with hidden cells, exactly; exit 3 if a cell is unsafe.",
     description="Works for patterns made by any software. A sensitive cell that the pattern does not list is published, hence "
-    "unsafe. Also finds hidden cells that are disclosed exactly though nobody called them sensitive.",
+    "unsafe. Also finds hidden cells that are disclosed exactly though nobody called them sensitive. Ctrl-C or "
+    f"{parameter('time_limit')} end it; what was not judged by then is named, and is not safe.",
     examples=(
         "shoal audit table.csv pattern.csv --sensitive cells.csv -o intervals.csv",
         "shoal audit cells.csv pattern.csv --beside last-year.csv --change 0.05",
@@ -165,6 +165,7 @@ OPERATION = Operation(
     reads_beside=lambda settings: settings.read_beside,
     good=lambda result, settings: result.found.safe,
     titled=titled,
+    doing="auditing",
     products=(
         Product(
             "output",

@@ -93,6 +93,9 @@ def audited(result: "Audited", settings: "AuditSettings | None" = None) -> Assur
     verdict = (
         "Every sensitive cell stays as uncertain as its levels ask" if found.safe else f"Not safe: {failing}"
     )
+    if not found.complete:
+        missed = [counted(len(found.not_judged), "interval"), *found.not_looked_at]
+        verdict = f"Not judged for want of time: {', '.join(missed)}. As far as it was: {failing}"
     counts = settings is not None and result.table.is_counts(settings)
     hidden = np.zeros(found.problem.table.cells, dtype=bool)
     hidden[found.cells] = True

@@ -3,13 +3,17 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.numbers import counted
 from shoal.operation import Rows
 from shoal.report.definitions import told
 from shoal.report.page import Page
+from shoal.search.budget import StopReason
 from shoal.tables.definitions import AUDIT
 from shoal.tables.reports.assurances import audited
+from shoal.tables.safety.audit import INSIDERS, SUMS, WHOLE_NUMBERS
 
 if TYPE_CHECKING:
+    from shoal.search import Progress
     from shoal.tables.operations.audit import Audited
     from shoal.tables.settings import AuditSettings
 
@@ -21,8 +25,13 @@ DEFINITIONS = AUDIT
 assurances = audited
 
 
+def glimpse(progress: "Progress") -> str:
+    """How many intervals are computed."""
+    return f"{progress.work:,} of {progress.total:,} intervals" if progress.total else progress.phase
+
+
 def figures(result: "Audited", settings: object) -> dict[str, Any]:
-    """The verdict, with the names of the cells at fault."""
+    """The verdict, with the names of the cells at fault; what there was no time for is null."""
     found = result.found
     table = found.problem.table
 
@@ -30,6 +39,9 @@ def figures(result: "Audited", settings: object) -> dict[str, Any]:
         if table.dimensions == ("cell",):
             return [{"cell": int(table.keys["cell"][cell])} for cell in cells]
         return [table.key(int(cell)) for cell in cells]
+
+    def unless(what: str, value: Any) -> Any:
+        return None if what in found.not_looked_at else value
 
     notes = result.table.notes
     return {
@@ -39,16 +51,20 @@ def figures(result: "Audited", settings: object) -> dict[str, Any]:
         "unsafe": named(found.unsafe),
         "published": named(found.published),
         "disclosed": named(found.disclosed),
-        "insider": named(sorted({cell for cell, _ in found.insider})),
-        "sums": len(found.sums),
-        "integer": named(found.integer),
+        "insider": unless(INSIDERS, named(sorted({cell for cell, _ in found.insider}))),
+        "sums": unless(SUMS, len(found.sums)),
+        "integer": unless(WHOLE_NUMBERS, named(found.integer)),
+        # So many may be left that their names would take longer than the limit; the intervals in a file tell which.
+        "not_judged": len(found.not_judged),
+        "not_looked_at": list(found.not_looked_at),
+        "stopped_by": found.stopped_by,
         **found.reached(),
         **(
             {"together": [_as_json(item, table.dimensions) for item in found.together]}
             if found.together
             else {}
         ),
-        "warnings": list(result.table.warnings),
+        "warnings": [*result.table.warnings, *_missed(result)],
         **({"notes": notes} if notes else {}),
     }
 
@@ -56,7 +72,7 @@ def figures(result: "Audited", settings: object) -> dict[str, Any]:
 def facts(result: "Audited", settings: object) -> list[tuple[str, Any]]:
     """The verdict for people, with the first cells of each kind."""
     found = figures(result, settings)
-    pairs: list[tuple[str, Any]] = [*told(AUDIT, found, AUDIT), *result.found.reached_in_words()]
+    pairs: list[tuple[str, Any]] = [*_verdict(result, found), *result.found.reached_in_words()]
     for name in ("unsafe", "published", "disclosed", "insider", "integer"):
         cells = found[name]
         if cells:
@@ -64,6 +80,21 @@ def facts(result: "Audited", settings: object) -> list[tuple[str, Any]]:
             more = f" … and {len(cells) - _SHOWN} more" if len(cells) > _SHOWN else ""
             pairs.append((f"{name}, by name", shown + more))
     return [*pairs, *_with_others(result, settings)]
+
+
+def _verdict(result: "Audited", found: dict[str, Any]) -> list[tuple[str, str]]:
+    """The verdict in numbers; there is something not judged only where there was no time."""
+    return told(AUDIT, found, [name for name in AUDIT if name != "not_judged" or not result.found.complete])
+
+
+def _missed(result: "Audited") -> list[str]:
+    """What there was no time for."""
+    found = result.found
+    why = "it was stopped before" if found.stopped_by == StopReason.INTERRUPT else "the time was over before"
+    intervals = (
+        [f"the intervals of {counted(len(found.not_judged), 'hidden cell')}"] if found.not_judged else []
+    )
+    return [f"not judged: {what}; {why}" for what in [*intervals, *found.not_looked_at]]
 
 
 def _with_others(result: "Audited", settings: object) -> list[tuple[str, str]]:
@@ -93,14 +124,18 @@ def page(result: "Audited", settings: "AuditSettings") -> Page:
     sheet.section("Verdict")
     sheet.facts(
         [
-            *told(AUDIT, figures(result, settings), AUDIT),
+            *_verdict(result, figures(result, settings)),
             *found.reached_in_words(),
             *_with_others(result, settings),
         ]
     )
     if not found.safe:
-        sheet.warning("This pattern does not protect the table.")
-    for warning in result.table.warnings:
+        sheet.warning(
+            "This pattern does not protect the table."
+            if result.found.complete
+            else "Nobody knows whether this pattern protects the table: there was no time to judge all of it."
+        )
+    for warning in [*result.table.warnings, *_missed(result)]:
         sheet.warning(warning)
     made = result.table.tabulation
     sheet.provenance(

@@ -1,13 +1,14 @@
 """The attacker of a general table: one resident linear programme whose objective changes from cell to cell."""
 
+from collections.abc import Iterator
 from copy import copy
 
 import numpy as np
 
-from shoal.search.linear_programmes import PRIMAL, programme, quiet_highs
+from shoal.search.linear_programmes import PRIMAL, programme, quiet_highs, run_until
 from shoal.tables.model.reduction import small_table, ties
 from shoal.tables.problem import DOWN, TOLERANCE, UP, WIDTH, Problem, Requirements
-from shoal.tables.safety.watching import Watch, unwatched
+from shoal.tables.safety.watching import OutOfTime, Watch, unwatched
 
 # The largest figure that the solver is given.
 _LARGEST = 1e7
@@ -34,8 +35,16 @@ class Attacker:
     solution found is also evidence for all other cells it moves.
     """
 
-    def __init__(self, problem: Problem, hidden: np.ndarray, weights: np.ndarray | None = None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        hidden: np.ndarray,
+        weights: np.ndarray | None = None,
+        *,
+        watch: Watch = unwatched,
+    ) -> None:
         self.problem = problem
+        self._watch = watch
         self.hidden = np.asarray(hidden, dtype=np.int64)
         self.column = np.full(problem.table.cells, -1, dtype=np.int64)
         self.column[self.hidden] = np.arange(self.hidden.size)
@@ -160,7 +169,12 @@ class Attacker:
         return abs(float(change[column])), change
 
     def _ended(self) -> str:
-        self.solver.run()
+        if not self._watch.limited:
+            self.solver.run()
+        else:
+            run_until(self.solver, self._watch.late)
+            # A programme that was broken off says nothing.
+            self._watch.look()
         return str(self.solver.modelStatusToString(self.solver.getModelStatus()))
 
     def _has_no_end(self, cell: int, kind: int) -> bool:
@@ -209,16 +223,28 @@ class Attacker:
         self.solver.changeColBounds(column, low, high)
         return change
 
-    def intervals(self, cells: np.ndarray, watch: Watch = unwatched) -> tuple[np.ndarray, np.ndarray]:
-        """How far each cell can rise and fall, without limit; ``watch`` is told how many of them are done.
+    def intervals(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How far each cell can rise and fall, without limit; NaN stands for those that there was no time for.
 
         A cell that has been seen as far out as the bounds of its relations let it go is not looked at again.
         """
-        most_up, most_down = self._implied()
         rise, fall = np.zeros(self.hidden.size), np.zeros(self.hidden.size)
         columns = self.column[cells]
-        for done, (cell, column) in enumerate(zip(cells.tolist(), columns.tolist(), strict=True)):
-            watch(done, cells.size)
+        done = 0
+        try:
+            for done in self._looked_at(cells, rise, fall):
+                self._watch(done, cells.size)
+        except OutOfTime:
+            missed = columns[done:]
+            rise[missed] = fall[missed] = np.nan
+        return rise[columns], fall[columns]
+
+    def _looked_at(self, cells: np.ndarray, rise: np.ndarray, fall: np.ndarray) -> Iterator[int]:
+        """Look at the cells in turn, and note how far each rises and falls; yields how many are done."""
+        most_up, most_down = self._implied()
+        columns = self.column[cells]
+        yield 0
+        for done, (cell, column) in enumerate(zip(cells.tolist(), columns.tolist(), strict=True), 1):
             for kind, reached, most in ((UP, rise, most_up), (DOWN, fall, most_down)):
                 if reached[column] >= most[column] * (1.0 - 1e-10):
                     continue
@@ -228,7 +254,7 @@ class Attacker:
                 np.maximum(rise, firm, out=rise)
                 np.maximum(fall, -firm, out=fall)
                 reached[column] = max(amount, float(reached[column]))
-        return rise[columns], fall[columns]
+            yield done
 
     def _implied(self) -> tuple[np.ndarray, np.ndarray]:
         """The furthest each hidden cell could rise and fall as far as any one relation tells."""
@@ -314,7 +340,7 @@ class Attacker:
             if not cost.any():
                 break
             self.solver.changeColsCost(count, every, cost)
-            self.solver.run()
+            self._ended()
             change = self._unit * np.array(self.solver.getSolution().col_value)[column]
             amount = np.where(wanted.kind == UP, change, -change)
             new = plain & ~shown & (amount >= allowed(wanted))
@@ -348,7 +374,7 @@ class Attacker:
 class View:
     """A pattern as the attacker sees it: hidden cells that move together are one, those that cannot move are known."""
 
-    def __init__(self, problem: Problem, hidden: np.ndarray) -> None:
+    def __init__(self, problem: Problem, hidden: np.ndarray, watch: Watch = unwatched) -> None:
         self.problem = problem
         self.ties = ties(problem.table.rows, hidden)
         if self.ties.groups == 0:
@@ -365,16 +391,18 @@ class View:
             high=table.values + rise,
             insiders=tuple(groups[groups >= 0] for groups in known),
         )
-        self.attacker = Attacker(self.small, np.arange(table.cells))
+        self.attacker = Attacker(self.small, np.arange(table.cells), watch=watch)
 
-    def intervals(self, cells: np.ndarray, watch: Watch = unwatched) -> tuple[np.ndarray, np.ndarray]:
-        """How far each cell can rise and fall; ``watch`` is told how many of those that differ are done."""
+    def intervals(self, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """How far each cell can rise and fall, in the order of the cells as long as there is time."""
         group, sign = self.ties.group[cells], self.ties.sign[cells]
         rise, fall = np.zeros(cells.size), np.zeros(cells.size)
         moving = group >= 0
         if moving.any():
-            groups, back = np.unique(group[moving], return_inverse=True)
-            above, below = self.attacker.intervals(groups, watch)
+            groups, first, back = np.unique(group[moving], return_index=True, return_inverse=True)
+            order = np.argsort(first)
+            above, below = np.empty(groups.size), np.empty(groups.size)
+            above[order], below[order] = self.attacker.intervals(groups[order])
             plain = sign[moving] > 0
             rise[moving] = np.where(plain, above[back], below[back])
             fall[moving] = np.where(plain, below[back], above[back])

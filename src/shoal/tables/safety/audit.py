@@ -5,6 +5,7 @@ sensitive cells the audit finds hidden cells that are disclosed exactly, what in
 away, and, for counts, cells whose interval holds no other whole numbers.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.report.glance import Glance
+from shoal.search.budget import StopReason
 from shoal.tables.model.network import Network
 from shoal.tables.model.units import ordinary
 from shoal.tables.problem import TOLERANCE, Problem, Requirements
@@ -20,7 +22,7 @@ from shoal.tables.safety.flow_kernels import UNLIMITED, Arcs, Wanted, intervals,
 from shoal.tables.safety.insiders import broken_by_insiders
 from shoal.tables.safety.narrowest import Narrowest, in_words
 from shoal.tables.safety.sums import failing_sums
-from shoal.tables.safety.watching import Watch, unwatched
+from shoal.tables.safety.watching import OutOfTime, Watch, unwatched
 
 if TYPE_CHECKING:
     from shoal.tables.safety.judging import TogetherFound
@@ -35,6 +37,9 @@ class Audit(Glance):
     ``disclosed`` are other hidden cells that are given away exactly, ``insider`` (cell, insider) pairs, ``sums``
     relations that give away a sensitive sum, ``integer`` count cells that whole numbers give away, ``together`` what is given
     away with other tables that everybody can see, ``unasked`` cells that the pattern calls primary and nothing else sensitive.
+
+    Where the time was over before the end, ``not_judged`` are hidden cells whose interval was not computed (their ``low`` and
+    ``high`` are NaN), ``not_looked_at`` says in words what else was not, and ``stopped_by`` why: then nothing is safe.
     """
 
     problem: Problem
@@ -49,6 +54,9 @@ class Audit(Glance):
     published: tuple[int, ...] = ()
     together: "tuple[TogetherFound, ...]" = ()
     unasked: tuple[int, ...] = ()
+    not_judged: tuple[int, ...] = ()
+    not_looked_at: tuple[str, ...] = ()
+    stopped_by: StopReason | None = None
 
     def glance(self) -> dict[str, Any]:
         """The verdict in numbers of cells."""
@@ -59,13 +67,24 @@ class Audit(Glance):
             "unsafe": int(self.unsafe.size),
             "published": len(self.published),
             "disclosed": int(self.disclosed.size),
+            **({} if self.complete else {"not_judged": len(self.not_judged)}),
         }
 
     @property
+    def complete(self) -> bool:
+        """Whether there was time for everything."""
+        return not (self.not_judged or self.not_looked_at)
+
+    @property
     def safe(self) -> bool:
-        """Whether every requirement that was checked holds; what cannot be judged beside another table is not safe."""
+        """Whether every requirement holds; what cannot be judged, or was not for want of time, is not safe."""
         given_away = any(item.discloses is not False for item in self.together)
-        return not (self.unsafe.size or self.insider or self.sums or self.integer or given_away)
+        failing = self.unsafe.size or self.insider or self.sums or self.integer or given_away
+        return self.complete and not failing
+
+    def without_time_for(self, what: str, reason: StopReason) -> "Audit":
+        """The same where there was no time to look at something."""
+        return replace(self, not_looked_at=(*self.not_looked_at, what), stopped_by=reason)
 
     @property
     def complementary(self) -> np.ndarray:
@@ -85,9 +104,9 @@ class Audit(Glance):
 
     @property
     def smallest_margin(self) -> float | None:
-        """The least that any interval exceeds what it needs by, in percent of the cell's value."""
+        """The least that any interval exceeds what it needs by, in percent of the cell's value; ``None`` if one is not known."""
         problem = self.problem
-        if problem.sensitive.size == 0:
+        if problem.sensitive.size == 0 or np.isin(problem.sensitive, self.not_judged).any():
             return None
         low, high = self.bounds(problem.sensitive)
         values = problem.table.values[problem.sensitive]
@@ -106,6 +125,8 @@ class Audit(Glance):
 
     def _narrowest(self, some: np.ndarray) -> Narrowest | None:
         cells = np.setdiff1d(self.problem.sensitive[some], self.published).astype(np.int64)
+        if np.isin(cells, self.not_judged).any():
+            return None
         low, high = self.bounds(cells)
         return Narrowest.of(self.problem.table.values[cells], high - low)
 
@@ -139,23 +160,56 @@ def audit(
     given, (problem, unit, _) = problem, ordinary(problem)
     mask = problem.hidden_mask(complementary)
     cells = np.flatnonzero(mask) if all_cells else np.sort(problem.sensitive)
-    rise, fall = rise_and_fall(problem, mask, cells, watch)
-    watch(cells.size, cells.size)
+    rise, fall = _in_order_of_need(problem, mask, cells, watch)
+    judged = ~np.isnan(rise)
     verdict = _too_narrow(problem, cells, rise, fall)
     point = rise + fall <= 0.1 * problem.point(cells)
-    disclosed = cells[point & ~problem.is_sensitive[cells]]
-    failing = failing_insiders(problem, mask)
-    pairs = sorted({(int(c), int(s)) for c, s in zip(failing.cell, failing.scenario, strict=True)})
-    return Audit(
+    found = Audit(
         given,
         cells,
         given.table.values[cells] - fall / unit,
         given.table.values[cells] + rise / unit,
         verdict,
-        disclosed,
-        insider=tuple(pairs),
-        sums=tuple(failing_sums(problem, mask)),
+        disclosed=cells[point & ~problem.is_sensitive[cells]],
+        not_judged=tuple(cells[~judged].tolist()),
     )
+    return _with_insiders_and_sums(found, problem, mask, watch)
+
+
+#: What an audit looks at beside intervals, in words for those who miss it.
+INSIDERS, SUMS = "what sole contributors can work out", "sums that one relation gives away"
+WHOLE_NUMBERS = "what follows since counts are whole numbers"
+
+
+def _in_order_of_need(
+    problem: Problem, hidden: np.ndarray, cells: np.ndarray, watch: Watch
+) -> tuple[np.ndarray, np.ndarray]:
+    """How far the cells can rise and fall; if there may be no time for all, the sensitive ones come first."""
+    if not watch.limited:
+        return rise_and_fall(problem, hidden, cells)
+    order = np.argsort(~problem.is_sensitive[cells], kind="stable")
+    rise, fall = np.empty(cells.size), np.empty(cells.size)
+    rise[order], fall[order] = rise_and_fall(problem, hidden, cells[order], watch)
+    return rise, fall
+
+
+def _with_insiders_and_sums(found: Audit, problem: Problem, hidden: np.ndarray, watch: Watch) -> Audit:
+    """The audit with what is given away besides, as far as there is time."""
+    if found.not_judged:
+        found = replace(found, stopped_by=watch.reason)
+    if problem.insiders:
+        try:
+            watch.look()
+            failing = failing_insiders(problem, hidden, watch=watch)
+            pairs = sorted({(int(c), int(s)) for c, s in zip(failing.cell, failing.scenario, strict=True)})
+            found = replace(found, insider=tuple(pairs))
+        except OutOfTime:
+            found = found.without_time_for(INSIDERS, watch.reason)
+    if problem.sums is not None:
+        if watch.late():
+            return found.without_time_for(SUMS, watch.reason)
+        found = replace(found, sums=tuple(failing_sums(problem, hidden)))
+    return found
 
 
 def without(problem: Problem, cells: np.ndarray) -> Problem:
@@ -169,27 +223,33 @@ def without(problem: Problem, cells: np.ndarray) -> Problem:
     )
 
 
-# So many cells of a network are looked at before somebody who watches is told.
-_AT_ONCE = 200
-
-
 def rise_and_fall(
     problem: Problem, hidden: np.ndarray, cells: np.ndarray, watch: Watch = unwatched
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How far each of the cells can rise and fall while exactly the ``hidden`` ones are unknown."""
+    """How far each of the cells can rise and fall while exactly the ``hidden`` ones are unknown.
+
+    Where the time is over before the last one, NaN stands for the rest of them.
+    """
     network = problem.table.network
     if network is None:
-        return View(problem, hidden).intervals(cells, watch)
+        return View(problem, hidden, watch).intervals(cells)
     limit, tiny = scales(problem)
     # Cells that are not sensitive may be smaller than any that is.
     tiny = min(tiny, 1e-15 * float(np.abs(problem.table.values).max()))
     arcs, unknown = arcs_of(problem, network), np.flatnonzero(hidden)
-    rise, fall = np.empty(cells.size), np.empty(cells.size)
-    for first in range(0, cells.size, _AT_ONCE):
-        watch(first, cells.size)
-        part = slice(first, first + _AT_ONCE)
-        some = cells[part].astype(np.int64)
-        rise[part], fall[part] = intervals(network.nodes, arcs, unknown, some, limit, tiny)
+    rise, fall = np.full(cells.size, np.nan), np.full(cells.size, np.nan)
+    first = 0
+    try:
+        while first < cells.size:
+            watch(first, cells.size)
+            part = slice(first, first + watch.chunk())
+            some = cells[part].astype(np.int64)
+            rise[part], fall[part] = intervals(network.nodes, arcs, unknown, some, limit, tiny)
+            first += some.size
+            watch.spend(some.size)
+        watch(cells.size, cells.size)
+    except OutOfTime:
+        pass
     rise[rise >= limit] = np.inf
     fall[fall >= limit] = np.inf
     return rise, fall
@@ -253,8 +313,10 @@ def met(
     return reach(network.nodes, arcs, np.flatnonzero(hidden), as_wanted(problem, wanted), tiny)
 
 
-def failing_insiders(problem: Problem, hidden: np.ndarray, network: Network | None = None) -> Requirements:
-    """The requirements that some insider breaks.
+def failing_insiders(
+    problem: Problem, hidden: np.ndarray, network: Network | None = None, *, watch: Watch = unwatched
+) -> Requirements:
+    """The requirements that some insider breaks; ``OutOfTime`` if there is no time for all.
 
     Only those are looked at whose way of being met moves a cell the insider knows; all others hold for the insider too.
     """
@@ -262,8 +324,8 @@ def failing_insiders(problem: Problem, hidden: np.ndarray, network: Network | No
     if not problem.insiders:
         return problem.against_insiders(wanted, ())
     if network is None and problem.table.network is None:
-        return broken_by_insiders(problem, hidden)
-    _, starts, support = met(problem, hidden, wanted, network)
+        return broken_by_insiders(problem, hidden, watch)
+    starts, support = _ways(problem, hidden, wanted, network, watch)
     owner = np.repeat(np.arange(wanted.size), np.diff(starts))
     insiders_of: dict[int, list[int]] = {}
     for number, known in enumerate(problem.insiders):
@@ -275,7 +337,31 @@ def failing_insiders(problem: Problem, hidden: np.ndarray, network: Network | No
         for number in insiders_of.get(cell, ())
     )
     doubtful = problem.against_insiders(wanted, pairs)
-    return doubtful.at(failing(problem, hidden, doubtful, network)) if doubtful.size else doubtful
+    bad = [
+        part.start + failing(problem, hidden, doubtful.at(part), network)
+        for part in _parts(doubtful.size, watch)
+    ]
+    return doubtful.at(np.concatenate(bad)) if bad else doubtful
+
+
+def _ways(
+    problem: Problem, hidden: np.ndarray, wanted: Requirements, network: Network | None, watch: Watch
+) -> tuple[np.ndarray, np.ndarray]:
+    """The cells of one way in which each requirement of a network is met: starts and cells."""
+    found = [met(problem, hidden, wanted.at(part), network)[1:] for part in _parts(wanted.size, watch)]
+    sizes = np.concatenate([np.zeros(1, dtype=np.int64), *(np.diff(starts) for starts, _ in found)])
+    return np.cumsum(sizes), np.concatenate([np.empty(0, dtype=np.int64), *(cells for _, cells in found)])
+
+
+def _parts(count: int, watch: Watch) -> Iterator[slice]:
+    """So many things part by part, as long as there is time; all at once if that has no end."""
+    first = 0
+    while first < count:
+        watch.look()
+        part = slice(first, min(count, first + watch.chunk()) if watch.limited else count)
+        yield part
+        watch.spend(part.stop - first)
+        first = part.stop
 
 
 def hopeless(problem: Problem) -> np.ndarray:

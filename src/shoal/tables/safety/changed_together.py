@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from shoal.tables.public_table import Key, PublicTable
+from shoal.tables.public_table import Key, Look, PublicTable, go_on
 from shoal.tables.safety.judging import Shown, TogetherFound, is_point, required_over, too_close, within_over
 from shoal.tables.safety.spreading import spread_over, united
 
 _NEAR = 1e-9
 
 
-def changed_together(shown: tuple[Shown, Shown]) -> TogetherFound:
+def changed_together(shown: tuple[Shown, Shown], look: Look = go_on) -> TogetherFound:
     """What two published tables of the same data give away, figures of one of which (or of both) were changed."""
     dimensions = tuple(dict.fromkeys(name for item in shown for name in item.table.dimensions))
     tables = [spread_over(item.table, dimensions) for item in shown]
@@ -30,10 +30,11 @@ def changed_together(shown: tuple[Shown, Shown]) -> TogetherFound:
     whole = united(dimensions, tables)
     wanted = [_wanted(own, table) for own, table in zip(shown, tables, strict=True)]
     bounds, low = within_over(shown, whole)
-    intervals = whole.intervals(low, bounds=bounds, of=[key for keys in wanted for key in keys])
+    every = [key for keys in wanted for key in keys]
+    intervals = whole.intervals(low, bounds=bounds, of=every, look=look)
     if intervals is None:
         return TogetherFound(None, "no figures fit both: they are of different data")
-    return _judged(shown, tables, whole, wanted, intervals)
+    return _judged(shown, tables, whole, wanted, intervals, look)
 
 
 def _fits(one: tuple[float, float], two: tuple[float, float]) -> bool:
@@ -53,6 +54,7 @@ def _judged(
     whole: PublicTable,
     wanted: Sequence[Sequence[Key]],
     intervals: Mapping[Key, tuple[float, float]],
+    look: Look,
 ) -> TogetherFound:
     exact = narrow = unjudged = 0
     at_fault: tuple[Key, ...] = ()
@@ -61,7 +63,7 @@ def _judged(
         # What the other one shows as it is, everybody knows without computing.
         points = [key for key in keys if whole.cells[key] is None and is_point(own.narrowed(ends[key]))]
         bounds, low = within_over([own], table)
-        alone = table.intervals(low, bounds=bounds, of=points) or {}
+        alone = table.intervals(low, bounds=bounds, of=points, look=look) or {}
         points = [key for key in points if not is_point(own.narrowed(alone[key]))]
         exact += len(points)
         closer: list[Key] = []

@@ -10,17 +10,18 @@ from shoal.tables.heuristic.certificates import Certified
 from shoal.tables.heuristic.neighbourhood import Neighbourhoods
 from shoal.tables.problem import Problem, Requirements
 from shoal.tables.safety.attacker import View
+from shoal.tables.safety.watching import Watch, unwatched
 
 
-def broken_by_insiders(problem: Problem, hidden: np.ndarray) -> Requirements:
+def broken_by_insiders(problem: Problem, hidden: np.ndarray, watch: Watch = unwatched) -> Requirements:
     """The requirements that some insider breaks, each with the number of the insider."""
     wanted = problem.requirements
-    view = View(problem, hidden)
+    view = View(problem, hidden, watch)
     pairs = _known_by_ties(problem, view)
     if view.ties.groups:
         small, owner = view.on_groups(wanted)
         most = _largest(small)
-        for group, kind, number in _broken(view.small, most, view):
+        for group, kind, number in _broken(view.small, most, view, watch):
             same = np.flatnonzero((small.cell == group) & (small.kind == kind))
             pairs.update((int(which), number) for which in np.flatnonzero(np.isin(owner, same)))
     doubtful = problem.against_insiders(wanted, pairs)
@@ -48,21 +49,23 @@ def _known_by_ties(problem: Problem, view: View) -> set[tuple[int, int]]:
     return pairs
 
 
-def _broken(problem: Problem, wanted: Requirements, view: View) -> list[tuple[int, int, int]]:
+def _broken(problem: Problem, wanted: Requirements, view: View, watch: Watch) -> list[tuple[int, int, int]]:
     """Group, kind and insider of what insiders break, among groups that are all hidden."""
     state = Certified(problem, wanted, Neighbourhoods(problem))
     state.hidden[:] = True
     for place in np.argsort(-wanted.need, kind="stable").tolist():
+        watch.look()
         if state.moved[place] is None:
             state.meet(place)
+    watch.look()
     more = state.against_insiders()
     every = wanted.with_more(more)
     state.require(every)
-    doubtful = [
-        place
-        for place in range(wanted.size, every.size)
-        if state.moved[place] is None and not state.together(place) and not state.meet(place)
-    ]
+    doubtful = []
+    for place in range(wanted.size, every.size):
+        watch.look()
+        if state.moved[place] is None and not state.together(place) and not state.meet(place):
+            doubtful.append(place)
     at = np.array(doubtful, dtype=np.int64)
     bad = every.at(at[view.attacker.unmet(every.at(at))] if at.size else at)
     return list(zip(bad.cell.tolist(), bad.kind.tolist(), bad.scenario.tolist(), strict=True))

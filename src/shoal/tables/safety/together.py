@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError, parameter
-from shoal.tables.public_table import TOTAL, Key, PublicTable
+from shoal.tables.public_table import TOTAL, Key, Look, PublicTable, go_on
 from shoal.tables.safety.changed_together import changed_together
 from shoal.tables.safety.differences import Difference, Nest, small_differences, with_differences
 from shoal.tables.safety.judging import Shown, TogetherFound, is_point, required_over, too_close, within_over
@@ -23,15 +23,17 @@ def tables_together(
     *,
     nests: Sequence[Nest] = (),
     difference: int = 3,
+    look: Look = go_on,
 ) -> TogetherFound:
     """What two published tables give away together.
 
     Where the cells that both show are equal, they are tables of the same data and one system. Otherwise they are of two
     periods, and ``change`` is the share by which everybody knows that no figure changed by more. Of tables of the same data
     ``nests`` say which areas of the one lie in areas of the other; what is left of an area may be no count below ``difference``.
+    ``look`` is called now and then, and may raise to end it.
     """
     if one.table.bounds or two.table.bounds:
-        return changed_together((one, two))
+        return changed_together((one, two), look)
     dimensions = tuple(dict.fromkeys(name for shown in (one, two) for name in shown.table.dimensions))
     spread = [spread_over(shown.table, dimensions) for shown in (one, two)]
     both = spread[0].cells.keys() & spread[1].cells.keys()
@@ -40,13 +42,14 @@ def tables_together(
     common = [key for key in both if all(table.cells[key] is not None for table in spread)]
     off = 2.0 * sum(table.slack for table in spread)
     if any(not np.isclose(spread[0].cells[key], spread[1].cells[key], rtol=1e-9, atol=off) for key in common):  # type: ignore[arg-type]
-        found = _periods((one, two), spread, change)
+        found = _periods((one, two), spread, change, look)
         told = "; differences of nested areas are those of tables of the same data" if nests else ""
         return replace(found, detail=found.detail + told)
     plain = united(dimensions, spread)
     whole, differences = with_differences(plain, nests)
     bounds, low = within_over((one, two), plain)
-    intervals = whole.intervals(low, bounds=bounds, of=[*plain.hidden, *(item.rest for item in differences)])
+    every = [*plain.hidden, *(item.rest for item in differences)]
+    intervals = whole.intervals(low, bounds=bounds, of=every, look=look)
     if intervals is None:
         if nests and plain.intervals(low, bounds=bounds, of=[]) is not None:
             raise InputError(
@@ -54,7 +57,7 @@ def tables_together(
                 "listed with, and in no other?"
             )
         return TogetherFound(None, "no figures fit both: they are of different data")
-    found = _judged((one, two), spread, [intervals, intervals], whole.cells, "as one system")
+    found = _judged((one, two), spread, [intervals, intervals], whole.cells, "as one system", look=look)
     hides = any(table.hidden for table in spread)
     if hides and not nests and not found.discloses and (apart := _nothing_in_common(spread, (one, two))):
         return replace(found, discloses=None, detail=f"{apart}; {found.detail}")
@@ -62,7 +65,7 @@ def tables_together(
         return found
     small = small_differences(whole, differences, intervals, difference)
     found = _with_small(found, small, spread[0], len(differences), difference)
-    return _with_unions(found, _unions(plain, whole, nests, small, difference), spread[0], difference)
+    return _with_unions(found, _unions(plain, whole, nests, small, difference, look), spread[0], difference)
 
 
 def _nothing_in_common(tables: Sequence[PublicTable], shown: tuple[Shown, Shown]) -> str:
@@ -101,6 +104,7 @@ def _unions(
     nests: Sequence[Nest],
     small: Sequence[Difference],
     below: int,
+    look: Look,
 ) -> UnionsFound | None:
     """The unions of areas that leave a small count; figures that are off by rounding tell no counts."""
     if plain.slack:
@@ -111,7 +115,7 @@ def _unions(
     for nest in nests:
         if nest.part in plain.dimensions and nest.whole in plain.dimensions:
             choices = list(choices_of(plain, nest.part, nest.whole, nest.meets))
-            own = small_unions(whole, choices, below, known)
+            own = small_unions(whole, choices, below, known, look)
             found += own.found
             complete = complete and own.complete
     return UnionsFound(tuple(found), complete)
@@ -147,7 +151,7 @@ def _with_unions(
 
 
 def _periods(
-    shown: tuple[Shown, Shown], tables: Sequence[PublicTable], change: float | None
+    shown: tuple[Shown, Shown], tables: Sequence[PublicTable], change: float | None, look: Look
 ) -> TogetherFound:
     """Tables of two periods: what one shows bounds what the other hides, if figures change little."""
     crossed = sum(
@@ -164,11 +168,11 @@ def _periods(
     if moved:
         text = f"{moved} figures that both show changed by more than was assumed; a change that none exceeded tells more"
         return TogetherFound(None, text, {"crossed": crossed})
-    found = intervals_of_periods(shown, tables, change)
+    found = intervals_of_periods(shown, tables, change, look)
     if found is None:
         return TogetherFound(None, "figures changed by more than was assumed", {"crossed": crossed})
     words = f"for somebody who knows that no figure changed by more than {100 * change:g} percent"
-    return _judged(shown, tables, found, {}, words, {"crossed": crossed})
+    return _judged(shown, tables, found, {}, words, {"crossed": crossed}, look=look)
 
 
 def _judged(
@@ -178,6 +182,8 @@ def _judged(
     known: Mapping[Key, float | None],
     words: str,
     more: Mapping[str, Any] | None = None,
+    *,
+    look: Look,
 ) -> TogetherFound:
     """How many cells that one hides are known by both, and how many sensitive ones are known more closely than they may.
 
@@ -188,7 +194,7 @@ def _judged(
     for place, (own, table, found) in enumerate(zip(shown, tables, intervals, strict=True)):
         ends = {key: _ends(key, found, known) for key in table.hidden}
         bounds, low = within_over([own], table)
-        alone = table.intervals(low, bounds=bounds) or {}
+        alone = table.intervals(low, bounds=bounds, look=look) or {}
         points = [
             key
             for key in table.hidden

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from shoal.tables.public_table import Key, PublicTable, Relation, Tie
+from shoal.tables.public_table import Key, Look, PublicTable, Relation, Tie, go_on
 from shoal.tables.safety.judging import Shown, within_over
 
 _NEAR = 1e-9
@@ -31,7 +31,7 @@ def moved_further(tables: Sequence[PublicTable], change: float) -> int:
 
 
 def intervals_of_periods(
-    shown: tuple[Shown, Shown], tables: Sequence[PublicTable], change: float
+    shown: tuple[Shown, Shown], tables: Sequence[PublicTable], change: float, look: Look = go_on
 ) -> list[Mapping[Key, tuple[float, float]]] | None:
     """What everybody can narrow the hidden cells of each of them down to; ``None`` if no figures fit."""
     both = PublicTable(
@@ -71,7 +71,7 @@ def intervals_of_periods(
             for one, two in (("0", "1"), ("1", "0"))
         ]
     )
-    found = both.intervals(low, bounds=bounds, ties=ties)
+    found = both.intervals(low, bounds=bounds, ties=ties, look=look)
     if found is None:
         return None
     return [{key: found[*key, period] for key in table.hidden} for period, table in _periods(tables)]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
-from shoal.tables.public_table import TOTAL, Key, PublicTable, Relation
+from shoal.tables.public_table import TOTAL, Key, Look, PublicTable, Relation, go_on
 
 # A search of one slice ends with so many unions, and so many nodes of the integer programme for each.
 _MOST = 20
@@ -47,7 +47,11 @@ class UnionsFound:
 
 
 def small_unions(
-    table: PublicTable, choices: Sequence[Choice], below: int, known: Sequence[frozenset[Key]] = ()
+    table: PublicTable,
+    choices: Sequence[Choice],
+    below: int,
+    known: Sequence[frozenset[Key]] = (),
+    look: Look = go_on,
 ) -> UnionsFound:
     """The smallest unions in every slice that leave a count from 1 to ``below`` − 1; none that contains one of ``known``.
 
@@ -59,14 +63,14 @@ def small_unions(
     found: list[UnionFound] = []
     complete = True
     for choice in choices:
-        own, ended = _of_slice(table, choice, below, known)
+        own, ended = _of_slice(table, choice, below, known, look)
         found += own
         complete = complete and ended
     return UnionsFound(tuple(found), complete)
 
 
 def _of_slice(
-    table: PublicTable, choice: Choice, below: int, known: Sequence[frozenset[Key]]
+    table: PublicTable, choice: Choice, below: int, known: Sequence[frozenset[Key]], look: Look
 ) -> tuple[list[UnionFound], bool]:
     place = {key: number for number, key in enumerate(choice.wholes)}
     search = _Search(table, choice, below)
@@ -75,6 +79,7 @@ def _of_slice(
             search.without([place[key] for key in areas])
     found: list[UnionFound] = []
     while len(found) < _MOST:
+        look()
         chosen = search.next()
         if chosen is None:
             return found, search.complete

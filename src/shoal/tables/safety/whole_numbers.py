@@ -6,13 +6,19 @@ On networks nothing changes, since all corners of the attacker's polytope are wh
 import numpy as np
 
 from shoal.tables.problem import DOWN, UP, WIDTH, Problem
+from shoal.tables.safety.watching import Watch, unwatched
 
 # So much work for each requirement; one that no whole table was found for by then counts as failed, on every machine alike.
 _NODES = 2_000
 
 
-def integer_failures(problem: Problem, complementary: np.ndarray) -> tuple[int, ...]:
-    """Sensitive cells whose requirement no whole-number table meets; only the outsider is asked."""
+def integer_failures(
+    problem: Problem, complementary: np.ndarray, watch: Watch = unwatched
+) -> tuple[int, ...]:
+    """Sensitive cells whose requirement no whole-number table meets; only the outsider is asked.
+
+    ``OutOfTime`` if there is no time for all of them.
+    """
     if problem.table.network is not None:
         return ()
     from scipy.optimize import Bounds, LinearConstraint, milp
@@ -38,13 +44,15 @@ def integer_failures(problem: Problem, complementary: np.ndarray) -> tuple[int, 
                 continue
             goal = np.zeros(hidden.size)
             goal[column[cell]] = -1.0 if direction == UP else 1.0
+            watch.look()
             found = milp(
                 goal,
                 constraints=LinearConstraint(matrix, 0.0, 0.0),
                 bounds=Bounds(low, high),
                 integrality=np.ones(hidden.size),
-                options={"node_limit": _NODES},
+                options={"node_limit": _NODES, **watch.seconds_left()},
             )
+            watch.look()
             if found.x is None:
                 continue
             reached += abs(found.x[column[cell]])

@@ -14,7 +14,7 @@ def verdict(found: "Audit") -> dict[str, Any]:
     """Whether the pattern is safe and why not, with the intervals beside what is needed, the narrow ones first."""
     from shoal.tables.files.publishing import interval_frame
 
-    frame = interval_frame(found).sort("safe", maintain_order=True)
+    frame = interval_frame(found).sort("safe", nulls_last=False, maintain_order=True)
     insiders = {int(cell) for cell, _ in found.insider}
     integers = {int(cell) for cell in found.integer}
     failing = sorted({int(cell) for cell in found.unsafe} | insiders | integers)
@@ -25,6 +25,8 @@ def verdict(found: "Audit") -> dict[str, Any]:
         "sums": len(found.sums),
         "integers": len(integers),
         "disclosed": int(found.disclosed.size),
+        "not_judged": len(found.not_judged),
+        "not_looked_at": list(found.not_looked_at),
         "smallest_margin_percent": found.smallest_margin,
         **found.reached(),
         "reached": found.reached_in_words(),
@@ -38,6 +40,7 @@ def verdict(found: "Audit") -> dict[str, Any]:
             for cell, low, high in zip(
                 found.cells[:_MARKED], found.low[:_MARKED], found.high[:_MARKED], strict=True
             )
+            if low == low
         },
         "intervals": {
             "columns": frame.columns,

@@ -141,6 +141,12 @@ def comparable(columns: list[list[str]], most: int = 6) -> list[bool]:
     return found
 
 
+def _worst(release: dict[str, Any]) -> str:
+    """The worst risk; not known if there was no time for some attack."""
+    percent = release["worst_risk"]["percent"]
+    return "not known" if percent is None else f"{percent:.2f} %"
+
+
 def _present(job: Job) -> None:
     releases = job.summary["releases"]
     gates(job.summary.get("gates", ()))
@@ -150,13 +156,13 @@ def _present(job: Job) -> None:
         [
             [
                 release["name"],
-                f"{release['worst_risk']['percent']:.2f} %",
+                _worst(release),
                 *(value for _, value in told(DEFINITIONS, release, measures)),
             ]
             for release in releases
         ],
     )
-    drawn = [release for release in releases if release["il"] is not None]
+    drawn = [release for release in releases if release["il"] is not None and release["dr"] is not None]
     if drawn:
         parts.subheading("Risk–utility map")
         _map(drawn, job.summary["references"])

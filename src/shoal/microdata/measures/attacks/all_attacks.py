@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from shoal.errors import InputError, unknown
 from shoal.import_paths import load
 from shoal.microdata.measures.attacks.attack import Attack
+from shoal.microdata.measures.in_time import InTime
 from shoal.microdata.measures.mixed import MixedTables
-from shoal.search import Seeds
+from shoal.search import Budget, Seeds
 
 _HERE = "shoal.microdata.measures.attacks"
 ATTACKS = {
@@ -48,8 +50,11 @@ def attacked(
     scenarios: Sequence[Sequence[str]],
     unchanged: Sequence[str] = (),
     seeds: Seeds,
+    left: InTime | None = None,
 ) -> tuple[Attack, ...]:
     """Try each attack with each set of columns an intruder may know; the set with which it does best counts.
+
+    One that there is no time ``left`` to try with every set is not told at all.
 
     Who looks for a record may also trust the ``unchanged`` columns alone, and leave out what was perturbed.
 
@@ -58,14 +63,19 @@ def attacked(
     >>> [found.percent for found in attacked(table, ["mahalanobis"], scenarios=[table.columns], seeds=Seeds(0))]
     [100.0]
     """
-    found = []
-    for name in names:
-        attack: Callable[..., Attack | None] = load(ATTACKS[name])
-        tried = [attack(tables.select(columns), seeds=seeds.child("attacks")) for columns in scenarios]
+    left = left or InTime(Budget().start())
+    run = left.run
+
+    def best(name: str) -> Attack | None:
+        function: Callable[..., Attack | None] = load(ATTACKS[name])
+        attack = partial(function, seeds=seeds.child("attacks"), look=run.look)
+        tried = [attack(tables.select(columns)) for columns in scenarios]
         if unchanged and name in _LINKING:
-            alone = attack(tables.select(unchanged), seeds=seeds.child("attacks"))
+            alone = attack(tables.select(unchanged))
             # Where these columns alone find as many, they are the reason, and come first.
             tried.insert(0, alone and replace(alone, details=(*alone.details, (UNCHANGED, list(unchanged)))))
-        if worked := [one for one in tried if one is not None]:
-            found.append(max(worked, key=lambda one: one.percent))
-    return tuple(found)
+        worked = [one for one in tried if one is not None]
+        return max(worked, key=lambda one: one.percent) if worked else None
+
+    found = [left.measured(f"attack {name}", partial(best, name)) for name in names]
+    return tuple(one for one in found if one is not None)

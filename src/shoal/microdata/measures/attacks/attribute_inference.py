@@ -10,6 +10,7 @@ import numpy as np
 from shoal.microdata.measures.attacks.attack import Attack
 from shoal.microdata.measures.attacks.halves import RELEASED, TARGETS, halves
 from shoal.microdata.measures.attacks.mixed_distance import nearest, posed
+from shoal.microdata.measures.attacks.turns import Look, go_on
 from shoal.microdata.measures.mixed import MixedTables
 from shoal.search import Seeds
 
@@ -20,9 +21,16 @@ _PREDICTIONS, _FEWEST = 20_000, 100
 
 
 def attack(
-    tables: MixedTables, *, seeds: Seeds, released: int = RELEASED, targets: int = TARGETS
+    tables: MixedTables,
+    *,
+    seeds: Seeds,
+    released: int = RELEASED,
+    targets: int = TARGETS,
+    look: Look = go_on,
 ) -> Attack | None:
     """The largest excess over the columns, in percent, never below 0; ``None`` with one column, or too few people.
+
+    ``look`` is called before each column, and may raise to give it up.
 
     >>> table = np.random.default_rng(0).normal(size=(60, 3))
     >>> found = attack(MixedTables.of_numbers(table, table), seeds=Seeds(0))
@@ -42,6 +50,7 @@ def attack(
     for place, name in enumerate(columns):
         if name in tables.known_too:
             continue
+        look()
         a, b = (
             float(nearest(group, shown, fit, place, NEAR)[1].mean())
             for group in (known_inside, known_outside)

@@ -12,6 +12,7 @@ import numpy as np
 
 from shoal.microdata.measures.attacks.attack import Attack
 from shoal.microdata.measures.attacks.mixed_distance import Known, each_once
+from shoal.microdata.measures.attacks.turns import Look, go_on, turns
 from shoal.microdata.measures.categories import CategoryPair
 from shoal.microdata.measures.mixed import MixedTables, sampled
 from shoal.search import Seeds
@@ -36,7 +37,7 @@ class Weights(NamedTuple):
     precisions: np.ndarray
 
 
-def attack(tables: MixedTables, *, seeds: Seeds, targets: int = TARGETS) -> Attack | None:
+def attack(tables: MixedTables, *, seeds: Seeds, targets: int = TARGETS, look: Look = go_on) -> Attack | None:
     """Expected links in percent; ``None`` without a column of categories, or with fewer than two people.
 
     How often values changed is learnt from one half of the people for the other, so that nobody is found by his own change.
@@ -59,9 +60,11 @@ def attack(tables: MixedTables, *, seeds: Seeds, targets: int = TARGETS) -> Atta
     chosen = sampled(tables.records, targets, seeds, "likelihood")
     chance = np.zeros(chosen.size)
     for half in (first, ~first):
-        here = half[chosen]
+        here = np.flatnonzero(half[chosen])
         weights = _weights(pairs, before, after, np.flatnonzero(~half))
-        chance[here] = links(known.take(chosen[here]), released, counts, place[chosen[here]], weights)
+        for part in turns(here.size, look):
+            some = chosen[here[part]]
+            chance[here[part]] = links(known.take(some), released, counts, place[some], weights)
     return Attack(
         "likelihood",
         "linkage by likelihood",

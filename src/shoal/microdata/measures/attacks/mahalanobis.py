@@ -8,6 +8,7 @@ assessment, PSD 2006.
 import numpy as np
 
 from shoal.microdata.measures.attacks.attack import Attack
+from shoal.microdata.measures.attacks.turns import Look, go_on
 from shoal.microdata.measures.linkage import link_by_distance
 from shoal.microdata.measures.mixed import MixedTables, sampled
 from shoal.search import Seeds
@@ -17,7 +18,7 @@ TARGETS = 2000
 _FLAT = 1e-10
 
 
-def attack(tables: MixedTables, *, seeds: Seeds, targets: int = TARGETS) -> Attack | None:
+def attack(tables: MixedTables, *, seeds: Seeds, targets: int = TARGETS, look: Look = go_on) -> Attack | None:
     """Expected links in percent; ``None`` without a column of numbers that varies in the release.
 
     >>> table = np.array([[0.0, 1.0], [5.0, 2.0], [9.0, 7.0], [3.0, 3.0]])
@@ -30,6 +31,7 @@ def attack(tables: MixedTables, *, seeds: Seeds, targets: int = TARGETS) -> Atta
     if after.shape[1] == 0:
         return None
     chosen = sampled(tables.records, targets, seeds, "mahalanobis")
+    look()
     links = link_by_distance(before[chosen], after, own=chosen)
     return Attack(
         "mahalanobis",

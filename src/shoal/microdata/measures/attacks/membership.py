@@ -9,13 +9,19 @@ import numpy as np
 from shoal.microdata.measures.attacks.attack import Attack
 from shoal.microdata.measures.attacks.halves import RELEASED, TARGETS, halves
 from shoal.microdata.measures.attacks.mixed_distance import nearest, posed
+from shoal.microdata.measures.attacks.turns import Look, go_on
 from shoal.microdata.measures.mixed import MixedTables
 from shoal.microdata.measures.utility.auc import area
 from shoal.search import Seeds
 
 
 def attack(
-    tables: MixedTables, *, seeds: Seeds, released: int = RELEASED, targets: int = TARGETS
+    tables: MixedTables,
+    *,
+    seeds: Seeds,
+    released: int = RELEASED,
+    targets: int = TARGETS,
+    look: Look = go_on,
 ) -> Attack | None:
     """How much better than a coin the intruder is, 100·(2·AUC − 1), never below 0; ``None`` with too few people.
 
@@ -28,6 +34,7 @@ def attack(
         return None
     known, shown, fit = posed(tables)
     shown = shown.take(parts.released)
+    look()
     inside, outside = (
         nearest(known.take(group), shown, fit, -1, 0.0)[0] for group in (parts.inside, parts.outside)
     )

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shoal.microdata.measures.attacks.turns import Look, go_on, turns
 from shoal.microdata.measures.mixed import MixedTables
 from shoal.search.kernels import kernel
 
@@ -25,7 +26,7 @@ class Known(NamedTuple):
     numbers: np.ndarray
     codes: np.ndarray
 
-    def take(self, rows: np.ndarray) -> "Known":
+    def take(self, rows: np.ndarray | slice) -> "Known":
         """What is known of some of them."""
         return Known(np.ascontiguousarray(self.numbers[rows]), np.ascontiguousarray(self.codes[rows]))
 
@@ -108,7 +109,7 @@ def each_once(released: Known, first: Sequence[int] = ()) -> tuple[Known, np.nda
     return once, place.reshape(-1), counts
 
 
-def links(known: Known, released: Known, own: np.ndarray, fit: Fit) -> np.ndarray:
+def links(known: Known, released: Known, own: np.ndarray, fit: Fit, look: Look = go_on) -> np.ndarray:
     """The chance to hit each person's own record: 0 if another is nearer, 1/t if it is one of t nearest.
 
     Equal records are looked at once, and in the order of one column of numbers, of which only those within reach are.
@@ -117,8 +118,10 @@ def links(known: Known, released: Known, own: np.ndarray, fit: Fit) -> np.ndarra
     columns = sorted(range(width), key=lambda column: -np.unique(released.numbers[:, column]).size)
     once, place, counts = each_once(released, columns[:1])
     leading = columns[0] if columns else -1
-    found: np.ndarray = _links(known, once, counts, place[own], fit, leading)
-    return found
+    chance = np.zeros(own.size)
+    for part in turns(own.size, look):
+        chance[part] = _links(known.take(part), once, counts, place[own[part]], fit, leading)
+    return chance
 
 
 @kernel

@@ -4,6 +4,7 @@ import numpy as np
 
 from shoal.microdata.measures.attacks.attack import Attack
 from shoal.microdata.measures.attacks.mixed_distance import links, posed
+from shoal.microdata.measures.attacks.turns import Look, go_on
 from shoal.microdata.measures.linkage import link_by_distance
 from shoal.microdata.measures.mixed import MixedTables, sampled
 from shoal.microdata.measures.scaling import on_common_scale
@@ -12,7 +13,7 @@ from shoal.search import Seeds
 TARGETS = 2000
 
 
-def attack(tables: MixedTables, *, seeds: Seeds, targets: int = TARGETS) -> Attack | None:
+def attack(tables: MixedTables, *, seeds: Seeds, targets: int = TARGETS, look: Look = go_on) -> Attack | None:
     """Expected links in percent; ``None`` without a column of categories, where the linkage by distance says it all.
 
     >>> from shoal.microdata.measures.categories import pair_categories
@@ -24,11 +25,12 @@ def attack(tables: MixedTables, *, seeds: Seeds, targets: int = TARGETS) -> Atta
         return None
     known, released, fit = posed(tables)
     chosen = sampled(tables.records, targets, seeds, "mixed linkage")
-    chance = links(known.take(chosen), released, chosen, fit)
+    chance = links(known.take(chosen), released, chosen, fit, look)
     percent = 100.0 * float(np.mean(chance))
     # Randomised categories mislead: who knows numbers as well may leave the categories out.
     by_numbers = 0.0
     if tables.names:
+        look()
         before, after = on_common_scale(tables.before, tables.after)
         by_numbers = link_by_distance(before[chosen], after, own=chosen).expected_percent
     return Attack(

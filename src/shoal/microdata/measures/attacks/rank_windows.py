@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.microdata.measures.attacks.attack import Attack
+from shoal.microdata.measures.attacks.turns import Look, go_on, turns
 from shoal.microdata.measures.mixed import MixedTables, sampled
 from shoal.search import Seeds
 from shoal.search.kernels import kernel
@@ -29,17 +30,18 @@ class Ranks(NamedTuple):
     last: np.ndarray
 
     @staticmethod
-    def among(released: np.ndarray, values: np.ndarray) -> "Ranks":
+    def among(released: np.ndarray, values: np.ndarray, look: Look = go_on) -> "Ranks":
         """Ranks that ``values`` would have among those ``released``."""
         first, last = np.empty(values.shape, dtype=np.int64), np.empty(values.shape, dtype=np.int64)
         for column in range(values.shape[1]):
+            look()
             ordered = np.sort(released[:, column])
             first[:, column] = np.searchsorted(ordered, values[:, column], side="left")
             last[:, column] = np.searchsorted(ordered, values[:, column], side="right") - 1
         # A value that nobody has stands between two ranks.
         return Ranks(first, np.maximum(first, last))
 
-    def take(self, rows: np.ndarray) -> "Ranks":
+    def take(self, rows: np.ndarray | slice) -> "Ranks":
         """Those of some records."""
         return Ranks(np.ascontiguousarray(self.first[rows]), np.ascontiguousarray(self.last[rows]))
 
@@ -48,7 +50,7 @@ class Ranks(NamedTuple):
         return Ranks(np.column_stack([self.first, *codes]), np.column_stack([self.last, *codes]))
 
 
-def attack(tables: MixedTables, *, seeds: Seeds, targets: int = TARGETS) -> Attack | None:
+def attack(tables: MixedTables, *, seeds: Seeds, targets: int = TARGETS, look: Look = go_on) -> Attack | None:
     """Expected matches in percent at the best of the ``WINDOWS`` or by the release's own; ``None`` without a column of numbers.
 
     >>> table = np.arange(200.0).reshape(100, 2)
@@ -60,14 +62,15 @@ def attack(tables: MixedTables, *, seeds: Seeds, targets: int = TARGETS) -> Atta
         return None
     chosen = sampled(n, targets, seeds, "rank windows")
     reaches = np.array([0, *(int(share * n) for share in WINDOWS)], dtype=np.int64)
-    released = Ranks.among(tables.after, tables.after)
-    known = Ranks.among(tables.after, tables.before[chosen])
+    released = Ranks.among(tables.after, tables.after, look)
+    known = Ranks.among(tables.after, tables.before[chosen], look)
     # Records in the order of one column: those in its window are neighbours.
     leading = _leading(tables.after)
     order = np.argsort(released.first[:, leading], kind="stable")
     ordered = released.take(order)
     # The smallest window in which anybody is found stands for an intruder who does not know how wide it was.
-    found, nearest = count_windows(known, ordered, reaches, leading)
+    parts = [count_windows(known.take(part), ordered, reaches, leading) for part in turns(chosen.size, look)]
+    found, nearest = (np.concatenate(each) for each in zip(*parts, strict=True))
     moved = _apart(known, released.take(chosen))
     own = moved.max(axis=1)
     matched = [
@@ -78,12 +81,13 @@ def attack(tables: MixedTables, *, seeds: Seeds, targets: int = TARGETS) -> Atta
     # Whoever knows how values were exchanged knows how far in each column, and what was not exchanged at all.
     kept = [pair.after for pair in tables.categories if not pair.changed.any()]
     farthest = np.concatenate([moved.max(axis=0), np.zeros(len(kept), dtype=np.int64)])
-    suspects = count_within(
-        known.beside([codes[chosen] for codes in kept]),
-        ordered.beside([codes[order] for codes in kept]),
-        farthest,
-        leading,
-        _MANY,
+    wider = known.beside([codes[chosen] for codes in kept])
+    others = ordered.beside([codes[order] for codes in kept])
+    suspects = np.concatenate(
+        [
+            count_within(wider.take(part), others, farthest, leading, _MANY)
+            for part in turns(chosen.size, look)
+        ]
     )
     matched.append(float(np.where(suspects < _MANY, 1.0 / np.maximum(1, suspects), 0.0).mean()))
     best = int(np.argmax(matched))

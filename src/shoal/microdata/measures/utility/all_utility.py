@@ -2,19 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from math import comb
 from typing import Any
 
+from shoal.microdata.measures.in_time import InTime
 from shoal.microdata.measures.mixed import MixedTables
 from shoal.microdata.measures.utility.classification import COLUMNS, Classification, classify
 from shoal.microdata.measures.utility.coefficients import TERMS, Coefficients, coefficients
 from shoal.microdata.measures.utility.eigenvalues import Eigenvalues, eigenvalues
 from shoal.microdata.measures.utility.marginals import TABLES, Marginals, marginals
 from shoal.microdata.measures.utility.propensity import Distinguished, Made, distinguish
-from shoal.search import Seeds
+from shoal.search import Budget, Seeds
 
 UTILITY = ("pmse", "marginals", "coefficients", "eigenvalues", "classification")
 _LISTED = 10
+_REGRESSIONS = "intervals of coefficients"
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Utility:
         samples = {
             "pMSE": self.pmse,
             **{f"marginals of {_NUMBERS[one.ways]}": one for one in self.marginals},
-            "intervals of coefficients": self.coefficients,
+            _REGRESSIONS: self.coefficients,
             "classification": self.classification,
         }
         sizes: dict[int, list[str]] = {}
@@ -71,39 +74,56 @@ _NUMBERS = {1: "one column", 2: "two columns", 3: "three columns", 4: "four colu
 
 
 def measured_utility(
-    tables: MixedTables, names: Sequence[str], *, made: Made, ways: int, seeds: Seeds
+    tables: MixedTables,
+    names: Sequence[str],
+    *,
+    made: Made,
+    ways: int,
+    seeds: Seeds,
+    left: InTime | None = None,
 ) -> Utility:
-    """Every measure named.
+    """Every measure named, as long as there is time ``left``.
 
     >>> import numpy as np
     >>> table = MixedTables.of_numbers(np.eye(3), np.eye(3))
     >>> measured_utility(table, ["eigenvalues"], made="paired", ways=2, seeds=Seeds(0)).eigenvalues.mean_change
     0.0
     """
+    left = left or InTime(Budget().start())
     columns = len(tables.columns)
     counted: list[Marginals] = []
     left_out = []
     for size in range(1, min(ways, columns) + 1) if "marginals" in names else ():
-        one = marginals(tables, size, seeds=seeds)
+        title = f"marginals of {_NUMBERS[size]}"
+        one = left.measured(title, partial(marginals, tables, size, seeds=seeds))
+        if title in left.missed:
+            continue
         if one is not None:
             counted.append(one)
         else:
             left_out.append(
                 f"tables of {size} columns are not counted: there would be {comb(columns, size):,}, more than {TABLES:,}"
             )
-    explained = coefficients(tables, seeds=seeds) if "coefficients" in names else None
-    if "coefficients" in names and explained is None and tables.names and columns > 1:
+    told_apart = explained = changed = classified = None
+    if "pmse" in names:
+        told_apart = left.measured("pMSE", lambda: distinguish(tables, made, seeds=seeds))
+    if "coefficients" in names:
+        explained = left.measured(_REGRESSIONS, lambda: coefficients(tables, seeds=seeds))
+    if "eigenvalues" in names:
+        changed = left.measured("eigenvalues", lambda: eigenvalues(tables.before, tables.after))
+    if "classification" in names:
+        classified = left.measured("classification", lambda: classify(tables, seeds=seeds))
+    if (
+        "coefficients" in names
+        and _REGRESSIONS not in left.missed
+        and explained is None
+        and tables.names
+        and columns > 1
+    ):
         left_out.append(
             f"no regressions: they need more records than columns, columns that vary, and at most {TERMS} terms"
         )
-    return Utility(
-        distinguish(tables, made, seeds=seeds) if "pmse" in names else None,
-        tuple(counted),
-        explained,
-        eigenvalues(tables.before, tables.after) if "eigenvalues" in names else None,
-        classify(tables, seeds=seeds) if "classification" in names else None,
-        tuple(left_out),
-    )
+    return Utility(told_apart, tuple(counted), explained, changed, classified, tuple(left_out))
 
 
 def _of_pmse(found: Distinguished) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from shoal.web.pages.tables.cells import interval
 from shoal.web.pages.tables.drawn import Drawn
 
 _LISTED = 60
+_WORDS = {True: "yes", False: "no", None: "not judged"}
 
 
 def in_words(said: dict[str, Any]) -> str:
@@ -26,7 +27,15 @@ def in_words(said: dict[str, Any]) -> str:
         ),
     ]
     told = "; ".join(f"{words}: {count}" for count, words in reasons if count)
+    if missed := _not_judged(said):
+        return f"Not judged for want of time: {', '.join(missed)}." + (f" Besides, {told}." if told else "")
     return f"Not safe. {told[:1].upper()}{told[1:]}."
+
+
+def _not_judged(said: dict[str, Any]) -> list[str]:
+    """What there was no time for, in words."""
+    cells = said.get("not_judged", 0)
+    return [*([f"{cells:,} intervals"] if cells else []), *said.get("not_looked_at", ())]
 
 
 def badge(said: dict[str, Any]) -> None:
@@ -54,7 +63,7 @@ def intervals(said: dict[str, Any]) -> None:
         required = interval(row[place["required_min"]], row[place["required_max"]])
         fine = row[place["safe"]]
         cell = [str(value) for value in row[: place["value"]]]
-        rows.append([*cell, row[place["value"]], found, required, _room(row, place), "yes" if fine else "no"])
+        rows.append([*cell, row[place["value"]], found, required, _room(row, place), _WORDS[fine]])
         classes.append("" if fine else "crowd-1")
     with parts.folded("Intervals of the sensitive cells", unfolded=not said["safe"]):
         header = ["value", "attacker's interval", "required", "width, % of the required", "safe"]

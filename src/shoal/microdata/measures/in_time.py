@@ -1,0 +1,44 @@
+"""Measures one after another as long as there is time: what there was none for is named, and judges nothing."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from shoal.search.budget import OutOfTime, Run, StopReason
+
+Measure = TypeVar("Measure")
+
+
+class InTime:
+    """Does what is asked for while the time of its run lasts, and keeps the names of what was not done.
+
+    >>> from shoal.search.budget import Budget
+    >>> times = iter([0.0, 1.0, 3.0, 3.0, 3.0, 3.0])
+    >>> left = InTime(Budget(seconds=2.0, clock=lambda: next(times)).start())
+    >>> left.measured("one", lambda: 1), left.measured("two", lambda: 2), left.missed
+    (1, None, ['two'])
+    """
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.missed: list[str] = []
+
+    def measured(self, name: str, measure: Callable[[], Measure]) -> Measure | None:
+        """What a measure finds; ``None`` if there is no time, or if it is over before the end."""
+        try:
+            self.run.look()
+            self.run.report(phase=name)
+            return measure()
+        except OutOfTime:
+            self.missed.append(name)
+            return None
+
+    @property
+    def stopped_by(self) -> StopReason | None:
+        """Why something is missing, if it is."""
+        return self.run.closing()["stopped_by"] if self.missed else None
+
+
+def what_is_not_measured(missed: Sequence[str], stopped_by: StopReason | None) -> list[str]:
+    """What is missing since the time was over, or somebody ended it, in words."""
+    why = "it was stopped before" if stopped_by == StopReason.INTERRUPT else "the time was over before"
+    return [f"not measured: {what}; {why}" for what in missed]
