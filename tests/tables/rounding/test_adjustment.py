@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from scipy.optimize import linprog
 from tests.cli.running import shoal as run
 from tests.tables.oracle import cube, hierarchy, random_plane
 from tests.tables.rounding.enumeration import boxed, small_table
@@ -16,7 +17,7 @@ from shoal.errors import Infeasible, InputError
 from shoal.search import Budget, conformance
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
-from shoal.tables.rounding.adjustment.attack import conclusions
+from shoal.tables.rounding.adjustment.attack import conclusions, possible, reached
 from shoal.tables.rounding.adjustment.exact import solve
 from shoal.tables.rounding.adjustment.methods import METHODS
 from shoal.tables.rounding.adjustment.operation import check_adjusted
@@ -54,6 +55,48 @@ def random_problem(seed: int, kind: str) -> AdjustmentProblem:
         keep_totals=bool(rng.random() < 0.2),
         limit=0.5 if rng.random() < 0.2 else None,
     )
+
+
+def furthest(problem: AdjustmentProblem, change: np.ndarray, cell: int) -> tuple[float, float]:
+    """How far a cell could be below and above its true figure by all others: two linear programmes."""
+    fall, rise = possible(problem, change)
+    fall[cell], rise[cell] = problem.protect.down[cell], problem.protect.up[cell]
+    bounds = [(-low, None if np.isinf(high) else high) for low, high in zip(fall, rise, strict=True)]
+    goal = np.zeros(fall.size)
+    goal[cell] = 1.0
+    ends = []
+    for sign in (1.0, -1.0):
+        matrix = problem.table.matrix
+        found = linprog(sign * goal, A_eq=matrix, b_eq=np.zeros(matrix.shape[0]), bounds=bounds)
+        ends.append(np.inf if found.status == 3 else abs(found.fun))
+    return ends[0], ends[1]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_flows_conclude_what_linear_programmes_do(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    protect = random_plane(rng, 4, 5, 3)
+    limit = 0.6 if seed % 2 else None
+    problem = AdjustmentProblem.of(
+        protect,
+        further=1.0 + rng.random(protect.sensitive.size),
+        relative=True,
+        keep_totals=False,
+        limit=limit,
+    )
+    assert problem.table.network is not None
+    # Any change of the figures will do: what it costs, and whether it adds up, is not asked here.
+    change = np.rint(rng.normal(0.0, 0.2, problem.table.cells) * problem.table.values)
+    change[protect.sensitive] = np.where(rng.random(protect.sensitive.size) < 0.5, 1.0, -1.0) * (
+        1.5 * np.maximum(protect.lower, protect.upper)
+    )
+    found = conclusions(problem, change)
+    levels = zip(protect.sensitive.tolist(), protect.lower, protect.upper, strict=True)
+    for place, (cell, lower, upper) in enumerate(levels):
+        below, above = furthest(problem, change, cell)
+        wanted = reached(float(change[cell]), float(lower), float(upper), below, above)
+        assert np.allclose((found.fall[place], found.rise[place]), wanted, rtol=1e-7, atol=1e-7)
+    assert np.isin(found.unsafe, protect.sensitive).all()
 
 
 def all_adjustments(problem: AdjustmentProblem) -> np.ndarray:

@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 
 from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
+from shoal.tables.model.network import Network
 from shoal.tables.problem import DOWN, UP, WIDTH
 from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
 from shoal.tables.safety.attacker import Attacker
+from shoal.tables.safety.audit import scales
+from shoal.tables.safety.flow_kernels import UNLIMITED, Arcs, intervals
 
 _SHARE = 1.0 - 1e-6
 # What is a smaller share of the unit of a programme may be lost in its tolerances.
@@ -79,6 +82,8 @@ def too_well_known(problem: AdjustmentProblem, change: np.ndarray) -> np.ndarray
 def conclusions(problem: AdjustmentProblem, change: np.ndarray) -> Conclusions:
     """What follows for every sensitive cell."""
     protect = problem.protect
+    if problem.table.network is not None and not protect.insiders:
+        return _by_flows(problem, change, problem.table.network)
     view = _View(problem, change)
     ways = _Ways(problem, change)
     count = protect.sensitive.size
@@ -104,6 +109,30 @@ def conclusions(problem: AdjustmentProblem, change: np.ndarray) -> Conclusions:
             if not _enough(*ends, *asked):
                 insider.append((cell, number))
     return Conclusions(fall, rise, np.array(unsafe, dtype=np.int64), tuple(insider))
+
+
+def _by_flows(problem: AdjustmentProblem, change: np.ndarray, network: Network) -> Conclusions:
+    """The same of a network without insiders: how far a cell can go is a maximum flow, which takes no programme."""
+    protect = problem.protect
+    below, above = possible(problem, change)
+    limit, tiny = scales(protect)
+    up, down = np.minimum(above, UNLIMITED), np.minimum(below, UNLIMITED)
+    every = np.flatnonzero((up > 0.0) | (down > 0.0) | protect.is_sensitive)
+    fall, rise = np.zeros(protect.sensitive.size), np.zeros(protect.sensitive.size)
+    unsafe = []
+    levels = zip(protect.lower, protect.upper, protect.required_width, strict=True)
+    for place, (cell, (lower, upper, width)) in enumerate(zip(protect.sensitive, levels, strict=True)):
+        # The cell itself may be wherever its own bounds let it; its levels are judged afterwards.
+        held = up[cell], down[cell]
+        up[cell], down[cell] = min(protect.up[cell], UNLIMITED), min(protect.down[cell], UNLIMITED)
+        arcs = Arcs(network.tail, network.head, up, down)
+        ends = intervals(network.nodes, arcs, every, np.array([cell]), limit, tiny)
+        up[cell], down[cell] = held
+        most, least = (np.inf if end[0] >= limit else float(end[0]) for end in ends)
+        fall[place], rise[place] = reached(float(change[cell]), lower, upper, least, most)
+        if not _enough(fall[place], rise[place], lower, upper, width):
+            unsafe.append(int(cell))
+    return Conclusions(fall, rise, np.array(unsafe, dtype=np.int64), ())
 
 
 def _enough(fall: float, rise: float, lower: float, upper: float, width: float) -> bool:
