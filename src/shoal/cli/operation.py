@@ -13,15 +13,13 @@ from shoal.cli.checked import TYPED, CheckedCommand
 from shoal.cli.workplace import CommandLine
 from shoal.errors import Infeasible, InputError, ShoalError, as_option, parameter, spelled, spelled_throughout
 from shoal.operation import Operation, Product
-from shoal.operation_report import operation_report, settings_in_words, with_roles
-from shoal.report.blocks import shown
-from shoal.report.making import Chosen, Making, Written, as_typed
 from shoal.search.stages import WRITING
 from shoal.settings import SettingField, Settings, checked
 from shoal.sources.address import beside
 
 if TYPE_CHECKING:
     from shoal.cli.workplace import Declared
+    from shoal.report.making import Making
     from shoal.search.budget import Budget
     from shoal.search.observer import Observer
     from shoal.sources import Output, Outputs
@@ -211,6 +209,8 @@ class Run:
                         name = f"{product.name}_file" if product.name in figures else product.name
                         figures[name] = str(targets[0])
             if page is not None:
+                from shoal.operation_report import operation_report
+
                 making = self._making(settings, place, declared, writing, refused)
                 writing.text(page, operation_report(self.operation, result, settings, making).html())
                 figures["report"] = str(page)
@@ -231,8 +231,12 @@ class Run:
         declared: "Declared",
         writing: "Writing",
         refused: str | None,
-    ) -> Making:
+    ) -> "Making":
         """How the result was made, for its report: what was typed, what was read, all settings, what is written."""
+        from shoal.operation_report import settings_in_words, with_roles
+        from shoal.report.blocks import shown
+        from shoal.report.making import Chosen, Making, Written, as_typed
+
         # What an operation reads by itself is named here.
         for name in (*self.operation.reads(settings), *self.operation.reads_beside(settings)):
             place.name_file(str(name))

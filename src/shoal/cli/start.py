@@ -6,6 +6,7 @@ written and told the command is done, and Ctrl-C comes too late. Signals that en
 """
 
 import gc
+import os
 import signal
 import sys
 from types import FrameType
@@ -19,6 +20,8 @@ def main() -> NoReturn:
     signal.signal(signal.SIGINT, _leave)
     # What is loaded stays: nobody looks for garbage before the command itself begins (``checked``), nor when it is over.
     gc.disable()
+    # Looking for plugins of Pydantic reads the list of everything that is installed; a command has none.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from shoal.cli.interrupts import interrupts
     from shoal.cli.main import main as run
 

@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError, parameter
+from shoal.microdata.columns.few_numbers import for_frame
 from shoal.microdata.columns.orders import can_be_ordered, ordered_values
 from shoal.microdata.measures.before_after import Scale
 from shoal.sources.not_numbers import faults_in_numbers, why_not_numeric
@@ -141,10 +142,11 @@ def write_attribute(attribute: Attribute, released: np.ndarray, *, whole: bool, 
     gaps_fit = not missing.any() or not nw.Implementation.from_backend(backend).is_pandas_like()
     if attribute.kind == "integer" and whole and gaps_fit:
         wide, kind = (np.uint64, nw.UInt64) if attribute.dtype == nw.UInt64 else (np.int64, nw.Int64)
-        series = nw.new_series(name, np.where(missing, 0.0, released).astype(wide), kind, backend=backend)
+        numbers = for_frame(np.where(missing, 0.0, released).astype(wide))
+        series = nw.new_series(name, numbers, kind, backend=backend)
         return _with_nulls(series.cast(attribute.dtype) if not missing.any() else series, missing)
     return _with_nulls(
-        nw.new_series(name, np.where(missing, 0.0, released), nw.Float64, backend=backend), missing
+        nw.new_series(name, for_frame(np.where(missing, 0.0, released)), nw.Float64, backend=backend), missing
     )
 
 

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 from pydantic import Field
 
-from shoal.microdata.microaggregation.construct import univariate
 from shoal.microdata.microaggregation.problem import Problem
-from shoal.microdata.microaggregation.search import blocks, ils
+from shoal.microdata.microaggregation.search import ils
 from shoal.microdata.microaggregation.solution import Partition, squared_error
 from shoal.search.solver import Given, Options, solver
 
@@ -49,6 +48,9 @@ def solve(problem: Problem, options: AutoOptions, given: Given) -> Partition:
         return _one_column(problem, varying, given)
     if problem.n <= options.whole:
         return _searched_whole(problem, given)
+    # Not loaded where few records are searched.
+    from shoal.microdata.microaggregation.search import blocks
+
     if problem.n <= blocks.FEW:
         options_of_blocks = blocks.BlocksOptions(refinement=REFINEMENT)
     else:
@@ -73,6 +75,8 @@ def _searched_whole(problem: Problem, given: Given) -> Partition:
 def _one_column(problem: Problem, varying: np.ndarray, given: Given) -> Partition:
     column = problem.points[:, varying] if varying.size else problem.points[:, :1]
     alone = Problem(column, problem.k, problem.largest)
+    from shoal.microdata.microaggregation.construct import univariate
+
     found = univariate.solve(alone, **vars(given))
     value = squared_error(problem.points, found.labels)
     return replace(found, value=value, bound=value if found.optimal else found.bound, sst=problem.sst)

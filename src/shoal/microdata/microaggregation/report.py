@@ -13,13 +13,11 @@ from shoal.microdata.microaggregation.exposure import (
     groups_without_range,
 )
 from shoal.operation import Rows
-from shoal.report import charts
-from shoal.report.bins import Bin, histogram, merge_small
 from shoal.report.definitions import told
-from shoal.report.page import Page
 
 if TYPE_CHECKING:
     from shoal.microdata.microaggregation.result import Microaggregation
+    from shoal.report.page import Page
     from shoal.search import Progress
 
 # A report of a hundred columns would not be read; the first ones are drawn, all are in the table.
@@ -131,8 +129,13 @@ def _quality(result: "Microaggregation") -> str:
     return f"; no grouping can lose less than {result.bound:.4f} % ({result.bound_share:.0f} % of it)"
 
 
-def page(result: "Microaggregation", settings: object = None) -> Page:
+def page(result: "Microaggregation", settings: object = None) -> "Page":
     """The report of one release; all it needs to know of the settings the result knows itself."""
+    # Most commands write no report, and need not load what draws it.
+    from shoal.report import charts
+    from shoal.report.bins import Bin, merge_small
+    from shoal.report.page import Page
+
     out = Page("Microaggregated records", f"k = {result.k}, {len(result.columns)} protected columns")
     out.section("Result")
     sizes = np.concatenate([part.sizes for part in result.parts])
@@ -170,7 +173,7 @@ def page(result: "Microaggregation", settings: object = None) -> Page:
     return out
 
 
-def _exposure(out: Page, result: "Microaggregation") -> None:
+def _exposure(out: "Page", result: "Microaggregation") -> None:
     out.section("What remains at risk")
     columns = {attribute.name: attribute for attribute, _ in result.released_columns()}
     rows = []
@@ -194,7 +197,7 @@ def _exposure(out: Page, result: "Microaggregation") -> None:
         out.note("There are too many records to link them here; shoal compare does it.")
 
 
-def _search(out: Page, result: "Microaggregation") -> None:
+def _search(out: "Page", result: "Microaggregation") -> None:
     curves = {}
     for part in result.parts:
         for name, history in part.histories:
@@ -202,6 +205,8 @@ def _search(out: Page, result: "Microaggregation") -> None:
                 curves[name or "loss"] = [(p.work, p.value) for p in history if p.value is not None]
     if not curves:
         return
+    from shoal.report import charts
+
     out.section("The search")
     first = dict(list(curves.items())[:6])
     some = "" if len(first) == len(curves) else f" (6 of {len(curves)} searches)"
@@ -209,7 +214,7 @@ def _search(out: Page, result: "Microaggregation") -> None:
     out.chart(chart, f"The best loss found so far{some}.")
 
 
-def _columns(out: Page, result: "Microaggregation") -> None:
+def _columns(out: "Page", result: "Microaggregation") -> None:
     out.section("Before and after")
     out.table(
         ["column", "mean before", "mean after", "deviation before", "deviation after", "variance kept %"],
@@ -220,6 +225,9 @@ def _columns(out: Page, result: "Microaggregation") -> None:
         # A bin of ten records may stand for one person.
         out.note("Distributions are not drawn, because some units have several records.")
         return
+    from shoal.report import charts
+    from shoal.report.bins import histogram
+
     released = _released(result)
     for name, before, after in released[:_DRAWN]:
         shown = {"before": histogram(before), "after": histogram(after)}
@@ -232,7 +240,7 @@ def _columns(out: Page, result: "Microaggregation") -> None:
         out.note(f"Distributions of the first {_DRAWN} of {len(released)} columns are drawn.")
 
 
-def _correlations(out: Page, result: "Microaggregation") -> None:
+def _correlations(out: "Page", result: "Microaggregation") -> None:
     names = [c.column for c in result.changes.columns]
     if len(names) < 2:
         return

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from shoal.microdata.columns.attributes import Attribute, read_attribute
+from shoal.microdata.columns.few_numbers import for_frame
 from shoal.microdata.columns.integers import whole_numbers
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.solution import Partition
@@ -201,8 +202,9 @@ def _by_group(
     labels: np.ndarray, values: np.ndarray, weights: np.ndarray | None = None, **asked: pl.Expr
 ) -> dict[str, np.ndarray]:
     """What is asked of the known values of each group, in the order of the groups; NaN where nothing is known."""
+    weights = np.ones(len(labels)) if weights is None else weights
     frame = pl.DataFrame(
-        {"group": labels, "value": values, "weight": np.ones(len(labels)) if weights is None else weights}
+        {"group": for_frame(labels), "value": for_frame(values), "weight": for_frame(weights)}
     )
     found = frame.filter(pl.col("value").is_not_nan()).group_by("group").agg(**asked)
     answers = {}
