@@ -7,6 +7,7 @@ import errno
 import json
 import os
 import sys
+from functools import cache
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
@@ -33,16 +34,22 @@ class _Commands(TyperGroup):
         return [*OPERATIONS, *_OTHERS]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name in OPERATIONS:
-            from shoal.cli.operation import command
+        return _command(cmd_name) or super().get_command(ctx, cmd_name)
 
-            return command(OPERATIONS[cmd_name])
-        if cmd_name in _OTHERS:
-            alone = typer.Typer(rich_markup_mode=None, context_settings=options.CONTEXT)
-            import_module(f"shoal.cli.{cmd_name}").register(alone)
-            check_numbers(alone)
-            return typer.main.get_group(alone).commands[cmd_name]
-        return super().get_command(ctx, cmd_name)
+
+@cache
+def _command(name: str) -> Any:
+    """A command by its name, made once: to make one takes longer than many a command runs."""
+    if name in OPERATIONS:
+        from shoal.cli.operation import command
+
+        return command(OPERATIONS[name])
+    if name in _OTHERS:
+        alone = typer.Typer(rich_markup_mode=None, context_settings=options.CONTEXT)
+        import_module(f"shoal.cli.{name}").register(alone)
+        check_numbers(alone)
+        return typer.main.get_group(alone).commands[name]
+    return None
 
 
 app = typer.Typer(
@@ -73,6 +80,11 @@ def shoal(
     """Everything Shoal does from the command line; each sub-command has --help with an example."""
 
 
+@cache
+def _program() -> Any:
+    return typer.main.get_command(app)
+
+
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run a command and leave with the right exit code; no traceback ever reaches a user."""
     given = sys.argv[1:] if arguments is None else arguments
@@ -80,7 +92,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     interrupts.reset()
     before = _written()
     try:
-        result = typer.main.get_command(app).main(args=given, prog_name="shoal", standalone_mode=False)
+        result = _program().main(args=given, prog_name="shoal", standalone_mode=False)
         code = result if isinstance(result, int) else 0
         sys.stdout.flush()
         # A search that was asked to stop ends well; what asked for it is told by the exit code.
