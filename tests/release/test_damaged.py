@@ -20,14 +20,15 @@ _WITH_UNITS = SURVEY.replace('sex = "quasi-identifier"', 'sex = "quasi-identifie
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Releases of records, of a table as text and as a workbook, and of appointments."""
-    places = {name: tmp_path_factory.mktemp(name) for name in ("records", "table", "appointments")}
+    """Releases of records, of a table as text, of the same and a workbook, and of appointments."""
+    places = {name: tmp_path_factory.mktemp(name) for name in ("records", "table", "book", "appointments")}
     book = TURNOVER.replace(
         '"turnover.csv" = "suppress"', '"turnover.csv" = "suppress"\n"book.xlsx" = "suppress"'
     )
     plans = {
         "records": survey(places["records"]),
-        "table": turnover(places["table"], book),
+        "table": turnover(places["table"], TURNOVER),
+        "book": turnover(places["book"], book),
         "appointments": example("screening", places["appointments"]),
     }
     return {name: shoal.release(plan, places[name] / "out").folder for name, plan in plans.items()}
@@ -59,20 +60,22 @@ def _found(folder: Path) -> bool:
 
 
 @pytest.mark.parametrize("damage", [_lost, _emptied, _cut, _led_astray])
-@pytest.mark.parametrize("name", ["records", "table", "appointments"])
+@pytest.mark.parametrize("name", ["records", "table", "book", "appointments"])
 def test_a_damaged_file_is_found(
     made: dict[str, Path], tmp_path: Path, name: str, damage: Callable[[Path], None]
 ):
     assert shoal.verify_release(made[name]).verified
+    # A workbook is read in a process of its own: of that release, only what the others do not have is damaged.
+    files = [path for path in sorted(made[name].rglob("*.xlsx" if name == "book" else "*")) if path.is_file()]
+    assert files
     unnoticed = []
-    for path in sorted(made[name].rglob("*")):
-        if path.is_file():
-            place = path.relative_to(made[name])
-            copied = Path(shutil.copytree(made[name], tmp_path / "copied"))
-            damage(copied / place)
-            if not _found(copied):
-                unnoticed.append(place.as_posix())
-            shutil.rmtree(copied)
+    for path in files:
+        place = path.relative_to(made[name])
+        copied = Path(shutil.copytree(made[name], tmp_path / "copied"))
+        damage(copied / place)
+        if not _found(copied):
+            unnoticed.append(place.as_posix())
+        shutil.rmtree(copied)
     assert unnoticed == []
 
 
