@@ -162,14 +162,14 @@ def test_shares_go_by_what_was_lost() -> None:
     assert blocks.shares(np.zeros(3), 5).tolist() == [0, 0, 0]
 
 
-def test_group_errors_are_those_of_the_groups() -> None:
+def test_means_and_errors_are_those_of_the_groups() -> None:
     points = np.random.default_rng(0).normal(size=(40, 3))
     labels = np.sort(np.arange(40) % 9)
-    state = blocks.state_of(labels.astype(np.int32), 5, points)
-    errors = blocks.group_errors(points, state.members, state.sizes)
+    state = blocks.state_of(labels.astype(np.int32), 5, np.pad(points, ((0, 0), (0, 1))), 3)
     for group in range(9):
         mine = points[labels == group]
-        assert errors[group] == pytest.approx(np.square(mine - mine.mean(axis=0)).sum(), rel=1e-12)
+        np.testing.assert_allclose(state.means[group], mine.mean(axis=0), rtol=1e-12)
+        assert state.errors[group] == pytest.approx(np.square(mine - mine.mean(axis=0)).sum(), rel=1e-12)
 
 
 @pytest.mark.parametrize("n", [37, 400, 1003])

@@ -17,6 +17,7 @@ from shoal.microdata.microaggregation.construct.mdav import mdav_labels
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.search.kd_tree import split
 from shoal.microdata.microaggregation.search.kernels.groups import (
+    ERROR,
     RADIUS,
     REACH,
     empty_groups,
@@ -30,7 +31,6 @@ from shoal.microdata.microaggregation.search.kernels.vectors import lent, square
 from shoal.microdata.microaggregation.sizes import checked_start, within_largest
 from shoal.microdata.microaggregation.solution import (
     Partition,
-    group_means,
     numbered_by_appearance,
     squared_error,
 )
@@ -70,7 +70,7 @@ _RULES = Rules(everything=False, sample=5, chance=0.0, temperature=1e-5)
 class State(NamedTuple):
     """The groups between two rounds: their records, how many, and the block they were last tested in.
 
-    ``met`` is −1 for a group that changed since it met its neighbours. The means are kept because finding a
+    ``met`` is −1 for a group that changed since it met its neighbours. Means and errors are kept because finding a
     group's records anew costs more, in very many records, than all that is done with them.
     """
 
@@ -78,6 +78,7 @@ class State(NamedTuple):
     sizes: np.ndarray
     met: np.ndarray
     means: np.ndarray
+    errors: np.ndarray
 
 
 # Made inside compiled code here, so that blocks need no arrays from outside.
@@ -109,19 +110,16 @@ def solve(problem: Problem, options: BlocksOptions, given: Given) -> Partition:
         else:
             labels[:] = begin
         capacity = problem.largest or max(2 * problem.k - 1, int(np.bincount(labels).max()))
-        state = state_of(labels[order], capacity, points[:, : problem.d])
+        state = state_of(labels[order], capacity, points, problem.d)
         # What is told on the way is rounded up: the final value comes from other sums over the same groups.
         unit, rounding = space.unit * (1 + 1e-10), 1e-15 * problem.sst
-        error = float(group_errors(points, state.members, state.sizes).sum())
-        run.report(error * unit + rounding, phase="blocks")
+        run.report(float(state.errors.sum()) * unit + rounding, phase="blocks")
         while run.chunk(1):
             # Counted from the usual end, so that a run that time ended can be repeated by its number of rounds.
             late = options.costly if run.work >= rounds - 1 else 0
-            state, error = _round(
-                space, problem, state, options, late, given.seeds.child(run.work), run, pool
-            )
+            state = _round(space, problem, state, options, late, given.seeds.child(run.work), run, pool)
             run.spend(1)
-            run.report(error * unit + rounding, phase="rounds")
+            run.report(float(state.errors.sum()) * unit + rounding, phase="rounds")
     labels[order] = labels_of(state.members, state.sizes, problem.n)
     labels = numbered_by_appearance(labels)
     value = squared_error(problem.points, labels)
@@ -194,12 +192,24 @@ def _arrange(
     return coarse[fine], ends
 
 
-def state_of(labels: np.ndarray, capacity: int, points: np.ndarray) -> State:
-    """The groups that the labels 0, 1, … tell, none of which has met another."""
+def state_of(labels: np.ndarray, capacity: int, points: np.ndarray, d: int) -> State:
+    """The groups that the labels 0, 1, … tell, none of which has met another; points have d coordinates, and zeros."""
     sizes = np.bincount(labels).astype(np.int32)
-    members = np.zeros((sizes.size, capacity), dtype=np.int32)
-    _fill_members(labels, members, np.zeros(sizes.size, dtype=np.int32))
-    return State(members, sizes, np.full(sizes.size, -1, dtype=np.int32), group_means(points, labels))
+    state = _room(sizes.size, capacity, d)
+    state.sizes[:] = sizes
+    _fill_members(labels, state.members, np.zeros(sizes.size, dtype=np.int32))
+    _fill_means(points, state, np.zeros((1, points.shape[1])))
+    return state
+
+
+def _room(groups: int, capacity: int, d: int) -> State:
+    return State(
+        np.zeros((groups, capacity), dtype=np.int32),
+        np.zeros(groups, dtype=np.int32),
+        np.full(groups, -1, dtype=np.int32),
+        np.zeros((groups, d)),
+        np.zeros(groups),
+    )
 
 
 @kernel
@@ -208,6 +218,24 @@ def _fill_members(labels, members, filled):  # type: ignore[no-untyped-def]
         g = labels[i]
         members[g, filled[g]] = i
         filled[g] += 1
+
+
+@kernel
+def _fill_means(points, state, mean):  # type: ignore[no-untyped-def]
+    """The mean and the squared error of each group; ``mean`` is room for one."""
+    for g in range(state.sizes.shape[0]):
+        mean[:] = 0.0
+        for m in range(state.sizes[g]):
+            for a in range(points.shape[1]):
+                mean[0, a] += points[state.members[g, m], a]
+        for a in range(points.shape[1]):
+            mean[0, a] /= state.sizes[g]
+        for a in range(state.means.shape[1]):
+            state.means[g, a] = mean[0, a]
+        error = 0.0
+        for m in range(state.sizes[g]):
+            error += squared_distance(points, state.members[g, m], mean, 0)
+        state.errors[g] = error
 
 
 def shares(lost: np.ndarray, total: int) -> np.ndarray:
@@ -220,21 +248,6 @@ def shares(lost: np.ndarray, total: int) -> np.ndarray:
     if everything <= 0.0:
         return np.zeros(lost.size, dtype=np.int64)
     return np.round(lost * (total / everything)).astype(np.int64)
-
-
-@kernel
-def group_errors(points, members, sizes):  # type: ignore[no-untyped-def]
-    """The squared error of each group."""
-    errors = np.zeros(sizes.shape[0])
-    for g in range(sizes.shape[0]):
-        for a in range(points.shape[1]):
-            mean = 0.0
-            for m in range(sizes[g]):
-                mean += points[members[g, m], a]
-            mean /= sizes[g]
-            for m in range(sizes[g]):
-                errors[g] += (points[members[g, m], a] - mean) ** 2
-    return errors
 
 
 @kernel
@@ -268,7 +281,7 @@ def _round(
     seeds: Seeds,
     run: Run,
     pool: ThreadPoolExecutor,
-) -> tuple[State, float]:
+) -> State:
     """Improve every block of a new division; blocks that are not reached in time stay as they are.
 
     ``costly`` is how many iterations blocks are refined for in the mean, each by its share of the loss.
@@ -280,29 +293,22 @@ def _round(
     # A block of r records can end up with at most ⌊r/k⌋ groups: that much room is kept for it.
     room = np.add.reduceat(state.sizes[order].astype(np.int64), starts) // problem.k
     rows = np.concatenate(([0], np.cumsum(room)[:-1]))
-    after = State(
-        np.zeros((int(room.sum()), state.members.shape[1]), dtype=np.int32),
-        np.zeros(int(room.sum()), dtype=np.int32),
-        np.full(int(room.sum()), -1, dtype=np.int32),
-        np.zeros((int(room.sum()), problem.d)),
-    )
-    errors = np.zeros(len(ends))
-    unused = seeds.state()
+    after = _room(int(room.sum()), state.members.shape[1], problem.d)
     efforts = np.full(len(ends), options.refinement, dtype=np.int64)
     if costly:
-        lost = np.add.reduceat(group_errors(space.points, state.members, state.sizes)[order], starts)
-        efforts += shares(lost, costly * len(ends))
+        efforts += shares(np.add.reduceat(state.errors[order], starts), costly * len(ends))
+    unused = seeds.state()
 
     def work(piece: range) -> None:
         for b in piece:
             effort = -1 if run.out_of_time else efforts[b]
             random = seeds.child("block", b).state() if effort > 0 else unused
             block = order[starts[b] : ends[b]]
-            errors[b] = improve_block(space, state, block, b, effort, random, after, rows[b], room[b])
+            improve_block(space, state, block, b, effort, random, after, rows[b], room[b])
 
     list(pool.map(work, _pieces(len(ends))))
     used = after.sizes > 0
-    return State(*(part[used] for part in after)), float(errors.sum())
+    return after if used.all() else State(*(part[used] for part in after))
 
 
 @kernel(error_model="numpy")
@@ -339,7 +345,7 @@ def one_pass(space, groups, met, changed, counts):  # type: ignore[no-untyped-de
 
 @kernel(error_model="numpy")
 def improve_block(space, before, block, number, effort, random, after, row, room):  # type: ignore[no-untyped-def]
-    """Local search among the groups of one block; those found go to the ``room`` rows kept for it. Their error.
+    """Local search among the groups of a block; those found go to the ``room`` rows kept for it.
 
     With ``effort`` 0 that is one pass over the pairs: what it leaves undone, the next round does, with other
     neighbours at hand. Above 0, a full local search and so many iterations of iterated local search; below 0,
@@ -355,23 +361,25 @@ def improve_block(space, before, block, number, effort, random, after, row, room
     local = np.empty((records, width))
     origin = np.empty(records, dtype=np.int32)
     labels = np.empty(records, dtype=np.int32)
-    met_before = np.empty(count, dtype=np.int32)
+    met = np.empty(count, dtype=np.int32)
     filled = 0
     for c in range(count):
         g = block[c]
-        met_before[c] = before.met[g]
+        met[c] = before.met[g]
         for m in range(sizes[g]):
             origin[filled] = members[g, m]
             labels[filled] = c
-            for a in range(width):
-                local[filled, a] = space.points[members[g, m], a]
             filled += 1
+    # Records lie far apart in memory: a loop of nothing else fetches many at once.
+    for i in range(records):
+        for a in range(width):
+            local[i, a] = space.points[origin[i], a]
     groups = _new_groups(room, capacity, width)
     inner = Space(local, space.k, space.tolerance, space.unit)
     load(inner, groups, labels, count)
     changed = np.zeros(room, dtype=np.bool_)
     if effort == 0:
-        one_pass(inner, groups, met_before, changed, np.zeros(CALLS + 1, dtype=np.int64))
+        one_pass(inner, groups, met, changed, np.zeros(CALLS + 1, dtype=np.int64))
     elif effort > 0:
         search = _new_search(room, records, random)
         search.changed[:count] = True
@@ -389,12 +397,12 @@ def improve_block(space, before, block, number, effort, random, after, row, room
             _copy(best, groups)
     for c in range(groups.number[0]):
         after.sizes[row + c] = groups.sizes[c]
+        after.errors[row + c] = groups.facts[ERROR, c]
         after.met[row + c] = number if effort == 0 and not changed[c] else -1
         for a in range(after.means.shape[1]):
             after.means[row + c, a] = groups.centres[c, a]
         for m in range(groups.sizes[c]):
             after.members[row + c, m] = origin[groups.members[c, m]]
-    return total_error(groups)
 
 
 @kernel

@@ -11,6 +11,14 @@ import numpy as np
 from shoal.search.kernels import kernel
 
 
+# Points of a node of a tree that tell which coordinate is the widest, or nearly so.
+_LOOKED_AT = 64
+
+
+# Coordinates after which most points are known to be too far away.
+_HEAD = 4
+
+
 class Tree(NamedTuple):
     """A tree over points that were put in its order; nodes are slices of them with tight boxes."""
 
@@ -24,12 +32,12 @@ class Tree(NamedTuple):
 
 
 @kernel
-def _widest(points: np.ndarray, order: np.ndarray, first: int, last: int) -> int:
+def _widest(points: np.ndarray, order: np.ndarray, first: int, last: int, looked_at: int) -> int:
+    # Of very many points some tell which coordinate is the widest, or nearly so.
     d = points.shape[1]
     low = np.full(d, np.inf)
     high = np.full(d, -np.inf)
-    # Of very many points some ten thousand tell which coordinate is the widest, or nearly so.
-    for i in range(first, last, max(1, (last - first) // 16_384)):
+    for i in range(first, last, max(1, (last - first) // looked_at)):
         row = order[i]
         for a in range(d):
             x = points[row, a]
@@ -95,7 +103,7 @@ def split(
             ends[blocks] = stop
             blocks += 1
             continue
-        axis = _widest(points, order, start, stop)
+        axis = _widest(points, order, start, stop, 16_384)
         for i in range(start, stop):
             keys[i - first] = points[order[i], axis]
         half = max(multiple, (count // 2) // multiple * multiple)
@@ -128,7 +136,7 @@ def _grow(tree, leaf):  # type: ignore[no-untyped-def]
         last = end[node]
         child[node] = -1
         if last - first > leaf:
-            axis = _widest(points, order, first, last)
+            axis = _widest(points, order, first, last, _LOOKED_AT)
             for i in range(first, last):
                 keys[i] = points[order[i], axis]
             half = (last - first) // 2
@@ -172,10 +180,8 @@ def box_distance(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
     """The squared distance of a point to a box, 0 inside."""
     total = 0.0
     for a in range(x.shape[0]):
-        if x[a] < low[a]:
-            total += (low[a] - x[a]) * (low[a] - x[a])
-        elif x[a] > high[a]:
-            total += (x[a] - high[a]) * (x[a] - high[a])
+        out = max(low[a] - x[a], x[a] - high[a], 0.0)
+        total += out * out
     return total
 
 
@@ -188,6 +194,7 @@ def nearest(tree: Tree, first: int, last: int, count: int, distances: np.ndarray
     """
     points = tree.points
     d = points.shape[1]
+    head = min(d, _HEAD)
     stack = np.empty(128, dtype=np.int32)
     gaps = np.empty(128)
     for i in range(first, last):
@@ -222,7 +229,11 @@ def nearest(tree: Tree, first: int, last: int, count: int, distances: np.ndarray
                 if j == i:
                     continue
                 away = 0.0
-                for a in range(d):
+                for a in range(head):
+                    away += (points[j, a] - x[a]) * (points[j, a] - x[a])
+                if found == count and away >= best[count - 1]:
+                    continue
+                for a in range(head, d):
                     away += (points[j, a] - x[a]) * (points[j, a] - x[a])
                 if found == count and away >= best[count - 1]:
                     continue

@@ -20,7 +20,7 @@ class Groups(NamedTuple):
     """The groups of one partition.
 
     ``members`` and ``away`` (the distance to the centre) have one row per group; ``facts`` one column per group, so that
-    all groups can be looked over at once.
+    all groups can be looked over at once. Two more rows of ``away`` are room for what is found out about a pair.
     """
 
     number: np.ndarray
@@ -37,7 +37,7 @@ def empty_groups(most: int, capacity: int, width: int) -> Groups:
         number=np.zeros(1, dtype=np.int64),
         sizes=np.zeros(most, dtype=np.int64),
         members=np.zeros((most, capacity), dtype=np.int64),
-        away=np.zeros((most, capacity)),
+        away=np.zeros((most + 2, capacity)),
         centres=np.zeros((most, width)),
         facts=np.zeros((7, most)),
     )

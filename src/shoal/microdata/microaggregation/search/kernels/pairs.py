@@ -65,14 +65,37 @@ def new_search(most: int, n: int, random: np.ndarray) -> Search:
 
 
 @kernel(error_model="numpy", inline="always")
+def _aside(away, towards, inverse):  # type: ignore[no-untyped-def]
+    # How far a member is from the line of the centres; ``inverse`` is 1/D².
+    return np.sqrt(max(0.0, away * away - towards * towards * inverse))
+
+
+@kernel(error_model="numpy", inline="always")
+def _look_over(points, sizes, members, away, centres, i, j, inverse):  # type: ignore[no-untyped-def]
+    # Of each member of j: how far it leans towards i, and its distance from the line of the centres.
+    leaning, aside = away.shape[0] - 2, away.shape[0] - 1
+    for o in range(sizes[j]):
+        q = towards(points, members[j, o], centres, j, i)
+        away[leaning, o] = q
+        away[aside, o] = _aside(away[j, o], q, inverse)
+
+
+@kernel(error_model="numpy", inline="always")
 def _swaps(points, k, eps, sizes, members, away, centres, facts, i, j, distance, counts):  # type: ignore[no-untyped-def]
     """Commit every improving swap of the pair, in order of places; whether there was one.
 
     With u, v the distances of x, y to their centres, D that of the centres and p = (x−ci)·(cj−ci), a swap gains at
-    most f(u+v)² + (2−2f)(p+vD) − (2−f)D², and nothing when u+v ≤ D: tested for all y at once, then for each.
+    most f(u+v)² + (2−2f)(p+vD) − (2−f)D², and nothing when u+v ≤ D: tested for all y at once. Then for each y, with
+    q = (y−cj)·(ci−cj) and s, t the distances of x, y from the line of the centres: a swap gains
+    f|(x−ci)−(y−cj)|² + (2−2f)(p+q) − (2−f)D², and that difference is at most ((p+q)/D)² + (s+t)².
     """
     f = 1.0 / sizes[i] + 1.0 / sizes[j]
     changed = False
+    known = False
+    leaning, aside = away.shape[0] - 2, away.shape[0] - 1
+    square = distance * distance
+    inverse = 1.0 / square
+    far = (2.0 - f) * square
     for m in range(sizes[i]):
         u = away[i, m]
         radius = facts[RADIUS, j]
@@ -80,14 +103,16 @@ def _swaps(points, k, eps, sizes, members, away, centres, facts, i, j, distance,
             continue
         x = members[i, m]
         p = towards(points, x, centres, i, j)
-        far = (2.0 - f) * distance * distance
         if f * (u + radius) ** 2 + (2.0 - 2.0 * f) * (p + radius * distance) - far <= 0.0:
             continue
+        if not known:
+            _look_over(points, sizes, members, away, centres, i, j, inverse)
+            known = True
+        s = _aside(u, p, inverse)
         for o in range(sizes[j]):
-            v = away[j, o]
-            if u + v <= distance:
-                continue
-            if f * (u + v) ** 2 + (2.0 - 2.0 * f) * (p + v * distance) - far <= 0.0:
+            both = p + away[leaning, o]
+            apart = s + away[aside, o]
+            if f * (both * both * inverse + apart * apart) + (2.0 - 2.0 * f) * both - far <= 0.0:
                 continue
             y = members[j, o]
             counts[TESTED] += 1
@@ -100,9 +125,13 @@ def _swaps(points, k, eps, sizes, members, away, centres, facts, i, j, distance,
                 changed = True
                 x = y
                 u = away[i, m]
-                distance = np.sqrt(squared_distance(centres, i, centres, j))
-                far = (2.0 - f) * distance * distance
+                square = squared_distance(centres, i, centres, j)
+                distance = np.sqrt(square)
+                inverse = 1.0 / square
+                far = (2.0 - f) * square
                 p = towards(points, x, centres, i, j)
+                s = _aside(u, p, inverse)
+                _look_over(points, sizes, members, away, centres, i, j, inverse)
     return changed
 
 

@@ -13,6 +13,7 @@ from shoal.search.kernels import kernel
 
 LANES = 4
 MOST_TURNED = 128
+_SLICE = 65_536
 
 
 class Space(NamedTuple):
@@ -30,27 +31,29 @@ class Space(NamedTuple):
 def working_space(points: np.ndarray, k: int) -> Space:
     """The points of a problem as the kernels want them."""
     n, d = points.shape
+    padded = np.zeros((n, -(-d // LANES) * LANES))
     centred = points - points.mean(axis=0)
-    spread = float(np.square(centred).sum())
+    # In place and in slices, so that a million records need no third copy of themselves.
+    spread = float(np.square(centred, out=padded.reshape(-1)[: n * d].reshape(n, d)).sum())
     unit = spread / (n * d) if spread > 0 else 1.0
     centred /= np.sqrt(unit)
     if 1 < d <= MOST_TURNED:
-        centred = _turned(np.ascontiguousarray(centred))
-    padded = np.zeros((n, -(-d // LANES) * LANES))
-    padded[:, :d] = centred
-    farthest = float(np.square(padded).sum(axis=1).max())
+        _turn(centred, padded)
+    else:
+        padded[:] = 0.0
+        padded[:, :d] = centred
+    slices = (padded[first : first + _SLICE] for first in range(0, n, _SLICE))
+    farthest = max(float(np.square(part).sum(axis=1).max()) for part in slices)
     return Space(padded, k, max(1e-11, 1e-14 * farthest), unit)
 
 
-def _turned(points: np.ndarray) -> np.ndarray:
+def _turn(points: np.ndarray, turned: np.ndarray) -> None:
     scatter = np.empty((points.shape[1], points.shape[1]))
     axes = np.eye(points.shape[1])
     _scatter(points, scatter)
     _principal_axes(scatter, axes)
     order = np.argsort(-np.diag(scatter), kind="stable")
-    turned = np.empty_like(points)
     project(points, np.ascontiguousarray(axes[:, order]), turned)
-    return turned
 
 
 @kernel
@@ -66,7 +69,7 @@ def _scatter(points, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def project(points, axes, out):  # type: ignore[no-untyped-def]
-    """The points in terms of other axes."""
+    """The points in terms of other axes; ``out`` may have more columns, which become 0."""
     n, d = points.shape
     out[:] = 0.0
     for i in range(n):
