@@ -117,3 +117,17 @@ def test_the_command_leaves_with_3_and_says_what_was_not_judged(tmp_path: Path) 
     told = command(*asked, "--time-limit", "1e-9", "--report", tmp_path / "page.html")
     assert "not judged" in told.out
     assert "no time to judge" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("seconds", [None, 1e9])
+@pytest.mark.parametrize("make", [lambda rng: random_plane(rng, 6, 7, 3), cube])
+def test_whoever_looks_is_told_how_far_it_is(make, seconds: float | None) -> None:
+    """With a limit or without one."""
+    problem = make(np.random.default_rng(5))
+    told = []
+    audit(
+        problem,
+        np.flatnonzero(problem.candidates),
+        watch=watched(Budget(seconds=seconds), told.append),
+    )
+    assert told and told[-1].work == told[-1].total

@@ -186,7 +186,7 @@ def _in_order_of_need(
 ) -> tuple[np.ndarray, np.ndarray]:
     """How far the cells can rise and fall; if there may be no time for all, the sensitive ones come first."""
     if not watch.limited:
-        return rise_and_fall(problem, hidden, cells)
+        return rise_and_fall(problem, hidden, cells, watch)
     order = np.argsort(~problem.is_sensitive[cells], kind="stable")
     rise, fall = np.empty(cells.size), np.empty(cells.size)
     rise[order], fall[order] = rise_and_fall(problem, hidden, cells[order], watch)
