@@ -3,7 +3,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-WORKERS ?= 2
+# One more than the cores of a small machine: who waits for a browser, a server or a process leaves a core to others.
+WORKERS ?= 3
 # Tests start hundreds of processes: each would compile the package anew where this is set.
 export PYTHONDONTWRITEBYTECODE :=
 # The tests of a group share a server or a browser; a worker that dies is not replaced, since its group would be waited for.
