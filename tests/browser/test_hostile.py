@@ -14,7 +14,8 @@ from selenium.webdriver.common.by import By
 from tests.browser.visitor import Visitor
 from tests.waiting import GUARD
 
-pytestmark = pytest.mark.xdist_group("browser")
+# Apart from the other tests with a browser, which take longest of all groups.
+pytestmark = pytest.mark.xdist_group("hostile")
 
 _DO = "window.__ran=1"
 # Ways out of an attribute, a tag, a script, a template, an address.
