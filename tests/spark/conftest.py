@@ -32,7 +32,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.network.timeout": f"{GUARD:.0f}s",
-        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.shuffle.partitions": "3",
         "spark.sql.session.timeZone": "UTC",
         "spark.local.dir": str(scratch / "local"),
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
