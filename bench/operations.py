@@ -106,6 +106,40 @@ def suppress(size: int) -> None:
     shoal.suppress(table, sensitive=sensitive, protection=0.2, iterations=2000)
 
 
+def numbers_in(size: int, sensitive: int) -> tuple[np.ndarray, list[tuple[str, str]]]:
+    side = int(size**0.5)
+    generator = np.random.default_rng(5)
+    table = generator.integers(1, 1000, (side, side)).astype(float)
+    cells = generator.choice(side * side, sensitive, replace=False)
+    return table, [(str(cell // side + 1), str(cell % side + 1)) for cell in cells.tolist()]
+
+
+def audit(size: int) -> None:
+    import shoal
+
+    table, hidden = numbers_in(size, size // 10)
+    shoal.audit(table, hidden, sensitive=hidden[: size // 100])
+
+
+def round_table(size: int) -> None:
+    import shoal
+
+    shoal.round_table(numbers_in(size, 1)[0], base=5, seed=1, iterations=20)
+
+
+def adjust_table(size: int) -> None:
+    import shoal
+
+    table, sensitive = numbers_in(size, 10)
+    shoal.adjust_table(table, sensitive=sensitive, seed=1, iterations=20)
+
+
+def perturb_table(size: int) -> None:
+    import shoal
+
+    shoal.perturb_table(people(size), ["zip", "sex"], seed=1)
+
+
 def assign(size: int) -> None:
     from shoal.appointments.api import assign_sizes
 
@@ -126,6 +160,10 @@ OPERATIONS: dict[Callable[[int], None], tuple[tuple[int, int, int], str, float]]
     compare: ((2_000, 8_000, 32_000), "records", MOST_SQUARE),
     tabulate: ((40_000, 160_000, 640_000), "records", MOST_LINEAR),
     suppress: ((225, 900, 3_600), "cells", MOST_SQUARE),
+    audit: ((900, 3_600, 14_400), "cells", MOST_SQUARE),
+    round_table: ((900, 3_600, 14_400), "cells", MOST_SQUARE),
+    adjust_table: ((900, 3_600, 14_400), "cells", MOST_SQUARE),
+    perturb_table: ((40_000, 160_000, 640_000), "records", MOST_LINEAR),
     assign: ((50, 200, 800), "groups", MOST_SQUARE),
 }
 
