@@ -1,6 +1,7 @@
 """Keys and perturbation tables of others: read as they wrote them, checked, and applied as their tools apply them."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -145,6 +146,16 @@ def test_every_design_can_be_written_and_read(deviation: int, variance: float, s
     verify_given(design)
     assert read.deviation == deviation and read.small == small
     assert np.abs(design.chances - made.chances).max() < 1e-9
+
+
+def test_chances_that_exceed_one_by_rounding_are_written_as_chances() -> None:
+    made = METHODS["maximum-entropy"].solve(
+        DesignProblem(1, 0.5, 0), None, budget=Budget(), seeds=Seeds(0), threads=1, observer=silent
+    )
+    over = replace(made, chances=np.array([[0.0, 1.0, 0.0], [0.4, 0.6000000000000002, 1e-17]]))
+    assert np.cumsum(over.chances[1])[1] > 1.0
+    lines = design_frame(over)
+    assert (lines["p"] >= 0).all() and (lines["p_int_ub"] <= 1).all()
 
 
 def changed(line: int, **values) -> pl.DataFrame:

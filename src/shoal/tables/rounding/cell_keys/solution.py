@@ -35,8 +35,8 @@ class PerturbationTable(Solution):
         if self.intervals is not None:
             return self.intervals[count]
         there = np.flatnonzero(self.chances[count] > 0)
-        ends = np.cumsum(self.chances[count, there])
-        # The last may fall short of 1 by a rounding error.
+        # By rounding errors those before the last may exceed 1, and the last fall short of it.
+        ends = np.minimum(np.cumsum(self.chances[count, there]), 1.0)
         ends[-1] = 1.0
         return there - self.deviation, ends
 
