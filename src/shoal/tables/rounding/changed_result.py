@@ -14,11 +14,48 @@ if TYPE_CHECKING:
 
     from shoal.search import Solution
     from shoal.search.secrets import Secret
+    from shoal.tables.model.table import Table
     from shoal.tables.model.tabulated import Tabulation
     from shoal.tables.safety.audit import Audit
 
 
-class ChangedTable(Glance):
+class WithChangedFigures(Glance):
+    """What has figures that are not always the true ones, and publishes them."""
+
+    tabulation: "Tabulation | None"
+
+    @property
+    def _figures(self) -> "tuple[Table, np.ndarray]":
+        """The true table, and what is published of its cells."""
+        raise NotImplementedError
+
+    @property
+    def published(self) -> "pl.DataFrame":
+        """The table as it may be published."""
+        return changed_frame(*self._figures)
+
+    def publish(
+        self,
+        path: str | Path,
+        *,
+        rows: Sequence[str] = (),
+        columns: Sequence[str] = (),
+        decimals: int | None = None,
+        dataflow: str = "SHOAL:TABLE(1.0)",
+    ) -> None:
+        """Write the table as it may be published, as crosstabs (``.xlsx``, ``.html``) or as SDMX-CSV (``.sdmx.csv``).
+
+        ``rows`` go down and ``columns`` across; further dimensions are slices, each a sheet.
+        """
+        from shoal.tables.files.layout import Layout
+        from shoal.tables.rounding.changed_layout import ChangedLayout
+
+        layout = Layout(tuple(rows), tuple(columns), decimals)
+        trees = {} if self.tabulation is None else self.tabulation.trees
+        ChangedLayout(*self._figures, trees, layout, dataflow).publish(path)
+
+
+class ChangedTable(WithChangedFigures):
     """The common part of a rounded and of an adjusted table."""
 
     problem: Any
@@ -31,6 +68,10 @@ class ChangedTable(Glance):
     def values(self) -> "np.ndarray":
         """The published figures."""
         raise NotImplementedError
+
+    @property
+    def _figures(self) -> "tuple[Table, np.ndarray]":
+        return self.problem.table, self.values
 
     @property
     def cost(self) -> float:
@@ -53,31 +94,6 @@ class ChangedTable(Glance):
     def for_release(self) -> bool:
         """Whether the randomness came from a secret and not from a seed that can be guessed."""
         return not self.secret.of_study
-
-    @property
-    def published(self) -> "pl.DataFrame":
-        """The table as it may be published."""
-        return changed_frame(self.problem.table, self.values)
-
-    def publish(
-        self,
-        path: str | Path,
-        *,
-        rows: Sequence[str] = (),
-        columns: Sequence[str] = (),
-        decimals: int | None = None,
-        dataflow: str = "SHOAL:TABLE(1.0)",
-    ) -> None:
-        """Write the table as it may be published, as crosstabs (``.xlsx``, ``.html``) or as SDMX-CSV (``.sdmx.csv``).
-
-        ``rows`` go down and ``columns`` across; further dimensions are slices, each a sheet.
-        """
-        from shoal.tables.files.layout import Layout
-        from shoal.tables.rounding.changed_layout import ChangedLayout
-
-        layout = Layout(tuple(rows), tuple(columns), decimals)
-        trees = {} if self.tabulation is None else self.tabulation.trees
-        ChangedLayout(self.problem.table, self.values, trees, layout, dataflow).publish(path)
 
     def _searched(self) -> dict[str, Any]:
         """Cost, bound and verdict."""

@@ -1,8 +1,6 @@
 """``shoal.perturb_table``: a table of counts, perturbed by the keys of its own records."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,22 +8,18 @@ import narwhals as nw
 import numpy as np
 
 from shoal.arguments import checked
-from shoal.errors import Infeasible, InputError, Message, first_record, messages, parameter, unknown
+from shoal.errors import Infeasible, InputError, first_record, messages, parameter, unknown
 from shoal.numbers import counted
-from shoal.report.glance import Glance
 from shoal.search import Budget, Seeds, silent
 from shoal.search.secrets import Secret
 from shoal.tables.files.frames import as_frame
 from shoal.tables.model.columns import Missing, codes_of, numbers
 from shoal.tables.model.contributions import Contributions
 from shoal.tables.model.rules import Rule
-from shoal.tables.model.table import Table
 from shoal.tables.model.tabulation import Tabulation, tabulate
 from shoal.tables.model.total_codes import recognised
-from shoal.tables.rounding.cell_keys.files import design_frame, given_design
+from shoal.tables.rounding.cell_keys.files import given_design
 from shoal.tables.rounding.cell_keys.keys import (
-    are_in_a_row,
-    are_shared,
     are_uneven,
     cell_keys,
     given_keys,
@@ -35,137 +29,20 @@ from shoal.tables.rounding.cell_keys.keys import (
     record_keys,
 )
 from shoal.tables.rounding.cell_keys.methods import METHODS
-from shoal.tables.rounding.cell_keys.posterior import Posterior, conclusions, posterior
+from shoal.tables.rounding.cell_keys.posterior import conclusions, posterior
 from shoal.tables.rounding.cell_keys.problem import DesignProblem
+from shoal.tables.rounding.cell_keys.result import PerturbedTable
 from shoal.tables.rounding.cell_keys.solution import PerturbationTable
 from shoal.tables.rounding.cell_keys.verify import verify_design, verify_given, verify_table
-from shoal.tables.rounding.changed_tables import changed_frame, intervals_frame
+from shoal.tables.rounding.cell_keys.warnings import on_keys, on_rare_changes, remarks
 from shoal.tables.rounding.randomness import secret_of
-from shoal.tables.safety.audit import Audit
 
 if TYPE_CHECKING:
-    import polars as pl
     from narwhals.typing import IntoDataFrame
 
-    from shoal.report.page import Page
 
 # Beyond so many cells only the sensitive ones are looked at.
 _ALL_CELLS = 20_000
-# A sensitive count that so often stays as it is can be taken for the true one; with the usual variances it is far less often.
-_NEARLY_ALWAYS = 0.9
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class PerturbedTable(Glance):
-    """A perturbed table of counts with the perturbation table and what somebody learns from it."""
-
-    tabulation: Tabulation
-    problem: DesignProblem
-    design: PerturbationTable
-    values: np.ndarray
-    audit: Audit
-    sure: Posterior | None
-    records: int
-    method: str
-    attacker: str
-    secret: Secret | None
-    warnings: tuple[Message, ...] = ()
-    uneven: bool = False
-
-    def glance(self) -> dict[str, Any]:
-        """How many counts changed, and whether that is enough."""
-        told = self.to_dict()
-        return {name: told[name] for name in ("records", "cells", "sensitive", "changed", "safe")}
-
-    @property
-    def for_release(self) -> bool:
-        """Whether the keys came from a secret and not from a seed that can be guessed, or are spread as chance spreads them."""
-        return not self.uneven if self.secret is None else not self.secret.of_study
-
-    @property
-    def published(self) -> "pl.DataFrame":
-        """The counts as they may be published; totals need not add up."""
-        return changed_frame(self.tabulation.table, self.values)
-
-    def publish(
-        self,
-        path: str | Path,
-        *,
-        rows: Sequence[str] = (),
-        columns: Sequence[str] = (),
-        decimals: int | None = None,
-        dataflow: str = "SHOAL:TABLE(1.0)",
-    ) -> None:
-        """Write the table as it may be published, as crosstabs (``.xlsx``, ``.html``) or as SDMX-CSV (``.sdmx.csv``).
-
-        ``rows`` go down and ``columns`` across; further dimensions are slices, each a sheet.
-        """
-        from shoal.tables.files.layout import Layout
-        from shoal.tables.rounding.changed_layout import ChangedLayout
-
-        layout = Layout(tuple(rows), tuple(columns), decimals)
-        made = self.tabulation
-        ChangedLayout(made.table, self.values, made.trees, layout, dataflow).publish(path)
-
-    @property
-    def intervals(self) -> "pl.DataFrame":
-        """What can be computed of the cells that were looked at. For internal use."""
-        return intervals_frame(self.audit, self.values)
-
-    @property
-    def perturbation_table(self) -> "pl.DataFrame":
-        """The chances of every change of every count that has chances of its own, as ``ptable`` and ``cellKey`` have them.
-
-        For internal use.
-        """
-        return design_frame(self.design)
-
-    @cached_property
-    def disclosed(self) -> int | None:
-        """How many counts that are not 0 can be computed exactly; ``None`` if not all cells were looked at."""
-        if self.audit.cells.size < self.tabulation.table.cells:
-            return None
-        counts = self.tabulation.table.values[self.audit.cells]
-        return int(((self.audit.high - self.audit.low < 0.5) & (counts > 0)).sum())
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figures of the result, as the command line prints them."""
-        counts = self.tabulation.table.values
-        change = self.values - counts
-        inner = change[counts > 0]
-        return {
-            "method": self.method,
-            "records": self.records,
-            "cells": self.tabulation.table.cells,
-            "sensitive": int(self.tabulation.sensitive.size),
-            "deviation": self.problem.deviation,
-            "small": self.problem.small,
-            "changed": int((change != 0).sum()),
-            "mean_change": float(np.abs(change).mean()),
-            "largest_change": float(np.abs(change).max()),
-            "bias": float(inner.mean()) if inner.size else 0.0,
-            "variance": float((inner**2).mean()) if inner.size else 0.0,
-            "cost": float(np.abs(change).sum()),
-            "bound": None,
-            "optimal": self.design.optimal,
-            "entropy": float(self.design.value),
-            "entropy_bound": None if self.design.bound is None else float(self.design.bound),
-            "safe": self.audit.safe,
-            "attacker": self.attacker,
-            **self.audit.reached(),
-            "disclosed": self.disclosed,
-            "posterior_mean": None if self.sure is None else self.sure.mean,
-            "posterior_largest": None if self.sure is None else self.sure.largest,
-            "for_release": self.for_release,
-            "warnings": list(self.warnings),
-        }
-
-    def report(self) -> "Page":
-        """The result as a page for internal use."""
-        from shoal.report.python_call import completed
-        from shoal.tables.rounding.cell_keys import report
-
-        return completed(report.keys_page(self), self, report.of_keys(self), report.DEFINITIONS)
 
 
 @checked
@@ -319,7 +196,7 @@ def perturb_table(
         made.problem(insiders=False), design, published, all_cells=made.table.cells <= _ALL_CELLS
     )
     uneven = drawn is None and are_uneven(keys)
-    odd = _odd_keys(keys, uneven=uneven) if drawn is None else []
+    odd = on_keys(keys, uneven=uneven) if drawn is None else []
     return PerturbedTable(
         made,
         problem,
@@ -334,9 +211,9 @@ def perturb_table(
         messages(
             [
                 *gone,
-                *_warnings(problem, design, drawn, record, made.table),
+                *remarks(problem, design, drawn, record, made.table),
                 *odd,
-                *_too_rare(design, counts[made.sensitive]),
+                *on_rare_changes(design, counts[made.sensitive]),
             ]
         ),
         uneven,
@@ -431,80 +308,3 @@ def check_counts(
     codes = zip(*(codes_of(data, name, missing) for name in dimensions), strict=True)
     cells: dict[str, Sequence[Any]] = {name: made.table.keys[name].tolist() for name in dimensions}
     verify_table(cells, lineages, list(codes), keys.tolist(), design, published.tolist())
-
-
-def groups_in_one_cell(table: Table) -> int:
-    """How many totals have all their records in one of their parts: both have the same key, and so the same figure.
-
-    >>> groups_in_one_cell(Table.from_matrix([[4.0, 0.0], [2.0, 3.0]]))
-    2
-    """
-    found = 0
-    for place in range(table.relations):
-        members, signs = table.relation(place), table.signs_of(place)
-        parts = table.values[members[signs > 0]]
-        found += bool(parts.size > 1 and (parts != 0).sum() == 1)
-    return found
-
-
-def _warnings(
-    problem: DesignProblem,
-    design: PerturbationTable,
-    secret: Secret | None,
-    record: str | None,
-    table: Table,
-) -> list[str]:
-    found = []
-    alone = groups_in_one_cell(table)
-    if alone:
-        found.append(
-            f"{counted(alone, 'total has', 'totals have')} all records in one cell, which has the same figure then, with 0 "
-            "beside it: whoever is known to be in such a total is nearly known to be in the cell; merge categories, or hide such "
-            "cells with the rule group(n)"
-        )
-    other = np.flatnonzero(np.abs(design.variances[1:] - problem.variance) > 1e-6) + 1
-    if other.size and not design.given:
-        found.append(
-            f"the variance asked for cannot be had for {counted(int(other.size), 'count')} (the largest is {other.max()}); "
-            "the nearest there is was taken"
-        )
-    if record is None and secret is not None:
-        found.append(
-            f"records are told apart by all their values; {parameter('record')} names a column by which a record has the same "
-            "key in tables of other columns, too"
-        )
-    if secret is not None and secret.of_study:
-        found.append("keys were drawn from a seed, which can be guessed: this table is not for release")
-    return found
-
-
-def _odd_keys(keys: np.ndarray, *, uneven: bool) -> list[str]:
-    """What is said of keys that chance hardly ever gives."""
-    if uneven:
-        return [
-            "the record keys are not evenly spread between 0 and 1, so changes have other chances than planned: this table is "
-            "not for release"
-        ]
-    if are_shared(keys):
-        return [
-            "most records share their key with others; keys are to be drawn for each record, with all their decimals"
-        ]
-    if are_in_a_row(keys):
-        return [
-            "the record keys are as far apart as numbers in a row are; keys that follow from a number of the record can be "
-            "guessed, so draw them at random"
-        ]
-    return []
-
-
-def _too_rare(design: PerturbationTable, counts: np.ndarray) -> list[str]:
-    """What is said where a sensitive count nearly always stays as it is."""
-    if not counts.size:
-        return []
-    stay = float(design.chances[design.row(counts), design.deviation].max())
-    if stay < _NEARLY_ALWAYS:
-        return []
-    return [
-        f"a sensitive count stays as it is with a probability of {stay:.3g}: changes that are so rare hardly protect it; take a "
-        "larger variance"
-    ]

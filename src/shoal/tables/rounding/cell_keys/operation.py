@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from shoal.tables.rounding.cell_keys.api import PerturbedTable
+    from shoal.tables.rounding.cell_keys.result import PerturbedTable
     from shoal.tables.rounding.changed_layout import ChangedLayout
 
 

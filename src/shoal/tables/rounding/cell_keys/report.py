@@ -11,8 +11,8 @@ from shoal.tables.rounding.cell_keys.definitions import CELL_KEYS
 from shoal.tables.rounding.pages import changed_page
 
 if TYPE_CHECKING:
-    from shoal.tables.rounding.cell_keys.api import PerturbedTable
     from shoal.tables.rounding.cell_keys.operation import PerturbedCounts
+    from shoal.tables.rounding.cell_keys.result import PerturbedTable
 
 #: What its figures mean.
 DEFINITIONS = CELL_KEYS

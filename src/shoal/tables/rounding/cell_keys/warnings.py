@@ -1,0 +1,92 @@
+"""What is said beside a perturbed table: where its figures protect less than they seem to."""
+
+import numpy as np
+
+from shoal.errors import parameter
+from shoal.numbers import counted
+from shoal.search.secrets import Secret
+from shoal.tables.model.table import Table
+from shoal.tables.rounding.cell_keys.keys import are_in_a_row, are_shared
+from shoal.tables.rounding.cell_keys.problem import DesignProblem
+from shoal.tables.rounding.cell_keys.solution import PerturbationTable
+
+# A sensitive count that so often stays as it is can be taken for the true one; with the usual variances it is far less often.
+_NEARLY_ALWAYS = 0.9
+
+
+def groups_in_one_cell(table: Table) -> int:
+    """How many totals have all their records in one of their parts: both have the same key, and so the same figure.
+
+    >>> groups_in_one_cell(Table.from_matrix([[4.0, 0.0], [2.0, 3.0]]))
+    2
+    """
+    found = 0
+    for place in range(table.relations):
+        members, signs = table.relation(place), table.signs_of(place)
+        parts = table.values[members[signs > 0]]
+        found += bool(parts.size > 1 and (parts != 0).sum() == 1)
+    return found
+
+
+def remarks(
+    problem: DesignProblem,
+    design: PerturbationTable,
+    secret: Secret | None,
+    record: str | None,
+    table: Table,
+) -> list[str]:
+    """What is said of totals in one cell, of variances that cannot be had, and of how keys are drawn."""
+    found = []
+    alone = groups_in_one_cell(table)
+    if alone:
+        found.append(
+            f"{counted(alone, 'total has', 'totals have')} all records in one cell, which has the same figure then, with 0 "
+            "beside it: whoever is known to be in such a total is nearly known to be in the cell; merge categories, or hide such "
+            "cells with the rule group(n)"
+        )
+    other = np.flatnonzero(np.abs(design.variances[1:] - problem.variance) > 1e-6) + 1
+    if other.size and not design.given:
+        found.append(
+            f"the variance asked for cannot be had for {counted(int(other.size), 'count')} (the largest is {other.max()}); "
+            "the nearest there is was taken"
+        )
+    if record is None and secret is not None:
+        found.append(
+            f"records are told apart by all their values; {parameter('record')} names a column by which a record has the same "
+            "key in tables of other columns, too"
+        )
+    if secret is not None and secret.of_study:
+        found.append("keys were drawn from a seed, which can be guessed: this table is not for release")
+    return found
+
+
+def on_keys(keys: np.ndarray, *, uneven: bool) -> list[str]:
+    """What is said of keys that chance hardly ever gives."""
+    if uneven:
+        return [
+            "the record keys are not evenly spread between 0 and 1, so changes have other chances than planned: this table is "
+            "not for release"
+        ]
+    if are_shared(keys):
+        return [
+            "most records share their key with others; keys are to be drawn for each record, with all their decimals"
+        ]
+    if are_in_a_row(keys):
+        return [
+            "the record keys are as far apart as numbers in a row are; keys that follow from a number of the record can be "
+            "guessed, so draw them at random"
+        ]
+    return []
+
+
+def on_rare_changes(design: PerturbationTable, counts: np.ndarray) -> list[str]:
+    """What is said where a sensitive count nearly always stays as it is."""
+    if not counts.size:
+        return []
+    stay = float(design.chances[design.row(counts), design.deviation].max())
+    if stay < _NEARLY_ALWAYS:
+        return []
+    return [
+        f"a sensitive count stays as it is with a probability of {stay:.3g}: changes that are so rare hardly protect it; take a "
+        "larger variance"
+    ]
