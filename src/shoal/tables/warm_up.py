@@ -58,6 +58,7 @@ def _price(plane: Problem) -> None:
     cheapest = cells[np.argsort(plane.cost[cells])[: cells.size * 3 // 5]]
     relaxation = Relaxation(plane, NetworkCuts(plane, network), cheapest)
     relaxation.tighten(Budget().start(), patience=8, gain=1e-6)
+    relaxation.tighten(Budget().start(), patience=8, gain=1e-6, sums=True)
 
 
 def _protect_in_pieces(plane: Problem) -> None:

@@ -24,6 +24,19 @@ class Rows:
         self.values.append(values)
         self.rhs.append(rhs)
 
+    def extend(self, more: "Rows") -> None:
+        """Append the rows of others."""
+        self.numbers += more.numbers
+        self.cells += more.cells
+        self.values += more.values
+        self.rhs += more.rhs
+
+    def at(self, places: np.ndarray) -> "Rows":
+        """Some of them."""
+        return Rows(
+            *([part[place] for place in places] for part in (self.numbers, self.cells, self.values, self.rhs))
+        )
+
     def __len__(self) -> int:
         return len(self.numbers)
 
@@ -35,7 +48,7 @@ class Remembered(Generic[Record]):
     """What the separation routines share: what is required, and every inequality that was given out, under its number.
 
     ``worst`` is the smallest share of a requirement that the last point meets, ``solved`` how many linear programmes were
-    solved to find inequalities.
+    solved to find inequalities. ``few`` asks for one inequality of each requirement at most, where that makes a difference.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -44,6 +57,7 @@ class Remembered(Generic[Record]):
         self.records: list[Record] = []
         self.worst = 0.0
         self.solved = 0
+        self.few = False
         self._numbers: dict[bytes, int] = {}
 
     def require(self, more: Requirements) -> None:
@@ -57,3 +71,9 @@ class Remembered(Generic[Record]):
         if number == len(self.records):
             self.records.append(record)
         return number
+
+    def combine(
+        self, rows: Rows, slack: np.ndarray, x: np.ndarray, columns: np.ndarray, *, least: float = 0.003
+    ) -> Rows:
+        """Further inequalities from known ones; routines that know of none have none."""
+        return Rows()

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.search.kernels import kernel
+from shoal.tables.exact.combining import Combination, Rowwise, Sums, combination, sums
 from shoal.tables.exact.hands import hands, worthwhile
 from shoal.tables.exact.inequalities import Remembered, Rows
 from shoal.tables.exact.strengthening import best_two, coefficient
@@ -29,6 +30,12 @@ from shoal.tables.safety.flow_kernels import (
 _BEYOND = 1.3
 # How many of the latest node sets are tried again at every point.
 _POOL = 2000
+# Rows with more to spare are in no sum; most sums that are kept of a point; how often a row is made of rows made of rows.
+_TIGHT = 0.05
+_SUMS = 400
+_GENERATIONS = 8
+# Cells over which sums are written at once.
+_BLOCK = 2048
 
 
 class Cuts(NamedTuple):
@@ -216,6 +223,7 @@ def _strengthen(
                     violated[size, 0] = c
                     for part in range(1, 4):
                         violated[size, part] = pair[i, part]
+                    violated[size, 4] = pair[i, 0]
                     size += 1
         know(known, wanted, scenario, NOBODY)
     return size
@@ -230,8 +238,8 @@ def strengthen(
     wanted: Wanted,
     least: float,
 ) -> np.ndarray:
-    """The violated inequalities among the strengthened forms of each cut: rows (cut, threshold, need, divisor)."""
-    violated = np.empty((2 * cuts.owner.size, 4))
+    """The violated inequalities among the strengthened forms of each cut: rows (cut, threshold, need, divisor, violation)."""
+    violated = np.empty((2 * cuts.owner.size, 5))
     return violated[: _strengthen(arcs, x, support, fixed, cuts, wanted, least, violated)]
 
 
@@ -326,7 +334,17 @@ def reduced_costs(
     return reduced
 
 
-class NetworkCuts(Remembered[Record]):
+@kernel
+def _coefficients(arcs: Arcs, cells: np.ndarray, record: Record, values: np.ndarray) -> Any:
+    for i in range(cells.shape[0]):
+        e = cells[i]
+        cap = capacity(arcs, record.members, e)
+        values[i] = 0.0
+        if e != record.own and cap > 0.0 and e not in record.moved and e not in record.insider:
+            values[i] = coefficient(cap, record.need, record.divisor)
+
+
+class NetworkCuts(Remembered[Record | Combination]):
     """The separation routine of a network problem; it remembers every inequality it gave out."""
 
     def __init__(self, problem: Problem, network: Network, threads: int = 1) -> None:
@@ -337,6 +355,7 @@ class NetworkCuts(Remembered[Record]):
         self._arcs = arcs_of(problem, network)
         self._fixed = np.ascontiguousarray(problem.is_sensitive)
         self._pooled: set[bytes] = set()
+        self._generations: dict[int, int] = {}
         no_sets = np.empty((0, network.nodes), dtype=np.uint8)
         self._pool = Cuts(np.empty(0, dtype=np.int64), np.empty(0), no_sets)
 
@@ -350,7 +369,7 @@ class NetworkCuts(Remembered[Record]):
         pooled = self._with_pool(self._minimum_cuts(x, support, wanted))
         fresh: list[Record] = []
         none = np.empty(0, dtype=np.int64)
-        for cut, above, need, divisor in self._strengthened(x, support, pooled, wanted, least):
+        for cut, above, need, divisor, _ in self._strengthened(x, support, pooled, wanted, least):
             r, members = pooled.owner[int(cut)], pooled.sets[int(cut)]
             scenario = wanted.scenario[r]
             insider = none if scenario < 0 else self.problem.insiders[scenario].astype(np.int64)
@@ -372,6 +391,108 @@ class NetworkCuts(Remembered[Record]):
             for record in fresh
         ]
         return self.write(dict.fromkeys(numbers), columns)
+
+    def combine(
+        self, rows: Rows, slack: np.ndarray, x: np.ndarray, columns: np.ndarray, *, least: float = 0.003
+    ) -> Rows:
+        """Violated inequalities that are rounded sums of known ones, over the given columns.
+
+        ``slack`` is by how much the point ``x`` more than meets each of the known rows.
+        """
+        usable = [
+            place
+            for place, number in enumerate(rows.numbers)
+            if slack[place] <= _TIGHT and self._generation(number) < _GENERATIONS
+        ]
+        support = np.flatnonzero((x > 1e-7) & ~self._fixed)
+        if not usable or support.size == 0:
+            return Rows()
+        at = np.full(x.size, -1, dtype=np.int64)
+        at[support] = np.arange(support.size)
+        cells = [at[rows.cells[place]] for place in usable]
+        inside = [places >= 0 for places in cells]
+        tight = Rowwise(
+            np.concatenate([[0], np.cumsum([here.sum() for here in inside])]).astype(np.int64),
+            np.concatenate([places[here] for places, here in zip(cells, inside, strict=True)]),
+            np.concatenate([rows.values[place][here] for place, here in zip(usable, inside, strict=True)]),
+        )
+        found = self._sums(tight, np.ascontiguousarray(slack[usable]), x[support], least)
+        fresh: dict[int, None] = {}
+        for place in np.argsort(-found.depth, kind="stable")[: 2 * _SUMS]:
+            chain = found.rows[place]
+            parts = np.sort(chain[chain >= 0])
+            total = np.zeros(support.size)
+            for row in parts:
+                entries = slice(tight.starts[row], tight.starts[row + 1])
+                total[tight.cells[entries]] += tight.values[entries]
+            held = np.flatnonzero(total)
+            numbers = tuple(rows.numbers[usable[row]] for row in parts)
+            made = combination(numbers, support[held], total[held], x[support[held]], least)
+            if made is not None:
+                number = self.number(made, numbers, made.turned, made.divisor)
+                self._generations[number] = 1 + max(self._generation(part) for part in numbers)
+                fresh[number] = None
+            if len(fresh) == _SUMS:
+                break
+        return self.write(fresh, columns)
+
+    def _sums(self, tight: Rowwise, slack: np.ndarray, x: np.ndarray, least: float) -> Sums:
+        """The sums that begin with each row in turn."""
+        shares = self._shares(slack.size)
+        found: list[Any] = [None] * len(shares)
+
+        def work(part: int) -> None:
+            first = np.arange(shares[part].start, shares[part].stop)
+            found[part] = sums(tight, slack, x, first, least)
+
+        with hands(len(shares) or 1) as at_once:
+            at_once(work, len(shares))
+        return Sums(*(np.concatenate(pair) for pair in zip(*found, strict=True)))
+
+    def _generation(self, number: int) -> int:
+        """How often an inequality is made of others; those against bridges and rows without a number are in no sum."""
+        if number < 0:
+            return _GENERATIONS
+        record = self.records[number]
+        if isinstance(record, Combination):
+            return self._generations[number]
+        return _GENERATIONS if record.bridge else 0
+
+    def _over(self, number: int, cells: np.ndarray, known: dict[int, np.ndarray]) -> np.ndarray:
+        """The coefficients of an inequality, one for each cell; ``known`` has those computed before."""
+        if number not in known:
+            record = self.records[number]
+            if isinstance(record, Combination):
+                total = np.zeros(cells.size)
+                for part in record.parts:
+                    total += self._over(part, cells, known)
+                known[number] = record.coefficients(total, np.isin(cells, record.turned))
+            else:
+                values = np.empty(cells.size)
+                _coefficients(self._arcs, cells, record, values)
+                known[number] = values
+        return known[number]
+
+    def _is_sum(self, number: int) -> bool:
+        return isinstance(self.records[number], Combination)
+
+    def _written(self, numbers: list[int], columns: np.ndarray) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+        """Cells and coefficients of sums, by their numbers."""
+        parts: dict[int, list[tuple[np.ndarray, np.ndarray]]] = {number: [] for number in numbers}
+        for begin in range(0, columns.size if numbers else 0, _BLOCK):
+            cells = columns[begin : begin + _BLOCK]
+            known: dict[int, np.ndarray] = {}
+            for number in parts:
+                every = self._over(number, cells, known)
+                held = np.flatnonzero(every > 1e-9)
+                parts[number].append((cells[held].astype(np.int32), every[held]))
+        return {
+            number: (
+                np.concatenate([np.empty(0, dtype=np.int32), *(cells for cells, _ in made)]),
+                np.concatenate([np.empty(0), *(values for _, values in made)]),
+            )
+            for number, made in parts.items()
+        }
 
     def refuse(self, x: np.ndarray, columns: np.ndarray, places: np.ndarray, least: float) -> Rows:
         """Inequalities that a pattern violates; flows are so quick that all requirements are looked at."""
@@ -407,7 +528,7 @@ class NetworkCuts(Remembered[Record]):
     ) -> np.ndarray:
         """The violated forms of each cut in turn."""
         shares = self._shares(cuts.owner.size)
-        found: list[np.ndarray] = [np.empty((0, 4))] * len(shares)
+        found: list[np.ndarray] = [np.empty((0, 5))] * len(shares)
 
         def work(part: int) -> None:
             rows = strengthen(self._arcs, x, support, self._fixed, cuts.at(shares[part]), wanted, least)
@@ -416,7 +537,13 @@ class NetworkCuts(Remembered[Record]):
 
         with hands(len(shares) or 1) as at_once:
             at_once(work, len(shares))
-        return np.concatenate([np.empty((0, 4)), *found])
+        violated = np.concatenate([np.empty((0, 5)), *found])
+        if self.few:
+            owner = cuts.owner[violated[:, 0].astype(np.int64)]
+            order = np.lexsort((-violated[:, 4], owner))
+            first = np.diff(owner[order], prepend=-1) > 0
+            violated = violated[np.sort(order[first])]
+        return violated
 
     def _with_pool(self, cuts: Cuts) -> Cuts:
         """The cuts of this point and the latest of earlier points, each once."""
@@ -434,9 +561,13 @@ class NetworkCuts(Remembered[Record]):
     def write(self, numbers: Iterable[int], columns: np.ndarray) -> Rows:
         """The inequalities of these numbers over the given columns."""
         rows = Rows()
+        numbers = list(numbers)
+        sums = self._written([number for number in numbers if self._is_sum(number)], columns)
         for number in numbers:
             record = self.records[number]
-            if record.bridge:
+            if isinstance(record, Combination):
+                rows.add(number, *sums[number], 1.0)
+            elif record.bridge:
                 cells = columns[self._crossing(record.members, columns)].astype(np.int32)
                 rows.add(number, cells, np.where(cells == record.own, -1.0, 1.0), 0.0)
             else:
@@ -450,17 +581,34 @@ class NetworkCuts(Remembered[Record]):
         Cells that an insider knows are priced as if they were unknown, which can only make the bound weaker.
         """
         active = np.flatnonzero(np.abs(duals) > 1e-12)
-        records = [self.records[number] for number in numbers[active]]
-        if not records:
-            return self.problem.cost[cells].copy()
-        return reduced_costs(
-            self._arcs,
-            np.ascontiguousarray(self.problem.cost),
-            cells,
-            np.maximum(duals[active], 0.0),
-            np.array([record.own for record in records]),
-            np.array([record.need for record in records]),
-            np.array([record.divisor for record in records]),
-            np.stack([record.members for record in records]),
-            np.array([record.bridge for record in records]),
-        )
+        reduced = self.problem.cost[cells].copy()
+        records: list[Record] = []
+        plain: list[int] = []
+        combined: list[int] = []
+        for place in active.tolist():
+            record = self.records[numbers[place]]
+            if isinstance(record, Combination):
+                combined.append(place)
+            else:
+                records.append(record)
+                plain.append(place)
+        if records:
+            reduced = reduced_costs(
+                self._arcs,
+                np.ascontiguousarray(self.problem.cost),
+                cells,
+                np.maximum(duals[plain], 0.0),
+                np.array([record.own for record in records]),
+                np.array([record.need for record in records]),
+                np.array([record.divisor for record in records]),
+                np.stack([record.members for record in records]),
+                np.array([record.bridge for record in records]),
+            )
+        for begin in range(0, cells.size if combined else 0, _BLOCK):
+            known: dict[int, np.ndarray] = {}
+            block = slice(begin, begin + _BLOCK)
+            for place in combined:
+                reduced[block] -= max(duals[place], 0.0) * self._over(
+                    int(numbers[place]), cells[block], known
+                )
+        return reduced

@@ -11,6 +11,8 @@ from shoal.tables.exact.inequalities import Rows
 from shoal.tables.problem import Problem, Requirements
 
 _NEARLY_MET = 0.9
+# Rounds between two looks at the cells that are no columns, where rounds are many.
+_PRICED = 20
 
 
 class Separator(Protocol):
@@ -21,6 +23,8 @@ class Separator(Protocol):
     worst: float
     # How many linear programmes were solved to find inequalities.
     solved: int
+    # Whether only the most violated inequality of each requirement is wanted.
+    few: bool
 
     def separate(
         self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01, bridges: bool = True
@@ -29,6 +33,11 @@ class Separator(Protocol):
 
     def refuse(self, x: np.ndarray, columns: np.ndarray, places: np.ndarray, least: float) -> Rows:
         """Inequalities that a pattern violates because it fails the requirements at these places."""
+
+    def combine(
+        self, rows: Rows, slack: np.ndarray, x: np.ndarray, columns: np.ndarray, *, least: float = 0.003
+    ) -> Rows:
+        """Violated inequalities made of those known, of which the point more than meets each by its slack."""
 
     def require(self, more: Requirements) -> None:
         """Take further requirements into account."""
@@ -51,6 +60,7 @@ class Relaxation:
         self.value = 0.0
         # What the reduced costs of the last solution prove.
         self.proved = -np.inf
+        self.duals = np.zeros(0)
         self.x = np.zeros(problem.table.cells)
         self.reduced = problem.cost.copy()
         self._pass([])
@@ -69,8 +79,7 @@ class Relaxation:
             none,
         )
         self.solver = quiet_highs(model, presolve="off")
-        self.numbers: list[int] = []
-        self._rhs: list[float] = []
+        self.rows = Rows()
         self.add(self.separator.write(numbers, self.columns))
 
     def add(self, rows: Rows) -> None:
@@ -89,8 +98,12 @@ class Relaxation:
             index,
             values,
         )
-        self.numbers += rows.numbers
-        self._rhs += rows.rhs
+        self.rows.extend(rows)
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of the inequalities it holds."""
+        return self.rows.numbers
 
     @property
     def complete(self) -> bool:
@@ -116,15 +129,14 @@ class Relaxation:
 
     def purge(self) -> None:
         """Drop inequalities that are far from tight."""
-        slack = self.row_values - np.array(self._rhs)
+        slack = self.row_values - np.array(self.rows.rhs)
         drop = np.flatnonzero((slack > 0.02) & (np.abs(self.duals) < 1e-9))
         if drop.size <= 0.15 * len(self.numbers):
             return
         self.solver.deleteRows(drop.size, drop.astype(np.int32))
         keep = np.ones(len(self.numbers), dtype=bool)
         keep[drop] = False
-        self.numbers = [number for number, kept in zip(self.numbers, keep, strict=True) if kept]
-        self._rhs = [rhs for rhs, kept in zip(self._rhs, keep, strict=True) if kept]
+        self.rows = self.rows.at(np.flatnonzero(keep))
 
     def price(self) -> float:
         """Reduced costs of the cells outside; returns the valid bound, and takes in cells that pay."""
@@ -138,18 +150,59 @@ class Relaxation:
         self.bound = max(self.bound, self.proved)
         paying = outside[found < -1e-9 * max(1.0, self.value)]
         if paying.size:
-            self.columns = np.sort(np.concatenate([self.columns, paying]))
-            self._pass(self.numbers)
+            self._take_in(paying)
         return self.bound
 
-    def tighten(self, run: Run, *, rounds: int = 300, patience: int = 4, gain: float = 5e-4) -> bool:
+    def _take_in(self, cells: np.ndarray) -> None:
+        """Further columns behind the others; the solver keeps its basis."""
+        self.place[cells] = self.columns.size + np.arange(cells.size)
+        self.columns = np.concatenate([self.columns, cells])
+        more = self.separator.write(self.numbers, cells)
+        sizes = [own.size for own in more.cells]
+        of_row = np.repeat(np.arange(len(more)), sizes).astype(np.int32)
+        index = np.concatenate([np.empty(0, dtype=np.int32), *more.cells])
+        values = np.concatenate([np.empty(0), *more.values])
+        order = np.argsort(self.place[index], kind="stable")
+        starts = np.searchsorted(self.place[index][order], self.place[cells]).astype(np.int32)
+        none, ones = np.zeros(cells.size), np.ones(cells.size)
+        cost = self.problem.cost[cells]
+        self.solver.addCols(
+            cells.size,
+            cost,
+            none,
+            ones,
+            index.size,
+            starts,
+            of_row[order],
+            np.ascontiguousarray(values[order]),
+        )
+        for place in range(len(more)):
+            self.rows.cells[place] = np.concatenate([self.rows.cells[place], more.cells[place]])
+            self.rows.values[place] = np.concatenate([self.rows.values[place], more.values[place]])
+
+    def narrow(self, most: int) -> None:
+        """Keep the columns of the smallest reduced costs alone: what the others cost is seen when they are priced."""
+        if self.columns.size > most:
+            order = np.argsort(self.reduced[self.columns], kind="stable")
+            self.columns = np.sort(self.columns[order[:most]])
+            self._pass(self.numbers)
+
+    def _price_last(self, due: bool) -> None:
+        # What many rounds have gained counts only once all cells are priced.
+        if due and not self.complete and self.numbers and self.solve():
+            self.price()
+
+    def tighten(
+        self, run: Run, *, rounds: int = 300, patience: int = 4, gain: float = 5e-4, sums: bool = False
+    ) -> bool:
         """Separate and solve until no inequality is violated or they gain too little; whether it ended by itself.
 
-        One round is one unit of work.
+        With ``sums`` also inequalities from those it holds. One round is one unit of work.
         """
         before, poor = -1.0, 0
         for number in range(rounds):
             if not run.chunk(1):
+                self._price_last(sums)
                 return False
             solved = self.solve()
             if solved and number % 5 == 4:
@@ -160,7 +213,15 @@ class Relaxation:
                 return False
             if self.complete:
                 self.bound = max(self.bound, self.value)
+            elif sums and number % _PRICED == _PRICED - 1:
+                size = self.columns.size
+                self.price()
+                if self.columns.size > size:
+                    continue
             rows = self.separator.separate(self.x, self.columns)
+            if sums:
+                slack = self.row_values - np.array(self.rows.rhs)
+                rows.extend(self.separator.combine(self.rows, slack, self.x, self.columns))
             # While requirements are far from met the bound may rise slowly for long and then at once.
             slow = self.value < before + gain * max(1e-9, abs(self.value))
             poor = poor + 1 if slow and self.separator.worst >= _NEARLY_MET else 0

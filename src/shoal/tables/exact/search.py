@@ -42,10 +42,15 @@ class ExactOptions(Options):
 DEFAULT_WORK = 6000
 # Relaxations with more entries than this are not branched on: improving the pattern gains more.
 LARGEST_TREE = 600_000
-# Nor are general tables with more cells left than this.
-LARGEST_GENERAL_TREE = 5000
+# Nor are general tables, or networks, with more cells left than this.
+LARGEST_GENERAL_TREE, LARGEST_NETWORK_TREE = 5000, 12_000
 # Tables with more cells than this are improved window by window only.
 LARGEST_ANNEALED = 25_000
+# Columns of the relaxation of a network that are kept at least while sums of its rows are sought.
+MOST_COLUMNS = 3000
+# The share of the time left that these sums get at first, on tables that will hardly be branched on and on others, and how
+# many rounds without a limit of time.
+FOR_SUMS, FOR_SUMS_BEFORE_TREE, ROUNDS_OF_SUMS = 0.4, 0.1, 60
 # How many requirements that failed last are looked at first.
 _ASKED_FIRST = 16
 # A further first pattern is built only if less than this share of a time limit is spent.
@@ -101,6 +106,8 @@ class _Search:
         self._suspects = np.empty(0, dtype=np.int64)
         # Inequalities that refused a pattern: the relaxation may meet them where the tree will not.
         self._refusing: dict[int, None] = {}
+        # Those of the relaxation of a network that are no sums of others.
+        self._plain: list[int] = []
         # The last answer in whole numbers, which may be unsafe.
         self._answer: np.ndarray | None = None
 
@@ -160,10 +167,28 @@ class _Search:
                 return bound, self._closed(bound)
         keep, rows = self._remaining(relaxation)
         if not self._branches(keep, rows):
+            if self.network is not None and run.budget.seconds is not None:
+                return self._alternate(relaxation)
             self._improve_on()
             return bound, self._closed(bound)
         found, closed = branch_and_cut(problem, self.separator, keep, rows, self.best, self._hooks(keep), run)
         return max(bound, found), closed
+
+    def _alternate(self, relaxation: Relaxation) -> tuple[float, bool]:
+        """Raise the bound of a large network and improve its pattern in turn until the time is over."""
+        run = self.run
+        before = (0.0, 0.0)
+        while not run.stopped and not self._closed(relaxation.bound):
+            if before == (self.best.cost, relaxation.bound):
+                self._improve_on()
+                break
+            before = (self.best.cost, relaxation.bound)
+            self._sums(relaxation, 0.5)
+            known = min(relaxation.bound, self.best.cost)
+            run.report(bound=informative(known, self.best.cost), phase="relaxation")
+            if not run.stopped:
+                self._windows(relaxation)
+        return relaxation.bound, self._closed(relaxation.bound)
 
     def _hooks(self, columns: np.ndarray) -> Hooks:
         return Hooks(self._safe, lambda pattern: self._violated(pattern, columns), self._round, self._offer)
@@ -196,16 +221,27 @@ class _Search:
         gap = self.best.cost - relaxation.proved
         margin = 1e-7 * max(1.0, self.best.cost)
         keep = np.flatnonzero(self.problem.candidates & (relaxation.reduced <= gap + margin))
+        if self.network is not None and keep.size > self._largest_tree:
+            # Too many to branch on: writing them would be for nothing.
+            return keep, Rows()
         return keep, self.separator.write(dict.fromkeys([*relaxation.numbers, *self._refusing]), keep)
 
     def _branches(self, keep: np.ndarray, rows: Rows) -> bool:
-        many = self.network is None and keep.size > LARGEST_GENERAL_TREE
-        return not many and sum(cells.size for cells in rows.cells) <= LARGEST_TREE
+        few = keep.size <= self._largest_tree
+        return few and sum(cells.size for cells in rows.cells) <= LARGEST_TREE
+
+    @property
+    def _largest_tree(self) -> int:
+        return LARGEST_GENERAL_TREE if self.network is None else LARGEST_NETWORK_TREE
 
     def _tighten(self, relaxation: Relaxation) -> None:
         run, limit = self.run, self.run.budget.seconds
         if self.network is not None:
             relaxation.tighten(run)
+            self._plain = list(relaxation.numbers)
+            if not self._closed(relaxation.bound) and not run.stopped:
+                relaxation.narrow(max(MOST_COLUMNS, relaxation.columns.size // 4))
+                self._sums(relaxation, FOR_SUMS if self._large else FOR_SUMS_BEFORE_TREE)
             return
         # What comes late in fractions comes sooner in whole numbers.
         patience = 1 if self._in_whole_numbers else 8
@@ -215,6 +251,16 @@ class _Search:
         # General tables are rarely proved: half of the time is for the bound, half for the pattern.
         inner = run.remaining(seconds=max(1e-9, 0.5 * (limit - run.seconds))).start(run.nested("cuts"))
         relaxation.tighten(inner, patience=patience)
+        run.spend(inner.work)
+
+    def _sums(self, relaxation: Relaxation, share: float) -> None:
+        """Tighten the relaxation of a network by sums of its rows, with this share of the time that is left."""
+        run, limit = self.run, self.run.budget.seconds
+        if limit is None:
+            relaxation.tighten(run, rounds=ROUNDS_OF_SUMS, patience=8, gain=5e-5, sums=True)
+            return
+        inner = run.remaining(seconds=max(1e-9, share * (limit - run.seconds))).start(run.nested("cuts"))
+        relaxation.tighten(inner, patience=8, gain=5e-5, sums=True)
         run.spend(inner.work)
 
     def _columns(self) -> np.ndarray:
@@ -290,7 +336,7 @@ class _Search:
         rng = self.seeds.child("windows").state()
         windows = Windows(
             problem,
-            lambda cells: self.separator.write(dict.fromkeys([*relaxation.numbers, *self._refusing]), cells),
+            lambda cells: self.separator.write(self._binding(relaxation), cells),
             self._violated,
             # On a general table that takes as long as many windows, and these know of what was refused.
             (lambda pattern: None) if general else lambda pattern: self.heuristic.build(self.rng, pattern),
@@ -318,6 +364,14 @@ class _Search:
             failed = 0 if self.best.cost < before else failed + 1
             run.spend(min(WINDOW_WORK, self._left()))
             run.report(phase="windows")
+
+    def _binding(self, relaxation: Relaxation) -> dict[int, None]:
+        """The inequalities of a window: of very many those that hold the bound up; what else a pattern violates comes later."""
+        numbers = relaxation.numbers
+        if self.network is not None and len(numbers) == relaxation.duals.size:
+            binding = np.flatnonzero(np.abs(relaxation.duals) > 1e-9)
+            numbers = [*self._plain, *(numbers[place] for place in binding)]
+        return dict.fromkeys([*numbers, *self._refusing])
 
     def _improve_on(self) -> None:
         """Spend the rest of a limited budget on the pattern."""

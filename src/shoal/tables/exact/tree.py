@@ -67,6 +67,8 @@ def branch_and_cut(
         )
         if cells.size:
             model.addCons(terms >= rhs, removable=True, dynamic=False)
+    # A node is left after a few rounds, and filling rows is most of their work.
+    separator.few = True
     tree = _Tree(problem, separator, columns, variables, incumbent, hooks, run, model)
     handler, events, heuristic = _plugins(pyscipopt, tree)
     model.includeConshdlr(
@@ -93,6 +95,7 @@ def branch_and_cut(
     margin = 1e-7 * max(1.0, incumbent.cost)
     model.setObjlimit(incumbent.cost - margin)
     model.optimize()
+    separator.few = False
     tree.spend(int(model.getNTotalNodes()) - tree.nodes)
     status = model.getStatus()
     closed = status in ("optimal", "infeasible", "inforunbd")
