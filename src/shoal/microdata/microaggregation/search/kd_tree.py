@@ -10,7 +10,6 @@ import numpy as np
 
 from shoal.search.kernels import kernel
 
-
 # Points of a node of a tree that tell which coordinate is the widest, or nearly so.
 _LOOKED_AT = 64
 

@@ -19,7 +19,7 @@ from shoal.microdata.microaggregation.search.kernels.pricing import (
 )
 from shoal.microdata.microaggregation.search.kernels.space import Space
 from shoal.microdata.microaggregation.solution import numbered_by_appearance
-from shoal.search.linear_programmes import add_choices, add_covered, quiet_highs, run_until
+from shoal.search.linear_programmes import PRIMAL, add_choices, add_covered, quiet_highs, run_until
 
 _NEIGHBOURS = 20
 _STEPS = 6
@@ -48,7 +48,8 @@ class GroupPool:
         self._costs: list[float] = []
         self._neighbours: np.ndarray | None = None
         self._spent = 0
-        self._programme = quiet_highs()
+        # Groups that are added leave what was found feasible, so the primal method goes on from there.
+        self._programme = quiet_highs(simplex_strategy=PRIMAL)
         add_covered(self._programme, problem.n)
 
     def __len__(self) -> int:
