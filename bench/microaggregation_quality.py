@@ -3,7 +3,9 @@
 Of the fifteen published cases each has the CPU of a third of a minute on two cores; each of three seeds must reach the lowest
 loss published (Bierman 2020, Tables 6 and 7), to the two digits that are printed, and the seeds must agree. Other files are
 columns of public data sets and generated ones; there the rivals have the CPU time that the search took, and the best of them
-counts.
+counts. The search must lose 3 % less than it, or, for small k, gain a quarter of what is left between it and a proved lower
+bound: for k = 3 on the generated mixture no partition at all is 3 % below, and the bound, that of a linear programme, is
+itself below the optimum.
 """
 
 import os
@@ -16,6 +18,7 @@ import numpy as np
 
 from bench.microaggregation import BEST, FILES, SIZES, row, table
 from shoal.microdata.microaggregation import auto
+from shoal.microdata.microaggregation.bounds.column_generation import column_generation_bound
 from shoal.microdata.microaggregation.construct import mdav, projection, v_mdav
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.published import iterated
@@ -26,6 +29,8 @@ from shoal.search import Budget, Seeds
 PUBLISHED, OTHER = 40.0, 8.0
 MOST_SPREAD = 0.003
 MOST_OF_RIVALS = 0.97
+# Of what a proof leaves to be gained over the best rival, and the CPU seconds and the largest k of such a proof.
+SHARE_OF_GAP, PROOF, PROVED = 0.25, 30.0, 5
 
 
 def run() -> list[dict[str, Any]]:
@@ -71,7 +76,11 @@ def beside_rivals(name: str, values: np.ndarray, k: int) -> dict[str, Any]:
     }
     losses = {rival: solve() for rival, solve in rivals.items()}
     best = min(losses, key=lambda rival: losses[rival])
-    return row(f"loss / best rival ({best}), {name}, k = {k}", ours / losses[best], MOST_OF_RIVALS, "ratio")
+    limit = MOST_OF_RIVALS
+    if k <= PROVED:
+        bound = column_generation_bound(problem, budget=_cpu(PROOF))
+        limit = max(limit, 1.0 - SHARE_OF_GAP * (1.0 - bound / losses[best]))
+    return row(f"loss / best rival ({best}), {name}, k = {k}", ours / losses[best], limit, "ratio")
 
 
 def _cpu(seconds: float) -> Budget:
