@@ -108,10 +108,17 @@ def test_a_measurement_is_a_command_too():
 
 def test_tables_beside_another_are_read_each():
     """Several data in one setting are a list of frames, and of options."""
-    places = {name: Source(f"{name}.csv") for name in ("districts", "squares", "towns")}
-    step = Taken("both", "audit", {"data": "districts", "beside": ["squares", "towns"], "difference": 5})
-    assert "shoal.audit(districts, beside=[squares, towns], difference=5)" in python_script(places, [step])
+    places = {name: Source(f"{name}.csv") for name in ("districts", "shown", "squares", "towns")}
+    said = {"data": "districts", "beside": ["squares", "towns"], "difference": 5}
+    step = Taken("both", "audit", {**said, "pattern": "shown", "hierarchy": {"row": "tree.csv"}})
+    script = python_script(places, [step])
+    assert "shoal.audit(districts, shown, " in script and "beside=[squares, towns]" in script
+    assert 'hierarchies={"row": "tree.csv"}' in script
     assert "--beside squares.csv --beside towns.csv" in shell_commands(places, [step])
+    # What only commands read is no call, and said.
+    for other in ({"metadata": "t.rda", "pattern": "shown"}, {}):
+        text = python_script(places, [Taken("both", "audit", {**said, **other})])
+        assert "shoal.audit(" not in text and "# both (audit): " in text
 
 
 def test_what_is_perturbed_has_its_amounts_among_the_options():

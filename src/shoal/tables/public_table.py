@@ -56,7 +56,8 @@ class PublicTable:
     """Cells by their coordinates: a figure, or ``None`` where it is hidden.
 
     ``unknown`` are dimensions with subtotals that nobody named; each figure may be off by ``slack`` through rounding. Of cells
-    whose figures were changed ``bounds`` has what everybody knows; such a cell counts as hidden.
+    whose figures were changed ``bounds`` has what everybody knows; such a cell counts as hidden. ``trees`` are the hierarchies
+    that are known, of codes that this table or others beside it show.
     """
 
     dimensions: tuple[str, ...]
@@ -65,6 +66,7 @@ class PublicTable:
     unknown: tuple[str, ...] = ()
     slack: float = 0.0
     bounds: Mapping[Key, tuple[float, float]] = field(default_factory=dict, repr=False)
+    trees: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -86,7 +88,7 @@ class PublicTable:
         known = hierarchies or {}
         unknown = tuple(name for name in subtotals if name not in known)
         relations = _relations(dimensions, cells, known, unknown)
-        return cls(dimensions, cells, relations, unknown, slack)
+        return cls(dimensions, cells, relations, unknown, slack, trees=known)
 
     @property
     def hidden(self) -> tuple[Key, ...]:

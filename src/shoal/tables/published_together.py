@@ -50,7 +50,7 @@ def audited_together(
     hidden[found.cells] = True
     within_own, low = known_of(problem, hidden)
     own = Shown(
-        public_part(problem.table, hidden, slack),
+        replace(public_part(problem.table, hidden, slack), trees=hierarchies),
         required_of(problem, problem.table.dimensions) if problem.sensitive.size else None,
         lambda dimensions, known: _beyond(found, dimensions, known, again),
         within_own,

@@ -54,7 +54,9 @@ def test_what_was_measured_in_time_is_what_is_measured_without_a_limit(looks: in
     known = {attack.name for attack in found.attacks}
     assert not missed & known
     assert math.isnan(found.dld) == (LINKS[0] in found.untried)
-    assert found.untried or found.worst == whole.worst
+    assert found.worst_tried[1] <= whole.worst[1]
+    assert np.isnan(found.worst[1]) if found.untried else found.worst == whole.worst
+    assert (found.glance()["worst_risk"] is None) == bool(found.untried)
 
 
 def test_enough_time_changes_nothing() -> None:

@@ -306,3 +306,36 @@ def test_a_small_figure_beside_large_ones_is_known_all_the_same(large) -> None:
     found = read_public(table, "a table").intervals()
     assert found is not None
     assert is_point(found["x",])
+
+
+@pytest.mark.parametrize("grand", [True, False])
+def test_a_subtotal_of_one_table_is_the_sum_of_parts_of_another(grand) -> None:
+    """Of d1 the other table shows 70 children, and this one 40 of them: 30 are left for the hidden cell."""
+    columns = {"0-9": [30, 50, 60], "10-19": [40, 45, 50], "20-39": [60, 70, 80], "40+": [80, 90, 70]}
+    ages = pl.DataFrame({"row": ["d1", "d2", "d3"], **columns})
+    hidden = [(row, column) for row in ("d1", "d2") for column in ("0-9", "20-39")]
+    tree = {"0-9": "child", "10-19": "child", "20-39": "adult", "40+": "adult"}
+    cells = [
+        (row, column, figure)
+        for row, child, adult in (("d1", 70, 140), ("d2", 95, 160), ("d3", 110, 150))
+        for column, figure in [("child", child), ("adult", adult), ("Total", child + adult)][: 2 + grand]
+    ]
+    cells += [("d3", column, figures[2]) for column, figures in columns.items()]
+    other = pl.DataFrame(cells, schema=["row", "column", "value"], orient="row")
+    asked = {"sensitive": [("d1", "0-9")], "beside": [other]}
+    found = shoal.audit(ages, hidden, **asked, hierarchies={"column": tree})
+    assert not found.safe and found.together[0].discloses
+    assert ("d1", "0-9") in found.together[0].cells
+    if grand:
+        # Then that table alone does not add up with other hierarchies.
+        return
+    # Levels that nobody shows are skipped.
+    deeper = {
+        **{code: f"{code} years" for code in columns},
+        **{f"{code} years": up for code, up in tree.items()},
+    }
+    assert not shoal.audit(ages, hidden, **asked, hierarchies={"column": deeper}).safe
+    # Subtotals that do not fit are not judged, and so not safe.
+    wrong = {**tree, "10-19": "adult"}
+    told = shoal.audit(ages, hidden, **asked, hierarchies={"column": wrong})
+    assert not told.safe and told.together[0].discloses is None

@@ -177,3 +177,13 @@ def test_the_fractions_know_what_ends_and_what_does_not() -> None:
     assert rise_and_fall(problem, [0, 1, 3, 4], 0) == (Fraction(0), Fraction(1))
     assert rise_and_fall(problem, [0, 1, 3, 4], 0, [4]) == (Fraction(0), Fraction(0))
     assert rise_and_fall(problem, [0, 1, 2, 3, 4, 5, 6, 7, 8], 0) == (None, Fraction(1))
+
+
+def test_a_level_far_above_all_figures_is_not_taken_for_met() -> None:
+    """The cell can rise by 3,000 at most, more than all figures together."""
+    table = Table.from_matrix([[10.0, 20.0], [30.0, 40.0]])
+    problem = Problem.of(table, [0], lower=[5.0], upper=[5000.0], low=-np.inf, high=table.values + 3000.0)
+    found = audit(problem, np.arange(1, table.cells))
+    assert not found.safe and found.high[found.cells == 0] == pytest.approx(3010.0)
+    moved = np.where(np.arange(table.cells) == 0, -6.0, 0.0)
+    assert conclusions(AdjustmentProblem.of(problem), moved).unsafe.size

@@ -294,7 +294,7 @@ def compare(
 
 def _released_as_is(found: Comparison, tables: MixedTables) -> list[str]:
     """That the worst risk is one of columns that nobody changed, and so not of those that were protected."""
-    _, worst = found.worst
+    _, worst = found.worst_tried
     alone = [
         attack for attack in found.tried if attack.percent == worst and UNCHANGED in dict(attack.details)
     ]

@@ -92,6 +92,11 @@ class LargeComparison(Glance, LossFigures):
         return self.attacks[0].name, self.attacks[0].percent
 
     @property
+    def worst_tried(self) -> tuple[str, float]:
+        """The same: all were tried."""
+        return self.worst
+
+    @property
     def worst_risk(self) -> dict[str, Any]:
         """The same by name: ``{"measure": "dld", "percent": 12.5}``."""
         name, risk = self.worst

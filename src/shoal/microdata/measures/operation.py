@@ -84,13 +84,13 @@ def gate(found: "list[Comparison]", settings: CompareSettings) -> str | None:
         return (
             f"no attack was tried, so no risk can be judged; leave {parameter('attacks')} out, or name some"
         )
-    most = max(found, key=lambda result: result.worst[1])
-    by, worst = most.worst
+    most = max(found, key=lambda result: result.worst_tried[1])
+    by, worst = most.worst_tried
     if worst <= settings.max_risk:
         missed = dict.fromkeys(name for result in found for name in result.untried)
         told = f"not measured in time: {', '.join(missed)}; so the worst risk is not known"
         return told if missed else None
-    above = [result.name for result in found if result.worst[1] > settings.max_risk]
+    above = [result.name for result in found if result.worst_tried[1] > settings.max_risk]
     which = f" ({', '.join(above)})" if len(found) > 1 else ""
     return f"the worst risk is {worst:.2f} % ({most.titled(by)}), above the {settings.max_risk:g} % allowed{which}"
 

@@ -93,8 +93,8 @@ class Comparison(Glance, Measured, LossFigures):
             "records": self.records,
             "columns": self.columns,
             **({"il": self.il, "dr": self.dr, "score": self.score} if self.numbers else {}),
-            "worst_risk": risk,
-            "by": self.titled(measure),
+            "worst_risk": None if self.untried else risk,
+            "by": "not known" if self.untried else self.titled(measure),
             "k": self.k,
             "pairing": self.pairing,
             **({"not_measured": self.not_measured} if self.not_measured else {}),
@@ -129,7 +129,15 @@ class Comparison(Glance, Measured, LossFigures):
 
     @property
     def worst(self) -> tuple[str, float]:
-        """The highest risk over all attacks and its name: the headline, since a mean can hide it."""
+        """The highest risk over all attacks and its name: the headline, since a mean can hide it.
+
+        NaN, which no limit allows, if there was no time for some attack.
+        """
+        return ("not measured", float("nan")) if self.untried else self.worst_tried
+
+    @property
+    def worst_tried(self) -> tuple[str, float]:
+        """The highest risk over the attacks that were tried, and its name."""
         attacks = self.attacks
         return (attacks[0].name, attacks[0].percent) if attacks else ("none", 0.0)
 
@@ -152,7 +160,7 @@ class Comparison(Glance, Measured, LossFigures):
 
     def worst_in_words(self) -> str:
         """The worst risk and by which attack; if some were not tried, what it is at least."""
-        name, risk = self.worst
+        name, risk = self.worst_tried
         if not self.untried:
             return f"{risk:.2f} % ({self.titled(name)})"
         least = f"at least {risk:.2f} % ({self.titled(name)})" if self.attacks else "not known"

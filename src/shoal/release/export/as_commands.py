@@ -7,9 +7,9 @@ from typing import Any
 from shoal.operations import OPERATIONS
 from shoal.release.export.as_script import secret_of
 from shoal.release.export.taken import (
-    CHANGED_TABLES,
     DRAWN,
     RECORDS,
+    TABLES,
     Source,
     Taken,
     as_list,
@@ -19,8 +19,6 @@ from shoal.release.export.taken import (
 )
 from shoal.release.written import comment
 from shoal.settings import SettingField
-
-_TABLES = ("tabulate", "suppress", "audit", *CHANGED_TABLES)
 
 
 def shell_commands(sources: Mapping[str, Source], steps: Sequence[Taken]) -> str:
@@ -51,7 +49,7 @@ def shell_commands(sources: Mapping[str, Source], steps: Sequence[Taken]) -> str
 
 
 def _written(step: Taken) -> str:
-    return f"{step.name}.{'csv' if step.do in _TABLES else 'parquet'}"
+    return f"{step.name}.{'csv' if step.do in TABLES else 'parquet'}"
 
 
 def _links(file: str) -> str:

@@ -14,6 +14,7 @@ from shoal.release.export.taken import (
     CHANGED_TABLES,
     DRAWN,
     RECORDS,
+    TABLES,
     Source,
     Taken,
     as_list,
@@ -27,14 +28,16 @@ _BUDGET = {"iterations": "iterations", "time_limit": "seconds", "target": "targe
 _TAKEN = ("shoal", "sources", "os", *keyword.kwlist)
 # What settings of an operation are called in its function.
 _OTHERWISE = {
-    "suppress": {"sensitive_data": "sensitive"},
-    "audit": {"sensitive_data": "sensitive"},
+    "suppress": {"sensitive_data": "sensitive", "hierarchy": "hierarchies"},
+    "audit": {"sensitive_data": "sensitive", "hierarchy": "hierarchies"},
     "tabulate": {"hierarchy": "hierarchies"},
-    "round": {"sensitive_data": "sensitive"},
-    "adjust": {"sensitive_data": "sensitive"},
+    "round": {"sensitive_data": "sensitive", "hierarchy": "hierarchies"},
+    "adjust": {"sensitive_data": "sensitive", "hierarchy": "hierarchies"},
     "perturb-table": {"hierarchy": "hierarchies"},
     "assign": {"eligible_table": "eligible"},
 }
+# What is read by commands alone.
+_OF_COMMANDS = ("metadata", "zeros", "linked_tables")
 _DEFINITIONS = ("scaling", "around", "widths", "ties", "within")
 
 
@@ -79,11 +82,8 @@ class _Script:
 
     def add(self, step: Taken) -> None:
         """The call of a step, and what it writes."""
-        if step.unsayable:
-            what = ", ".join(name.replace("_", " ") for name in step.unsayable)
-            self._lines.append(
-                comment(f"{step.name} ({step.do}): {what} was said by hand; the plan holds it")
-            )
+        if why := _cannot(step):
+            self._lines.append(comment(f"{step.name} ({step.do}): {why}"))
             return
         own = self._variables[step.name]
         for line in self._called(own, step):
@@ -180,6 +180,20 @@ class _Script:
             kept = _literal(secret_of(step))
             words.append(f"secret={kept} if os.path.exists({kept}) else None")
         return f"shoal.{function.__name__}({', '.join(words)})"
+
+
+def _cannot(step: Taken) -> str:
+    """Why a step is no call of a function, if it is none."""
+    if step.unsayable:
+        what = ", ".join(name.replace("_", " ") for name in step.unsayable)
+        return f"{what} was said by hand; the plan holds it"
+    if step.do in TABLES and (left := [name for name in _OF_COMMANDS if step.said.get(name)]):
+        return (
+            f"{', '.join(name.replace('_', ' ') for name in left)} cannot be said here; the command takes it"
+        )
+    if step.do == "audit" and not step.from_records and not step.settings.get("pattern"):
+        return "a table as it is published is read by the command"
+    return ""
 
 
 def secret_of(step: Taken) -> str:

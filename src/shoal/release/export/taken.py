@@ -16,6 +16,8 @@ _WITH_TABLES = ("suppress", "audit", "round", "adjust")
 _TABULATE = "tabulate"
 #: What is published with figures that are drawn from a secret.
 CHANGED_TABLES = ("round", "adjust", "perturb-table")
+#: What is done with tables.
+TABLES = ("tabulate", "suppress", "audit", *CHANGED_TABLES)
 #: What is repeated with its secret.
 DRAWN = ("perturb", *CHANGED_TABLES)
 #: What a script and a command cannot say of a table.

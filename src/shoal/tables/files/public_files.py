@@ -1,6 +1,7 @@
 """Published tables as others wrote them: lists of cells, matrices and SDMX-CSV, whatever they call their totals."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def read_public(
     else:
         frame = frame.rename(dict(zip(frame.columns[1:], inside["column"], strict=True)))
         frame = frame.with_columns(pl.Series(frame.columns[0], inside["row"]))
-    # Codes of a dimension without its total add up to nothing that is shown.
+    # Codes of a dimension without its total add up to nothing that is shown here, but may with what others show.
     without = [column for column in dimensions if TOTAL not in inside[column]]
     trees = {column: own for column, own in (hierarchies or {}).items() if column not in without}
     found = PublicTable.of(frame, trees, without, slack)
@@ -67,7 +68,7 @@ def read_public(
             f"the totals of '{name}' do not add up{_first(found, wrong[0], totals)}; name its subtotals with "
             f"{parameter('hierarchy')}, or say {parameter('rounding')}"
         )
-    return found
+    return replace(found, trees=hierarchies or {})
 
 
 def _first(found: PublicTable, number: int, totals: Mapping[str, str | None]) -> str:

@@ -256,10 +256,11 @@ def rise_and_fall(
 
 
 def scales(problem: Problem) -> tuple[float, float]:
-    """A flow beyond which a cell has no limit, and the size of a rounding error."""
+    """A flow beyond which a cell has no limit, more than any is asked for, and the size of a rounding error."""
     values = np.abs(problem.table.values)
-    least = float(problem.requirements.need.min(initial=np.inf))
-    limit = 4.0 * float(values.sum())
+    needs = problem.requirements.need
+    least = float(needs.min(initial=np.inf))
+    limit = max(4.0 * float(values.sum()), 2.0 * float(needs.max(initial=0.0)))
     return limit if limit > 0.0 else 1.0, min(1e-13 * float(values.max()), 1e-9 * least)
 
 

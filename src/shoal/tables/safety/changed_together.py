@@ -9,7 +9,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from shoal.tables.public_table import Key, Look, PublicTable, go_on
-from shoal.tables.safety.judging import Shown, TogetherFound, is_point, required_over, too_close, within_over
+from shoal.tables.safety.judging import (
+    NO_FIT,
+    Shown,
+    TogetherFound,
+    is_point,
+    required_over,
+    too_close,
+    within_over,
+)
 from shoal.tables.safety.spreading import spread_over, united
 
 _NEAR = 1e-9
@@ -33,7 +41,7 @@ def changed_together(shown: tuple[Shown, Shown], look: Look = go_on) -> Together
     every = [key for keys in wanted for key in keys]
     intervals = whole.intervals(low, bounds=bounds, of=every, look=look)
     if intervals is None:
-        return TogetherFound(None, "no figures fit both: they are of different data")
+        return TogetherFound(None, NO_FIT)
     return _judged(shown, tables, whole, wanted, intervals, look)
 
 

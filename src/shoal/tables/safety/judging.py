@@ -15,6 +15,9 @@ _POINT = 1e-6
 # How far the ends of intervals are computed, as a share of the largest figures.
 _COMPUTED = 1e-12
 
+#: Why nothing can be said of two tables.
+NO_FIT = "no figures fit both: they are of different data, or of other hierarchies than those that were named"
+
 
 @dataclass(frozen=True)
 class Limits:

@@ -1,6 +1,6 @@
 """Published tables as one: each over the dimensions of all of them, and what all of them show."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from shoal.tables.public_table import TOTAL, Key, PublicTable, Relation
@@ -39,8 +39,39 @@ def united(dimensions: tuple[str, ...], tables: Sequence[PublicTable]) -> Public
         for key, (low, high) in table.bounds.items():
             before = bounds.get(key, (low, high))
             bounds[key] = max(low, before[0]), min(high, before[1])
-    relations = tuple(dict.fromkeys(item for table in tables for item in table.relations))
+    own = (item for table in tables for item in table.relations)
+    across = (
+        item
+        for table in tables
+        for name, tree in table.trees.items()
+        if name in dimensions
+        for item in _across(cells, dimensions.index(name), tree)
+    )
+    relations = tuple(dict.fromkeys([*own, *across]))
     unsure = {key: ends for key, ends in bounds.items() if cells[key] is None}
     return PublicTable(
         dimensions, cells, relations, slack=max(table.slack for table in tables), bounds=unsure
     )
+
+
+def _across(cells: Mapping[Key, float | None], place: int, tree: Mapping[str, str]) -> Iterator[Relation]:
+    """What a hierarchy makes of cells: a subtotal that one table shows is the sum of the parts that another one has."""
+    shown = dict.fromkeys(key[place] for key in cells)
+    parts: dict[str, list[str]] = {}
+    for code in shown:
+        if code != TOTAL:
+            parts.setdefault(_above(code, tree, shown), []).append(code)
+    for key in cells:
+        codes = parts.get(key[place])
+        if codes:
+            below = tuple((*key[:place], code, *key[place + 1 :]) for code in codes)
+            if all(part in cells for part in below):
+                yield Relation(key, below)
+
+
+def _above(code: str, tree: Mapping[str, str], shown: Mapping[str, None]) -> str:
+    """The nearest code above that is shown; levels that are not are skipped."""
+    seen = {code}
+    while (code := tree.get(code) or TOTAL) != TOTAL and code not in shown and code not in seen:
+        seen.add(code)
+    return code if code in shown else TOTAL

@@ -10,7 +10,15 @@ from shoal.errors import InputError, parameter
 from shoal.tables.public_table import TOTAL, Key, Look, PublicTable, go_on
 from shoal.tables.safety.changed_together import changed_together
 from shoal.tables.safety.differences import Difference, Nest, small_differences, with_differences
-from shoal.tables.safety.judging import Shown, TogetherFound, is_point, required_over, too_close, within_over
+from shoal.tables.safety.judging import (
+    NO_FIT,
+    Shown,
+    TogetherFound,
+    is_point,
+    required_over,
+    too_close,
+    within_over,
+)
 from shoal.tables.safety.spreading import spread_over, united
 from shoal.tables.safety.two_periods import intervals_of_periods, moved_further
 from shoal.tables.safety.unions import UnionFound, UnionsFound, choices_of, small_unions
@@ -56,7 +64,7 @@ def tables_together(
                 f"no figures fit both tables and the areas of {parameter('nested')}: does every area lie in those that it is "
                 "listed with, and in no other?"
             )
-        return TogetherFound(None, "no figures fit both: they are of different data")
+        return TogetherFound(None, NO_FIT)
     found = _judged((one, two), spread, [intervals, intervals], whole.cells, "as one system", look=look)
     hides = any(table.hidden for table in spread)
     if hides and not nests and not found.discloses and (apart := _nothing_in_common(spread, (one, two))):

@@ -97,11 +97,13 @@ def run(request: Any, context: Context) -> dict[str, Any]:
         for result in found
     ]
     references = {name: list(point) for name, point in found[0].references.items()}
+    known = all(not one.untried for one in found)
+    worst = max(one.worst_tried[1] for one in found) if known else None
     told = {
         "releases": kept,
         "references": references,
         "columns": list(found[0].columns),
-        "gates": gates(OPERATION, found, settings, {"max_risk": max(one.worst[1] for one in found)}),
+        "gates": gates(OPERATION, found, settings, {"max_risk": worst}),
     }
     if refused is not None:
         raise Refused(refused, told, context.files)
