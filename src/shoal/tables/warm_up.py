@@ -3,7 +3,8 @@
 import numpy as np
 
 from shoal.search import Budget, Seeds, silent
-from shoal.tables.exact.network_cuts import NetworkCuts
+from shoal.tables.exact.combining import Combination
+from shoal.tables.exact.network_cuts import NetworkCuts, Record
 from shoal.tables.exact.relaxation import Relaxation
 from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.methods import METHODS
@@ -56,9 +57,16 @@ def _price(plane: Problem) -> None:
     assert network is not None
     cells = np.flatnonzero(plane.candidates)
     cheapest = cells[np.argsort(plane.cost[cells])[: cells.size * 3 // 5]]
-    relaxation = Relaxation(plane, NetworkCuts(plane, network), cheapest)
+    cuts = NetworkCuts(plane, network)
+    relaxation = Relaxation(plane, cuts, cheapest)
     relaxation.tighten(Budget().start(), patience=8, gain=1e-6)
     relaxation.tighten(Budget().start(), patience=8, gain=1e-6, sums=True)
+    # So small a table may need no sums; one of a single row is written all the same.
+    plain = next(
+        n for n, record in enumerate(cuts.records) if isinstance(record, Record) and not record.bridge
+    )
+    alone = Combination((plain,), np.empty(0, dtype=np.int64), 1.0, 0.7, 1.0)
+    cuts.write([cuts.number(alone, "alone")], cells)
 
 
 def _protect_in_pieces(plane: Problem) -> None:
