@@ -4,6 +4,7 @@ import numpy as np
 
 from shoal.search import Budget, Seeds, silent
 from shoal.tables.exact.combining import Combination
+from shoal.tables.exact.mending import KnownRows
 from shoal.tables.exact.network_cuts import NetworkCuts, Record
 from shoal.tables.exact.relaxation import Relaxation
 from shoal.tables.heuristic.networks import NetworkHeuristic
@@ -24,6 +25,7 @@ def warm_up() -> None:
     crowd = _plane(np.round(rng.lognormal(3.0, 1.5, (20, 20))) + 1.0, list(range(0, 400, 13)), 0.3)
     _solve("heurgene", crowd, {"patience": 50})
     _price(plane)
+    KnownRows(plane, np.flatnonzero(plane.candidates)).covered(np.empty(0, dtype=np.int64), plane.cost)
     _protect_in_pieces(plane)
 
 

@@ -1,5 +1,7 @@
 """Bounds in whole numbers: never above the cheapest pattern, and equal to it once an answer is safe."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from tests.tables.oracle import cube, hierarchy, optimum, random_plane
@@ -10,7 +12,7 @@ from shoal.tables.exact import whole_rounds
 from shoal.tables.exact.inequalities import Rows
 from shoal.tables.exact.relaxation import Relaxation
 from shoal.tables.exact.search import ExactOptions, Incumbent
-from shoal.tables.exact.whole_rounds import WholeProgramme, raise_bound
+from shoal.tables.exact.whole_rounds import WholeProgramme, mend, raise_bound
 from shoal.tables.problem import Problem
 from shoal.tables.solution import Pattern
 from shoal.tables.verify import verify
@@ -38,7 +40,7 @@ def check(problem: Problem, *, tightened: bool) -> bool:
     whole = WholeProgramme(problem, columns, search.separator.write(relaxation.numbers, columns))
     bounds: list[float] = []
     run = Budget().start(lambda progress: bounds.append(progress.bound or 0.0))
-    proved = raise_bound(whole, search.best, search._hooks(columns), search._rounded_up, run)
+    proved = raise_bound(whole, search.best, search._hooks(columns), search._rounded_up, relaxation.x, run)
     assert proved
     assert bounds == sorted(bounds)
     assert max(bounds) <= best * (1 + 1e-6) + 1e-9
@@ -84,7 +86,8 @@ def test_a_programme_without_a_pattern_proves_the_incumbent() -> None:
     rows = Rows()
     rows.add(0, columns.astype(np.int32), np.ones(columns.size), columns.size + 1.0)
     whole = WholeProgramme(problem, columns, rows)
-    assert raise_bound(whole, search.best, search._hooks(columns), search._rounded_up, search.run)
+    nothing = np.zeros(problem.table.cells)
+    assert raise_bound(whole, search.best, search._hooks(columns), search._rounded_up, nothing, search.run)
     assert whole.infeasible and whole.answer is None
 
 
@@ -101,6 +104,26 @@ def test_a_programme_that_is_broken_off_keeps_a_valid_bound(monkeypatch: pytest.
         relaxation = Relaxation(problem, search.separator, columns)
         relaxation.tighten(search.run)
         whole = WholeProgramme(problem, columns, search.separator.write(relaxation.numbers, columns))
-        raise_bound(whole, search.best, search._hooks(columns), search._rounded_up, search.run)
+        raise_bound(whole, search.best, search._hooks(columns), search._rounded_up, relaxation.x, search.run)
         assert whole.bound <= best * (1 + 1e-6)
         assert search.best.cost >= best * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("kind", [cube, hierarchy])
+def test_an_answer_is_mended_until_it_is_safe(kind: Callable[[np.random.Generator], Problem]) -> None:
+    rng = np.random.default_rng(3)
+    mended = 0
+    for _ in range(10):
+        problem = kind(rng)
+        best = optimum(problem)
+        if not np.isfinite(best):
+            continue
+        search = prepared(problem)
+        columns = np.flatnonzero(problem.candidates)
+        whole = WholeProgramme(problem, columns, Rows())
+        whole.answer = np.empty(0, dtype=np.int64)
+        last = mend(whole, search._hooks(columns), search.run)
+        assert last is not None and search._safe(last)
+        assert search.best.cost >= best * (1 - 1e-6)
+        mended += problem.total_cost(last) < problem.total_cost(columns)
+    assert mended > 2

@@ -6,6 +6,9 @@ of columns with pricing; reduced-cost fixing from a good pattern; every pattern 
 search ends.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 from pydantic import Field
 
@@ -19,7 +22,7 @@ from shoal.tables.exact.presolve import on_smaller
 from shoal.tables.exact.refusal import is_safe, violated
 from shoal.tables.exact.relaxation import Relaxation
 from shoal.tables.exact.tree import Hooks, Incumbent, branch_and_cut
-from shoal.tables.exact.whole_rounds import WholeProgramme, raise_bound
+from shoal.tables.exact.whole_rounds import WholeProgramme, mend, raise_bound
 from shoal.tables.exact.windows import WORK as WINDOW_WORK
 from shoal.tables.exact.windows import Windows
 from shoal.tables.heuristic.general import LpHeuristic
@@ -58,8 +61,9 @@ _FOR_FIRST = 0.1
 # The inequalities of general tables with so many cells are solved in whole numbers: with fewer the tree proves more, with
 # more a round takes too long.
 FEWEST_WHOLE, LARGEST_WHOLE = 1000, 5000
-# With a gap up to this share of the cost such rounds prove sooner than the tree; beyond, a round soon takes too long.
-NEARLY_PROVED = 0.01
+# The shares of what is left for such rounds at first, for making a pattern of their last answer, and for rounds with the
+# better pattern.
+FOR_ROUNDS, FOR_MENDING, FOR_LAST_ROUNDS = 0.4, 0.3, 0.8
 # With fewer cells left the tree is sooner at its end than a few windows; on general tables it hardly ever is.
 FEWEST_FOR_WINDOWS = 400
 FEWEST_GENERAL_FOR_WINDOWS = 150
@@ -150,19 +154,19 @@ class _Search:
         if self._closed(bound):
             return bound, True
         if self._in_whole_numbers:
-            bound = max(bound, self._whole_rounds(relaxation, 0.2))
+            bound = max(bound, self._whole_rounds(relaxation, FOR_ROUNDS, FOR_MENDING))
         if not self._closed(bound) and not run.stopped:
             self._guided(relaxation)
         if self._closed(bound) or run.stopped:
             return bound, self._closed(bound)
         keep, rows = self._remaining(relaxation)
         # A window takes as long as many nodes, and the tree finds better patterns.
-        if self._large or not self._branches(keep, rows):
+        if self._large or self._in_whole_numbers or not self._branches(keep, rows):
             self._windows(relaxation)
             if self._closed(bound) or run.stopped:
                 return bound, self._closed(bound)
-        if self._in_whole_numbers and self.best.cost - bound <= NEARLY_PROVED * self.best.cost:
-            bound = max(bound, self._whole_rounds(relaxation, 0.7))
+        if self._in_whole_numbers:
+            bound = max(bound, self._whole_rounds(relaxation, FOR_LAST_ROUNDS, 0.0))
             if self._closed(bound) or run.stopped:
                 return bound, self._closed(bound)
         keep, rows = self._remaining(relaxation)
@@ -193,27 +197,41 @@ class _Search:
     def _hooks(self, columns: np.ndarray) -> Hooks:
         return Hooks(self._safe, lambda pattern: self._violated(pattern, columns), self._round, self._offer)
 
-    def _whole_rounds(self, relaxation: Relaxation, share: float) -> float:
-        """Raise the bound in whole numbers with this share of what is left, and leave its lessons to the relaxation."""
-        run, limit = self.run, self.run.budget.seconds
+    def _whole_rounds(self, relaxation: Relaxation, share: float, for_pattern: float) -> float:
+        """Raise the bound in whole numbers with a share of what is left, and leave the lessons to the relaxation.
+
+        With a share of what is left then the last answer becomes a pattern, or nearly one.
+        """
         keep, rows = self._remaining(relaxation)
         whole = WholeProgramme(self.problem, keep, rows)
         whole.bound = relaxation.bound
-        inner = run.remaining(
-            iterations=int(share * self._left()),
-            seconds=None if limit is None else max(1e-9, share * (limit - run.seconds)),
-        ).start(run.nested("whole rounds"))
-        closed = raise_bound(whole, self.best, self._hooks(keep), self._rounded_up, inner)
-        run.spend(inner.work)
-        self._answer = whole.answer
+        hooks = self._hooks(keep)
+        closed = False
+        with self._part_of_run("whole rounds", share) as inner:
+            closed = raise_bound(whole, self.best, hooks, self._rounded_up, relaxation.x, inner)
         if closed:
             return self.best.cost
+        self._answer = whole.answer
+        if for_pattern:
+            with self._part_of_run("mending", for_pattern) as inner:
+                self._answer = mend(whole, hooks, inner)
         known = set(relaxation.numbers)
         numbers = [number for number in self._refusing if number not in known]
         relaxation.add(self.separator.write(numbers, relaxation.columns))
         if numbers and relaxation.solve():
             relaxation.price()
         return max(relaxation.bound, min(whole.bound, self.best.cost))
+
+    @contextmanager
+    def _part_of_run(self, phase: str, share: float) -> Iterator[Run]:
+        """A run with this share of what is left."""
+        run, limit = self.run, self.run.budget.seconds
+        inner = run.remaining(
+            iterations=int(share * self._left()),
+            seconds=None if limit is None else max(1e-9, share * (limit - run.seconds)),
+        ).start(run.nested(phase))
+        yield inner
+        run.spend(inner.work)
 
     def _remaining(self, relaxation: Relaxation) -> tuple[np.ndarray, Rows]:
         """The cells that a cheaper pattern can contain, and the inequalities over them."""
@@ -332,7 +350,7 @@ class _Search:
         if left < fewest or self.best.pattern.size == 0:
             return
         general = self.network is None
-        patience = 12 if self._large or general else 3
+        patience = 12 if self._large or (general and not self._in_whole_numbers) else 3
         rng = self.seeds.child("windows").state()
         windows = Windows(
             problem,

@@ -2,7 +2,8 @@
 
 What the programme proves holds for every pattern of its columns. Its answer is audited; the inequalities it violates come
 in for the next round, and an answer that is safe is a pattern. Patterns are refused far more quickly than fractional points
-are separated, and by inequalities that these seldom show.
+are separated, and by inequalities that these seldom show. Between two rounds the answer is mended and refused again several
+times, which shows most of what many rounds would.
 """
 
 from collections.abc import Callable
@@ -12,15 +13,16 @@ import numpy as np
 from shoal.search import Run, informative
 from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
 from shoal.tables.exact.inequalities import Rows
+from shoal.tables.exact.mending import PER_UNIT, KnownRows
 from shoal.tables.exact.tree import Hooks, Incumbent
 from shoal.tables.problem import Problem
 
 # How near its bound an answer must be: this share of the gap, within these limits.
 _SHARE, _LIMITS = 0.05, (1e-7, 2e-3)
-# So many steps of the simplex method are one unit of work.
-_PER_UNIT = 50
+# How often an answer is mended and refused again before the next round.
+_LESSONS = 20
 # A programme is broken off after so many looks of the solver at its limits, which come every few hundred steps.
-_LOOKS = 1500
+_LOOKS = 4000
 
 
 class WholeProgramme:
@@ -50,12 +52,14 @@ class WholeProgramme:
             whole=True,
         )
         self.solver = quiet_highs(model, mip_heuristic_effort=0.02)
+        self.known = KnownRows(problem, columns)
         self.add(rows)
 
     def add(self, rows: Rows) -> None:
         """Append inequalities over the columns."""
         if not len(rows):
             return
+        self.known.add(rows)
         starts = np.concatenate([[0], np.cumsum([cells.size for cells in rows.cells])]).astype(np.int32)
         index, values = self._place[np.concatenate(rows.cells)], np.concatenate(rows.values)
         rhs = np.array(rows.rhs)
@@ -85,7 +89,7 @@ class WholeProgramme:
         solver.run()
         solver.cbMipInterrupt.unsubscribe(watch)
         info = solver.getInfo()
-        self.work = 1 + max(0, int(info.simplex_iteration_count)) // _PER_UNIT
+        self.work = 1 + max(0, int(info.simplex_iteration_count)) // PER_UNIT
         self.infeasible = solver.getModelStatus() == highspy.HighsModelStatus.kInfeasible
         self.solved = is_optimal(solver)
         if not self.infeasible and np.isfinite(info.mip_dual_bound):
@@ -100,6 +104,7 @@ def raise_bound(
     incumbent: Incumbent,
     hooks: Hooks,
     rounded_up: Callable[[float], float],
+    x: np.ndarray,
     run: Run,
 ) -> bool:
     """Round after round until the incumbent is proved the best (true), a round takes too long, or the run stops."""
@@ -110,8 +115,7 @@ def raise_bound(
         near = max(cost - rounded_up(whole.bound), 0.0) / max(cost, 1e-300)
         gap = tightest if exactly else min(widest, max(tightest, _SHARE * near))
         whole.solve(incumbent.pattern, gap, run)
-        left = run.budget.iterations
-        run.spend(whole.work if left is None else min(whole.work, left - run.work))
+        _spend(whole.work, run)
         known = min(rounded_up(whole.bound), cost)
         run.report(bound=informative(known, cost), phase="whole rounds")
         if whole.infeasible or cost - known <= 1e-6 * max(1.0, cost):
@@ -127,4 +131,42 @@ def raise_bound(
         whole.add(rows)
         if not whole.solved:
             return False
+        if len(rows):
+            _learn(whole, whole.answer, x, hooks, run)
     return False
+
+
+def _learn(whole: WholeProgramme, answer: np.ndarray, x: np.ndarray, hooks: Hooks, run: Run) -> None:
+    """Add what refuses an answer that is mended at once, again and again, until it is safe."""
+    for _ in range(_LESSONS):
+        if run.stopped:
+            return
+        answer = whole.known.covered(answer, x)
+        _spend(whole.known.work, run)
+        rows = hooks.lacking(answer)
+        if len(rows) == 0:
+            hooks.offer(answer)
+            return
+        whole.add(rows)
+
+
+def mend(whole: WholeProgramme, hooks: Hooks, run: Run) -> np.ndarray | None:
+    """Mend the last answer well until it is safe, and offer it; what it came to when that or the run ended."""
+    answer = whole.answer
+    while answer is not None and not run.stopped:
+        rows = hooks.lacking(answer)
+        if len(rows) == 0:
+            hooks.offer(answer)
+            break
+        whole.add(rows)
+        mended = whole.known.mended(answer, run)
+        _spend(whole.known.work, run)
+        if mended is None:
+            break
+        answer = mended
+    return answer
+
+
+def _spend(work: int, run: Run) -> None:
+    left = run.budget.iterations
+    run.spend(work if left is None else min(work, left - run.work))
