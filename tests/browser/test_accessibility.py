@@ -17,21 +17,13 @@ document.querySelectorAll(folded).forEach((item) => item.click());
 """
 _AXE = """
 const [dark, done] = arguments;
-// What stands on the page, whatever it looks like.
-const markup = () => document.body.innerHTML.replace(/ (class|style)="[^"]*"/g, "");
-// Dark is another set of colours: where nothing else has changed, only the rules about colours can find something new.
-const rules = () => dark && markup() === window.looked_at ? {runOnly: ["color-contrast", "link-in-text-block"]} : {};
-// Of the rules that are on only the one about sound needs what axe-core would load once more.
-const sounds = () => !!document.querySelector("audio, video");
-const asked = () => ({resultTypes: ["violations"], preload: sounds(), ...rules()});
 const told = (one) => one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 200)} ${node.failureSummary}`);
 const picture = () => new Promise(requestAnimationFrame);
 const still = () => Promise.allSettled(document.getAnimations().filter((one) => one.effect.getTiming().iterations === 1)
   .map((one) => one.finished));
 Quasar.Dark.set(dark);
 picture().then(picture).then(still)
-  .then(() => window.axe ? axe.run(document, asked()) : Promise.reject("gone"))
-  .then((found) => { window.looked_at = dark ? null : markup(); return found; })
+  .then(() => window.axe ? axe.run(document, {resultTypes: ["violations"]}) : Promise.reject("gone"))
   .then((found) => done(found.violations.flatMap(told)), (problem) => done([`${problem}`]));
 """
 # What the page says when it was loaded anew meanwhile.
