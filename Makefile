@@ -7,8 +7,9 @@ BIN    := $(VENV)/bin
 WORKERS ?= 3
 # Tests start hundreds of processes: each would compile the package anew where this is set.
 export PYTHONDONTWRITEBYTECODE :=
-# The tests of a group share a server or a browser; a worker that dies is not replaced, since its group would be waited for.
-SPREAD  := -n $(WORKERS) --dist loadgroup --max-worker-restart 0
+# The tests of a group share a server or a browser, and the longest groups come first, as tests/conftest.py puts them;
+# a worker that dies is not replaced, since its group would be waited for.
+SPREAD  := -n $(WORKERS) --dist loadgroup --no-loadscope-reorder --max-worker-restart 0
 
 .PHONY: demo test test-long fuzz lint format docs bench bench-peers warm-up clean help
 

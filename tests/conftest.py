@@ -1,4 +1,4 @@
-"""Settings for all tests: how slow the machine is decides nothing, and tests of a group share a worker."""
+"""Settings for all tests: how slow the machine is decides nothing, and tests of a file or a group share a worker."""
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -6,6 +6,33 @@ from hypothesis import HealthCheck, settings
 # The first call of a kernel compiles it, and other programs may want the processor: neither is a defect.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
+
+# Groups that take minutes: whoever begins with them is not waited for at the end. A worker is given two groups at once, so
+# a short one follows on them.
+_LONG = ("browser", "spark", "hostile", "sqlite", "web", "pages", "postgresql", "mariadb")
+
+
+def _group(item: pytest.Item) -> str | None:
+    mark = item.get_closest_marker("xdist_group")
+    return None if mark is None else str(mark.args[0])
+
+
+class _Companions:
+    """Tests of a file are a group, unless they have another: what they share is made once, kernels loaded once."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        for item in items:
+            if _group(item) is None:
+                item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+        place = {name: number for number, name in enumerate(_LONG)}
+        items.sort(key=lambda item: place.get(_group(item) or "", len(place)))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Spread groups over workers, where there are several."""
+    if config.getoption("loadgroup", default=False):
+        config.pluginmanager.register(_Companions())
 
 
 @pytest.hookimpl(trylast=True)

@@ -62,8 +62,23 @@ def cell_sizes(problem, rows):
     return sorted(cells.values())
 
 
+# Every method is asked about the same problems, and this asks for nothing but the problem.
+_KNOWN = {}
+
+
 def best_of_all(problem):
-    """(best K, sorted cells of the best vector); ``None`` if no assignment obeys all rules."""
+    """(best K, sorted cells of the best vector); ``None`` if no assignment obeys all rules. Looked for once."""
+    arrays = (
+        *(problem.sizes, problem.capacities, problem.crowds, problem.labels, problem.eligible),
+        *(problem.pinned, problem.kinds, problem.pinned_kinds),
+    )
+    asked = (problem.diversity, *((array.shape, array.dtype.str, array.tobytes()) for array in arrays))
+    if asked not in _KNOWN:
+        _KNOWN[asked] = _best_of_all(problem)
+    return _KNOWN[asked]
+
+
+def _best_of_all(problem):
     best_k, best_cells = 0, None
     for rows in every_matrix(problem):
         cells = cell_sizes(problem, rows)

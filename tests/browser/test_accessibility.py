@@ -8,7 +8,8 @@ from selenium.common.exceptions import JavascriptException
 from tests.browser.test_records import PAGES
 from tests.browser.visitor import Visitor
 
-pytestmark = pytest.mark.xdist_group("browser")
+# Apart from the other tests with a browser, which take longest of all groups.
+pytestmark = pytest.mark.xdist_group("pages")
 
 _UNFOLD = """
 const folded = ".q-expansion-item--collapsed > .q-expansion-item__container > .q-item";

@@ -54,7 +54,13 @@ def test_roles_in_bulk_and_removal_with_a_way_back(visitor: Visitor) -> None:
 def test_a_double_click_is_one_run_and_a_release_below_k_is_held_back(visitor: Visitor) -> None:
     visitor.have("callers", VISITS.write_csv().encode())
     roles = {"person": "unit", "town": "quasi-identifier", "age": "quasi-identifier", "cost": "measurement"}
-    httpx.put(f"{visitor.served.root}/api/data/callers/roles", json=roles, headers=visitor.served.headers)
+    sent = httpx.put(
+        f"{visitor.served.root}/api/data/callers/roles",
+        json=roles,
+        headers=visitor.served.headers,
+        timeout=GUARD,
+    )
+    assert sent.is_success, sent.text
     visitor.open("/records?data=callers")
     visitor.see("Removes 1 column: person")
     assert "person" in visitor.field("Unit").text

@@ -1,7 +1,7 @@
 """A person at the workbench: looks for words on the page and presses what is labelled."""
 
+import os
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from selenium.webdriver.remote.webelement import WebElement
 from tests.waiting import GUARD, until, until_at_rest
 from tests.web.serving import Served, cancel_all, finished
 
+# Pictures are for people to look at: no test does, and drawing pages whole takes long without a graphics card.
+PICTURES = bool(os.environ.get("SHOAL_PICTURES"))
 ARTEFACTS = Path(__file__).parents[2] / "artefacts" / "browser"
 _BUSY = (StaleElementReferenceException, ElementClickInterceptedException, ElementNotInteractableException)
 # Two ways to the server and back, after what was sent before: the first ends when the server has dealt with it, the
@@ -34,17 +36,43 @@ _LISTEN = """
 const item = arguments[0];
 item.scrollIntoView({block: "center"});
 window.pressed = false;
-const seen = (event) => { window.pressed ||= item.contains(event.target) || event.target.contains(item); };
+// What moves between pressing and letting go is missed, and what lies around it gets the click instead; that is right only
+// for what takes no pointer itself.
+const through = getComputedStyle(item).pointerEvents === "none";
+const seen = (event) => { window.pressed ||= item.contains(event.target) || through && event.target.contains(item); };
 window.addEventListener("click", seen, {capture: true, once: true});
 const names = [...item.querySelectorAll("[id]")].map((one) => one.id);
 for (let one = item; one; one = one.parentElement) names.push(one.id);
 return names;
 """
-
-
-def _spaced(text: str) -> str:
-    """A text with one space wherever it has any: a page and its driver part words and cells in different ways."""
-    return " ".join(text.split())
+# What a person sees of what is asked for, by a selector or a path; asked at once, since each question takes the driver a
+# hundredth of a second or more.
+_SHOWN = """
+const [what, way] = arguments;
+const sized = (item) => [...item.getClientRects()].some((box) => box.width > 0 && box.height > 0);
+const shown = (item) => item.checkVisibility({visibilityProperty: true, opacityProperty: true})
+  && (sized(item) || [...item.querySelectorAll("*")].some(sized));
+const found = [];
+if (way === "path") {
+  const kind = XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, result = document.evaluate(what, document, null, kind);
+  for (let place = 0; place < result.snapshotLength; place++) found.push(result.snapshotItem(place));
+} else found.push(...document.querySelectorAll(what));
+return found.filter(shown);
+"""
+# How many of some words are shown, one after the other: in the smallest parts of the page that hold them.
+_SEEN = """
+const spaced = (text) => text.split(/\\s+/).join(" ").trim();
+const shown = (item) => item.checkVisibility({visibilityProperty: true, opacityProperty: true});
+const holds = (item, words) => {
+  if (!shown(item) || !spaced(item.innerText ?? "").includes(words)) return false;
+  const below = [...item.children].filter((one) => spaced(one.innerText ?? "").includes(words));
+  return !below.length || below.some((one) => holds(one, words));
+};
+let seen = 0;
+while (document.body && seen < arguments[0].length && holds(document.body, spaced(arguments[0][seen]))) seen += 1;
+return seen;
+"""
+_ABLE = "return arguments[0].filter((item) => !item.disabled && !(item.getAttribute('class') ?? '').includes('disabled'))"
 
 
 class Visitor:
@@ -125,11 +153,11 @@ class Visitor:
         def look() -> Any:
             try:
                 return condition()
-            except StaleElementReferenceException:
-                return None
+            except (StaleElementReferenceException, JavascriptException):
+                return None  # the page is being drawn anew, or loaded
 
         def otherwise() -> str:
-            self.shot("failure")
+            self._keep("failure")
             return f"; the page says:\n{self.text[:3000]}"
 
         return until(look, what, otherwise=otherwise)
@@ -155,22 +183,21 @@ class Visitor:
         left = list(words)
 
         def look() -> bool:
-            # What the page holds is asked first: to find out what of it is shown takes a hundred times the work.
-            if _spaced(left[0]) in _spaced(self.driver.execute_script("return document.body.innerText")):
-                text = self.text
-                while left and left[0] in text:
-                    left.pop(0)
+            seen = self.driver.execute_script(_SEEN, left)
+            # Where a line ends only the driver tells as a person would; that takes a hundred times the work.
+            while seen and ("\n" not in left[0] or left[0] in self.text):
+                left.pop(0)
+                seen -= 1
             return not left
 
         self.until(look, f"the words {words!r}")
 
     def all(self, selector: str) -> list[WebElement]:
-        found = []
-        for item in self.driver.find_elements(By.CSS_SELECTOR, selector):
-            # What the page drew anew in the meantime is not shown any more.
-            with suppress(StaleElementReferenceException):
-                if item.is_displayed():
-                    found.append(item)
+        found: list[WebElement] = self.driver.execute_script(_SHOWN, selector, "selector")
+        return found
+
+    def _along(self, path: str) -> list[WebElement]:
+        found: list[WebElement] = self.driver.execute_script(_SHOWN, path, "path")
         return found
 
     def one(self, selector: str) -> WebElement:
@@ -184,7 +211,7 @@ class Visitor:
         )
 
         def look() -> WebElement | None:
-            found = [item for item in self.driver.find_elements(By.XPATH, path) if item.is_displayed()]
+            found = self._along(path)
             return found[-1] if found else None
 
         return self.until(look, f"{tag} {name!r}")
@@ -242,12 +269,7 @@ class Visitor:
 
     def _enabled(self, path: str, name: str) -> WebElement:
         def look() -> WebElement | None:
-            found = [item for item in self.driver.find_elements(By.XPATH, path) if item.is_displayed()]
-            able = [
-                item
-                for item in found
-                if item.is_enabled() and "disabled" not in (item.get_attribute("class") or "")
-            ]
+            able = self.driver.execute_script(_ABLE, self._along(path))
             return able[0] if able else None
 
         return self.until(look, f"the button {name!r}")
@@ -266,10 +288,7 @@ class Visitor:
             try:
                 box = self.field(label).find_element(By.CSS_SELECTOR, "input, textarea")
                 self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", box)
-                box.send_keys(Keys.CONTROL, "a")
-                box.send_keys(Keys.DELETE)
-                box.send_keys(value)
-                box.send_keys(Keys.TAB)
+                box.send_keys(Keys.CONTROL, "a", Keys.NULL, Keys.DELETE, value, Keys.TAB)
             except _BUSY:
                 return False
             return True
@@ -329,22 +348,25 @@ class Visitor:
 
         self.until(reached, f"the state {wanted!r}")
 
-    def shot(self, name: str) -> Path:
-        """Keep a picture of the page."""
-        ARTEFACTS.mkdir(parents=True, exist_ok=True)
-        path = ARTEFACTS / f"{name}.png"
-        self.driver.save_screenshot(str(path))
-        return path
+    def shot(self, name: str) -> None:
+        """Keep a picture of the page, where pictures are asked for."""
+        if PICTURES:
+            self._keep(name)
 
-    def whole(self, name: str) -> Path:
-        """Keep a picture of the page from top to bottom."""
+    def whole(self, name: str) -> None:
+        """Keep a picture of the page from top to bottom, where pictures are asked for."""
+        if not PICTURES:
+            return
         height = self.driver.execute_script("return document.body.scrollHeight")
         width = self.driver.get_window_size()["width"]
         self.driver.set_window_size(width, min(4000, max(720, height + 150)))
         self.settle()
-        path = self.shot(name)
+        self._keep(name)
         self.driver.set_window_size(width, 800)
-        return path
+
+    def _keep(self, name: str) -> None:
+        ARTEFACTS.mkdir(parents=True, exist_ok=True)
+        self.driver.save_screenshot(str(ARTEFACTS / f"{name}.png"))
 
     def complaints(self) -> list[str]:
         """What the browser's console complains about."""

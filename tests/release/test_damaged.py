@@ -31,7 +31,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "book": turnover(places["book"], book),
         "appointments": example("screening", places["appointments"]),
     }
-    return {name: shoal.release(plan, places[name] / "out").folder for name, plan in plans.items()}
+    folders = {name: shoal.release(plan, places[name] / "out").folder for name, plan in plans.items()}
+    assert all(shoal.verify_release(folder).verified for folder in folders.values())
+    return folders
 
 
 def _lost(place: Path) -> None:
@@ -64,7 +66,6 @@ def _found(folder: Path) -> bool:
 def test_a_damaged_file_is_found(
     made: dict[str, Path], tmp_path: Path, name: str, damage: Callable[[Path], None]
 ):
-    assert shoal.verify_release(made[name]).verified
     # A workbook is read in a process of its own: of that release, only what the others do not have is damaged.
     files = [path for path in sorted(made[name].rglob("*.xlsx" if name == "book" else "*")) if path.is_file()]
     assert files

@@ -252,7 +252,7 @@ def test_every_refused_pattern_is_cut_off(block: int) -> None:
         rng = np.random.default_rng(seed)
         for _ in range(30):
             pattern = columns[rng.random(columns.size) < rng.uniform(0.2, 0.9)]
-            rows = search.violated(problem, separator, pattern, columns)
+            rows, _ = search.violated(problem, separator, pattern, columns)
             if len(rows) == 0:
                 assert search.is_safe(problem, pattern)
                 continue

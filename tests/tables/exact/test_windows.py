@@ -26,7 +26,7 @@ def prepared(problem: Problem):
     windows = Windows(
         problem,
         lambda cells: search.separator.write(relaxation.numbers, cells),
-        lambda pattern, cells: violated(problem, search.separator, pattern, cells),
+        lambda pattern, cells: violated(problem, search.separator, pattern, cells)[0],
         lambda pattern: search.heuristic.build(search.rng, pattern),
         relaxation.x,
         relaxation.reduced,

@@ -31,7 +31,7 @@ class _Entries(NamedTuple):
     """A sparse matrix by rows or by columns."""
 
     starts: np.ndarray
-    index: np.ndarray
+    places: np.ndarray
     values: np.ndarray
 
 
@@ -62,7 +62,7 @@ def cover(
             if lacking[r] <= _MET:
                 continue
             for k in range(rows.starts[r], rows.starts[r + 1]):
-                j = rows.index[k]
+                j = rows.places[k]
                 if chosen[j] == 0 and rows.values[k] > 0.0:
                     if score[j] == 0.0:
                         touched[size] = j
@@ -80,14 +80,14 @@ def cover(
                     continue
                 alone = True
                 for k in range(columns.starts[j], columns.starts[j + 1]):
-                    if taken[columns.index[k]] == number:
+                    if taken[columns.places[k]] == number:
                         alone = False
                         break
                 if alone:
                     chosen[j] = 1
                     for k in range(columns.starts[j], columns.starts[j + 1]):
-                        lacking[columns.index[k]] -= columns.values[k]
-                        taken[columns.index[k]] = number
+                        lacking[columns.places[k]] -= columns.values[k]
+                        taken[columns.places[k]] = number
         for i in range(size):
             score[touched[i]] = 0.0
     for j in dearest:
@@ -95,13 +95,13 @@ def cover(
             continue
         needed = False
         for k in range(columns.starts[j], columns.starts[j + 1]):
-            if columns.values[k] > 0.0 and lacking[columns.index[k]] + columns.values[k] > _MET:
+            if columns.values[k] > 0.0 and lacking[columns.places[k]] + columns.values[k] > _MET:
                 needed = True
                 break
         if not needed:
             chosen[j] = 0
             for k in range(columns.starts[j], columns.starts[j + 1]):
-                lacking[columns.index[k]] += columns.values[k]
+                lacking[columns.places[k]] += columns.values[k]
 
 
 class KnownRows:

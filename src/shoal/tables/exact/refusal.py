@@ -22,8 +22,10 @@ def is_safe(problem: Problem, pattern: np.ndarray) -> bool:
     )
 
 
-def violated(problem: Problem, separator: Separator, pattern: np.ndarray, columns: np.ndarray) -> Rows:
-    """Inequalities that cut off an unsafe pattern; none if it is safe."""
+def violated(
+    problem: Problem, separator: Separator, pattern: np.ndarray, columns: np.ndarray
+) -> tuple[Rows, np.ndarray]:
+    """Inequalities that cut off an unsafe pattern, none if it is safe; and the requirements that it fails."""
     mask = problem.hidden_mask(pattern)
     broken = failing_insiders(problem, mask)
     if broken.size:
@@ -31,7 +33,7 @@ def violated(problem: Problem, separator: Separator, pattern: np.ndarray, column
     short = failing(problem, mask, separator.wanted)
     sums = sensitive_sums(problem, mask)
     if short.size == 0 and not sums:
-        return Rows()
+        return Rows(), short
     x = np.zeros(problem.table.cells)
     x[mask] = 1.0
     rows = separator.refuse(x, columns, short, _TOLD_APART) if short.size else Rows()
@@ -57,7 +59,17 @@ def violated(problem: Problem, separator: Separator, pattern: np.ndarray, column
         )
     if any(not known.plain for known in sums):
         _refuse_given_back(problem, mask, columns, rows)
-    return rows
+    return rows, short
+
+
+def short_of(
+    problem: Problem, separator: Separator, pattern: np.ndarray, columns: np.ndarray, places: np.ndarray
+) -> tuple[Rows, np.ndarray]:
+    """Inequalities that a pattern violates because it fails some of these requirements, and which it fails."""
+    mask = problem.hidden_mask(pattern)
+    short = places[failing(problem, mask, separator.wanted.at(places))]
+    x = mask.astype(np.float64)
+    return separator.refuse(x, columns, short, _TOLD_APART) if short.size else Rows(), short
 
 
 def _refuse_given_back(problem: Problem, mask: np.ndarray, columns: np.ndarray, rows: Rows) -> None:

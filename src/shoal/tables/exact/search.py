@@ -19,7 +19,7 @@ from shoal.tables.exact.inequalities import Rows
 from shoal.tables.exact.lp_cuts import AttackerCuts
 from shoal.tables.exact.network_cuts import NetworkCuts
 from shoal.tables.exact.presolve import on_smaller
-from shoal.tables.exact.refusal import is_safe, violated
+from shoal.tables.exact.refusal import is_safe, short_of, violated
 from shoal.tables.exact.relaxation import Relaxation
 from shoal.tables.exact.tree import Hooks, Incumbent, branch_and_cut
 from shoal.tables.exact.whole_rounds import WholeProgramme, mend, raise_bound
@@ -108,6 +108,8 @@ class _Search:
             self.separator = AttackerCuts(problem, run, threads)
         self.best: Incumbent
         self._suspects = np.empty(0, dtype=np.int64)
+        # The requirements that the last pattern failed.
+        self._short = np.empty(0, dtype=np.int64)
         # Inequalities that refused a pattern: the relaxation may meet them where the tree will not.
         self._refusing: dict[int, None] = {}
         # Those of the relaxation of a network that are no sums of others.
@@ -195,7 +197,13 @@ class _Search:
         return relaxation.bound, self._closed(relaxation.bound)
 
     def _hooks(self, columns: np.ndarray) -> Hooks:
-        return Hooks(self._safe, lambda pattern: self._violated(pattern, columns), self._round, self._offer)
+        return Hooks(
+            self._safe,
+            lambda pattern: self._violated(pattern, columns),
+            lambda pattern: self._still_violated(pattern, columns),
+            self._round,
+            self._offer,
+        )
 
     def _whole_rounds(self, relaxation: Relaxation, share: float, for_pattern: float) -> float:
         """Raise the bound in whole numbers with a share of what is left, and leave the lessons to the relaxation.
@@ -439,8 +447,14 @@ class _Search:
         return failing_insiders(problem, mask).size == 0 and not failing_sums(problem, mask)
 
     def _violated(self, pattern: np.ndarray, columns: np.ndarray) -> Rows:
-        rows = violated(self.problem, self.separator, pattern, columns)
+        rows, self._short = violated(self.problem, self.separator, pattern, columns)
         self._refusing |= dict.fromkeys(number for number in rows.numbers if number >= 0)
+        return rows
+
+    def _still_violated(self, pattern: np.ndarray, columns: np.ndarray) -> Rows:
+        """Inequalities that a pattern violates because it fails requirements that the last one failed."""
+        rows, self._short = short_of(self.problem, self.separator, pattern, columns, self._short)
+        self._refusing |= dict.fromkeys(rows.numbers)
         return rows
 
     def _closed(self, bound: float) -> bool:

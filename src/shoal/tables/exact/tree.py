@@ -35,12 +35,14 @@ class Incumbent:
 class Hooks:
     """What the tree asks of its caller.
 
-    ``safe`` says whether a pattern is; ``lacking`` returns inequalities that an unsafe one violates (none: it is safe);
+    ``safe`` says whether a pattern is; ``lacking`` returns inequalities that an unsafe one violates (none: it is safe),
+    ``still_lacking`` those of the requirements that the last pattern failed, which is quicker (none: it may be safe);
     ``rounded`` makes a safe pattern from a fractional point; ``offer`` takes a safe pattern.
     """
 
     safe: Callable[[np.ndarray], bool]
     lacking: Callable[[np.ndarray], Rows]
+    still_lacking: Callable[[np.ndarray], Rows]
     rounded: Callable[[np.ndarray], np.ndarray | None]
     offer: Callable[[np.ndarray], None]
 

@@ -143,7 +143,9 @@ def _learn(whole: WholeProgramme, answer: np.ndarray, x: np.ndarray, hooks: Hook
             return
         answer = whole.known.covered(answer, x)
         _spend(whole.known.work, run)
-        rows = hooks.lacking(answer)
+        rows = hooks.still_lacking(answer)
+        if len(rows) == 0:
+            rows = hooks.lacking(answer)
         if len(rows) == 0:
             hooks.offer(answer)
             return
@@ -153,8 +155,12 @@ def _learn(whole: WholeProgramme, answer: np.ndarray, x: np.ndarray, hooks: Hook
 def mend(whole: WholeProgramme, hooks: Hooks, run: Run) -> np.ndarray | None:
     """Mend the last answer well until it is safe, and offer it; what it came to when that or the run ended."""
     answer = whole.answer
+    look = hooks.lacking
     while answer is not None and not run.stopped:
-        rows = hooks.lacking(answer)
+        rows = look(answer)
+        if len(rows) == 0 and look is hooks.still_lacking:
+            rows = hooks.lacking(answer)
+        look = hooks.still_lacking
         if len(rows) == 0:
             hooks.offer(answer)
             break
