@@ -133,7 +133,7 @@ def test_an_answer_is_mended_until_it_is_safe(kind: Callable[[np.random.Generato
         columns = np.flatnonzero(problem.candidates)
         whole = WholeProgramme(problem, columns, Rows())
         whole.answer = np.empty(0, dtype=np.int64)
-        last = mend(whole, search._hooks(columns), search.run)
+        last = mend(whole, np.zeros(problem.table.cells), search._hooks(columns), search.run)
         assert last is not None and search._safe(last)
         assert search.best.cost >= best * (1 - 1e-6)
         mended += problem.total_cost(last) < problem.total_cost(columns)

@@ -222,7 +222,7 @@ class _Search:
         self._answer = whole.answer
         if for_pattern:
             with self._part_of_run("mending", for_pattern) as inner:
-                self._answer = mend(whole, hooks, inner)
+                self._answer = mend(whole, relaxation.x, hooks, inner)
         known = set(relaxation.numbers)
         numbers = [number for number in self._refusing if number not in known]
         relaxation.add(self.separator.write(numbers, relaxation.columns))

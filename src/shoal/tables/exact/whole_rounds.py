@@ -152,8 +152,11 @@ def _learn(whole: WholeProgramme, answer: np.ndarray, x: np.ndarray, hooks: Hook
         whole.add(rows)
 
 
-def mend(whole: WholeProgramme, hooks: Hooks, run: Run) -> np.ndarray | None:
-    """Mend the last answer well until it is safe, and offer it; what it came to when that or the run ended."""
+def mend(whole: WholeProgramme, x: np.ndarray, hooks: Hooks, run: Run) -> np.ndarray | None:
+    """Mend the last answer well until it is safe, and offer it; what it came to when that or the run ended.
+
+    Where mending well would take cells further away, it is mended at once, with what the point ``x`` chooses.
+    """
     answer = whole.answer
     look = hooks.lacking
     while answer is not None and not run.stopped:
@@ -167,9 +170,7 @@ def mend(whole: WholeProgramme, hooks: Hooks, run: Run) -> np.ndarray | None:
         whole.add(rows)
         mended = whole.known.mended(answer, run)
         _spend(whole.known.work, run)
-        if mended is None:
-            break
-        answer = mended
+        answer = whole.known.covered(answer, x) if mended is None else mended
     return answer
 
 
