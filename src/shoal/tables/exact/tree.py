@@ -59,6 +59,9 @@ def branch_and_cut(
 
     model = pyscipopt.Model()
     _configure(model, run)
+    if problem.table.network is not None:
+        # Points are rounded by flows; heuristics that know nothing of these take time and find nothing.
+        model.setHeuristics(pyscipopt.SCIP_PARAMSETTING.OFF)
     variables = [model.addVar(vtype="B", obj=float(problem.cost[cell])) for cell in columns]
     variable = dict(zip(columns.tolist(), variables, strict=True))
     for cells, values, rhs in zip(rows.cells, rows.values, rows.rhs, strict=True):
