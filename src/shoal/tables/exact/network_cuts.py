@@ -383,6 +383,18 @@ def _shared_out(
 
 
 @kernel
+def _in_order(items: np.ndarray, count: int, keys: np.ndarray) -> Any:
+    # Sorts the first items by their keys; equal ones stay as they are.
+    for i in range(1, count):
+        item = items[i]
+        place = i
+        while place > 0 and keys[items[place - 1]] > keys[item]:
+            items[place] = items[place - 1]
+            place -= 1
+        items[place] = item
+
+
+@kernel
 def _deepest(
     arcs: Arcs,
     x: np.ndarray,
@@ -399,6 +411,7 @@ def _deepest(
     # Cuts whose mark is among those given, which are sorted, were of no use where the point was the same.
     known = np.full(x.shape[0], NOBODY, dtype=np.int64)
     shares = np.empty(cells.shape[0])
+    keys = np.empty(cells.shape[0])
     few = np.empty(cells.shape[0], dtype=np.int64)
     size = 0
     for c in range(cuts.owner.shape[0]):
@@ -427,16 +440,13 @@ def _deepest(
         if place < marks.shape[0] and marks[place] == found[c, 2]:
             continue
         if count > MOST_CELLS:
-            light = np.empty(count)
+            # Those that carry most at the point.
             for i in range(count):
-                light[i] = -x[cells[few[i]]] * shares[few[i]]
-            best = few[:count][np.argsort(light)[:MOST_CELLS]]
-            best.sort()
+                keys[few[i]] = -x[cells[few[i]]] * shares[few[i]]
+            _in_order(few, count, keys)
             count = MOST_CELLS
-            few[:count] = best
+        _in_order(few, count, shares)
         chosen = few[:count].copy()
-        order = np.argsort(shares[chosen])
-        chosen = chosen[order]
         own = np.zeros(count)
         if lightest(shares[chosen], x[cells[chosen]], missing - least, own) < missing - least:
             found[c, 0] = count
