@@ -36,7 +36,7 @@ LIMITS = {
     "sumit_fully_suppressed": (0.5, 0),
     "sumit_partially_suppressed": (0.5, 0),
     "sumit_test": (0.5, 0),
-    "synth2d_50x50_3pct": (0.5, 1),
+    "synth2d_50x50_3pct": (0.5, 0.7),
     "targus": (0.5, 0),
     "tw_ind_region": (10.0, 1),
     "tw_ind_size": (0.5, 0),

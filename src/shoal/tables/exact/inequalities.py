@@ -72,6 +72,10 @@ class Remembered(Generic[Record]):
             self.records.append(record)
         return number
 
+    def fill(self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01) -> Rows:
+        """Deeper inequalities of what separated the last point; routines that know of none have none."""
+        return Rows()
+
     def combine(
         self, rows: Rows, slack: np.ndarray, x: np.ndarray, columns: np.ndarray, *, least: float = 0.003
     ) -> Rows:

@@ -10,6 +10,7 @@ from shoal.search.kernels import kernel
 from shoal.tables.exact.combining import Combination, Rowwise, Sums, combination, sums
 from shoal.tables.exact.hands import hands, worthwhile
 from shoal.tables.exact.inequalities import Remembered, Rows
+from shoal.tables.exact.knapsacks import MOST_CELLS, Weights, lifted, lightest
 from shoal.tables.exact.strengthening import best_two, coefficient
 from shoal.tables.model.network import Network
 from shoal.tables.problem import Problem
@@ -34,6 +35,8 @@ _POOL = 2000
 _TIGHT = 0.05
 _SUMS = 400
 _GENERATIONS = 8
+# So many cuts that gave nothing are remembered.
+_USELESS = 10_000
 # Cells over which sums are written at once.
 _BLOCK = 2048
 
@@ -69,6 +72,17 @@ class Record(NamedTuple):
     moved: np.ndarray
     insider: np.ndarray
     bridge: bool = False
+
+
+class Knapsack(NamedTuple):
+    """The deepest inequality of the cut of cell ``own``: weights of the cells ``inside``, and of others by their capacity."""
+
+    own: int
+    members: np.ndarray
+    need: float
+    insider: np.ndarray
+    inside: np.ndarray
+    weights: Weights
 
 
 @kernel
@@ -344,7 +358,106 @@ def _coefficients(arcs: Arcs, cells: np.ndarray, record: Record, values: np.ndar
             values[i] = coefficient(cap, record.need, record.divisor)
 
 
-class NetworkCuts(Remembered[Record | Combination]):
+@kernel
+def _shared_out(
+    arcs: Arcs,
+    cells: np.ndarray,
+    sensitive: np.ndarray,
+    members: np.ndarray,
+    must: float,
+    own: int,
+    known: np.ndarray,
+    scenario: int,
+    shares: np.ndarray,
+) -> Any:
+    # What each cell lets through a cut, as a share of what sensitive cells leave of the need, which is returned.
+    need = must
+    for e in sensitive:
+        if e != own and known[e] != scenario:
+            need -= capacity(arcs, members, e)
+    for i in range(cells.shape[0]):
+        shares[i] = 0.0
+        if need > 1e-6 * must and cells[i] != own and known[cells[i]] != scenario:
+            shares[i] = min(1.0, capacity(arcs, members, cells[i]) / need)
+    return need if need > 1e-6 * must else 0.0
+
+
+@kernel
+def _in_order(items: np.ndarray, count: int, keys: np.ndarray) -> Any:
+    # Sorts the first items by their keys; equal ones stay as they are.
+    for i in range(1, count):
+        item = items[i]
+        place = i
+        while place > 0 and keys[items[place - 1]] > keys[item]:
+            items[place] = items[place - 1]
+            place -= 1
+        items[place] = item
+
+
+@kernel
+def _deepest(
+    arcs: Arcs,
+    x: np.ndarray,
+    cells: np.ndarray,
+    sensitive: np.ndarray,
+    cuts: Cuts,
+    wanted: Wanted,
+    least: float,
+    marks: np.ndarray,
+    found: np.ndarray,
+    inside: np.ndarray,
+    weights: np.ndarray,
+) -> Any:
+    # Cuts whose mark is among those given, which are sorted, were of no use where the point was the same.
+    known = np.full(x.shape[0], NOBODY, dtype=np.int64)
+    shares = np.empty(cells.shape[0])
+    keys = np.empty(cells.shape[0])
+    few = np.empty(cells.shape[0], dtype=np.int64)
+    size = 0
+    for c in range(cuts.owner.shape[0]):
+        r = cuts.owner[c]
+        scenario = wanted.scenario[r]
+        know(known, wanted, scenario, scenario)
+        need = _shared_out(
+            arcs, cells, sensitive, cuts.sets[c], cuts.must[c], wanted.cell[r], known, scenario, shares
+        )
+        know(known, wanted, scenario, NOBODY)
+        missing = 1.0
+        count = 0
+        mark = 0.0
+        for i in range(cells.shape[0]):
+            if shares[i] == 1.0:
+                missing -= x[cells[i]]
+            elif shares[i] > 0.0:
+                few[count] = i
+                count += 1
+                mark += (shares[i] + 3.7 * x[cells[i]]) * np.sqrt(2.0 + cells[i])
+        found[c, 0] = 0.0
+        found[c, 2] = mark + missing
+        if need <= 0.0 or count < 2 or missing <= least:
+            continue
+        place = np.searchsorted(marks, found[c, 2])
+        if place < marks.shape[0] and marks[place] == found[c, 2]:
+            continue
+        if count > MOST_CELLS:
+            # Those that carry most at the point.
+            for i in range(count):
+                keys[few[i]] = -x[cells[few[i]]] * shares[few[i]]
+            _in_order(few, count, keys)
+            count = MOST_CELLS
+        _in_order(few, count, shares)
+        chosen = few[:count].copy()
+        own = np.zeros(count)
+        if lightest(shares[chosen], x[cells[chosen]], missing - least, own) < missing - least:
+            found[c, 0] = count
+            found[c, 1] = need
+            inside[c, :count] = cells[chosen]
+            weights[c, :count] = own
+            size += 1
+    return size
+
+
+class NetworkCuts(Remembered[Record | Combination | Knapsack]):
     """The separation routine of a network problem; it remembers every inequality it gave out."""
 
     def __init__(self, problem: Problem, network: Network, threads: int = 1) -> None:
@@ -358,6 +471,9 @@ class NetworkCuts(Remembered[Record | Combination]):
         self._generations: dict[int, int] = {}
         no_sets = np.empty((0, network.nodes), dtype=np.uint8)
         self._pool = Cuts(np.empty(0, dtype=np.int64), np.empty(0), no_sets)
+        # Those of the last point, and the pool.
+        self._cuts = self._pool
+        self._useless: set[float] = set()
 
     def separate(
         self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01, bridges: bool = True
@@ -366,7 +482,7 @@ class NetworkCuts(Remembered[Record | Combination]):
         nodes, arcs, fixed = self.network.nodes, self._arcs, self._fixed
         support = np.flatnonzero((x > 1e-7) | fixed)
         wanted = as_wanted(self.problem, self.wanted)
-        pooled = self._with_pool(self._minimum_cuts(x, support, wanted))
+        pooled = self._cuts = self._with_pool(self._minimum_cuts(x, support, wanted))
         fresh: list[Record] = []
         none = np.empty(0, dtype=np.int64)
         for cut, above, need, divisor, _ in self._strengthened(x, support, pooled, wanted, least):
@@ -391,6 +507,78 @@ class NetworkCuts(Remembered[Record | Combination]):
             for record in fresh
         ]
         return self.write(dict.fromkeys(numbers), columns)
+
+    def fill(self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01) -> Rows:
+        """The deepest inequalities of single cuts that the last point separated from violates, over the given columns."""
+        wanted = as_wanted(self.problem, self.wanted)
+        cells = np.flatnonzero((x > 1e-7) & ~self._fixed)
+        cuts = self._cuts
+        if cells.size == 0 or cuts.owner.size == 0:
+            return Rows()
+        most = cuts.owner.size
+        found, inside = np.zeros((most, 3)), np.zeros((most, MOST_CELLS), dtype=np.int64)
+        weights = np.zeros((most, MOST_CELLS))
+        if len(self._useless) > _USELESS:
+            self._useless.clear()
+        marks = np.sort(np.array(list(self._useless), dtype=np.float64))
+        _deepest(
+            self._arcs,
+            x,
+            cells,
+            np.flatnonzero(self._fixed),
+            cuts,
+            wanted,
+            least,
+            marks,
+            found,
+            inside,
+            weights,
+        )
+        self._useless.update(found[found[:, 0] == 0.0, 2].tolist())
+        _, first = np.unique(found[:, 2], return_index=True)
+        numbers: dict[int, None] = {}
+        for cut in np.sort(first[found[first, 0] > 0.0]).tolist():
+            size, owner = int(found[cut, 0]), cuts.owner[cut]
+            scenario = int(wanted.scenario[owner])
+            insider = np.empty(0, dtype=np.int64)
+            if scenario >= 0:
+                insider = self.problem.insiders[scenario].astype(np.int64)
+            order = np.argsort(inside[cut, :size])
+            few, own = inside[cut, :size][order], weights[cut, :size][order]
+            record = Knapsack(
+                int(wanted.cell[owner]),
+                cuts.sets[cut].copy(),
+                float(found[cut, 1]),
+                insider,
+                few,
+                Weights.none(own),
+            )
+            made = lifted(self._carried(record, few), own)
+            if made is None:
+                continue
+            record = record._replace(weights=made)
+            if self._weights(record, cells) @ x[cells] < 1.0 - least:
+                content = (record.own, record.members, record.need, insider, few, made.own)
+                numbers[self.number(record, *content)] = None
+        return self.write(numbers, columns)
+
+    def _carried(self, record: Knapsack, cells: np.ndarray) -> np.ndarray:
+        """What each cell lets through the cut of such an inequality, as a share of the need."""
+        shares, none = np.empty(cells.size), np.empty(0, dtype=np.int64)
+        plain = Record(record.own, record.members, record.need, 0.0, none, record.insider)
+        _coefficients(self._arcs, cells, plain, shares)
+        return shares
+
+    def _weights(self, record: Knapsack, cells: np.ndarray) -> np.ndarray:
+        """The coefficients of such an inequality, one for each cell."""
+        shares = self._carried(record, cells)
+        values = np.zeros(cells.size)
+        held = np.flatnonzero(shares > 0.0)
+        values[held] = record.weights.of_others(shares[held])
+        place = np.minimum(np.searchsorted(record.inside, cells), record.inside.size - 1)
+        mine = np.flatnonzero(record.inside[place] == cells)
+        values[mine] = record.weights.own[place[mine]]
+        return values
 
     def combine(
         self, rows: Rows, slack: np.ndarray, x: np.ndarray, columns: np.ndarray, *, least: float = 0.003
@@ -456,7 +644,7 @@ class NetworkCuts(Remembered[Record | Combination]):
         record = self.records[number]
         if isinstance(record, Combination):
             return self._generations[number]
-        return _GENERATIONS if record.bridge else 0
+        return _GENERATIONS if isinstance(record, Record) and record.bridge else 0
 
     def _over(self, number: int, cells: np.ndarray, known: dict[int, np.ndarray]) -> np.ndarray:
         """The coefficients of an inequality, one for each cell; ``known`` has those computed before."""
@@ -467,6 +655,8 @@ class NetworkCuts(Remembered[Record | Combination]):
                 for part in record.parts:
                     total += self._over(part, cells, known)
                 known[number] = record.coefficients(total, np.isin(cells, record.turned))
+            elif isinstance(record, Knapsack):
+                known[number] = self._weights(record, cells)
             else:
                 values = np.empty(cells.size)
                 _coefficients(self._arcs, cells, record, values)
@@ -474,7 +664,7 @@ class NetworkCuts(Remembered[Record | Combination]):
         return known[number]
 
     def _is_sum(self, number: int) -> bool:
-        return isinstance(self.records[number], Combination)
+        return isinstance(self.records[number], Combination | Knapsack)
 
     def _written(self, numbers: list[int], columns: np.ndarray) -> dict[int, tuple[np.ndarray, np.ndarray]]:
         """Cells and coefficients of sums, by their numbers."""
@@ -565,7 +755,7 @@ class NetworkCuts(Remembered[Record | Combination]):
         sums = self._written([number for number in numbers if self._is_sum(number)], columns)
         for number in numbers:
             record = self.records[number]
-            if isinstance(record, Combination):
+            if isinstance(record, Combination | Knapsack):
                 rows.add(number, *sums[number], 1.0)
             elif record.bridge:
                 cells = columns[self._crossing(record.members, columns)].astype(np.int32)
@@ -587,7 +777,7 @@ class NetworkCuts(Remembered[Record | Combination]):
         combined: list[int] = []
         for place in active.tolist():
             record = self.records[numbers[place]]
-            if isinstance(record, Combination):
+            if isinstance(record, Combination | Knapsack):
                 combined.append(place)
             else:
                 records.append(record)

@@ -13,6 +13,8 @@ from shoal.tables.problem import Problem, Requirements
 _NEARLY_MET = 0.9
 # Rounds between two looks at the cells that are no columns, where rounds are many.
 _PRICED = 20
+# While so many inequalities of single cuts are violated no sums are sought.
+_ENOUGH = 25
 
 
 class Separator(Protocol):
@@ -33,6 +35,9 @@ class Separator(Protocol):
 
     def refuse(self, x: np.ndarray, columns: np.ndarray, places: np.ndarray, least: float) -> Rows:
         """Inequalities that a pattern violates because it fails the requirements at these places."""
+
+    def fill(self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01) -> Rows:
+        """The deepest inequalities of what separated a point last, as far as the point violates them."""
 
     def combine(
         self, rows: Rows, slack: np.ndarray, x: np.ndarray, columns: np.ndarray, *, least: float = 0.003
@@ -219,7 +224,9 @@ class Relaxation:
                 if self.columns.size > size:
                     continue
             rows = self.separator.separate(self.x, self.columns)
-            if sums:
+            deepest = self.separator.fill(self.x, self.columns) if sums else Rows()
+            rows.extend(deepest)
+            if sums and len(deepest) < _ENOUGH:
                 slack = self.row_values - np.array(self.rows.rhs)
                 rows.extend(self.separator.combine(self.rows, slack, self.x, self.columns))
             # While requirements are far from met the bound may rise slowly for long and then at once.

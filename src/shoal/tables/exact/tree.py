@@ -61,6 +61,11 @@ def branch_and_cut(
 
     model = pyscipopt.Model()
     _configure(model, run)
+    if problem.table.network is not None:
+        # Points are rounded by flows; heuristics that know nothing of these take time and find nothing. And a second round of
+        # cuts takes longer than the nodes it saves.
+        model.setHeuristics(pyscipopt.SCIP_PARAMSETTING.OFF)
+        model.setParam("separating/maxrounds", 1)
     variables = [model.addVar(vtype="B", obj=float(problem.cost[cell])) for cell in columns]
     variable = dict(zip(columns.tolist(), variables, strict=True))
     for cells, values, rhs in zip(rows.cells, rows.values, rows.rhs, strict=True):
