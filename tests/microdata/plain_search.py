@@ -216,6 +216,8 @@ def random_moves(
             j = home(groups, y)
             if i == j or not cooling.inside[y]:
                 continue
+            if chance < 0.5:
+                x, i, j = y, j, i
             changed = [list(group) for group in groups]
             if len(groups[i]) > k and len(groups[j]) < limit and uniform(random) < 0.5:
                 take(changed[i], x)

@@ -13,10 +13,6 @@ from shoal.search.solver import Given, Options, solver
 # Searched as a whole up to here; above, in blocks, with a short search inside each.
 SEARCHED_WHOLE = 6_000
 REFINEMENT = 60
-# Up to this k, and so many records times k, the prices of recombining lead to better groups than random moves find in the
-# same time; beyond, the programmes over groups take too much of it.
-RECOMBINED = 5
-RECOMBINED_RECORDS = 7_500
 # Up to here the usual search takes no longer than starting does: one cooling of each stream, and nothing put together anew.
 QUICK = 1_000
 QUICK_CYCLE, QUICK_STREAMS = 1_500, 2
@@ -37,9 +33,9 @@ class AutoOptions(Options):
 def solve(problem: Problem, options: AutoOptions, given: Given) -> Partition:
     """One varying column is solved exactly, up to 6,000 records are searched as a whole, more of them in blocks.
 
-    The usual search is ``ils``, up to 1,000 records a quick one; a limit of iterations or time has all of ``ils`` at work
-    up to k = 5 and 7,500 / k records, and ``annealing`` above. Iterations are those of the method chosen: perturbations of
-    ``ils``, five thousand moves of ``annealing``, rounds of ``blocks``.
+    The usual search is ``ils``, up to 1,000 records a quick one; with a limit of iterations or time it is ``annealing``.
+    Iterations are those of the method chosen: perturbations of ``ils``, five thousand moves of ``annealing``, rounds of
+    ``blocks``.
 
     >>> problem = Problem(np.array([[1.0], [2.0], [3.0], [40.0], [41.0], [45.0]]), k=3)
     >>> solve(problem).optimal
@@ -62,13 +58,12 @@ def solve(problem: Problem, options: AutoOptions, given: Given) -> Partition:
 
 def _searched_whole(problem: Problem, given: Given) -> Partition:
     budget = given.budget
-    recombined = problem.k <= RECOMBINED and problem.n * problem.k <= RECOMBINED_RECORDS
-    if not budget.usual and not recombined:
+    if not budget.usual:
         # Not loaded where the usual search is enough.
         from shoal.microdata.microaggregation.search import annealing
 
         return annealing.solve(problem, **vars(given))
-    if problem.n > QUICK or not budget.usual:
+    if problem.n > QUICK:
         return ils.solve(problem, **vars(given))
     quick = ils.IlsOptions(streams=QUICK_STREAMS, first_cycle=QUICK_CYCLE, recombine=False)
     short = replace(budget, iterations=QUICK_STREAMS * QUICK_CYCLE)

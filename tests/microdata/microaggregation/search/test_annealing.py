@@ -7,7 +7,7 @@ from tests.microdata import casc, plain_search
 from shoal.microdata.microaggregation import auto
 from shoal.microdata.microaggregation.construct.mdav import mdav_labels
 from shoal.microdata.microaggregation.problem import Problem
-from shoal.microdata.microaggregation.search import annealing, ils
+from shoal.microdata.microaggregation.search import annealing
 from shoal.microdata.microaggregation.search.annealing import AnnealingOptions, solve
 from shoal.microdata.microaggregation.search.exact import solve as exact
 from shoal.microdata.microaggregation.search.kernels import crossover, moves
@@ -118,6 +118,27 @@ def test_threads_and_cuts_change_nothing(skewed: Problem) -> None:
     assert again.value == cut.value, "the work at which time ran out repeats the run"
 
 
+def test_recombining_finds_what_moves_do_not() -> None:
+    problem = Problem.standardised(np.exp(np.random.default_rng(5).normal(size=(400, 5))), 3)
+    budget = Budget(iterations=1500)
+    phases: list[str] = []
+    found = solve(problem, budget=budget, observer=lambda progress: phases.append(progress.phase), threads=2)
+    verify(problem, found)
+    assert "recombination" in phases
+    assert found.labels.tolist() == solve(problem, budget=budget).labels.tolist()
+    alone = solve(problem, AnnealingOptions(recombine=False), budget=budget)
+    verify(problem, alone)
+
+
+@pytest.mark.parametrize("seconds", [2.0, 2.1, 2.2, 2.3, 2.4])
+def test_recombining_repeats_by_the_work_at_which_time_ran_out(seconds: float) -> None:
+    problem = Problem(cloud(1, 45), 3)
+    ticks = iter(range(10**9))
+    cut = solve(problem, budget=Budget(seconds=seconds, clock=lambda: next(ticks) * 0.01))
+    again = solve(problem, budget=Budget(iterations=cut.work))
+    assert again.work == cut.work and again.labels.tolist() == cut.labels.tolist()
+
+
 def test_options_start_and_largest(skewed: Problem) -> None:
     plain = solve(skewed, AnnealingOptions(streams=1), budget=Budget(iterations=300))
     verify(skewed, plain)
@@ -181,10 +202,11 @@ def test_reaches_published_losses_within_the_default_work(name: str, k: int, bes
     assert round(found.loss_percent, 2) <= best
 
 
-def test_auto_uses_it_with_a_limit_and_above_k_5_only(skewed: Problem) -> None:
+def test_auto_uses_it_with_a_limit_only(skewed: Problem) -> None:
     budget = Budget(iterations=200)
     larger = Problem(skewed.points, 6)
-    assert auto.solve(larger, budget=budget).labels.tolist() == solve(larger, budget=budget).labels.tolist()
-    assert auto.solve(skewed, budget=budget).value == ils.solve(skewed, budget=budget).value
+    for problem in (skewed, larger):
+        found = auto.solve(problem, budget=budget)
+        assert found.labels.tolist() == solve(problem, budget=budget).labels.tolist()
     usual = auto.solve(larger)
     assert usual.work == auto.QUICK_STREAMS * auto.QUICK_CYCLE, "perturbations of the quick search"

@@ -9,11 +9,16 @@ Data have records at very different distances: outliers settle when it is still 
 shuffled. So a record moves only while the temperature is within a range that suits the distance of its neighbours, and a
 stage lasts as long as there are records for it.
 
-An iteration is five thousand moves, in any of the streams. Rounds become longer with the work done, whatever the budget, and the
-streams meet at fixed points of work, so that neither threads nor interruptions change what they find.
+With few records in a group, the groups that rounds ended with are put together anew now and then (``recombination``), which
+finds at once what moves would find one after another.
+
+An iteration is five thousand moves, in any of the streams, or the end of a round. Rounds become longer with the work done,
+whatever the budget, and the streams meet at fixed points of work, so that neither threads nor interruptions change what
+they find.
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import Field
@@ -38,6 +43,9 @@ from shoal.microdata.microaggregation.solution import numbered_by_appearance
 from shoal.search import Budget, Run, Seeds
 from shoal.search.solver import Given, Options, solver
 
+if TYPE_CHECKING:
+    from shoal.microdata.microaggregation.search.recombining import Recombining
+
 # Iterations where there is no limit: so many for each record, and in all.
 _USUAL_BY_RECORD, DEFAULT_ITERATIONS = 4, 4_000
 MOVES = 5000
@@ -46,7 +54,7 @@ _SLICE = 20
 # Near records that a move may lead to: at least so many, and so many for each record of a group.
 _NEAR, _NEAR_BY_SIZE = 16, 3
 # A record moves while the temperature is within these multiples of its squared distance to its neighbours.
-_WARMEST, _COLDEST = 3.0, 0.002
+_WARMEST, _COLDEST = 1.0, 0.05
 # What is colder than this share of the mean error of a record changes nothing any more.
 _END = 0.0005
 # The share of the records that is nearest to its neighbours, perhaps equal to them, counts as no nearer than the next.
@@ -56,8 +64,12 @@ _FEWEST, _LONGER = 4, 0.1
 _STAGES, _STAGES_OF_REGION = 200, 60
 # Of so many streams, or of the rounds of a single one, one warms all records, the others regions.
 _ALL_EVERY = 2
-# How long a round takes, as a share of the work done before.
-_ALL_SHARE, _REGION_SHARE = 1.0, 0.02
+# How long a round takes, as a share of the work done before. Where groups are put together anew, several rounds of all
+# records bring more than a long one.
+_ALL_SHARE, _RECOMBINED_SHARE, _REGION_SHARE = 1.0, 0.4, 0.02
+# Groups are put together anew up to this k, and so many records times k: beyond, the programmes are too large for what
+# they gain.
+_RECOMBINED, _RECOMBINED_RECORDS = 6, 7_500
 # The smallest region, and how warm one becomes at least, beside a beginning.
 _REGION, _LUKEWARM = 60, 0.05
 
@@ -66,6 +78,9 @@ class AnnealingOptions(Options):
     """Options of ``annealing``."""
 
     streams: int = Field(default=2, ge=1, le=64, description="searches that run side by side")
+    recombine: bool = Field(
+        default=True, description="put groups of all rounds together anew, where k and records are few"
+    )
 
 
 @solver(AnnealingOptions)
@@ -80,7 +95,7 @@ def solve(problem: Problem, options: AnnealingOptions, given: Given) -> Searched
     run = given.run(min(DEFAULT_ITERATIONS, _USUAL_BY_RECORD * problem.n))
     if problem.most_groups < 2:
         return only_group(problem, run)
-    return _Search(problem, options.streams, run, given.seeds, first).solve(given.threads)
+    return _Search(problem, options, run, given.seeds, first).solve(given.threads)
 
 
 class Stream:
@@ -127,7 +142,7 @@ class Stream:
 
 class _Search:
     def __init__(
-        self, problem: Problem, streams: int, run: Run, seeds: Seeds, start: np.ndarray | None
+        self, problem: Problem, options: AnnealingOptions, run: Run, seeds: Seeds, start: np.ndarray | None
     ) -> None:
         self.problem = problem
         self.run = run
@@ -135,13 +150,21 @@ class _Search:
         self.space = working_space(problem.points, problem.k)
         self.near = nearness(problem, self.space)
         self.order = np.argsort(-self.near.scales, kind="stable").astype(np.int64)
-        self.streams = [Stream(problem, self.space, seeds, s) for s in range(streams)]
+        self.streams = [Stream(problem, self.space, seeds, s) for s in range(options.streams)]
         self.best = Incumbent(problem, run)
         if start is None:
             start = within_largest(problem, mdav_labels(problem.points, problem.k))
         self.labels = numbered_by_appearance(start)
         self.best.offer(self.labels)
         self.end = _END * float(self._errors().sum()) / problem.n
+        self.recombining = None
+        small = problem.k <= _RECOMBINED and problem.n * problem.k <= _RECOMBINED_RECORDS
+        # Of two groups each is what the other leaves over: there is nothing to choose.
+        if options.recombine and small and problem.most_groups > 2:
+            # Not loaded where it is not needed: it brings the solver of linear programmes.
+            from shoal.microdata.microaggregation.search.recombining import Recombining
+
+            self.recombining = Recombining(problem, self.space, run, seeds)
 
     def solve(self, threads: int) -> SearchedPartition:
         self._settle_first()
@@ -168,7 +191,9 @@ class _Search:
     def _begin(self, stream: Stream) -> None:
         """Begin the next round of a stream."""
         everywhere = (stream.number if len(self.streams) > 1 else stream.rounds) % _ALL_EVERY == 0
-        share = _ALL_SHARE if everywhere else _REGION_SHARE
+        share = _REGION_SHARE
+        if everywhere:
+            share = _ALL_SHARE if self.recombining is None else _RECOMBINED_SHARE
         length = max(4, self.problem.n // (50 if everywhere else 100), int(share * self.run.work))
         random = self.seeds.child("round", stream.number, stream.rounds).generator()
         stream.begin(self.labels, self._cooling(random, length * MOVES, everywhere=everywhere), length)
@@ -191,12 +216,35 @@ class _Search:
     def _end_rounds(self, pool: ThreadPoolExecutor) -> bool:
         """Take what is better in the streams whose rounds are over; whether there was time for it."""
         over = [stream for stream in self.streams if not stream.left]
+        if not over:
+            return True
         list(pool.map(lambda stream: stream.settle(self.run), over))
         # What time cut short is not taken: the same work must give the same result.
-        if over and self.run.out_of_time:
+        if self.run.out_of_time:
             return False
         for stream in over:
+            if self.recombining is not None:
+                self.recombining.add(stream.descent.labels())
             self._compare(stream)
+        # Counted, so that whoever repeats the run by its work knows whether there was time for it.
+        self.run.spend(1)
+        if self.recombining is not None and not self.run.stopped and self.recombining.due():
+            return self._recombine(self.recombining, over[0])
+        return True
+
+    def _recombine(self, recombining: "Recombining", stream: Stream) -> bool:
+        """Put groups together anew, and let a stream between rounds search on from there; whether there was time for it."""
+        found = recombining.better(self.labels)
+        if found is not None:
+            stream.descent.begin_at(found)
+            stream.settle(self.run)
+        if self.run.out_of_time:
+            return False
+        if found is not None:
+            self.labels = found
+            self.best.offer(found, "recombination")
+            self._compare(stream)
+        self.run.spend(1)
         return True
 
     def _compare(self, stream: Stream) -> None:
@@ -266,7 +314,7 @@ def cooling(
 
     >>> cool = cooling(np.array([4.0, 2.0]), np.array([0, 1]), np.ones(2, dtype=bool), 2, 0.001, 1.0, 3, 90)
     >>> cool.temperatures.round(3).tolist(), cool.ends.tolist()
-    ([12.0, 0.219, 0.004], [30, 60, 90])
+    ([4.0, 0.632, 0.1], [30, 60, 90])
     """
     falling = -scales[order]
     coldest = max(_COLDEST * -falling[-1], end)
@@ -275,6 +323,8 @@ def cooling(
     last = np.searchsorted(falling, -temperatures / _WARMEST, side="right")
     last = np.minimum(order.size, np.maximum(last, _FEWEST * k))
     first = np.maximum(0, np.minimum(first, last - _FEWEST * k))
+    # The end may be too warm for the densest; they move then.
+    last[-1] = order.size
     lasting = np.cumsum(last - first + _LONGER * order.size)
     ends = np.floor(lasting / lasting[-1] * count).astype(np.int64)
     ends[-1] = count

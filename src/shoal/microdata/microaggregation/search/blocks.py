@@ -164,10 +164,14 @@ def _pieces(count: int, size: int = 16) -> list[range]:
 
 
 def _split(
-    points: np.ndarray, leaf: int, multiple: int, parts: np.ndarray, pool: ThreadPoolExecutor
-) -> tuple[np.ndarray, np.ndarray]:
-    """An order of the points and the ends of its blocks; each part (given by its end) is split by itself."""
-    order = np.arange(points.shape[0], dtype=np.int64)
+    points: np.ndarray,
+    order: np.ndarray,
+    leaf: int,
+    multiple: int,
+    parts: np.ndarray,
+    pool: ThreadPoolExecutor,
+) -> np.ndarray:
+    """Rearrange the order of the points into blocks, and tell their ends; each part (given by its end) is split by itself."""
     # A block that was cut off has at least half of the leaf's points, less a multiple.
     least = max(1, (leaf + 1) // 2 - multiple)
 
@@ -176,7 +180,7 @@ def _split(
         ends = np.empty((last - first) // least + 2, dtype=np.int64)
         return ends[: split(points, order, first, last, leaf, multiple, ends)]
 
-    return order, np.concatenate(list(pool.map(work, range(len(parts)))))
+    return np.concatenate(list(pool.map(work, range(len(parts)))))
 
 
 def _arrange(
@@ -184,11 +188,15 @@ def _arrange(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The order in which the points of a block come together, and the ends of the blocks.
 
-    Coarse parts first: once these are together in memory, splitting them further is quick.
+    Coarse parts first: once these are together in memory, splitting them further is quick. And halves before those, so that
+    threads can share what comes after.
     """
     n = points.shape[0]
-    coarse, parts = _split(points, max(leaf, n // 64), multiple, np.array([n]), pool)
-    fine, ends = _split(points[coarse], leaf, multiple, parts, pool)
+    coarse, fine = (np.arange(n, dtype=np.int64) for _ in range(2))
+    parts = np.array([n])
+    for largest in (n // 2 + multiple, n // 64):
+        parts = _split(points, coarse, max(leaf, largest), multiple, parts, pool)
+    ends = _split(points[coarse], fine, leaf, multiple, parts, pool)
     return coarse[fine], ends
 
 

@@ -34,6 +34,8 @@ _NODES = 20
 # What a programme costs at least, and what must be left before large regions are tried, in simplex iterations.
 _LEAST_EFFORT = 20
 _LARGE_EFFORT = 5000
+# What a descent from one group costs, for each pair of its members, in simplex iterations.
+_DESCENT = 0.005
 
 
 class GroupPool:
@@ -48,12 +50,18 @@ class GroupPool:
         self._costs: list[float] = []
         self._neighbours: np.ndarray | None = None
         self._spent = 0
+        self._priced = 0
         # Groups that are added leave what was found feasible, so the primal method goes on from there.
         self._programme = quiet_highs(simplex_strategy=PRIMAL)
         add_covered(self._programme, problem.n)
 
     def __len__(self) -> int:
         return len(self._members)
+
+    @property
+    def cost(self) -> float:
+        """What recombining took the last time, its descents counted as well, in simplex iterations."""
+        return self._spent + _DESCENT * self.problem.k**2 * self._priced
 
     def add(self, groups: list[np.ndarray]) -> int:
         """Add the groups that are new; how many were."""
@@ -76,14 +84,21 @@ class GroupPool:
         return self.add(groups_of(labels))
 
     def recombine(
-        self, labels: np.ndarray, stop: Callable[[], bool], random: np.random.Generator, *, effort: int
+        self,
+        labels: np.ndarray,
+        stop: Callable[[], bool],
+        random: np.random.Generator,
+        *,
+        effort: int,
+        arranging: int = 0,
     ) -> np.ndarray | None:
         """A better partition made of groups of the pool and of new ones; ``None`` if none was found.
 
         ``effort`` is how many iterations of the simplex method may be spent, half of them on prices, before nothing
-        more is begun; ``stop`` is asked now and then whether to break off.
+        more is begun; ``arranging`` of them are left for putting groups together, however many prices took. ``stop`` is
+        asked now and then whether to break off.
         """
-        self._spent = 0
+        self._spent = self._priced = 0
         self.add_partition(labels)
         best = sum(group_error(self.space.points, group, len(group)) for group in groups_of(labels))
         for _ in range(_ROUNDS if self.problem.k <= _MOST_PRICED else 0):
@@ -99,7 +114,7 @@ class GroupPool:
             return None
         useful = np.flatnonzero(np.array(solution.col_dual) <= gap + 1e-9)
         weights = np.array(solution.col_value)[useful]
-        return self._rearrange(useful, weights, labels, stop, random, effort)
+        return self._rearrange(useful, weights, labels, stop, random, max(effort, self._spent + arranging))
 
     def _price(self, best: float) -> int:
         if self._neighbours is None:
@@ -119,6 +134,7 @@ class GroupPool:
             group = self._members[column]
             members[row, : len(group)] = group
             sizes[row] = len(group)
+        self._priced += len(near)
         found = np.empty(len(near))
         improve_groups(self.space, prices, self._neighbours, self.largest, _STEPS, members, sizes, found)
         return self.add([members[row, : sizes[row]] for row in np.flatnonzero(found < -1e-9)])

@@ -16,6 +16,8 @@ from shoal.search.randomness import below, uniform
 
 # How often the number of groups is to change, of all moves.
 _OTHER_NUMBER = 0.02
+# Below this a move leads the other way: the near record comes to the group of the one that was drawn.
+_TURNED = 0.5
 
 
 class Nearness(NamedTuple):
@@ -209,6 +211,9 @@ def random_moves(space, groups, of, others, random, cooling, begin, count, limit
         j = of[y]
         if i == j or not inside[y]:
             continue
+        # An outlier is near to nobody, though others are near to it: they come to it as it goes to them.
+        if chance < _TURNED:
+            x, y, i, j = y, x, j, i
         if sizes[i] > k and sizes[j] < limit and uniform(random) < 0.5:
             enter = sizes[j] / (sizes[j] + 1.0)
             leave = sizes[i] / (sizes[i] - 1.0)
