@@ -45,7 +45,7 @@ from shoal.tables.rows_given import (
 )
 from shoal.tables.safety.audit import WHOLE_NUMBERS, Audit, without
 from shoal.tables.safety.audit import audit as audit_pattern
-from shoal.tables.safety.watching import OutOfTime, watched
+from shoal.tables.safety.watching import TimeIsOver, watched
 from shoal.tables.safety.whole_numbers import integer_failures
 from shoal.tables.suppression import Suppression
 
@@ -433,7 +433,7 @@ def audit(
             watch.look()
             failing = integer_failures(without(problem, published), complementary, watch)
             found = replace(found, integer=failing)
-        except OutOfTime:
+        except TimeIsOver:
             found = found.without_time_for(WHOLE_NUMBERS, watch.reason)
     if beside is None:
         return found

@@ -11,7 +11,7 @@ from tests.cli.running import shoal as command
 import shoal
 from shoal.microdata.measures.linkage import link_by_distance
 from shoal.search import Budget
-from shoal.search.budget import OutOfTime, StopReason
+from shoal.search.budget import StopReason, TimeIsOver
 
 GENERATOR = np.random.default_rng(3)
 BEFORE = pl.DataFrame(GENERATOR.normal(size=(300, 4)), schema=list("abcd"))
@@ -77,7 +77,7 @@ def test_linkage_in_turns_is_linkage_at_once(threads: int) -> None:
     turned = link_by_distance(before, after, threads=threads, run=run)
     assert (turned.beaten == whole.beaten).all()
     assert (turned.tied == whole.tied).all()
-    with pytest.raises(OutOfTime):
+    with pytest.raises(TimeIsOver):
         link_by_distance(before, after, run=after_so_many_looks(0.5).start())
 
 

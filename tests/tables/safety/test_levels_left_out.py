@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
@@ -80,6 +81,7 @@ def published(
     return pl.DataFrame({**columns, "value": figures}), hidden
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6))
 def test_levels_that_a_table_leaves_out_are_skipped(seed: int) -> None:
