@@ -42,6 +42,7 @@ from shoal.tables.rows_given import (
     refuse_without_rule,
     remark,
     tells_nothing,
+    with_metadata,
 )
 from shoal.tables.safety.audit import WHOLE_NUMBERS, Audit, without
 from shoal.tables.safety.audit import audit as audit_pattern
@@ -380,12 +381,14 @@ def audit(
                 f"{parameter('within')} is for changed figures of the same data: {parameter('change')} and {parameter('nested')} "
                 "need figures as they are"
             )
-    trees = {name: hierarchy_of(name, own) for name, own in (hierarchies or {}).items()}
-    dimensions = rows.get("dimensions") or ()
+    table, said, _ = with_metadata(table, {**rows, "hierarchies": hierarchies, "total": total})
+    trees = {name: hierarchy_of(name, own) for name, own in (said.pop("hierarchies", None) or {}).items()}
+    total = said.pop("total", None)
+    dimensions = said.get("dimensions") or ()
     given = given_table(
         table,
         {
-            **rows,
+            **said,
             "hierarchies": {name: tree for name, tree in trees.items() if name in dimensions},
             "total": total if dimensions else None,
         },

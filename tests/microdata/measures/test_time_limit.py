@@ -102,3 +102,11 @@ def test_several_releases_share_one_limit(tmp_path: Path) -> None:
     files = [str(tmp_path / f"{name}.csv") for name in ("before", "one", "two")]
     late = command("compare", *files, "--paired-by-position", "--time-limit", "1e-9", "--json")
     assert all(LINKS[0] in release["not_measured"] for release in late.json["releases"])
+
+
+def test_an_attack_that_the_columns_do_not_allow_is_not_missed() -> None:
+    found = shoal.compare(BEFORE, AFTER, paired_by_position=True, budget=Budget(seconds=1e-9))
+    tried = shoal.compare(BEFORE, AFTER, paired_by_position=True).attacks
+    named = {name.removeprefix("attack ") for name in found.not_measured if name.startswith("attack ")}
+    assert named == {attack.name for attack in tried} - {"id", "id_sd", "dld", "pld"}
+    assert "mixed-linkage" not in named
