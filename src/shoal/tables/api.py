@@ -17,7 +17,6 @@ from shoal.search.kernels import in_plain_python
 from shoal.search.observer import Witness
 from shoal.search.threads import usable_threads
 from shoal.tables.checked_search import checked_pattern, solve_whole
-from shoal.tables.files.public_files import parents_of
 from shoal.tables.given import (
     as_problem,
     as_table,
@@ -34,7 +33,6 @@ from shoal.tables.model.tabulation import hierarchy_of
 from shoal.tables.model.trees import EitherWay
 from shoal.tables.model.units import refuse_lost_levels
 from shoal.tables.problem import Problem
-from shoal.tables.published_together import audited_together
 from shoal.tables.rows_given import (
     Building,
     Rows,
@@ -440,6 +438,9 @@ def audit(
             found = found.without_time_for(WHOLE_NUMBERS, watch.reason)
     if beside is None:
         return found
+    from shoal.tables.files.public_files import parents_of
+    from shoal.tables.published_together import audited_together
+
     return audited_together(
         found,
         beside,

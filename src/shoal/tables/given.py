@@ -7,7 +7,6 @@ import numpy as np
 
 from shoal.errors import InputError, Message, parameter
 from shoal.numbers import counted, first_unusable, number, why_unusable
-from shoal.sources.not_numbers import why_not_numeric
 from shoal.tables.files.frames import as_frame, with_coordinates, with_row_names
 from shoal.tables.model.costs import costs, figure, missing
 from shoal.tables.model.decimals import exact_sums
@@ -152,6 +151,8 @@ def as_table(data: Any, *, rounding: float | None = None, tolerance: float | Non
         try:
             body[:, place] = np.array(frame[name].to_list(), dtype=np.float64)
         except (TypeError, ValueError):
+            from shoal.sources.not_numbers import why_not_numeric
+
             raise InputError(
                 f"column '{name}' of the table is not numeric: {why_not_numeric(frame[name])}"
             ) from None

@@ -292,11 +292,11 @@ def hierarchies_of(settings: Any, place: Workplace) -> dict[str, dict[str, str]]
 
 def _sensitive(settings: TableSettings, place: Workplace, dimensions: tuple[str, ...]) -> Any:
     """The sensitive cells that were named, in a list or one by one; nothing if there are none."""
-    import polars as pl
-
     given = None if settings.sensitive_data is None else place.listed(settings.sensitive_data)
     if not settings.sensitive:
         return given
+    import polars as pl
+
     if any(len(cell) != len(dimensions) for cell in settings.sensitive):
         raise InputError(f"a sensitive cell is named by {', '.join(dimensions)}")
     named = pl.DataFrame(settings.sensitive, schema=dict.fromkeys(dimensions, pl.String), orient="row")

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import narwhals as nw
 import numpy as np
 
 from shoal.arguments import checked
@@ -27,6 +26,7 @@ from shoal.tables.model.total_codes import given_totals, recognised, refuse_tota
 from shoal.tables.model.trees import Tree, as_it_fits, grow, refuse_circles
 
 if TYPE_CHECKING:
+    import narwhals as nw
     from narwhals.typing import IntoDataFrame
 
 Source = Literal["records", "aggregated"]
@@ -450,6 +450,8 @@ def hierarchy_of(name: str, given: Any) -> Mapping[str, str]:
 
     if isinstance(given, str | Path):
         return read_hierarchy(str(given))
+    import narwhals as nw
+
     try:
         return as_hierarchy(nw.from_native(given, eager_only=True).to_polars(), f"of '{name}'")
     except TypeError:
