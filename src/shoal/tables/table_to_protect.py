@@ -238,6 +238,8 @@ def _tabulated(
                 apriori=apriori if dimensions is settings.dimensions else None,
                 cost=cost,
                 total=settings.total or None,
+                # What they say has been taken in.
+                metadata=None,
             )
             for dimensions in tables
         ]

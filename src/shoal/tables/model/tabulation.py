@@ -69,7 +69,7 @@ def tabulate(
     frame : DataFrame or path
         The records, or the cells of a ready-made table: a frame of pandas, Polars, Arrow or any other that Narwhals knows,
         or the path of a file.
-    dimensions : sequence of str
+    dimensions : sequence of str, default ()
         The columns that span the table; of a ready-made table its metadata may say which.
     value : str, optional
         The column that is summed, or that has the figures of the cells; without it records are counted.
