@@ -128,6 +128,19 @@ def test_a_published_table_is_no_pattern(data: Path) -> None:
     assert shoal("audit", cells, data.with_name("pattern.csv")).code == 0
 
 
+def test_a_ready_made_table_is_no_pattern_of_itself(data: Path) -> None:
+    # All of its cells would be hidden, and so it would be safe.
+    table = data.with_name("ready.csv")
+    table.write_text("region,N,TOT\nx,1,10\ny,5,20\nz,7,30\nTotal,13,60\n")
+    how = ["--dimensions", "region", "--contributors-column", "N"]
+    for more in ([], ["--value", "TOT"]):
+        found = shoal("audit", table, table, *how, *more)
+        assert found.code == 2 and "it is a table and not a list of its hidden cells" in found.err
+    hidden = data.with_name("hidden.csv")
+    hidden.write_text("region,number\nx,1\ny,2\n")
+    assert shoal("audit", table, hidden, *how, "--value", "TOT").code in (0, 3)
+
+
 def test_a_key_that_is_still_there_is_warned_of(data: Path) -> None:
     named = pl.read_csv(data).with_columns(id=pl.int_range(pl.len()))
     named.write_csv(data.with_name("named.csv"))

@@ -18,6 +18,18 @@ FILES = {
     + "".join(f"{number * 37 % 101},{number * number % 97},{number % 89}\n" for number in range(1000)),
     "table.csv": ",a,b,c,total\nx,10,20,30,60\ny,40,50,60,150\nz,70,80,90,240\ntotal,120,150,180,450\n",
     "sensitive.csv": "row,column\ny,b\n",
+    "table.jj": "0\n9\n"
+    + "".join(
+        f"{cell} {value} {value} {'u' if cell == 0 else 's' if cell in (1, 3, 4) else 'z'} 0 1000 {level} {level} 0\n"
+        for cell, (value, level) in enumerate(
+            [(10, 2), (20, 0), (30, 0), (40, 0), (50, 0), (90, 0), (50, 0), (70, 0), (120, 0)]
+        )
+    )
+    + "6\n"
+    + "".join(
+        f"0 3 : {total} (-1) {one} (1) {two} (1)\n"
+        for one, two, total in [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8)]
+    ),
 }
 FRAMES = {"numpy", "polars", "narwhals"}
 
@@ -26,6 +38,8 @@ CASES = [
     ("assign --group-sizes 28,72,44,56 --capacities 100,100,50", {"numpy"}),
     ("assign --group-sizes 60,40,55,45,70,30,51,49 --capacities 100,100,100,100", {"numpy"}),
     ("suppress table.csv --sensitive sensitive.csv", FRAMES | {"highspy"}),
+    ("suppress table.jj", {"numpy", "highspy"}),
+    ("suppress table.jj -o pattern.jj --force", {"numpy", "highspy"}),
     ("microaggregate people.csv -k 5 --columns age", FRAMES),
     ("microaggregate numbers.csv -k 5", FRAMES),
     ("microaggregate numbers.csv -k 3", FRAMES),

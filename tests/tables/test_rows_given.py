@@ -185,6 +185,42 @@ def test_whatever_tabulate_takes_is_taken() -> None:
     assert set(Building.__annotations__) == set(inspect.signature(shoal.tabulate).parameters) - shared
 
 
+def test_files_of_argus_are_read_by_their_metadata(files) -> None:
+    told = command(
+        "suppress",
+        files / "turnover.csv",
+        *OPTIONS,
+        *("--hierarchy", f"ACTIVITY={files / 'act.hrc'}", "--argus", files / "argus"),
+    )
+    assert told.code == 0, told.err
+    table, metadata = (next((files / "argus").glob(name)) for name in ("*.tab", "*.rda"))
+    apart = files / "rows.txt"
+    apart.write_bytes(table.read_bytes())
+    rules = ["frequency(3)"]
+    wanted = json.loads(command("suppress", table, "--rule", *rules, "--json").out)
+    for given, more in ((table, {}), (str(apart), {"metadata": metadata})):
+        made = shoal.tabulate(given, **more)
+        assert made.table.dimensions == ("ACTIVITY", "SIZE") and made.trees["ACTIVITY"].depth == 2
+        found = quietly(shoal.suppress, given, rules=rules, **more)
+        assert (found.cost, len(found.complementary)) == (wanted["cost"], wanted["complementary"])
+        assert quietly(shoal.audit, given, found.pattern, rules=rules, **more).safe
+        assert quietly(shoal.round_table, given, 5, seed=1, **more).audit.safe
+    # What is said comes before what they say.
+    with pytest.raises(shoal.InputError, match="total= of 'SIZE' is in no row"):
+        shoal.tabulate(table, total={"SIZE": "everything"})
+    for given, more, words in (
+        (apart, {"metadata": files / "none.rda"}, "is not there"),
+        (CELLS, {"metadata": metadata}, "give its path, not its rows"),
+        (files / "none.tab", {}, "is not there"),
+    ):
+        with pytest.raises(shoal.InputError, match=words):
+            quietly(shoal.suppress, given, **more)
+    lonely = files / "lonely.asc"
+    lonely.write_text("1 2 3\n")
+    with pytest.raises(shoal.InputError, match="name them with metadata="):
+        shoal.tabulate(lonely, ["a"])
+
+
 def test_totals_that_cannot_be_are_told() -> None:
     odd = CELLS.with_columns(pl.when(pl.int_range(pl.len()) == 0).then(3).otherwise("MAX").alias("MAX"))
     notes = shoal.tabulate(odd, **SAID).notes

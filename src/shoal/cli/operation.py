@@ -10,6 +10,7 @@ import typer
 
 from shoal.cli import options, output
 from shoal.cli.checked import TYPED, CheckedCommand
+from shoal.cli.interrupts import interrupts
 from shoal.cli.workplace import CommandLine
 from shoal.errors import Infeasible, InputError, ShoalError, as_option, parameter, spelled, spelled_throughout
 from shoal.operation import Operation, Product
@@ -432,6 +433,9 @@ class Run:
             raise Infeasible(refused)
         if "interrupt" in _texts(figures, "stopped_by"):
             raise typer.Exit(130)
+        if figures.get("stopped_by", "") is None and interrupts.said:
+            # Ctrl-C came when nothing was left to be broken off.
+            interrupts.asked = False
 
 
 def _read(item: SettingField, value: Any) -> Any:

@@ -17,7 +17,7 @@ MOST_ITERATIONS = 10**15
 MOST_SECONDS = 1e9
 
 
-class OutOfTime(Exception):
+class TimeIsOver(Exception):
     """The time is over, or somebody ended it; work under way is given up."""
 
 
@@ -149,9 +149,9 @@ class Run:
         return budget.control.cancelled or (budget.seconds is not None and self.seconds >= budget.seconds)
 
     def look(self) -> None:
-        """Go on with work under way only if there is time; ``OutOfTime`` if not."""
+        """Go on with work under way only if there is time; ``TimeIsOver`` if not."""
         if self.out_of_time:
-            raise OutOfTime
+            raise TimeIsOver
 
     def _reason_to_stop(self) -> StopReason | None:
         budget = self.budget

@@ -17,7 +17,6 @@ from shoal.search.kernels import in_plain_python
 from shoal.search.observer import Witness
 from shoal.search.threads import usable_threads
 from shoal.tables.checked_search import checked_pattern, solve_whole
-from shoal.tables.files.public_files import parents_of
 from shoal.tables.given import (
     as_problem,
     as_table,
@@ -34,7 +33,6 @@ from shoal.tables.model.tabulation import hierarchy_of
 from shoal.tables.model.trees import EitherWay
 from shoal.tables.model.units import refuse_lost_levels
 from shoal.tables.problem import Problem
-from shoal.tables.published_together import audited_together
 from shoal.tables.rows_given import (
     Building,
     Rows,
@@ -42,10 +40,11 @@ from shoal.tables.rows_given import (
     refuse_without_rule,
     remark,
     tells_nothing,
+    with_metadata,
 )
 from shoal.tables.safety.audit import WHOLE_NUMBERS, Audit, without
 from shoal.tables.safety.audit import audit as audit_pattern
-from shoal.tables.safety.watching import OutOfTime, watched
+from shoal.tables.safety.watching import TimeIsOver, watched
 from shoal.tables.safety.whole_numbers import integer_failures
 from shoal.tables.suppression import Suppression
 
@@ -380,12 +379,14 @@ def audit(
                 f"{parameter('within')} is for changed figures of the same data: {parameter('change')} and {parameter('nested')} "
                 "need figures as they are"
             )
-    trees = {name: hierarchy_of(name, own) for name, own in (hierarchies or {}).items()}
-    dimensions = rows.get("dimensions") or ()
+    table, said, _ = with_metadata(table, {**rows, "hierarchies": hierarchies, "total": total})
+    trees = {name: hierarchy_of(name, own) for name, own in (said.pop("hierarchies", None) or {}).items()}
+    total = said.pop("total", None)
+    dimensions = said.get("dimensions") or ()
     given = given_table(
         table,
         {
-            **rows,
+            **said,
             "hierarchies": {name: tree for name, tree in trees.items() if name in dimensions},
             "total": total if dimensions else None,
         },
@@ -433,10 +434,13 @@ def audit(
             watch.look()
             failing = integer_failures(without(problem, published), complementary, watch)
             found = replace(found, integer=failing)
-        except OutOfTime:
+        except TimeIsOver:
             found = found.without_time_for(WHOLE_NUMBERS, watch.reason)
     if beside is None:
         return found
+    from shoal.tables.files.public_files import parents_of
+    from shoal.tables.published_together import audited_together
+
     return audited_together(
         found,
         beside,

@@ -7,7 +7,6 @@ import numpy as np
 
 from shoal.errors import InputError, Message, parameter
 from shoal.numbers import counted, first_unusable, number, why_unusable
-from shoal.sources.not_numbers import why_not_numeric
 from shoal.tables.files.frames import as_frame, with_coordinates, with_row_names
 from shoal.tables.model.costs import costs, figure, missing
 from shoal.tables.model.decimals import exact_sums
@@ -152,6 +151,8 @@ def as_table(data: Any, *, rounding: float | None = None, tolerance: float | Non
         try:
             body[:, place] = np.array(frame[name].to_list(), dtype=np.float64)
         except (TypeError, ValueError):
+            from shoal.sources.not_numbers import why_not_numeric
+
             raise InputError(
                 f"column '{name}' of the table is not numeric: {why_not_numeric(frame[name])}"
             ) from None
@@ -219,15 +220,38 @@ def read_sensitive(table: Table, data: Any, protection: float) -> tuple[np.ndarr
     return cells, levels[0], levels[1]
 
 
+_NO_PATTERN = (
+    "so it is a table and not a list of its hidden cells; give the pattern that suppress wrote, or the cells whose figures are "
+    "not published"
+)
+
+
+def _column_of_figures(table: Table, rows: Sequence[Mapping[str, Any]], cells: Sequence[int]) -> str | None:
+    """A column of a pattern without kinds that has the figures of its cells, as far as they are not blank."""
+    if not rows or "kind" in rows[0]:
+        return None
+    for name in rows[0]:
+        if name in table.dimensions:
+            continue
+        given = [row[name] for row in rows]
+        there = [
+            (float(item), cell)
+            for item, cell in zip(given, cells, strict=True)
+            if isinstance(item, int | float) and not isinstance(item, bool) and np.isfinite(item)
+        ]
+        if there and all(np.isclose(item, table.values[cell], rtol=1e-9, atol=0.0) for item, cell in there):
+            return name
+    return None
+
+
 def read_pattern(table: Table, data: Any) -> tuple[list[int], list[str]]:
     """Hidden cells and their kinds; a table with its figures is no list of hidden cells, whatever it leaves blank."""
     rows = _records(data, table.dimensions)
     if rows and "value" in rows[0] and "kind" not in rows[0] and "value" not in table.dimensions:
-        raise InputError(
-            "the pattern has a column 'value', so it is a table and not a list of its hidden cells; give the pattern that "
-            "suppress wrote, or the cells whose figures are not published"
-        )
+        raise InputError(f"the pattern has a column 'value', {_NO_PATTERN}")
     cells = _find(table, rows, "the pattern")
+    if (shown := _column_of_figures(table, rows, cells)) is not None:
+        raise InputError(f"the pattern has the figures of the table in column '{shown}', {_NO_PATTERN}")
     if len(set(cells)) != len(cells):
         twice = next(cell for cell in cells if cells.count(cell) > 1)
         raise InputError(f"the pattern lists the cell {table.name(twice)} twice")

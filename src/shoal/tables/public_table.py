@@ -308,6 +308,32 @@ def _as_total(name: str) -> str:
     return TOTAL if name.strip().lower() == TOTAL else name
 
 
+def shown_above(code: str, tree: Mapping[str, str], shown: Collection[str]) -> str:
+    """The nearest code above that is shown; levels that are not are skipped, and the total stands above all.
+
+    >>> shown_above("n11", {"n11": "n1", "n1": "north", "north": ""}, ["n11", "north", "total"])
+    'north'
+    """
+    seen = {code}
+    while (code := tree.get(code) or TOTAL) != TOTAL and code not in shown and code not in seen:
+        seen.add(code)
+    return code if code in shown else TOTAL
+
+
+def codes_above(codes: Collection[str], tree: Mapping[str, str]) -> set[str]:
+    """All codes that a hierarchy has above some.
+
+    >>> sorted(codes_above(["n11", "s1"], {"n11": "n1", "n1": "north", "s1": "south"}))
+    ['n1', 'north', 'south']
+    """
+    found: set[str] = set()
+    ahead = {tree[code] for code in codes if tree.get(code)}
+    while ahead:
+        found |= ahead
+        ahead = {tree[code] for code in ahead if tree.get(code)} - found
+    return found
+
+
 def _relations(
     dimensions: tuple[str, ...],
     cells: Mapping[Key, float | None],
@@ -316,14 +342,14 @@ def _relations(
 ) -> tuple[Relation, ...]:
     found = []
     for place, name in enumerate(dimensions):
-        codes = list(dict.fromkeys(key[place] for key in cells))
+        codes = dict.fromkeys(key[place] for key in cells)
         # Several figures side by side have no total.
         if name in unknown or (name == "figure" and TOTAL not in codes):
             continue
         children: dict[str, list[str]] = {}
         for code in codes:
             if code != TOTAL:
-                children.setdefault(hierarchies.get(name, {}).get(code) or TOTAL, []).append(code)
+                children.setdefault(shown_above(code, hierarchies.get(name, {}), codes), []).append(code)
         others = dict.fromkeys((key[:place], key[place + 1 :]) for key in cells)
         for before, after in others:
             made = [

@@ -19,7 +19,7 @@ from shoal.tables.safety.differences import nest_of
 from shoal.tables.safety.judging import Shown, TogetherFound, known_of, required_of
 from shoal.tables.safety.spreading import spread_over, united
 from shoal.tables.safety.together import tables_together
-from shoal.tables.safety.watching import OutOfTime, Watch, unwatched
+from shoal.tables.safety.watching import TimeIsOver, Watch, unwatched
 
 #: What there may be no time for, in words.
 BESIDE = "what tables beside it give away"
@@ -72,7 +72,7 @@ def audited_together(
             judged = tables_together(
                 own, Shown(other), change, nests=nests, difference=difference, look=watch.look
             )
-        except OutOfTime:
+        except TimeIsOver:
             return TogetherFound(None, _NO_TIME)
         return _by_keys(problem.table, replace(judged, detail=judged.detail + not_found))
 
@@ -135,7 +135,7 @@ def _beyond(
         return 0
     judged = again(found.cells[still])
     if not judged.complete:
-        raise OutOfTime
+        raise TimeIsOver
     return (
         len({cell for cell, _ in judged.insider} - set(judged.unsafe.tolist()))
         + len(judged.sums)

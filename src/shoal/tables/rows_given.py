@@ -14,7 +14,7 @@ from shoal.tables.model.ready_made import NO_RULE, unseen
 from shoal.tables.model.rules import Rule
 from shoal.tables.model.table import Table
 from shoal.tables.model.tabulated import Tabulation, Zeros
-from shoal.tables.model.tabulation import Source, tabulate
+from shoal.tables.model.tabulation import Source, needs_metadata, tabulate
 from shoal.tables.problem import Problem
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class Rows(TypedDict, total=False):
     apriori: "IntoDataFrame | None"
     further_values: Sequence[str]
     shadow: bool
+    metadata: str | Path | None
 
 
 class Building(Rows, total=False):
@@ -74,7 +75,9 @@ def given_table(
 
     What the command line would remark on is a warning here; arrays and frames without dimensions stay what they are.
     """
-    said = {name: value for name, value in building.items() if not _nothing(value)}
+    table, said, own = with_metadata(table, building)
+    if cost == "value":
+        cost = own or cost
     if "dimensions" in said:
         if isinstance(table, Problem | Tabulation | Table | np.ndarray | list):
             raise InputError(
@@ -95,6 +98,21 @@ def given_table(
     loaded = load(str(table), rounding=rounding, tolerance=tolerance)
     remark((*loaded.notes, *loaded.warnings))
     return GivenTable(loaded.table, loaded.hidden)
+
+
+def with_metadata(table: Any, building: Mapping[str, Any]) -> tuple[Any, dict[str, Any], str | None]:
+    """The rows and all that is said of them, also by metadata of τ-ARGUS, and the column of costs that these name."""
+    said = {name: value for name, value in building.items() if not _nothing(value)}
+    if "metadata" not in said and not needs_metadata(table):
+        return table, said, None
+    from shoal.tables.files.argus_described import rows_described
+
+    found = rows_described(table, said)
+    return (
+        found.frame,
+        {name: value for name, value in found.with_said(said).items() if not _nothing(value)},
+        found.cost,
+    )
 
 
 def tells_nothing(made: Tabulation) -> bool:

@@ -292,8 +292,9 @@ class TableSettings(TabulationSettings, AttackerSettings):
         """The metadata of τ-ARGUS that describe the data: those that are named, or those beside a file of τ-ARGUS."""
         if self.metadata is not None or not self.data.lower().endswith((".tab", ".asc")):
             return self.metadata
-        stem = self.data[: self.data.rindex(".")]
-        return next((name for name in (f"{stem}.rda", f"{stem}.RDA") if Path(name).is_file()), None)
+        from shoal.tables.files.argus_described import beside
+
+        return beside(self.data)
 
     @property
     def read(self) -> list[str]:

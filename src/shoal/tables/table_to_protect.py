@@ -9,7 +9,7 @@ import numpy as np
 from shoal.errors import InputError, parameter
 from shoal.numbers import counted
 from shoal.operation import Records, Workplace, call
-from shoal.tables.files.argus_data import read_described
+from shoal.tables.files.argus_described import DESCRIBED, described
 from shoal.tables.files.argus_metadata import Metadata, read_metadata
 from shoal.tables.files.hierarchies import as_hierarchy, read_hierarchy
 from shoal.tables.files.loading import (
@@ -190,38 +190,17 @@ def _refuse_more(settings: TableSettings, what: str, known: tuple[str, ...]) -> 
 
 def _described(settings: TableSettings, place: Workplace, cost: str, metadata: Metadata) -> TableToProtect:
     """A table from data that metadata of τ-ARGUS describe; what somebody says besides comes before what they say."""
-    frame = read_described(place.file(settings.data), metadata)
-    dimensions = list(settings.dimensions) or (metadata.dimensions if metadata.aggregated else [])
-    source = settings.source or ("aggregated" if metadata.aggregated else "records")
-    codes = {
-        name: [code for code in frame[name].unique(maintain_order=True).to_list() if code is not None]
-        for name in dimensions
-        if name in frame.columns
-    }
-    totals = metadata.totals(dimensions)
-    if source == "aggregated":
-        codes = {name: [code for code in own if code != totals.get(name)] for name, own in codes.items()}
-    said: dict[str, Any] = {"dimensions": dimensions, "source": source, "value": metadata.value}
-    if source == "aggregated":
-        said |= {
-            "total": [f"{name}={code}" for name, code in totals.items()],
-            "contributors_column": next(iter(metadata.named("FREQUENCY")), None),
-            "largest_columns": metadata.named("MAXSCORE"),
-            "status_column": next(iter(metadata.named("STATUS")), None),
-            "level_columns": [*metadata.named("LOWERPL"), *metadata.named("UPPERPL")],
-        }
     fields = type(settings).model_fields
-    own = {
-        name: value
-        for name, value in said.items()
-        if getattr(settings, name) == fields[name].get_default(call_default_factory=True)
+    given = {
+        name: getattr(settings, name)
+        for name in DESCRIBED
+        if getattr(settings, name) != fields[name].get_default(call_default_factory=True)
     }
-    if "value" in own and source == "records" and settings.value is None:
-        del own["value"]
-    trees = metadata.hierarchies([name for name in dimensions if name not in settings.hierarchy], codes)
+    found = described(place.file(settings.data), metadata, {**given, "hierarchies": settings.hierarchy})
     if cost == "value" and "cost" not in settings.model_fields_set:
-        cost = next(iter(metadata.named("COSTVAR")), cost)
-    made = _tabulated(settings.model_copy(update=own), place, frame, cost, trees)
+        cost = found.cost or cost
+    own = settings.model_copy(update=found.said)
+    made = _tabulated(own, place, found.frame, cost, found.hierarchies)
     return TableToProtect(made, hidden=made.hidden, warnings=unseen(made), from_records=True)
 
 
@@ -259,6 +238,8 @@ def _tabulated(
                 apriori=apriori if dimensions is settings.dimensions else None,
                 cost=cost,
                 total=settings.total or None,
+                # What they say has been taken in.
+                metadata=None,
             )
             for dimensions in tables
         ]
@@ -313,11 +294,11 @@ def hierarchies_of(settings: Any, place: Workplace) -> dict[str, dict[str, str]]
 
 def _sensitive(settings: TableSettings, place: Workplace, dimensions: tuple[str, ...]) -> Any:
     """The sensitive cells that were named, in a list or one by one; nothing if there are none."""
-    import polars as pl
-
     given = None if settings.sensitive_data is None else place.listed(settings.sensitive_data)
     if not settings.sensitive:
         return given
+    import polars as pl
+
     if any(len(cell) != len(dimensions) for cell in settings.sensitive):
         raise InputError(f"a sensitive cell is named by {', '.join(dimensions)}")
     named = pl.DataFrame(settings.sensitive, schema=dict.fromkeys(dimensions, pl.String), orient="row")

@@ -11,7 +11,7 @@ from tests.cli.running import shoal as command
 import shoal
 from shoal.microdata.measures.linkage import link_by_distance
 from shoal.search import Budget
-from shoal.search.budget import OutOfTime, StopReason
+from shoal.search.budget import StopReason, TimeIsOver
 
 GENERATOR = np.random.default_rng(3)
 BEFORE = pl.DataFrame(GENERATOR.normal(size=(300, 4)), schema=list("abcd"))
@@ -77,7 +77,7 @@ def test_linkage_in_turns_is_linkage_at_once(threads: int) -> None:
     turned = link_by_distance(before, after, threads=threads, run=run)
     assert (turned.beaten == whole.beaten).all()
     assert (turned.tied == whole.tied).all()
-    with pytest.raises(OutOfTime):
+    with pytest.raises(TimeIsOver):
         link_by_distance(before, after, run=after_so_many_looks(0.5).start())
 
 
@@ -102,3 +102,11 @@ def test_several_releases_share_one_limit(tmp_path: Path) -> None:
     files = [str(tmp_path / f"{name}.csv") for name in ("before", "one", "two")]
     late = command("compare", *files, "--paired-by-position", "--time-limit", "1e-9", "--json")
     assert all(LINKS[0] in release["not_measured"] for release in late.json["releases"])
+
+
+def test_an_attack_that_the_columns_do_not_allow_is_not_missed() -> None:
+    found = shoal.compare(BEFORE, AFTER, paired_by_position=True, budget=Budget(seconds=1e-9))
+    tried = shoal.compare(BEFORE, AFTER, paired_by_position=True).attacks
+    named = {name.removeprefix("attack ") for name in found.not_measured if name.startswith("attack ")}
+    assert named == {attack.name for attack in tried} - {"id", "id_sd", "dld", "pld"}
+    assert "mixed-linkage" not in named

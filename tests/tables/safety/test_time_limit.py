@@ -1,5 +1,7 @@
 """An audit that is out of time names what it did not judge, and nothing is safe then."""
 
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ from tests.tables.oracle import cube, hierarchy, random_plane
 import shoal
 from shoal.search import Budget
 from shoal.search.budget import StopReason
+from shoal.tables import api
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import INSIDERS, audit
 from shoal.tables.safety.watching import watched
@@ -117,6 +120,37 @@ def test_the_command_leaves_with_3_and_says_what_was_not_judged(tmp_path: Path) 
     told = command(*asked, "--time-limit", "1e-9", "--report", tmp_path / "page.html")
     assert "not judged" in told.out
     assert "no time to judge" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("when", "code"), [("before", 130), ("after", 0)])
+def test_ctrl_c_is_told_only_where_something_was_broken_off(
+    when: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = api.audit_pattern
+
+    def interrupted(*arguments: object, **keywords: object) -> object:
+        found = judge(*arguments, **keywords) if when == "after" else None
+        os.kill(os.getpid(), signal.SIGINT)
+        return found or judge(*arguments, **keywords)
+
+    monkeypatch.setattr(api, "audit_pattern", interrupted)
+    for name, frame in {"table": TABLE, "hidden": HIDDEN, "sensitive": SENSITIVE}.items():
+        frame.write_csv(tmp_path / f"{name}.csv")
+    # Whatever started the tests may ignore Ctrl-C.
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        told = command(
+            "audit",
+            tmp_path / "table.csv",
+            tmp_path / "hidden.csv",
+            "--sensitive",
+            tmp_path / "sensitive.csv",
+            "--json",
+        )
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    assert told.code == code
+    assert told.json["safe"] == (code == 0)
 
 
 @pytest.mark.parametrize("seconds", [None, 1e9])

@@ -187,3 +187,20 @@ def test_a_level_far_above_all_figures_is_not_taken_for_met() -> None:
     assert not found.safe and found.high[found.cells == 0] == pytest.approx(3010.0)
     moved = np.where(np.arange(table.cells) == 0, -6.0, 0.0)
     assert conclusions(AdjustmentProblem.of(problem), moved).unsafe.size
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bounds_far_above_all_figures_end_an_interval(seed) -> None:
+    rng = np.random.default_rng(seed)
+    table = Table.from_matrix(rng.integers(1, 20, tuple(rng.integers(2, 5, 2))).astype(float))
+    far = rng.choice([1e3, 1e5, 1e7, np.inf], table.cells, p=[0.4, 0.3, 0.2, 0.1])
+    low = -far[rng.permutation(far.size)] if rng.integers(2) else 0.0
+    everything = np.ones(table.cells, dtype=bool)
+    problem = Problem.of(table, [0], protection=0.1, candidates=everything, low=low, high=table.values + far)
+    hidden = np.union1d([0], rng.choice(table.cells, table.cells - 2, replace=False))
+    found = audit(problem, np.setdiff1d(hidden, [0]))
+    for cell, least, most in zip(found.cells.tolist(), found.low, found.high, strict=True):
+        rise, fall = rise_and_fall(problem, hidden.tolist(), cell)
+        value = float(table.values[cell])
+        assert most == pytest.approx(np.inf if rise is None else value + float(rise), rel=1e-9)
+        assert least == pytest.approx(-np.inf if fall is None else value - float(fall), rel=1e-9, abs=1e-6)

@@ -22,7 +22,7 @@ from shoal.microdata.measures.counted_in_k import counted_in_k, warnings_on_key
 from shoal.microdata.measures.in_time import InTime, what_is_not_measured
 from shoal.microdata.measures.measured import Definitions, Measured, measure
 from shoal.microdata.measures.mixed import MixedTables
-from shoal.microdata.measures.needs import refuse_too_wide_tables, refuse_what_cannot_be
+from shoal.microdata.measures.needs import possible, refuse_too_wide_tables, refuse_what_cannot_be
 from shoal.microdata.measures.pairing import Pairing, texts
 from shoal.microdata.measures.probabilistic import LARGEST
 from shoal.microdata.measures.result import AttributeComparison, CategoryComparison, Comparison
@@ -192,8 +192,11 @@ def compare(
     beside = _beside(before, after, counted, names)
     known_too = beside if columns is None and known is None else []
     of_each = {"numbers": len(compared.numbers), "categories": len(compared.categories)}
-    refuse_what_cannot_be(attacks, **{**of_each, "categories": of_each["categories"] + len(known_too)})
+    attackable_columns = {**of_each, "categories": of_each["categories"] + len(known_too)}
+    refuse_what_cannot_be(attacks, **attackable_columns)
     refuse_what_cannot_be(utility, **of_each)
+    # What cannot be had is nothing that there was no time for.
+    tries = possible(tries, **attackable_columns)
     if "marginals" in measures:
         refuse_too_wide_tables(ways, len(names))
     notes += [*compared.notes, *remark]

@@ -63,8 +63,9 @@ def _inferred(result: "Comparison") -> str:
     if result.numbers:
         intervals = dict(result.settings).get("intervals", "±1% to ±10%")
         text = (
-            f"{result.id:.2f} % of the true values lie in an interval around the released one ({intervals}), and "
-            f"{result.id_sd:.2f} % in one measured by standard deviations. "
+            f"{result.id:.2f} % of the true values lie in an interval around the released one ({intervals}; "
+            f"{result.id_worst:.2f} % in the worst column), and {result.id_sd:.2f} % in one measured by standard deviations "
+            f"({result.id_sd_worst:.2f} % in the worst column). "
         )
     others = [
         attack

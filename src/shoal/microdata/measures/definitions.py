@@ -34,6 +34,13 @@ DEFINITIONS: Definitions = {
     "id_sd": _percent(
         "interval disclosure by standard deviation", "The same with widths in standard deviations."
     ),
+    "id_worst": _percent(
+        "interval disclosure, worst column", "The largest ID of any column, in place of the mean over them."
+    ),
+    "id_sd_worst": _percent(
+        "interval disclosure by standard deviation, worst column",
+        "The same by standard deviation.",
+    ),
     "dld": _percent(
         "linkage by distance DLD",
         "Records whose nearest released record is their own, on columns scaled as set (by their range if nothing else is said); "

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from shoal.search.budget import OutOfTime, Run, StopReason
+from shoal.search.budget import Run, StopReason, TimeIsOver
 
 Measure = TypeVar("Measure")
 
@@ -28,7 +28,7 @@ class InTime:
             self.run.look()
             self.run.report(phase=name)
             return measure()
-        except OutOfTime:
+        except TimeIsOver:
             self.missed.append(name)
             return None
 

@@ -12,6 +12,7 @@ from shoal.microdata.measures.information_loss import InformationLoss
 from shoal.microdata.measures.loss_figures import LossFigures
 from shoal.microdata.measures.pairing import Way
 from shoal.microdata.measures.result import KNOWS, RISKS, AttributeComparison
+from shoal.microdata.measures.worst_column import WorstColumn
 from shoal.operation import Rows
 from shoal.report.glance import Glance
 from shoal.report.making import Assurances
@@ -25,7 +26,7 @@ LINKED_HOW = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LargeComparison(Glance, LossFigures):
+class LargeComparison(Glance, WorstColumn, LossFigures):
     """Loss and risk in percent; the names of ``shoal.compare``. ``dld`` are links inside blocks, an upper bound.
 
     ``k`` is K of the protected table over ``quasi`` (named, or else all that could be known: ``quasi_guessed``), and
@@ -73,13 +74,9 @@ class LargeComparison(Glance, LossFigures):
     @property
     def attacks(self) -> tuple[Attack, ...]:
         """Every attack that was tried, the most successful first."""
-        tried = {"id": self.id, "id_sd": self.id_sd, "dld": self.dld}
-        titles = {**RISKS, "dld": f"{RISKS['dld']} inside blocks"}
-        found = [
-            Attack(name, titles[name], KNOWS[name], percent, self.records, self.records)
-            for name, percent in tried.items()
-        ]
-        return tuple(sorted(found, key=lambda attack: -attack.percent))
+        title = f"{RISKS['dld']} inside blocks"
+        linked = Attack("dld", title, KNOWS["dld"], self.dld, self.records, self.records)
+        return tuple(sorted([*self.nearness, linked], key=lambda attack: -attack.percent))
 
     @property
     def untried(self) -> tuple[str, ...]:
@@ -136,7 +133,9 @@ def _figures(result: LargeComparison) -> dict[str, Any]:
         "skipped_ratios": result.loss.skipped,
         "sse_percent": result.sse_percent,
         "id": result.id,
+        "id_worst": result.id_worst,
         "id_sd": result.id_sd,
+        "id_sd_worst": result.id_sd_worst,
         "dld": result.dld,
         "dld_is": LINKED_HOW,
         "expected_links": result.expected_links,
@@ -168,7 +167,11 @@ def facts(found: Sequence[LargeComparison], settings: object) -> list[tuple[str,
             "information loss",
             f"IL {result.loss.il:.2f} (IL1s {result.loss.il1s.value:.4f}), SSE {result.loss.sse_percent:.4f} %",
         ),
-        ("interval disclosure", f"{result.id:.2f} % ({result.id_sd:.2f} % by standard deviation)"),
+        (
+            "interval disclosure",
+            f"{result.id:.2f} % (worst column {result.id_worst:.2f} %), by standard deviation {result.id_sd:.2f} % "
+            f"(worst column {result.id_sd_worst:.2f} %)",
+        ),
         (
             "linkage by distance",
             f"at most {result.dld:.2f} %, inside {result.blocks:,} blocks of up to {result.largest_block:,} records",
@@ -216,5 +219,6 @@ def assurances(found: Sequence[LargeComparison], settings: object = None) -> Ass
         knower(least.anonymity),
         singled_out(least.anonymity),
         f"{linked(least.anonymity)} By distance at most {least.dld:.2f} % of the records are linked to their own; {LINKED_HOW}.",
-        f"Of {least.id:.2f} % of the values the release tells the original within 1 to 10 %, averaged over these widths.",
+        f"Of {least.id:.2f} % of the values the release tells the original within 1 to 10 %, averaged over these widths; "
+        f"in the worst column of {least.id_worst:.2f} %.",
     )

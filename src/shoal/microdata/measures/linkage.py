@@ -61,7 +61,7 @@ def link_by_distance(
     """Find who is linked, by exact Euclidean nearest neighbours; row i of both tables is the same record.
 
     With ``own`` only some are looked for: original record i is protected record ``own[i]``. Within a ``run`` it is given up
-    when the time of that is over (``OutOfTime``).
+    when the time of that is over (``TimeIsOver``).
 
     Equal protected records are looked at once. The others lie in boxes of near ones, and every box that is farther than the
     record's own distance is left out. Memory is linear.

@@ -41,6 +41,20 @@ def refuse_what_cannot_be(asked: Sequence[str] | None, *, numbers: int, categori
         raise InputError(f"'{name}' needs {what} among those compared")
 
 
+def possible(names: Sequence[str], *, numbers: int, categories: int) -> tuple[str, ...]:
+    """Those measures or attacks that have the columns they need.
+
+    >>> possible(["mixed-linkage", "membership"], numbers=3, categories=0)
+    ('membership',)
+    """
+    found = []
+    for name in names:
+        of_numbers, of_categories, of_all = _NEEDS.get(name, (0, 0, 0))
+        if numbers >= of_numbers and categories >= of_categories and numbers + categories >= of_all:
+            found.append(name)
+    return tuple(found)
+
+
 def refuse_too_wide_tables(ways: int, columns: int) -> None:
     """Refuse tables of more columns than there are, where that was asked for.
 

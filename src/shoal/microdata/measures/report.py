@@ -57,7 +57,11 @@ def facts(found: "Sequence[Comparison]", settings: object) -> list[tuple[str, An
 def _classic(result: "Comparison") -> list[tuple[str, Any]]:
     losses = (result.il1, result.il2, result.il3, result.il4, result.il5)
     return [
-        ("interval disclosure", f"{result.id:.2f} %, by standard deviation {result.id_sd:.2f} %"),
+        (
+            "interval disclosure",
+            f"{result.id:.2f} % (worst column {result.id_worst:.2f} %), by standard deviation {result.id_sd:.2f} % "
+            f"(worst column {result.id_sd_worst:.2f} %)",
+        ),
         (
             "linkage by distance",
             _MISSED
@@ -272,12 +276,12 @@ def _linked(out: Page, found: "Sequence[Comparison]") -> None:
             x="release",
             y="percent",
         ),
-        "The four risk measures; linkage by distance is that of the worst scenario.",
+        "The four risk measures; interval disclosure of the worst column, linkage by distance of the worst scenario.",
     )
 
 
 def _risk(result: "Comparison", key: str) -> float:
-    return result.dld_worst if key == "dld" else float(getattr(result, key))
+    return float(getattr(result, key if key == "pld" else f"{key}_worst"))
 
 
 def _measures(out: Page, result: "Comparison") -> None:

@@ -10,13 +10,12 @@ from shoal.microdata.measures.loss_figures import LossFigures
 from shoal.microdata.measures.measured import RISKS, Measured
 from shoal.microdata.measures.pairing import Way
 from shoal.microdata.measures.utility.all_utility import Utility
+from shoal.microdata.measures.worst_column import WorstColumn
 from shoal.report.glance import Glance
 from shoal.search.budget import StopReason
 
-#: What an intruder has to know for each.
+#: What an intruder has to know to link records.
 KNOWS = {
-    "id": "nothing but the release: a value near the released one is given away",
-    "id_sd": "nothing but the release: a value near the released one is given away",
     "dld": "the numbers of a person",
     "pld": "the numbers of a person, roughly",
 }
@@ -54,7 +53,7 @@ class AttributeComparison:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Glance, Measured, LossFigures):
+class Comparison(Glance, WorstColumn, Measured, LossFigures):
     """Every loss and risk measure of a protected table, over all columns and for each.
 
     ``k`` is K of the protected table over ``quasi`` (named, or else all that could be known: ``quasi_guessed``), and
@@ -118,14 +117,13 @@ class Comparison(Glance, Measured, LossFigures):
     @property
     def attacks(self) -> tuple[Attack, ...]:
         """Every attack that was tried, the classic ones too, the most successful first."""
-        classic = {"id": self.id, "id_sd": self.id_sd, "dld": self.dld_worst, "pld": self.pld}
-        linked = {"pld": self.probabilistic.records}
+        linked = {"dld": (self.dld_worst, self.records), "pld": (self.pld, self.probabilistic.records)}
         found = [
-            Attack(name, RISKS[name], KNOWS[name], percent, linked.get(name, self.records), self.records)
-            for name, percent in classic.items()
+            Attack(name, RISKS[name], KNOWS[name], percent, targets, self.records)
+            for name, (percent, targets) in linked.items()
             if self.numbers and not isnan(percent)
         ]
-        return tuple(sorted([*found, *self.tried], key=lambda attack: -attack.percent))
+        return tuple(sorted([*self.nearness, *found, *self.tried], key=lambda attack: -attack.percent))
 
     @property
     def worst(self) -> tuple[str, float]:
@@ -162,8 +160,12 @@ class Comparison(Glance, Measured, LossFigures):
         """The worst risk and by which attack; if some were not tried, what it is at least."""
         name, risk = self.worst_tried
         if not self.untried:
-            return f"{risk:.2f} % ({self.titled(name)})"
-        least = f"at least {risk:.2f} % ({self.titled(name)})" if self.attacks else "not known"
+            return f"{risk:.2f} % ({self.titled(name)}{self.where(self.attacks, name)})"
+        least = (
+            f"at least {risk:.2f} % ({self.titled(name)}{self.where(self.attacks, name)})"
+            if self.attacks
+            else "not known"
+        )
         return f"{least}; not measured in time: {', '.join(self.untried)}"
 
     def titled(self, attack: str) -> str:
@@ -176,7 +178,7 @@ class Comparison(Glance, Measured, LossFigures):
 
         measures = (
             *("il1", "il1s", "il2", "il3", "il4", "il5", "il"),
-            *("id", "id_sd", "dld", "dld_worst", "pld", "dr", "score"),
+            *("id", "id_worst", "id_sd", "id_sd_worst", "dld", "dld_worst", "pld", "dr", "score"),
         )
         fitness = {part: _known(getattr(self.fitness, part)) for part in ("il", "id", "dld")}
         return {

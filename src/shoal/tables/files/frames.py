@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import narwhals as nw
+from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 
 def as_frame(data: Any, what: str) -> "nw.DataFrame[Any]":
@@ -16,6 +17,8 @@ def as_frame(data: Any, what: str) -> "nw.DataFrame[Any]":
     >>> as_frame(pl.DataFrame({"a": [1]}), "the table").columns
     ['a']
     """
+    import narwhals as nw
+
     if isinstance(data, str | Path):
         from shoal import sources
 
@@ -33,6 +36,8 @@ def with_row_names(data: Any) -> Any:
 
     Rows that were filtered or sorted keep their old numbers as an index; beside a column of texts those name nothing.
     """
+    import narwhals as nw
+
     if not nw.dependencies.is_pandas_dataframe(data):
         return data
     data = data.set_axis([str(name) for name in data.columns], axis=1)
@@ -47,6 +52,8 @@ def with_row_names(data: Any) -> Any:
 
 def with_coordinates(data: Any, names: Sequence[str]) -> Any:
     """A list of cells of pandas with those coordinates as columns that are in its index."""
+    import narwhals as nw
+
     if not nw.dependencies.is_pandas_dataframe(data):
         return data
     return data.reset_index() if set(data.index.names) & set(names) - set(data.columns) else data

@@ -1,14 +1,15 @@
 """Columns of records and of ready-made tables: numbers one can compute with, and codes."""
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError, first_record, parameter
 from shoal.numbers import first_unusable
-from shoal.sources.not_numbers import why_not_numeric
 from shoal.tables.model.costs import missing as gap
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 Missing = Literal["refuse", "aside", "category"]
 #: The code of missing values that are a category.
@@ -23,6 +24,8 @@ def numbers(data: "nw.DataFrame[Any]", name: str, *, gaps: bool = False) -> np.n
             raise TypeError
         values = np.array(column.to_list(), dtype=np.float64)
     except (TypeError, ValueError):
+        from shoal.sources.not_numbers import why_not_numeric
+
         raise InputError(f"column '{name}' is not numeric: {why_not_numeric(column)}") from None
     missing = np.isnan(values)
     if missing.any() and not gaps:

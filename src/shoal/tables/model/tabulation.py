@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import narwhals as nw
 import numpy as np
 
 from shoal.arguments import checked
@@ -27,6 +26,7 @@ from shoal.tables.model.total_codes import given_totals, recognised, refuse_tota
 from shoal.tables.model.trees import Tree, as_it_fits, grow, refuse_circles
 
 if TYPE_CHECKING:
+    import narwhals as nw
     from narwhals.typing import IntoDataFrame
 
 Source = Literal["records", "aggregated"]
@@ -36,7 +36,7 @@ _COLUMNS = ("value", "contributors", "status", "lower", "upper", "cost", "kind")
 @checked
 def tabulate(
     frame: "IntoDataFrame | str | Path",
-    dimensions: Sequence[str],
+    dimensions: Sequence[str] = (),
     *,
     value: str | None = None,
     contributor: str | None = None,
@@ -59,6 +59,7 @@ def tabulate(
     tolerance: float | None = None,
     further_values: Sequence[str] = (),
     shadow: bool = False,
+    metadata: str | Path | None = None,
 ) -> Tabulation:
     """Build a table of sums or counts with all its totals from records, or take one that is ready, and find its sensitive
     cells by rule.
@@ -68,8 +69,8 @@ def tabulate(
     frame : DataFrame or path
         The records, or the cells of a ready-made table: a frame of pandas, Polars, Arrow or any other that Narwhals knows,
         or the path of a file.
-    dimensions : sequence of str
-        The columns that span the table.
+    dimensions : sequence of str, default ()
+        The columns that span the table; of a ready-made table its metadata may say which.
     value : str, optional
         The column that is summed, or that has the figures of the cells; without it records are counted.
     contributor : str, optional
@@ -120,6 +121,9 @@ def tabulate(
         lacks all.
     shadow : bool, default False
         A cell that is sensitive in one figure is so in all of them, since a respondent seen in one is seen in all.
+    metadata : path, optional
+        The metadata (``.rda``) of τ-ARGUS that describe the file whose path was given; those beside a ``.tab`` or ``.asc``
+        file need not be named. What is said here comes before what they say.
 
     Returns
     -------
@@ -151,6 +155,38 @@ def tabulate(
     >>> made.table.cells, len(made.sensitive)
     (9, 2)
     """
+    if metadata is not None or needs_metadata(frame):
+        from shoal.tables.files.argus_described import rows_described
+
+        said = {
+            "dimensions": dimensions,
+            "source": source,
+            "value": value,
+            "total": total,
+            "contributors_column": contributors_column,
+            "largest_columns": largest_columns,
+            "status_column": status_column,
+            "level_columns": level_columns,
+        }
+        known = {name: item for name, item in said.items() if item}
+        found = rows_described(frame, {**known, "hierarchies": hierarchies, "metadata": metadata})
+        return tabulate(
+            found.frame,
+            **found.with_said({**known, "hierarchies": hierarchies}),
+            contributor=contributor,
+            holding=holding,
+            weight=weight,
+            weights_public=weights_public,
+            rules=rules,
+            apriori=apriori,
+            zeros=zeros,
+            cost=found.cost or cost if cost == "value" else cost,
+            missing=missing,
+            rounding=rounding,
+            tolerance=tolerance,
+            further_values=further_values,
+            shadow=shadow,
+        )
     data = as_frame(frame, "the data")
     columns = Columns(
         value,
@@ -212,6 +248,15 @@ def tabulate(
             parents,
         )
     return made if apriori is None else apply_apriori(made, apriori)
+
+
+def needs_metadata(rows: Any) -> bool:
+    """Whether rows are those of a file of τ-ARGUS, which is nothing without its metadata.
+
+    >>> needs_metadata("table.tab"), needs_metadata("table.csv")
+    (True, False)
+    """
+    return isinstance(rows, str | Path) and str(rows).lower().endswith((".tab", ".asc"))
 
 
 def _check_names(
@@ -405,6 +450,8 @@ def hierarchy_of(name: str, given: Any) -> Mapping[str, str]:
 
     if isinstance(given, str | Path):
         return read_hierarchy(str(given))
+    import narwhals as nw
+
     try:
         return as_hierarchy(nw.from_native(given, eager_only=True).to_polars(), f"of '{name}'")
     except TypeError:

@@ -8,7 +8,7 @@ import numpy as np
 from shoal.search.linear_programmes import PRIMAL, programme, quiet_highs, run_until
 from shoal.tables.model.reduction import small_table, ties
 from shoal.tables.problem import DOWN, TOLERANCE, UP, WIDTH, Problem, Requirements
-from shoal.tables.safety.watching import OutOfTime, Watch, unwatched
+from shoal.tables.safety.watching import TimeIsOver, Watch, unwatched
 
 # The largest figure that the solver is given.
 _LARGEST = 1e7
@@ -234,7 +234,7 @@ class Attacker:
         try:
             for done in self._looked_at(cells, rise, fall):
                 self._watch(done, cells.size)
-        except OutOfTime:
+        except TimeIsOver:
             missed = columns[done:]
             rise[missed] = fall[missed] = np.nan
         return rise[columns], fall[columns]

@@ -22,7 +22,7 @@ from shoal.tables.safety.flow_kernels import UNLIMITED, Arcs, Wanted, intervals,
 from shoal.tables.safety.insiders import broken_by_insiders
 from shoal.tables.safety.narrowest import Narrowest, in_words
 from shoal.tables.safety.sums import failing_sums
-from shoal.tables.safety.watching import OutOfTime, Watch, unwatched
+from shoal.tables.safety.watching import TimeIsOver, Watch, unwatched
 
 if TYPE_CHECKING:
     from shoal.tables.safety.judging import TogetherFound
@@ -203,7 +203,7 @@ def _with_insiders_and_sums(found: Audit, problem: Problem, hidden: np.ndarray, 
             failing = failing_insiders(problem, hidden, watch=watch)
             pairs = sorted({(int(c), int(s)) for c, s in zip(failing.cell, failing.scenario, strict=True)})
             found = replace(found, insider=tuple(pairs))
-        except OutOfTime:
+        except TimeIsOver:
             found = found.without_time_for(INSIDERS, watch.reason)
     if problem.sums is not None:
         if watch.late():
@@ -244,19 +244,37 @@ def rise_and_fall(
             watch(first, cells.size)
             part = slice(first, first + watch.chunk())
             some = cells[part].astype(np.int64)
-            rise[part], fall[part] = intervals(network.nodes, arcs, unknown, some, limit, tiny)
+            rise[part], fall[part] = furthest_flows(network, arcs, unknown, some, limit, tiny)
             first += some.size
             watch.spend(some.size)
         watch(cells.size, cells.size)
-    except OutOfTime:
+    except TimeIsOver:
         pass
-    rise[rise >= limit] = np.inf
-    fall[fall >= limit] = np.inf
     return rise, fall
 
 
+def furthest_flows(
+    network: Network, arcs: Arcs, hidden: np.ndarray, cells: np.ndarray, limit: float, tiny: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """How far cells of a network can rise and fall; beyond ``limit`` they have no end, or one that bounds far out set."""
+    found = intervals(network.nodes, arcs, hidden, cells, limit, tiny)
+    rooms = np.concatenate([arcs.up[hidden], arcs.down[hidden]])
+    # No flow that ends is larger than all rooms that end.
+    most = 2.0 * float(rooms[rooms < UNLIMITED].sum())
+    far = np.flatnonzero((found[0] >= limit) | (found[1] >= limit))
+    if far.size and most > limit:
+        # Digits that all figures share are enough for what is larger than all of them.
+        further = intervals(network.nodes, arcs, hidden, cells[far], most, max(tiny, 1e-13 * most))
+        for reached, more in zip(found, further, strict=True):
+            reached[far] = np.where(reached[far] >= limit, np.maximum(more, limit), reached[far])
+    end = max(limit, most)
+    for reached in found:
+        reached[reached >= end] = np.inf
+    return found
+
+
 def scales(problem: Problem) -> tuple[float, float]:
-    """A flow beyond which a cell has no limit, more than any is asked for, and the size of a rounding error."""
+    """A flow beyond which only bounds far out can end a cell, more than any is asked for; and the size of a rounding error."""
     values = np.abs(problem.table.values)
     needs = problem.requirements.need
     least = float(needs.min(initial=np.inf))
@@ -317,7 +335,7 @@ def met(
 def failing_insiders(
     problem: Problem, hidden: np.ndarray, network: Network | None = None, *, watch: Watch = unwatched
 ) -> Requirements:
-    """The requirements that some insider breaks; ``OutOfTime`` if there is no time for all.
+    """The requirements that some insider breaks; ``TimeIsOver`` if there is no time for all.
 
     Only those are looked at whose way of being met moves a cell the insider knows; all others hold for the insider too.
     """

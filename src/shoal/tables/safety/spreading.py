@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from shoal.tables.public_table import TOTAL, Key, PublicTable, Relation
+from shoal.tables.public_table import TOTAL, Key, PublicTable, Relation, shown_above
 
 
 def spread_over(table: PublicTable, dimensions: tuple[str, ...]) -> PublicTable:
@@ -60,18 +60,10 @@ def _across(cells: Mapping[Key, float | None], place: int, tree: Mapping[str, st
     parts: dict[str, list[str]] = {}
     for code in shown:
         if code != TOTAL:
-            parts.setdefault(_above(code, tree, shown), []).append(code)
+            parts.setdefault(shown_above(code, tree, shown), []).append(code)
     for key in cells:
         codes = parts.get(key[place])
         if codes:
             below = tuple((*key[:place], code, *key[place + 1 :]) for code in codes)
             if all(part in cells for part in below):
                 yield Relation(key, below)
-
-
-def _above(code: str, tree: Mapping[str, str], shown: Mapping[str, None]) -> str:
-    """The nearest code above that is shown; levels that are not are skipped."""
-    seen = {code}
-    while (code := tree.get(code) or TOTAL) != TOTAL and code not in shown and code not in seen:
-        seen.add(code)
-    return code if code in shown else TOTAL

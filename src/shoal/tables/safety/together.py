@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError, parameter
-from shoal.tables.public_table import TOTAL, Key, Look, PublicTable, go_on
+from shoal.tables.public_table import TOTAL, Key, Look, PublicTable, codes_above, go_on
 from shoal.tables.safety.changed_together import changed_together
 from shoal.tables.safety.differences import Difference, Nest, small_differences, with_differences
 from shoal.tables.safety.judging import (
@@ -87,7 +87,10 @@ def _nothing_in_common(tables: Sequence[PublicTable], shown: tuple[Shown, Shown]
         for table in tables
     ]
     for name, one, two in zip(both, *codes, strict=True):
-        if one and two and not one & two:
+        # A subtotal of the one may be the sum of parts of the other.
+        trees = [table.trees[name] for table in tables if name in table.trees]
+        every, others = (own.union(*(codes_above(own, tree) for tree in trees)) for own in (one, two))
+        if one and two and not (every & two or others & one):
             return f"they have no code of dimension '{name}' in common; name the same codes alike"
     return ""
 

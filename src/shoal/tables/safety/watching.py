@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from shoal.search.budget import Budget, OutOfTime, StopReason
+from shoal.search.budget import Budget, StopReason, TimeIsOver
 from shoal.search.observer import Observer, Progress, silent
 
 if TYPE_CHECKING:
     from shoal.search.budget import Run
 
-__all__ = ["OutOfTime", "Watch", "unwatched", "watched"]
+__all__ = ["TimeIsOver", "Watch", "unwatched", "watched"]
 
 #: How many cells, or requirements, of a network are looked at before the next look at the clock, at most.
 AT_ONCE = 200
@@ -16,7 +16,7 @@ _FIRST = 5
 
 
 class Watch:
-    """Is told how many cells are done, and of how many; raises ``OutOfTime`` when the time of its run is over."""
+    """Is told how many cells are done, and of how many; raises ``TimeIsOver`` when the time of its run is over."""
 
     def __init__(self, run: "Run | None" = None, observer: Observer = silent) -> None:
         self.run = run

@@ -17,7 +17,7 @@ def integer_failures(
 ) -> tuple[int, ...]:
     """Sensitive cells whose requirement no whole-number table meets; only the outsider is asked.
 
-    ``OutOfTime`` if there is no time for all of them.
+    ``TimeIsOver`` if there is no time for all of them.
     """
     if problem.table.network is not None:
         return ()

@@ -15,8 +15,8 @@ from shoal.tables.model.network import Network
 from shoal.tables.problem import DOWN, UP, WIDTH
 from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
 from shoal.tables.safety.attacker import Attacker
-from shoal.tables.safety.audit import scales
-from shoal.tables.safety.flow_kernels import UNLIMITED, Arcs, intervals
+from shoal.tables.safety.audit import furthest_flows, scales
+from shoal.tables.safety.flow_kernels import UNLIMITED, Arcs
 
 _SHARE = 1.0 - 1e-6
 # What is a smaller share of the unit of a programme may be lost in its tolerances.
@@ -126,9 +126,9 @@ def _by_flows(problem: AdjustmentProblem, change: np.ndarray, network: Network) 
         held = up[cell], down[cell]
         up[cell], down[cell] = min(protect.up[cell], UNLIMITED), min(protect.down[cell], UNLIMITED)
         arcs = Arcs(network.tail, network.head, up, down)
-        ends = intervals(network.nodes, arcs, every, np.array([cell]), limit, tiny)
+        ends = furthest_flows(network, arcs, every, np.array([cell]), limit, tiny)
         up[cell], down[cell] = held
-        most, least = (np.inf if end[0] >= limit else float(end[0]) for end in ends)
+        most, least = (float(end[0]) for end in ends)
         fall[place], rise[place] = reached(float(change[cell]), lower, upper, least, most)
         if not _enough(fall[place], rise[place], lower, upper, width):
             unsafe.append(int(cell))

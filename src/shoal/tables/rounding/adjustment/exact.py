@@ -18,7 +18,6 @@ from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
 from shoal.tables.rounding.adjustment.solution import Adjustment
 from shoal.tables.rounding.whole_programmes import answer
 
-_USUAL = 2000
 _MOST_ROUNDS = 40
 # Up to so many sensitive cells the exact method is the usual one.
 _FEW = 300
@@ -40,7 +39,7 @@ def choose(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adju
 @solver(NoOptions)
 def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjustment:
     """Solve, look what can be computed, rule out those directions if need be, and solve again."""
-    run = given.run(_USUAL)
+    run = given.run(flips.usual_work(problem.table.cells))
     directions = Directions.of(problem)
     whole = (
         problem.unit is not None and problem.table.network is None and directions.cells.size <= _WHOLE_AT_ONCE

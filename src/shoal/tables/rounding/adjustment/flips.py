@@ -16,13 +16,23 @@ from shoal.tables.rounding.adjustment.directions import Directions
 from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
 from shoal.tables.rounding.adjustment.solution import Adjustment
 
-_USUAL = 2000
+# Without a limit so many nodes, or directions turned: fewer of larger tables, each of which takes longer.
+_USUAL, _LEAST, _CELLS = 2000, 20, 10**6
+
+
+def usual_work(cells: int) -> int:
+    """How much is done if nobody says how much.
+
+    >>> [usual_work(cells) for cells in (100, 2_601, 10_201, 400_000)]
+    [2000, 384, 98, 20]
+    """
+    return max(_LEAST, min(_USUAL, _CELLS // max(1, cells)))
 
 
 @solver(NoOptions)
 def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjustment:
     """Round the relaxation, then turn directions as long as it helps and the budget lasts."""
-    run = given.run(_USUAL)
+    run = given.run(usual_work(problem.table.cells))
     directions = Directions.of(problem)
     relaxed = quiet_highs(directions.model(relaxed=True))
     relaxed.run()

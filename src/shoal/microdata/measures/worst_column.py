@@ -1,0 +1,50 @@
+"""Interval disclosure as a risk: that of the column whose values are given away most often, since a mean can hide it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from shoal.microdata.measures.attacks.attack import Attack
+from shoal.microdata.measures.measured import RISKS
+
+if TYPE_CHECKING:
+    from shoal.microdata.measures.result import AttributeComparison
+
+KNOWS = "nothing but the release: a value near the released one is given away"
+
+
+class WorstColumn:
+    """What a comparison tells of its worst column by interval disclosure; NaN without columns of numbers."""
+
+    attributes: "tuple[AttributeComparison, ...]"
+    records: int
+
+    @property
+    def id_worst(self) -> float:
+        """Interval disclosure of the worst column."""
+        return max((one.id for one in self.attributes), default=float("nan"))
+
+    @property
+    def id_sd_worst(self) -> float:
+        """The same by standard deviation."""
+        return max((one.id_sd for one in self.attributes), default=float("nan"))
+
+    @property
+    def nearness(self) -> tuple[Attack, ...]:
+        """Both as attacks that need nothing but the release, with the column and the mean over all beside."""
+        if not self.attributes:
+            return ()
+        return tuple(self._as_attack(name, self.attributes) for name in ("id", "id_sd"))
+
+    def _as_attack(self, name: str, attributes: "Sequence[AttributeComparison]") -> Attack:
+        shares = [float(getattr(one, name)) for one in attributes]
+        worst = max(range(len(shares)), key=shares.__getitem__)
+        details: tuple[tuple[str, Any], ...] = (
+            ("mean", sum(shares) / len(shares) / 100.0),
+            ("worst_column", attributes[worst].column),
+        )
+        return Attack(name, RISKS[name], KNOWS, shares[worst], self.records, self.records, details)
+
+    def where(self, attacks: Sequence[Attack], name: str) -> str:
+        """Which column a risk is about, in words, if it is about one of them."""
+        details = next((dict(one.details) for one in attacks if one.name == name), {})
+        return f", column '{details['worst_column']}'" if "worst_column" in details else ""
