@@ -63,7 +63,7 @@ _FOR_FIRST = 0.1
 FEWEST_WHOLE, LARGEST_WHOLE = 1000, 5000
 # The shares of what is left for such rounds at first, for making a pattern of their last answer, and for rounds with the
 # better pattern.
-FOR_ROUNDS, FOR_MENDING, FOR_LAST_ROUNDS = 0.4, 0.3, 0.8
+FOR_ROUNDS, FOR_MENDING, FOR_LAST_ROUNDS = 0.4, 0.4, 0.8
 # With fewer cells left the tree is sooner at its end than a few windows; on general tables it hardly ever is.
 FEWEST_FOR_WINDOWS = 400
 FEWEST_GENERAL_FOR_WINDOWS = 150

@@ -19,8 +19,9 @@ from shoal.tables.problem import Problem
 
 # How near its bound an answer must be: this share of the gap, within these limits.
 _SHARE, _LIMITS = 0.05, (1e-7, 2e-3)
-# How often an answer is mended and refused again before the next round.
-_LESSONS = 20
+# How often an answer is mended at once and refused again before the next round, and how often mended well at the end: then
+# few requirements are short, which a heuristic meets sooner. Each time of so many all requirements are looked at.
+_LESSONS, _MENDED, _ALL = 20, 60, 4
 # A programme is broken off after so many looks of the solver at its limits, which come every few hundred steps.
 _LOOKS = 4000
 
@@ -153,24 +154,29 @@ def _learn(whole: WholeProgramme, answer: np.ndarray, x: np.ndarray, hooks: Hook
 
 
 def mend(whole: WholeProgramme, x: np.ndarray, hooks: Hooks, run: Run) -> np.ndarray | None:
-    """Mend the last answer well until it is safe, and offer it; what it came to when that or the run ended.
+    """Mend the last answer well until it is safe, and offer it, or until little is missing; returns what it came to.
 
-    Where mending well would take cells further away, it is mended at once, with what the point ``x`` chooses.
+    Mending at once, with what the point ``x`` chooses, counts where it is cheaper or where cells further away would be needed.
     """
     answer = whole.answer
-    look = hooks.lacking
-    while answer is not None and not run.stopped:
-        rows = look(answer)
-        if len(rows) == 0 and look is hooks.still_lacking:
+    for number in range(_MENDED):
+        if answer is None or run.stopped:
+            break
+        rows = hooks.still_lacking(answer) if number % _ALL else Rows()
+        if len(rows) == 0:
             rows = hooks.lacking(answer)
-        look = hooks.still_lacking
         if len(rows) == 0:
             hooks.offer(answer)
             break
         whole.add(rows)
         mended = whole.known.mended(answer, run)
         _spend(whole.known.work, run)
-        answer = whole.known.covered(answer, x) if mended is None else mended
+        if run.stopped:
+            # What a solver has when it is interrupted may be worth little.
+            break
+        at_once = whole.known.covered(answer, x)
+        # A programme that is broken off by its nodes may leave much to be desired.
+        answer = at_once if mended is None else min(mended, at_once, key=whole.problem.total_cost)
     return answer
 
 
