@@ -38,10 +38,15 @@ def test_it_measures_what_one_machine_measures(given) -> None:
         == (theirs.k, theirs.k_compared, theirs.quasi)
         == (4, 4, mine.quasi)
     )
+    assert (mine.id_worst, mine.id_sd_worst) == (
+        pytest.approx(theirs.id_worst),
+        pytest.approx(theirs.id_sd_worst),
+    )
+    assert [one.constant for one in mine.attributes] == [False, False, True, False]
     assert mine.blocks > 3 and mine.largest_block <= 600
     assert (mine.il, mine.worst_risk["percent"]) == (
         pytest.approx(theirs.il),
-        max(mine.id, mine.id_sd, mine.dld),
+        max(mine.id_worst, mine.id_sd_worst, mine.dld),
     )
     for one, other in zip(mine.attributes, theirs.attributes, strict=True):
         assert vars(one) == pytest.approx(vars(other), abs=1e-9)

@@ -198,10 +198,14 @@ def _measured(
         loss=loss,
         attributes=tuple(
             AttributeComparison(
-                column=column, id=100.0 * near / cells, id_sd=100.0 * near_sd / cells, **vars(own)
+                column=column,
+                id=100.0 * near / cells,
+                id_sd=100.0 * near_sd / cells,
+                constant=bool(alike),
+                **vars(own),
             )
-            for column, near, near_sd, own in zip(
-                asked_for.columns, by_column, sd_by_column, loss.by_column, strict=True
+            for column, near, near_sd, alike, own in zip(
+                asked_for.columns, by_column, sd_by_column, width == 0, loss.by_column, strict=True
             )
         ),
         id=100.0 * sum(by_column) / (cells * size),

@@ -63,6 +63,18 @@ def test_one_column_that_is_given_away_is_the_worst_risk():
     assert found.worst_in_words() == "100.00 % (interval disclosure, column 'd')"
 
 
+def test_a_column_of_one_value_gives_nothing_away():
+    rng = np.random.default_rng(4)
+    before = pl.DataFrame({"a": rng.normal(50, 10, 40), "c": [3.0] * 40})
+    after = before.with_columns(pl.Series("a", rng.permutation(before["a"].to_numpy())))
+    found = compare(before, after, columns=["a", "c"], attacks=["none"], utility=["none"])
+    assert [one.constant for one in found.attributes] == [False, True]
+    assert found.attributes[1].id == 100.0
+    assert found.id_worst == found.attributes[0].id < 100.0
+    assert found.id_sd_worst == found.attributes[0].id_sd < 100.0
+    assert all(dict(one.details).get("worst_column", "a") == "a" for one in found.nearness)
+
+
 @pytest.mark.parametrize("convert", [pl.DataFrame.to_pandas, pl.DataFrame.to_arrow])
 def test_any_frame_gives_the_same(tables, convert):
     before, after = tables

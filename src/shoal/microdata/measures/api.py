@@ -274,7 +274,7 @@ def compare(
         k_compared=k_compared,
         pairing=pairing.way,
         **vars(measured),
-        attributes=_by_attribute(compared.numbers, measured),
+        attributes=_by_attribute(compared.numbers, measured, x),
         scenarios=tuple(tuple(scenario) for scenario in scenarios),
         notes=messages(notes),
         warnings=messages(warnings),
@@ -399,11 +399,17 @@ def _remarks(measured: Measured, records: int, using: Definitions) -> list[str]:
     return notes
 
 
-def _by_attribute(names: Sequence[str], measured: Measured) -> tuple[AttributeComparison, ...]:
-    parts = zip(names, measured.id_by_column, measured.id_sd_by_column, measured.loss.by_column, strict=True)
+def _by_attribute(
+    names: Sequence[str], measured: Measured, original: np.ndarray
+) -> tuple[AttributeComparison, ...]:
+    disclosed = zip(measured.id_by_column, measured.id_sd_by_column, strict=True)
+    constant = (original == original[0]).all(axis=0)
+    parts = zip(names, disclosed, constant, measured.loss.by_column, strict=True)
     return tuple(
-        AttributeComparison(column=name, id=float(share), id_sd=float(by_sd), **vars(loss))
-        for name, share, by_sd, loss in parts
+        AttributeComparison(
+            column=name, id=float(share), id_sd=float(by_sd), constant=bool(alike), **vars(loss)
+        )
+        for name, (share, by_sd), alike, loss in parts
     )
 
 

@@ -40,7 +40,10 @@ class CategoryComparison:
 
 @dataclass(frozen=True)
 class AttributeComparison:
-    """Loss and interval disclosure of one column; disclosure and squared error in percent."""
+    """Loss and interval disclosure of one column; disclosure and squared error in percent.
+
+    A ``constant`` column had one value alone, which is no secret.
+    """
 
     column: str
     il1: float
@@ -50,6 +53,7 @@ class AttributeComparison:
     sse_percent: float
     id: float
     id_sd: float
+    constant: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,4 +1,7 @@
-"""Interval disclosure as a risk: that of the column whose values are given away most often, since a mean can hide it."""
+"""Interval disclosure as a risk: that of the column whose values are given away most often, since a mean can hide it.
+
+A column of one value alone is left out: there is nothing in it to give away.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,19 +24,27 @@ class WorstColumn:
     @property
     def id_worst(self) -> float:
         """Interval disclosure of the worst column."""
-        return max((one.id for one in self.attributes), default=float("nan"))
+        return max((one.id for one in self._telling), default=self._nothing)
 
     @property
     def id_sd_worst(self) -> float:
         """The same by standard deviation."""
-        return max((one.id_sd for one in self.attributes), default=float("nan"))
+        return max((one.id_sd for one in self._telling), default=self._nothing)
 
     @property
     def nearness(self) -> tuple[Attack, ...]:
         """Both as attacks that need nothing but the release, with the column and the mean over all beside."""
-        if not self.attributes:
+        if not self._telling:
             return ()
-        return tuple(self._as_attack(name, self.attributes) for name in ("id", "id_sd"))
+        return tuple(self._as_attack(name, self._telling) for name in ("id", "id_sd"))
+
+    @property
+    def _nothing(self) -> float:
+        return 0.0 if self.attributes else float("nan")
+
+    @property
+    def _telling(self) -> "tuple[AttributeComparison, ...]":
+        return tuple(one for one in self.attributes if not one.constant)
 
     def _as_attack(self, name: str, attributes: "Sequence[AttributeComparison]") -> Attack:
         shares = [float(getattr(one, name)) for one in attributes]
