@@ -166,21 +166,17 @@ def test_general_tables_are_improved_by_windows_only_if_they_are_not_branched_on
     assert bool(asked) == expected
 
 
-@pytest.mark.parametrize(("nearly", "rounds"), [(1.0, 2), (0.0, 1)])
-def test_rounds_in_whole_numbers_come_again_only_where_little_is_left_to_prove(
-    nearly: float, rounds: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[float] = []
+def test_rounds_in_whole_numbers_come_again_with_a_better_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[float, float]] = []
 
-    def ask(self: search._Search, relaxation: Relaxation, share: float) -> float:
-        asked.append(share)
+    def ask(self: search._Search, relaxation: Relaxation, share: float, for_pattern: float) -> float:
+        asked.append((share, for_pattern))
         return relaxation.bound
 
     monkeypatch.setattr(search, "FEWEST_WHOLE", 0)
-    monkeypatch.setattr(search, "NEARLY_PROVED", nearly)
     monkeypatch.setattr(search._Search, "_whole_rounds", ask)
     assert solve(cube(np.random.default_rng(0))).optimal
-    assert len(asked) == rounds
+    assert asked == [(search.FOR_ROUNDS, search.FOR_MENDING), (search.FOR_LAST_ROUNDS, 0.0)]
 
 
 @pytest.mark.parametrize("seed", [0, 2])

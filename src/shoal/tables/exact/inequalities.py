@@ -40,6 +40,11 @@ class Rows:
     def __len__(self) -> int:
         return len(self.numbers)
 
+    @property
+    def entries(self) -> int:
+        """How many coefficients they have together."""
+        return sum(cells.size for cells in self.cells)
+
 
 Record = TypeVar("Record")
 

@@ -250,11 +250,14 @@ class _Search:
         if self.network is not None and keep.size > self._largest_tree:
             # Too many to branch on: writing them would be for nothing.
             return keep, Rows()
-        return keep, self.separator.write(dict.fromkeys([*relaxation.numbers, *self._refusing]), keep)
+        rows = self.separator.write(dict.fromkeys([*relaxation.numbers, *self._refusing]), keep)
+        if self.network is not None and rows.entries > LARGEST_TREE:
+            # The tree finds again what else it needs.
+            rows = self.separator.write(self._binding(relaxation), keep)
+        return keep, rows
 
     def _branches(self, keep: np.ndarray, rows: Rows) -> bool:
-        few = keep.size <= self._largest_tree
-        return few and sum(cells.size for cells in rows.cells) <= LARGEST_TREE
+        return keep.size <= self._largest_tree and rows.entries <= LARGEST_TREE
 
     @property
     def _largest_tree(self) -> int:
