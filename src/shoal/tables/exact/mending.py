@@ -17,7 +17,7 @@ from shoal.tables.exact.inequalities import Rows
 from shoal.tables.model.sparse_rows import SparseRows, components
 from shoal.tables.problem import Problem
 
-# A part is solved to this share of its cost, with so many nodes at most; parts with more cells are solved a piece at a time.
+# A part is solved to this share of its cost, with so many nodes at most.
 _NEAR, _NODES = 0.005, 20
 # What lacks less counts as met, as for the solver.
 _MET = 1e-7
