@@ -171,7 +171,7 @@ class KnownRows:
         for part in _parts(matrix, free):
             if run.stopped:
                 return None
-            values = self._solve(matrix, left, part, chosen, run)
+            values = self._solve(matrix, left, part, run)
             if values is None:
                 return None
             chosen[part] = values
@@ -188,9 +188,7 @@ class KnownRows:
         free[near[chosen[near]]] = True
         return free
 
-    def _solve(
-        self, matrix: SparseRows, left: np.ndarray, part: np.ndarray, chosen: np.ndarray, run: Run
-    ) -> np.ndarray | None:
+    def _solve(self, matrix: SparseRows, left: np.ndarray, part: np.ndarray, run: Run) -> np.ndarray | None:
         inside = np.zeros(self.columns.size, dtype=bool)
         inside[part] = True
         rows = np.unique(matrix.at[inside[matrix.indices]])

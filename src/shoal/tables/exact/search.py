@@ -214,7 +214,6 @@ class _Search:
         whole = WholeProgramme(self.problem, keep, rows)
         whole.bound = relaxation.bound
         hooks = self._hooks(keep)
-        closed = False
         with self._part_of_run("whole rounds", share) as inner:
             closed = raise_bound(whole, self.best, hooks, self._rounded_up, relaxation.x, inner)
         if closed:
