@@ -254,8 +254,8 @@ def _keys(
 
 
 _ATTACKER = (
-    "somebody who knows the perturbation table (changes of at most {}), that empty cells stay empty and that true counts add up; "
-    "who knows neither keys nor secret, nor any record"
+    "somebody who knows the perturbation table (changes of at most {}), that empty cells stay empty, that the same records have "
+    "the same figure and that true counts add up; who knows neither keys nor secret, nor any record"
 )
 
 
