@@ -80,7 +80,7 @@ def _judged(
         else:
             required = required_over(own, table)
             closer = list(
-                dict.fromkeys([*too_close(required, ends), *(key for key in points if key in required)])
+                dict.fromkeys([*too_close(own, required, ends), *(key for key in points if key in required)])
             )
             narrow += len(closer)
         if place == 0:

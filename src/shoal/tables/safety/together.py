@@ -177,7 +177,10 @@ def _periods(
         return TogetherFound(None, text, {"crossed": crossed})
     moved = moved_further(tables, change)
     if moved:
-        text = f"{moved} figures that both show changed by more than was assumed; a change that none exceeded tells more"
+        text = (
+            f"{moved} figures that both show changed by more than was assumed, as a share of the smaller of the two; a change "
+            "that none exceeded tells more"
+        )
         return TogetherFound(None, text, {"crossed": crossed})
     found = intervals_of_periods(shown, tables, change, look)
     if found is None:
@@ -218,7 +221,7 @@ def _judged(
         else:
             required = required_over(own, table)
             closer = list(
-                dict.fromkeys([*too_close(required, ends), *(key for key in points if key in required)])
+                dict.fromkeys([*too_close(own, required, ends), *(key for key in points if key in required)])
             )
             narrow += len(closer)
         if own.beyond is not None and known:
