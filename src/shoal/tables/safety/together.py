@@ -45,7 +45,7 @@ def tables_together(
     dimensions = tuple(dict.fromkeys(name for shown in (one, two) for name in shown.table.dimensions))
     spread = [spread_over(shown.table, dimensions) for shown in (one, two)]
     both = spread[0].cells.keys() & spread[1].cells.keys()
-    if not both:
+    if not both and not nests:
         return TogetherFound(None, "they have no cell in common")
     common = [key for key in both if all(table.cells[key] is not None for table in spread)]
     off = 2.0 * sum(table.slack for table in spread)
