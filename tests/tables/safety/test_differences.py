@@ -355,7 +355,9 @@ def checked_with_hidden_cells(seed: int) -> int:
             free = [one for one in squares if set(meets[one]) <= areas and hidden["grid", one, age]]
             for more in [frozenset[str](), *subsets(free)]:
                 inside = [*forced, *more]
-                if not inside or not areas <= {whole for one in inside for whole in meets[one]}:
+                # Of a figure that is shown, and that nothing is taken away from, nothing new is told.
+                figures = {whole for whole in areas if not hidden["district", whole, age]}
+                if not inside or not figures <= {whole for one in inside for whole in meets[one]}:
                     continue
                 goal = np.array(
                     [

@@ -9,7 +9,7 @@ import numpy as np
 from shoal.errors import InputError, parameter
 from shoal.report.glance import Glance
 from shoal.tables.model.contributions import Known
-from shoal.tables.model.count_rules import beside_totals, needs_counts
+from shoal.tables.model.count_rules import beside_totals, kept_apart, needs_counts
 from shoal.tables.model.decimals import significant
 from shoal.tables.model.known_sums import SumRule
 from shoal.tables.model.rules import Rule, room_below
@@ -71,27 +71,34 @@ class Tabulation(Glance):
         high: float | None = None,
         protection: float = 0.0,
         sliding: float = 0.0,
+        apart: bool = True,
     ) -> Problem:
         """The suppression problem; with ``insiders`` sole contributors and sums are taken into account.
+
+        Where a whole group is in one cell, a cell beside it is sensitive, too, unless ``apart`` is false: who judges a pattern
+        leaves open which of them may hold the others.
 
         Every sensitive cell, whichever rule calls it so, is protected by ``protection`` times its value at least, and its
         interval is ``sliding`` times its value wide at least.
         """
-        cells = self.sensitive
+        groups, rise = kept_apart(self.rules if self.counts else (), self.table, self.status)
+        rise = rise if apart else np.full_like(rise, np.nan)
+        cells = np.flatnonzero((self.status == "u") | ~np.isnan(rise))
         values = self.table.values[cells]
         room = np.maximum(values - low, 0.0)
         share = protection * np.abs(values)
+        own = self.status[cells] == "u"
         found = Problem.of(
             self.table,
             cells,
-            lower=np.minimum(np.maximum(self.lower[cells], share), room),
-            upper=np.maximum(self.upper[cells], share),
-            sliding=sliding * np.abs(values),
+            lower=np.where(own, np.minimum(np.maximum(self.lower[cells], share), room), 0.0),
+            upper=np.fmax(np.where(own, np.maximum(self.upper[cells], share), 0.0), rise[cells]),
+            sliding=sliding * np.abs(values) * own,
             cost=self.cost,
             candidates=self.status == "s",
             low=low,
             high=high,
-        )
+        ).with_changes(groups=groups)
         if not insiders or self.contributions is None:
             return found
         sums = SumRule(self.contributions, self.rules, waived=self.waived)
