@@ -22,6 +22,7 @@ from shoal.tables.safety.judging import (
 from shoal.tables.safety.spreading import spread_over, united
 from shoal.tables.safety.two_periods import intervals_of_periods, moved_further
 from shoal.tables.safety.unions import UnionFound, UnionsFound, choices_of, small_unions
+from shoal.tables.safety.unpublished import NOT_LOOKED_INTO, with_unpublished
 
 
 def tables_together(
@@ -55,6 +56,7 @@ def tables_together(
         return replace(found, detail=found.detail + told)
     plain = united(dimensions, spread)
     whole, differences = with_differences(plain, nests)
+    whole, all_looked_at = (whole, True) if nests else with_unpublished(whole)
     bounds, low = within_over((one, two), plain)
     every = [*plain.hidden, *(item.rest for item in differences)]
     intervals = whole.intervals(low, bounds=bounds, of=every, look=look)
@@ -70,7 +72,7 @@ def tables_together(
     if hides and not nests and not found.discloses and (apart := _nothing_in_common(spread, (one, two))):
         return replace(found, discloses=None, detail=f"{apart}; {found.detail}")
     if not nests:
-        return found
+        return found if all_looked_at else replace(found, detail=found.detail + NOT_LOOKED_INTO)
     small = small_differences(whole, differences, intervals, difference)
     found = _with_small(found, small, spread[0], len(differences), difference)
     return _with_unions(found, _unions(plain, whole, nests, small, difference, look), spread[0], difference)
