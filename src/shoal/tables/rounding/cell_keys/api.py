@@ -279,7 +279,7 @@ def _counted(
     width = len(str(len(data)))
     places = [f"{place:0{width}d}" for place in range(len(data))]
     column = nw.new_series(name, places, backend=data.implementation)
-    wide = data.select(*dimensions).with_columns(column)
+    wide = data.select(*dict.fromkeys(dimensions)).with_columns(column)
     return tabulate(
         wide.to_native(),
         dimensions,
