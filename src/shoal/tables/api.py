@@ -414,7 +414,6 @@ def audit(
         low=low,
         high=high,
         insiders=insiders,
-        apart=False,
     )
     complementary = np.setdiff1d(np.array(cells, dtype=np.int64), problem.sensitive)
     # A pattern of other software may hide what ours would not.

@@ -38,7 +38,6 @@ def as_problem(
     rounding: float | None = None,
     tolerance: float | None = None,
     zeros: Zeros = "published",
-    apart: bool = True,
 ) -> Problem:
     """Whatever a table was given as, as a problem.
 
@@ -61,12 +60,7 @@ def as_problem(
             table
             if isinstance(table, Problem)
             else table.problem(
-                insiders=insiders,
-                low=low,
-                high=high,
-                protection=protection or 0.0,
-                sliding=sliding,
-                apart=apart,
+                insiders=insiders, low=low, high=high, protection=protection or 0.0, sliding=sliding
             )
         )
         if sensitive is not None:
@@ -275,15 +269,11 @@ def primary_cells(table: Table, cells: Sequence[int], kinds: Sequence[str]) -> l
 
 
 def unasked(problem: Problem, cells: Sequence[int], kinds: Sequence[str]) -> tuple[int, ...]:
-    """The cells that a pattern calls primary and nothing else sensitive, so that nothing is required of them.
-
-    Of those beside a whole group in one cell enough is required together.
-    """
-    beside = {cell for group in problem.groups for cell in group.beside}
+    """The cells that a pattern calls primary and nothing else sensitive, so that nothing is required of them."""
     return tuple(
         int(cell)
         for cell, kind in zip(cells, kinds, strict=True)
-        if kind == "primary" and not problem.is_sensitive[cell] and cell not in beside
+        if kind == "primary" and not problem.is_sensitive[cell]
     )
 
 

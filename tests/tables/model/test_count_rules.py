@@ -140,7 +140,7 @@ def test_a_cell_that_falls_with_its_total_protects_no_group() -> None:
 
 def test_verification_knows_groups() -> None:
     made = shoal.tabulate(people(COUNTS), ["area", "job"], rules=["group(1)"])
-    problem = made.problem(insiders=False, apart=False)
+    problem = made.problem(insiders=False)
     names = [("a0", "total"), ("a1", "j0"), ("a1", "total")]
     cells = np.sort([made.table.find(*name) for name in names])
     pattern = Pattern(complementary=cells, value=problem.total_cost(cells), bound=None)

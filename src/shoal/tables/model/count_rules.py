@@ -22,7 +22,7 @@ class Group:
     """Sensitive if all that a total counts are in one cell, but for fewer than ``others``.
 
     There must be that many others for all that is known: the cell must be able to fall, and since it may fall together with a
-    hidden total, a cell beside to rise; empty ones may be hidden for that.
+    hidden total, those beside it to rise; empty ones may be hidden for that.
     """
 
     others: int = 1
@@ -140,33 +140,7 @@ def beside_totals(rule: object, table: Table) -> Beside | None:
     return Beside(lower, upper, opened)
 
 
-def kept_apart(
-    rules: Sequence[object], table: Table, status: np.ndarray
-) -> tuple[tuple[InOneCell, ...], np.ndarray]:
-    """The groups in one cell, by the states of the cells, and how far a cell beside each must be able to rise (else NaN).
-
-    That a cell can fall is not enough: it may fall together with its total. Whatever the total is, there may be others if one
-    of the cells beside can rise by as many.
-    """
+def groups_of(rules: Sequence[object], table: Table, status: np.ndarray) -> tuple[InOneCell, ...]:
+    """The whole groups in one cell that is sensitive."""
     found = [group for rule in rules if isinstance(rule, Group) for group in in_one_cell(rule, table)]
-    groups = tuple(group for group in found if status[group.cell] == "u")
-    rise = np.full(table.cells, np.nan)
-    if not groups:
-        return groups, rise
-    empty = np.zeros(table.cells, dtype=bool)
-    for place in range(table.relations):
-        cells, signs = table.relation(place), table.signs_of(place)
-        empty[cells] |= not table.values[cells[signs < 0]].any()
-    for group in groups:
-        # What lies in an empty total can hardly rise.
-        able = [cell for cell in group.beside if status[cell] != "z"]
-        able.sort(
-            key=lambda cell: (
-                bool(empty[cell]),
-                np.isnan(rise[cell]) and status[cell] != "u",
-                float(table.values[cell]),
-            )
-        )
-        if able:
-            rise[able[0]] = np.fmax(rise[able[0]], group.others - float(table.values[able[0]]))
-    return groups, rise
+    return tuple(group for group in found if status[group.cell] == "u")

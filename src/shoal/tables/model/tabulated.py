@@ -1,6 +1,6 @@
 """A table with its sensitive cells: what rules, levels, costs and contributors say of it, whatever it was made from."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -9,7 +9,7 @@ import numpy as np
 from shoal.errors import InputError, parameter
 from shoal.report.glance import Glance
 from shoal.tables.model.contributions import Known
-from shoal.tables.model.count_rules import beside_totals, kept_apart, needs_counts
+from shoal.tables.model.count_rules import InOneCell, beside_totals, groups_of, needs_counts
 from shoal.tables.model.decimals import significant
 from shoal.tables.model.known_sums import SumRule
 from shoal.tables.model.rules import Rule, room_below
@@ -71,29 +71,23 @@ class Tabulation(Glance):
         high: float | None = None,
         protection: float = 0.0,
         sliding: float = 0.0,
-        apart: bool = True,
     ) -> Problem:
         """The suppression problem; with ``insiders`` sole contributors and sums are taken into account.
-
-        Where a whole group is in one cell, a cell beside it is sensitive, too, unless ``apart`` is false: who judges a pattern
-        leaves open which of them may hold the others.
 
         Every sensitive cell, whichever rule calls it so, is protected by ``protection`` times its value at least, and its
         interval is ``sliding`` times its value wide at least.
         """
-        groups, rise = kept_apart(self.rules if self.counts else (), self.table, self.status)
-        rise = rise if apart else np.full_like(rise, np.nan)
-        cells = np.flatnonzero((self.status == "u") | ~np.isnan(rise))
+        groups = groups_of(self.rules if self.counts else (), self.table, self.status)
+        cells = self.sensitive
         values = self.table.values[cells]
         room = np.maximum(values - low, 0.0)
         share = protection * np.abs(values)
-        own = self.status[cells] == "u"
         found = Problem.of(
             self.table,
             cells,
-            lower=np.where(own, np.minimum(np.maximum(self.lower[cells], share), room), 0.0),
-            upper=np.fmax(np.where(own, np.maximum(self.upper[cells], share), 0.0), rise[cells]),
-            sliding=sliding * np.abs(values) * own,
+            lower=np.minimum(np.maximum(self.lower[cells], share), room),
+            upper=np.maximum(self.upper[cells], share),
+            sliding=sliding * np.abs(values),
             cost=self.cost,
             candidates=self.status == "s",
             low=low,
@@ -104,7 +98,8 @@ class Tabulation(Glance):
         sums = SumRule(self.contributions, self.rules, waived=self.waived)
         sole = self.sole_contributors()
         conceded, left = self._beyond_help(found, sole)
-        return found.with_changes(insiders=sole, conceded=conceded, left=left, sums=sums)
+        known = tuple(_with_empty(cells, groups) for cells in sole)
+        return found.with_changes(insiders=known, conceded=conceded, left=left, sums=sums)
 
     def _beyond_help(
         self, problem: Problem, sole: tuple[np.ndarray, ...]
@@ -162,6 +157,13 @@ class Tabulation(Glance):
             columns[name] = [float(x) if flag else None for x, flag in zip(levels, known, strict=True)]
         columns["cost"] = self.cost
         return pl.DataFrame(columns)
+
+
+def _with_empty(cells: np.ndarray, groups: Sequence[InOneCell]) -> np.ndarray:
+    """What a sole contributor knows, with what is beside its cell: who is alone in a group knows that there is nobody else."""
+    known = set(cells.tolist())
+    alone = [group for group in groups if group.total in known and group.cell in known]
+    return np.union1d(cells, [cell for group in alone for cell in group.beside]).astype(np.int64)
 
 
 def check_zeros(zeros: Any) -> None:

@@ -390,5 +390,4 @@ def hopeless(problem: Problem) -> np.ndarray:
     short = failing(problem, everything, problem.requirements)
     cells = set(problem.requirements.cell[short].tolist())
     cells.update(failing_insiders(problem, everything).cell.tolist())
-    cells.update(known_groups(problem, everything).tolist())
     return np.array(sorted(cells), dtype=np.int64)

@@ -193,10 +193,7 @@ def perturb_table(
     except AssertionError as error:
         raise Infeasible(f"the independent check does not confirm the table: {error}") from error
     audit = conclusions(
-        made.problem(insiders=False, apart=False),
-        design,
-        published,
-        all_cells=made.table.cells <= _ALL_CELLS,
+        made.problem(insiders=False), design, published, all_cells=made.table.cells <= _ALL_CELLS
     )
     uneven = drawn is None and are_uneven(keys)
     odd = on_keys(keys, uneven=uneven) if drawn is None else []
