@@ -8,14 +8,15 @@ from shoal.tables.verify_unknowns import hidden_cells
 
 def groups_given_away(problem: Problem, complementary: np.ndarray) -> int:
     """Of how many groups everybody knows that nearly all are in one cell, though its total is hidden as well."""
-    from scipy.optimize import linprog
-
     cells = hidden_cells(problem, complementary)
     gone = set(cells.tolist())
+    doubtful = [group for group in problem.groups if group.total in gone and group.cell in gone]
+    if not doubtful:
+        return 0
+    from scipy.optimize import linprog
+
     values, known = problem.table.values, 0
-    for group in problem.groups:
-        if group.total not in gone or group.cell not in gone:
-            continue
+    for group in doubtful:
         beside = np.isin(cells, group.beside)
         found = linprog(
             -beside.astype(float),
