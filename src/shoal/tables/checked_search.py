@@ -51,8 +51,8 @@ def _ever_safer(problem: Problem, solution: Pattern) -> Iterator[Pattern]:
         pass
     else:
         for cells in (rescue.complementary, np.union1d(hidden, rescue.complementary).astype(np.int64)):
-            yield _unproven(problem, solution, cells)
-    yield _unproven(problem, solution, np.flatnonzero(problem.candidates))
+            yield _rescued(problem, solution, cells)
+    yield _rescued(problem, solution, np.flatnonzero(problem.candidates))
 
 
 def _unproven(problem: Problem, solution: Pattern, cells: np.ndarray) -> Pattern:
@@ -62,8 +62,12 @@ def _unproven(problem: Problem, solution: Pattern, cells: np.ndarray) -> Pattern
         value=problem.total_cost(cells),
         bound=None,
         optimal=False,
-        record={**solution.record, "rescued": 1.0},
     )
+
+
+def _rescued(problem: Problem, solution: Pattern, cells: np.ndarray) -> Pattern:
+    found = _unproven(problem, solution, cells)
+    return replace(found, record={**solution.record, "rescued": 1.0})
 
 
 def solve_whole(
@@ -113,11 +117,4 @@ def solve_whole(
 def _for_first(problem: Problem, asked: Problem, solution: Pattern) -> Pattern:
     """The pattern for the problem as it was given: what only the harder one calls sensitive is hidden besides."""
     cells = np.setdiff1d(np.union1d(solution.complementary, asked.sensitive), problem.sensitive)
-    complementary = cells.astype(np.int64)
-    return replace(
-        solution,
-        complementary=complementary,
-        value=problem.total_cost(complementary),
-        bound=None,
-        optimal=False,
-    )
+    return _unproven(problem, solution, cells.astype(np.int64))
