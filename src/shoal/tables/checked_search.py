@@ -12,6 +12,7 @@ from shoal.tables.methods import METHODS
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import Audit
 from shoal.tables.safety.audit import audit as audit_pattern
+from shoal.tables.safety.groups import known_groups, with_room_beside
 from shoal.tables.safety.whole_numbers import integer_failures
 from shoal.tables.solution import Pattern
 from shoal.tables.verify import verify
@@ -50,8 +51,8 @@ def _ever_safer(problem: Problem, solution: Pattern) -> Iterator[Pattern]:
         pass
     else:
         for cells in (rescue.complementary, np.union1d(hidden, rescue.complementary).astype(np.int64)):
-            yield _unproven(problem, solution, cells)
-    yield _unproven(problem, solution, np.flatnonzero(problem.candidates))
+            yield _rescued(problem, solution, cells)
+    yield _rescued(problem, solution, np.flatnonzero(problem.candidates))
 
 
 def _unproven(problem: Problem, solution: Pattern, cells: np.ndarray) -> Pattern:
@@ -61,8 +62,12 @@ def _unproven(problem: Problem, solution: Pattern, cells: np.ndarray) -> Pattern
         value=problem.total_cost(cells),
         bound=None,
         optimal=False,
-        record={**solution.record, "rescued": 1.0},
     )
+
+
+def _rescued(problem: Problem, solution: Pattern, cells: np.ndarray) -> Pattern:
+    found = _unproven(problem, solution, cells)
+    return replace(found, record={**solution.record, "rescued": 1.0})
 
 
 def solve_whole(
@@ -76,23 +81,40 @@ def solve_whole(
     *,
     counts: bool,
 ) -> Pattern:
-    """Solve; for counts, ask for more where whole numbers alone give a cell away, and solve again."""
+    """Solve; for counts, ask for more where whole numbers alone, or a group in one cell, give something away, and solve again."""
     asked, run = problem, budget.start()
-    for _ in range(4):
+    for turn in range(4):
         solution: Pattern = method.solve(
             asked, options, budget=run.remaining(), seeds=Seeds(seed), threads=threads, observer=observer
         )
         run.spend(solution.work)
+        if asked is not problem:
+            solution = _for_first(problem, asked, solution)
         bad = integer_failures(problem, solution.complementary) if counts else ()
-        if not bad:
-            bound = solution.bound if asked is problem else None
-            return replace(solution, bound=bound, optimal=solution.optimal and asked is problem)
+        known = known_groups(problem, problem.hidden_mask(solution.complementary))
+        if not bad and not known.size:
+            return solution
+        if known.size:
+            # What was mended in one place may come back in another, so then everywhere.
+            groups = [group for group in problem.groups if turn or group.cell in known]
+            asked = with_room_beside(asked, groups)
         more = np.isin(asked.sensitive, bad)
         asked = asked.with_changes(
             lower=np.where(more, np.minimum(asked.lower + 1.0, problem.down[asked.sensitive]), asked.lower),
             upper=np.where(more, asked.upper + 1.0, asked.upper),
         )
+    if not bad:
+        raise Infeasible(
+            f"{known.size} cells have all of a group, and nothing beside them leaves room for others; the first is "
+            f"{problem.table.name(int(known[0]))}"
+        )
     raise Infeasible(
         f"{len(bad)} count cells can be worked out because counts are whole numbers; the first is "
         f"{problem.table.name(bad[0])}"
     )
+
+
+def _for_first(problem: Problem, asked: Problem, solution: Pattern) -> Pattern:
+    """The pattern for the problem as it was given: what only the harder one calls sensitive is hidden besides."""
+    cells = np.setdiff1d(np.union1d(solution.complementary, asked.sensitive), problem.sensitive)
+    return _unproven(problem, solution, cells.astype(np.int64))

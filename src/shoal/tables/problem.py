@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.errors import InputError, parameter
 from shoal.numbers import first_unusable, number
+from shoal.tables.model.count_rules import InOneCell
 from shoal.tables.model.table import Table, frozen
 
 # An interval narrower than this share of the least any cell can move counts as a point …
@@ -68,7 +69,8 @@ class Problem:
     than a point. ``candidates`` may be hidden at their ``cost``; ``low`` and ``high`` are bounds the attacker knows.
     ``insiders`` are lists of cells a single contributor knows; ``conceded`` are for each of them the sensitive cells of
     which its own part leaves less than they should be able to fall, and ``left`` is what it leaves of each. ``sums`` says
-    of a set of cells whether the sum of them may be known.
+    of a set of cells whether the sum of them may be known. ``groups`` are cells with all that a total counts: what is beside
+    them must not be known to be less than so many.
 
     >>> table = Table.from_matrix([[10.0, 20.0, 30.0], [40.0, 50.0, 60.0], [70.0, 80.0, 90.0]])
     >>> problem = Problem.of(table, [table.find("2", "2")], protection=0.10)
@@ -89,6 +91,7 @@ class Problem:
     conceded: tuple[np.ndarray, ...] = ()
     left: tuple[np.ndarray, ...] = ()
     sums: "Callable[[np.ndarray], bool] | None" = None
+    groups: tuple[InOneCell, ...] = ()
 
     @classmethod
     def of(

@@ -63,7 +63,9 @@ def audited_together(
     ]
     if within is not None:
         others = [other.changed(within) for other in others]
-    nests = [nest_of(frame, name, [own.table, *others]) for name, frame in _named(nested or [])]
+    nests = [
+        nest_of(frame, name, [own.table, *others]) for name, frame in _named([] if nested is None else nested)
+    ]
     not_found = _not_found([area for nest in nests for area in nest.unknown])
 
     def beside_this(other: PublicTable) -> TogetherFound:

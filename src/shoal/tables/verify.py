@@ -12,6 +12,7 @@ import numpy as np
 from shoal.tables.problem import ROUNDING, UP, WIDTH, Problem
 from shoal.tables.solution import Pattern
 from shoal.tables.verify_attack import Attack, ShortestChange
+from shoal.tables.verify_groups import groups_given_away
 from shoal.tables.verify_needs import Needs, needs_of
 from shoal.tables.verify_sums import sensitive_sums
 from shoal.tables.verify_unknowns import hidden_cells
@@ -39,6 +40,7 @@ def verify(problem: Problem, pattern: Pattern) -> None:
             f"{len(failures)} requirements are not met; the first is that of the cell "
             f"{problem.table.name(failures[0][0])}"
         )
+    assert not groups_given_away(problem, cells), "a whole group is known to be in one cell"
     assert not sensitive_sums(problem, cells), "a relation gives away a sum that is sensitive itself"
 
 

@@ -12,7 +12,9 @@ from shoal.errors import InputError
 from shoal.tables.files.argus_data import read_described
 from shoal.tables.files.argus_history import read_history
 from shoal.tables.files.argus_metadata import of_digits, read_metadata
+from shoal.tables.files.argus_writing import argus_files
 from shoal.tables.files.hierarchies import as_hierarchy, read_hierarchy
+from shoal.tables.model.tabulation import tabulate
 
 DATA = Path(os.environ.get("SHOAL_DATA", "missing")) / "tabular"
 public = pytest.mark.skipif(not DATA.is_dir(), reason="needs the public tables (SHOAL_DATA)")
@@ -389,3 +391,16 @@ def test_a_table_in_which_nothing_is_hidden_is_audited(tmp_path) -> None:
     # Sensitive cells without a word on what is hidden are no pattern.
     (tmp_path / "t.csv").write_text("A,V,S\nTotal,9,s\na,4,u\nb,5,z\n")
     assert "name the pattern" in run("audit", tmp_path / "t.csv", *how).err
+
+
+def test_codes_that_begin_with_the_usual_mark_go_to_argus_and_back(tmp_path) -> None:
+    codes = ["@a", "b", "@c", "d"]
+    tree = {"@a": "up", "b": "up", "@c": "down", "d": "down", "up": "", "down": ""}
+    frame = pl.DataFrame({"a": codes * 3, "b": ["x", "y", "z"] * 4, "v": [float(n) for n in range(1, 13)]})
+    made = tabulate(frame, ["a", "b"], value="v", rules=["frequency(2)"], hierarchies={"a": tree})
+    files = argus_files(made.problem(), np.empty(0, dtype=np.int64), made.trees)
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    back = tabulate(tmp_path / "table.tab")
+    assert set(back.table.index) == set(made.table.index)
+    assert back.trees["a"].codes == made.trees["a"].codes

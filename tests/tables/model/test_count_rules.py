@@ -5,10 +5,14 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 import shoal
-from shoal.errors import InputError
+from shoal.errors import Infeasible, InputError
 from shoal.tables.model.rules import parse_rule
+from shoal.tables.model.tabulated import Tabulation
+from shoal.tables.solution import Pattern
+from shoal.tables.verify import verify
 
 
 def people(counts: list[list[int]]) -> pl.DataFrame:
@@ -89,3 +93,79 @@ def test_they_are_for_counts_and_need_their_number() -> None:
     frame = people(COUNTS).with_columns(v=pl.lit(2.0))
     with pytest.raises(InputError, match="are for tables that count records"):
         shoal.tabulate(frame, ["area", "job"], value="v", rules=["group(1)"])
+
+
+def most_others(made: Tabulation, hidden: set[int], cell: int, total: int) -> float:
+    """How many others of a group there may be for somebody who sees all but the hidden cells: over all whole tables."""
+    table = made.table
+    bounds = Bounds(
+        [0.0 if c in hidden else table.values[c] for c in range(table.cells)],
+        [1e4 if c in hidden else table.values[c] for c in range(table.cells)],
+    )
+    goal = np.zeros(table.cells)
+    goal[total], goal[cell] = -1.0, 1.0
+    found = milp(
+        goal,
+        constraints=LinearConstraint(table.matrix, 0.0, 0.0),
+        bounds=bounds,
+        integrality=np.ones(table.cells),
+    )
+    return -float(found.fun)
+
+
+def groups(made: Tabulation, others: int) -> list[tuple[int, int]]:
+    """The cells with all of a total, but for fewer than so many others, and that total."""
+    found = []
+    for cell in range(made.table.cells):
+        key = made.table.key(cell)
+        for name in key:
+            if key[name] != "total" and made.table.values[cell] > 0:
+                total = made.table.find(*{**key, name: "total"}.values())
+                if made.table.values[total] - made.table.values[cell] < others:
+                    found.append((cell, total))
+    return found
+
+
+def test_a_cell_that_falls_with_its_total_protects_no_group() -> None:
+    made = shoal.tabulate(people(COUNTS), ["area", "job"], rules=["group(1)"])
+    with_total = [("a0", "j0"), ("a0", "total"), ("a1", "j0"), ("a1", "total")]
+    found = shoal.audit(made, with_total)
+    # The cell may be anything, but the two beside it are shown as empty: all of a0 are in j0.
+    assert not found.safe and found.unsafe.tolist() == [made.table.find("a0", "j0")]
+    beside = [("a0", "j0"), ("a0", "j1"), ("a1", "j0"), ("a1", "j1")]
+    assert shoal.audit(made, beside).safe
+    both = [*with_total, ("a0", "j1"), ("total", "j1"), ("total", "total"), ("total", "j0")]
+    assert shoal.audit(made, both).safe
+
+
+def test_verification_knows_groups() -> None:
+    made = shoal.tabulate(people(COUNTS), ["area", "job"], rules=["group(1)"])
+    problem = made.problem(insiders=False)
+    names = [("a0", "total"), ("a1", "j0"), ("a1", "total")]
+    cells = np.sort([made.table.find(*name) for name in names])
+    pattern = Pattern(complementary=cells, value=problem.total_cost(cells), bound=None)
+    with pytest.raises(AssertionError, match="whole group"):
+        verify(problem, pattern)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=3, max_size=3),
+    st.integers(1, 3),
+    st.booleans(),
+)
+def test_suppression_gives_no_group_away(counts: list[list[int]], others: int, few: bool) -> None:
+    if not all(sum(line) for line in counts) or not all(sum(column) for column in zip(*counts, strict=True)):
+        return
+    rules = [f"group({others})", *(["frequency(3)"] if few else [])]
+    made = shoal.tabulate(people(counts), ["area", "job"], rules=rules)
+    try:
+        found = shoal.suppress(made)
+    except Infeasible:
+        return
+    hidden = {made.table.find(*row) for row in found.pattern.select("area", "job").rows()}
+    for cell, total in groups(made, others):
+        assert most_others(made, hidden, cell, total) >= min(others, made.table.values[total]) - 1e-6
+    # What was hidden for the group's sake is no cell that somebody forgot to ask for.
+    again = shoal.audit(made, found.pattern)
+    assert again.safe and not again.unasked

@@ -365,3 +365,13 @@ def test_missing_entries_of_pandas_frames_are_missing() -> None:
         np.arange(1.0, 10.0).reshape(3, 3), sensitive=pd.DataFrame(sensitive), protection=0.2
     )
     assert problem.lower.tolist() == [1.0, 1.0] and problem.upper.tolist() == [0.2, 2.0]
+
+
+def test_records_are_named_as_they_stand_where_others_were_set_aside() -> None:
+    frame = pl.DataFrame({"a": [None, "x", "y", "z"], "v": [1.0, 2.0, 3.0, -4.0], "w": [1.0, 1.0, -1.0, 1.0]})
+    with pytest.raises(InputError, match="negative weights: see record 3"):
+        tabulate(frame, ["a"], value="v", weight="w", missing="aside", rules=["frequency(3)"])
+    with pytest.raises(InputError, match="see record 4"):
+        tabulate(frame, ["a"], value="v", missing="aside", rules=["p-percent(10)"])
+    with pytest.raises(InputError, match="not in its hierarchy: see record 3"):
+        tabulate(frame, ["a"], missing="aside", hierarchies={"a": {"x": "", "z": ""}})

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from tests.benchmark_data import benchmark_file
 from tests.cli.running import shoal as command
 
 import shoal
+from shoal.errors import InputError
 from shoal.search import Budget, Seeds, silent
 from shoal.tables.rounding.cell_keys.files import design_frame, given_design, read_text
 from shoal.tables.rounding.cell_keys.keys import (
@@ -404,3 +406,28 @@ def test_totals_among_records_are_refused_in_words_that_hold_here() -> None:
     with pytest.raises(shoal.InputError, match="has a total among its records: see 5 records") as refused:
         shoal.perturb_table(odd, ["area", "sex"], record="id", seed=1)
     assert "source" not in str(refused.value)
+
+
+def test_a_table_that_leaves_large_counts_as_they_are_is_refused_in_words() -> None:
+    lines = pl.DataFrame({"i": [0, 1, 1, 2], "v": [0, -1, 1, 0], "p": [1.0, 0.5, 0.5, 1.0]})
+    with pytest.raises(InputError, match="never changes counts of 2 and more"):
+        given_design(lines)
+
+
+def test_a_dimension_that_is_named_twice_is_refused_in_words() -> None:
+    with pytest.raises(InputError, match="dimension 'area' is named twice"):
+        shoal.perturb_table(PEOPLE, ["area", "area"], record_key="rkey")
+
+
+def test_counts_that_whole_numbers_alone_give_away_are_counted_where_nothing_is_written(
+    tmp_path: Path,
+) -> None:
+    # Changes of one up or down, and never none: a 2 is 1 or 3, a total of 4 is 3 or 5, and a 0 is 0 or 1.
+    chances = {"i": [0, 1, 1], "v": [0, -1, 1], "p": [1.0, 0.5, 0.5]}
+    pl.DataFrame(chances).write_csv(tmp_path / "p.csv")
+    pl.DataFrame({"a": ["x", "y", "z"], "rkey": [0.64, 0.27, 0.04]}).write_csv(tmp_path / "d.csv")
+    told = command(
+        *("perturb-table", tmp_path / "d.csv", "--dimensions", "a", "--record-key", "rkey"),
+        *("--ptable", tmp_path / "p.csv", "-o", tmp_path / "o.csv"),
+    )
+    assert told.code == 3 and "2 sensitive counts can be computed too closely" in told.err

@@ -10,9 +10,10 @@ from tests.cli.running import shoal as run
 
 import shoal
 from shoal.errors import InputError
-from shoal.tables.files.public_files import public_part
+from shoal.tables.files.public_files import public_part, read_public
 from shoal.tables.model.tabulation import tabulate
 from shoal.tables.public_table import PublicTable
+from shoal.tables.published_together import problem_of_public
 from shoal.tables.safety.differences import Nest, nest_of
 from shoal.tables.safety.judging import Shown
 from shoal.tables.safety.together import tables_together
@@ -354,7 +355,9 @@ def checked_with_hidden_cells(seed: int) -> int:
             free = [one for one in squares if set(meets[one]) <= areas and hidden["grid", one, age]]
             for more in [frozenset[str](), *subsets(free)]:
                 inside = [*forced, *more]
-                if not inside or not areas <= {whole for one in inside for whole in meets[one]}:
+                # Of a figure that is shown, and that nothing is taken away from, nothing new is told.
+                figures = {whole for whole in areas if not hidden["district", whole, age]}
+                if not inside or not figures <= {whole for one in inside for whole in meets[one]}:
                     continue
                 goal = np.array(
                     [
@@ -385,3 +388,27 @@ def test_unions_with_hidden_cells_are_those_that_linear_programmes_find() -> Non
 @pytest.mark.long
 def test_unions_with_hidden_cells_at_length() -> None:
     assert sum(checked_with_hidden_cells(seed) for seed in range(1000, 1400)) > 80
+
+
+def test_a_hidden_area_without_any_that_is_taken_away_counts_in_a_union() -> None:
+    # Of d1 and d2 together 24 + 3 are known, and so are the 24 in squares of d2; nobody knows how the 3 live in both.
+    districts = pl.DataFrame({"district": ["d0", "d1", "d2", "total"], "value": [10.0, None, None, 37.0]})
+    squares = pl.DataFrame(
+        {"grid": ["g1", "g2", "g3", "g4", "total"], "value": [None, 16.0, 8.0, None, 37.0]}
+    )
+    inside = as_file({"d1": ["g1"], "d2": ["g2", "g3"]})
+    own = read_public(districts, "districts")
+    problem, hidden = problem_of_public(own)
+    names = [tuple(problem.table.key(int(cell)).values()) for cell in hidden]
+    found = shoal.audit(problem, names, beside=squares, nested=inside, difference=5).together[0]
+    assert found.discloses and found.figures["small_differences"] == []
+    (union,) = found.figures["small_unions"]
+    assert [item["district"] for item in union["areas"]] == ["d1", "d2"]
+    assert [item["grid"] for item in union["without"]] == ["g2", "g3"]
+
+
+def test_a_breakdown_without_its_total_is_looked_at_all_the_same() -> None:
+    made = tabulate(pl.DataFrame({"district": ["d0"] * 9 + ["d1"] * 8}), ["district"], rules=["frequency(1)"])
+    squares = pl.DataFrame({"grid": ["g0", "g1"], "value": [7.0, 8.0]})
+    found = shoal.audit(made, [], beside=squares, nested=as_file({"d0": ["g0"], "d1": ["g1"]}))
+    assert found.together[0].discloses and len(found.together[0].figures["small_differences"]) == 1

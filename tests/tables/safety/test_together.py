@@ -1,5 +1,7 @@
 """What published tables give away together: linked ones as one system, those of two periods, against brute force."""
 
+from itertools import product
+
 import numpy as np
 import polars as pl
 import pytest
@@ -339,3 +341,59 @@ def test_a_subtotal_of_one_table_is_the_sum_of_parts_of_another(grand) -> None:
     wrong = {**tree, "10-19": "adult"}
     told = shoal.audit(ages, hidden, **asked, hierarchies={"column": wrong})
     assert not told.safe and told.together[0].discloses is None
+
+
+def in_a_circle(rows: list[tuple[str, str, str, float]]) -> tuple[pl.DataFrame, list[pl.DataFrame]]:
+    """Records of three dimensions, and what is published of a by c and of b by c."""
+    frame = pl.DataFrame(rows, schema=["a", "b", "c", "v"], orient="row")
+    beside = []
+    for own in ("a", "c"), ("b", "c"):
+        made = tabulate(frame, list(own), value="v", rules=["frequency(1)"])
+        beside.append(made.frame.select(*own, pl.col("value").cast(pl.Float64)))
+    return frame, beside
+
+
+def test_three_tables_in_a_circle_tell_what_no_two_of_them_do() -> None:
+    # All of a0 is in c0 and all of b1 in c1: nothing is in a0 and b1, and with the totals the other three are known.
+    rows = [
+        ("a0", "b0", "c0", 5.0),
+        ("a1", "b0", "c0", 2.0),
+        ("a1", "b1", "c1", 6.0),
+        ("a1", "b0", "c1", 4.0),
+    ]
+    frame, beside = in_a_circle(rows)
+    made = tabulate(frame, ["a", "b"], value="v", rules=["frequency(1)"], zeros="suppressible")
+    pattern = [(a, b) for a in ("a0", "a1") for b in ("b0", "b1")]
+    how = {"sensitive": [("a1", "b0", 0.0, 1.0)], "insiders": False}
+    one, two, both = shoal.audit(made, pattern, beside=beside, **how).together
+    assert not one.discloses and not two.discloses
+    assert both.discloses and both.figures["too_narrow"] == 1
+    changed = shoal.audit(made, pattern, beside=beside, within=0.1, **how).together
+    assert [item.figures["too_narrow"] for item in changed] == [0, 0, 1]
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_three_tables_are_judged_by_all_cells_there_may_be(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    codes = [[f"{name}{n}" for n in range(size)] for name, size in (("a", 2), ("b", 3), ("c", 2))]
+    rows = [(*key, float(rng.choice([0.0, 1.0, 4.0, 9.0]))) for key in product(*codes)]
+    frame, beside = in_a_circle(rows)
+    made = tabulate(frame, ["a", "b"], value="v", rules=["frequency(1)"], zeros="suppressible")
+    table = made.table
+    pattern = [key for key in product(*codes[:2]) if rng.random() < 0.8] or [("a0", "b0")]
+    level = float(rng.choice([0.5, 1.0, 2.0]))
+    found = shoal.audit(
+        made, pattern, sensitive=[(*pattern[0], 0.0, level)], insiders=False, beside=beside
+    ).together[-1]
+    shown = [(key, table.values[cell]) for key, cell in table.index.items() if key not in pattern]
+    equal = [([key[0] in (r[0], "total") and key[1] in (r[1], "total") for r in rows], v) for key, v in shown]
+    for place, own in enumerate(beside):
+        for first, second, v in own.rows():
+            equal.append(([first in (r[place], "total") and second in (r[2], "total") for r in rows], v))
+    goal = np.array([r[:2] == pattern[0] for r in rows], dtype=float)
+    most = linprog(-goal, A_eq=np.array([row for row, _ in equal], dtype=float), b_eq=[v for _, v in equal])
+    value = float(table.values[table.find(*pattern[0])])
+    least = linprog(goal, A_eq=np.array([row for row, _ in equal], dtype=float), b_eq=[v for _, v in equal])
+    narrow = -most.fun < value + level - 1e-6 or -most.fun - least.fun < 1e-6
+    assert found.figures["too_narrow"] == int(narrow)

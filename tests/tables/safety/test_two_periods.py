@@ -15,7 +15,7 @@ from shoal.tables.files.public_files import public_part, read_public
 from shoal.tables.model.tabulation import tabulate
 from shoal.tables.public_table import PublicTable
 from shoal.tables.safety.judging import Shown
-from shoal.tables.safety.two_periods import intervals_of_periods
+from shoal.tables.safety.two_periods import around, intervals_of_periods
 
 
 def period(seed: int, change: float) -> tuple[np.ndarray, np.ndarray]:
@@ -73,7 +73,7 @@ def slow_intervals(tables, hidden, change):
                     less.append(row)
                 elif mine:
                     shown = bounds[there][0]
-                    bounds[number] = (shown * (1 - change), shown * (1 + change))
+                    bounds[number] = (shown / (1 + change), shown * (1 + change))
     found = {}
     for t in range(2):
         for i, j in hidden[t]:
@@ -227,3 +227,44 @@ def test_hidden_cells_are_tied_in_the_order_of_the_table(monkeypatch: pytest.Mon
     monkeypatch.setattr(PublicTable, "intervals", narrowed)
     assert intervals_of_periods((Shown(table), Shown(table)), (table, table), 0.1) is None
     assert tied == [key[0] for key in cells]
+
+
+def test_a_figure_that_changed_little_is_near_by_its_own_share_too() -> None:
+    # Last period shows 12; by at most a share of either, half of it, this one is at least 8 and not 6.
+    last = listed(np.array([[12.0, 20.0, 30.0], [40.0, 50.0, 60.0], [70.0, 80.0, 90.0]]))
+    asked = {"sensitive": [("r0", "c0", 3.0, 1.0)], "change": 0.5}
+    assert audited(last, **asked).together[0].figures["too_narrow"] == 1
+    assert audited(last, **{**asked, "sensitive": [("r0", "c0", 2.0, 1.0)]}).together[0].discloses is False
+
+
+def test_a_change_is_counted_from_the_smaller_figure() -> None:
+    # From 30 to 45 is half of the one and a third of the other.
+    last = table(((10.0, 20.0, 45.0), (40.0, 50.0, 60.0), (70.0, 80.0, 90.0)))
+    assert audited(last, change=0.4).together[0].discloses is None
+    assert audited(last, change=0.5).together[0].discloses is not None
+
+
+def test_rounded_figures_of_another_period_are_off_by_as_much() -> None:
+    assert around(6.0, 0.5, 0.5) == pytest.approx((5.5 / 1.5, 9.75))
+    assert around(0.0, 0.5, 0.5) == pytest.approx((-0.75, 0.75))
+
+
+def test_levels_far_below_their_figure_must_be_reached() -> None:
+    big = np.array([[1e6, 2e6, 3e6], [4e6, 5e6, 6e6], [7e6, 8e6, 9e6]])
+    made = tabulate(records(big.tolist()), ["a", "b"], value="v", rules=["frequency(1)"])
+    beside = listed(big * 1.000001)
+    how = {"insiders": False, "beside": beside, "change": 1.5e-6}
+    narrow = shoal.audit(made, PATTERN, sensitive=[("r0", "c0", 0.9, 0.9)], **how).together[0]
+    # Between 999999.5 and 1000002.5: half of one below is left, which is no 0.9.
+    assert narrow.figures["too_narrow"] == 1
+    assert not shoal.audit(made, PATTERN, sensitive=[("r0", "c0", 0.4, 0.9)], **how).together[0].discloses
+
+
+def test_whole_numbers_count_where_levels_ask_for_more_than_another_figure() -> None:
+    last = listed(np.array([[15.0, 29.0, 30.0], [40.0, 50.0, 60.0], [70.0, 80.0, 90.0]]))
+    now = np.array([[15.0, 30.0, 30.0], [41.0, 50.0, 60.0], [70.0, 80.0, 90.0]])
+    made = tabulate(records(now.tolist()), ["a", "b"], value="v", rules=["frequency(1)"])
+    how = {"sensitive": [("r0", "c0", 1.3, 1.3)], "insiders": False, "beside": last, "change": 0.1}
+    # From 13.64 to 16.5, but of whole numbers from 14 to 16.
+    assert shoal.audit(made, PATTERN, **how).together[0].figures["too_narrow"] == 0
+    assert shoal.audit(made, PATTERN, counts=True, **how).together[0].figures["too_narrow"] == 1

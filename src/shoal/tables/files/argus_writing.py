@@ -61,8 +61,9 @@ def argus_files(
     }
     found = {"table.tab": text.getvalue().encode()}
     found["table.hst"] = write_history(problem).encode()
-    found["table.rda"] = _described(table.dimensions, table.totals, names, figures).encode()
-    found |= {file: _hierarchy(trees[name]).encode() for name, file in names.items()}
+    signs = {name: _lead(trees[name]) for name in names}
+    found["table.rda"] = _described(table.dimensions, table.totals, names, signs, figures).encode()
+    found |= {file: _hierarchy(trees[name], signs[name]).encode() for name, file in names.items()}
     return found
 
 
@@ -92,13 +93,15 @@ def _described(
     dimensions: tuple[str, ...],
     totals: Mapping[str, str],
     files: Mapping[str, str],
+    signs: Mapping[str, str],
     figures: Mapping[str, object],
 ) -> str:
     lines = [f'<SEPARATOR> "{_SEPARATOR}"', '<SAFE> "S"', '<UNSAFE> "U"', '<PROTECT> "P"']
     for name in dimensions:
         lines += [_name(name), "  <RECODEABLE>", f'  <TOTCODE> "{totals.get(name, TOTAL)}"']
         if name in files:
-            lines += ["  <HIERARCHICAL>", f'  <HIERCODELIST> "{files[name]}"', '  <HIERLEADSTRING> "@"']
+            lines += ["  <HIERARCHICAL>", f'  <HIERCODELIST> "{files[name]}"']
+            lines += [f'  <HIERLEADSTRING> "{signs[name]}"']
     words = {"Value": "<NUMERIC>", "Freq": "<FREQUENCY>", "Cost": "<NUMERIC> <COSTVAR>"}
     for name in figures:
         lines += [name, f"  {words.get(name, '<MAXSCORE>')}"]
@@ -119,11 +122,21 @@ def _name(name: str) -> str:
     return f'"{name}"' if re.search(r"\s", name) else name
 
 
-def _hierarchy(tree: Tree) -> str:
+def _lead(tree: Tree) -> str:
+    """The sign that says how deep a code is: one that no code begins with."""
+    for sign in "@#%~^$!":
+        if not any(code.startswith(sign) for code in tree.codes):
+            return sign
+    raise InputError(
+        "codes of a hierarchy begin with every sign that could say how deep they are; rename some"
+    )
+
+
+def _hierarchy(tree: Tree, sign: str) -> str:
     lines: list[str] = []
 
     def add(code: int, depth: int) -> None:
-        lines.append("@" * depth + tree.codes[code])
+        lines.append(sign * depth + tree.codes[code])
         for child in tree.children.get(code, ()):
             add(child, depth + 1)
 

@@ -4,7 +4,7 @@ Whoever knows that somebody belongs to a group of which all are in one category 
 cell says that nobody of the group is in it (Handbook on Statistical Disclosure Control, 2nd edition, section 5.2).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +21,8 @@ _MOST = 10**9
 class Group:
     """Sensitive if all that a total counts are in one cell, but for fewer than ``others``.
 
-    The cell must be able to fall until there may be that many others; empty cells beside it may be hidden for that.
+    There must be that many others for all that is known: the cell must be able to fall, and since it may fall together with a
+    hidden total, those beside it to rise; empty ones may be hidden for that.
     """
 
     others: int = 1
@@ -54,6 +55,48 @@ class Empty:
         return f"empty({self.range})"
 
 
+@dataclass(frozen=True)
+class InOneCell:
+    """A cell that has all that a total counts, but for fewer than ``others``; ``beside`` are the other parts.
+
+    Of a smaller group there need be no more others than it has members.
+    """
+
+    cell: int
+    total: int
+    others: int
+    beside: tuple[int, ...]
+
+
+def in_one_cell(rule: Group, table: Table) -> list[InOneCell]:
+    """Where a table of counts has a whole group in one cell.
+
+    >>> table = Table.from_matrix([[4.0, 0.0], [2.0, 3.0]])
+    >>> in_one_cell(Group(1), table)
+    [InOneCell(cell=0, total=2, others=1, beside=(1,)), InOneCell(cell=4, total=7, others=1, beside=(1,))]
+    """
+    found = []
+    for total, parts in _with_parts(table):
+        inside = table.values[parts]
+        alone = (inside > 0) & (table.values[total] - inside < rule.others)
+        found += [
+            InOneCell(
+                cell, total, int(min(rule.others, table.values[total])), tuple(parts[parts != cell].tolist())
+            )
+            for cell in parts[alone].tolist()
+        ]
+    return found
+
+
+def _with_parts(table: Table) -> Iterator[tuple[int, np.ndarray]]:
+    """The totals that are not empty, each with its parts, where it has several."""
+    for place in range(table.relations):
+        cells, signs = table.relation(place), table.signs_of(place)
+        total, parts = cells[signs < 0], cells[signs > 0]
+        if total.size == 1 and parts.size > 1 and table.values[total[0]] > 0:
+            yield int(total[0]), parts
+
+
 @dataclass(frozen=True, eq=False)
 class Beside:
     """Levels of cells that are sensitive beside their totals (NaN: they are not), and empty cells that may be hidden for them."""
@@ -83,24 +126,21 @@ def beside_totals(rule: object, table: Table) -> Beside | None:
         return None
     lower, upper = np.full(table.cells, np.nan), np.full(table.cells, np.nan)
     opened = np.zeros(table.cells, dtype=bool)
-    for place in range(table.relations):
-        cells, signs = table.relation(place), table.signs_of(place)
-        total = cells[signs < 0]
-        parts = cells[signs > 0]
-        if total.size != 1 or parts.size < 2:
-            continue
-        count, inside = float(table.values[total[0]]), table.values[parts]
-        if count <= 0:
-            continue
-        if isinstance(rule, Empty):
-            mine = parts[inside == 0]
+    if isinstance(rule, Empty):
+        for _, parts in _with_parts(table):
+            mine = parts[table.values[parts] == 0]
             lower[mine], upper[mine] = 0.0, float(rule.range)
-            continue
-        others = count - inside
-        alone = (inside > 0) & (others < rule.others)
-        if alone.any():
-            mine = parts[alone]
-            lower[mine] = np.fmax(lower[mine], np.minimum(rule.others - others[alone], inside[alone]))
-            upper[mine] = np.fmax(upper[mine], 0.0)
-            opened[parts[inside == 0]] = True
+        return Beside(lower, upper, opened)
+    for group in in_one_cell(rule, table):
+        cell, beside = group.cell, np.array(group.beside)
+        others = float(table.values[group.total] - table.values[cell])
+        lower[cell] = np.fmax(lower[cell], group.others - others)
+        upper[cell] = np.fmax(upper[cell], 0.0)
+        opened[beside[table.values[beside] == 0]] = True
     return Beside(lower, upper, opened)
+
+
+def groups_of(rules: Sequence[object], table: Table, status: np.ndarray) -> tuple[InOneCell, ...]:
+    """The whole groups in one cell that is sensitive."""
+    found = [group for rule in rules if isinstance(rule, Group) for group in in_one_cell(rule, table)]
+    return tuple(group for group in found if status[group.cell] == "u")

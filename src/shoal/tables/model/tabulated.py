@@ -1,6 +1,6 @@
 """A table with its sensitive cells: what rules, levels, costs and contributors say of it, whatever it was made from."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -9,7 +9,7 @@ import numpy as np
 from shoal.errors import InputError, parameter
 from shoal.report.glance import Glance
 from shoal.tables.model.contributions import Known
-from shoal.tables.model.count_rules import beside_totals, needs_counts
+from shoal.tables.model.count_rules import InOneCell, beside_totals, groups_of, needs_counts
 from shoal.tables.model.decimals import significant
 from shoal.tables.model.known_sums import SumRule
 from shoal.tables.model.rules import Rule, room_below
@@ -77,6 +77,7 @@ class Tabulation(Glance):
         Every sensitive cell, whichever rule calls it so, is protected by ``protection`` times its value at least, and its
         interval is ``sliding`` times its value wide at least.
         """
+        groups = groups_of(self.rules if self.counts else (), self.table, self.status)
         cells = self.sensitive
         values = self.table.values[cells]
         room = np.maximum(values - low, 0.0)
@@ -91,13 +92,14 @@ class Tabulation(Glance):
             candidates=self.status == "s",
             low=low,
             high=high,
-        )
+        ).with_changes(groups=groups)
         if not insiders or self.contributions is None:
             return found
         sums = SumRule(self.contributions, self.rules, waived=self.waived)
         sole = self.sole_contributors()
         conceded, left = self._beyond_help(found, sole)
-        return found.with_changes(insiders=sole, conceded=conceded, left=left, sums=sums)
+        known = tuple(_with_empty(cells, groups) for cells in sole)
+        return found.with_changes(insiders=known, conceded=conceded, left=left, sums=sums)
 
     def _beyond_help(
         self, problem: Problem, sole: tuple[np.ndarray, ...]
@@ -155,6 +157,13 @@ class Tabulation(Glance):
             columns[name] = [float(x) if flag else None for x, flag in zip(levels, known, strict=True)]
         columns["cost"] = self.cost
         return pl.DataFrame(columns)
+
+
+def _with_empty(cells: np.ndarray, groups: Sequence[InOneCell]) -> np.ndarray:
+    """What a sole contributor knows, with what is beside its cell: who is alone in a group knows that there is nobody else."""
+    known = set(cells.tolist())
+    alone = [group for group in groups if group.total in known and group.cell in known]
+    return np.union1d(cells, [cell for group in alone for cell in group.beside]).astype(np.int64)
 
 
 def check_zeros(zeros: Any) -> None:

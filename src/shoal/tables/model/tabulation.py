@@ -368,6 +368,8 @@ def _of_records(
     prices = None if columns.cost is None else numbers(data, columns.cost, gaps=gaps)
     every = [*amounts, weights, *([] if prices is None else [prices])]
     kept, note = _kept(data, codes, every, contributor, missing)
+    # Messages name records as they stand in the data, also where some were set aside.
+    written, number = codes, np.flatnonzero(kept)
     if note:
         data = data.filter(kept.tolist())
         codes = {
@@ -378,9 +380,9 @@ def _of_records(
         prices = None if prices is None else prices[kept]
     if contributor is None and holding is None and (value is not None or weight is not None):
         note = (*note, *_alone(codes))
-    leaf_codes, trees = _code(codes, parents)
+    leaf_codes, trees = _code(codes, parents, written)
     if (weights < 0).any():
-        bad = first_record(np.flatnonzero(weights < 0))
+        bad = first_record(number[weights < 0])
         raise InputError(f"column '{weight}' has negative weights: see {bad}")
     if prices is not None and (prices < 0).any():
         raise InputError(f"column '{cost}' has negative values; the cost of hiding a cell is at least 0")
@@ -392,7 +394,7 @@ def _of_records(
         if concentration(chosen) and (own < 0).any():
             raise InputError(
                 f"column '{name}' has negative contributions, for which concentration rules are not defined: see "
-                f"{first_record(np.flatnonzero(own < 0))}; use frequency(…) alone"
+                f"{first_record(number[own < 0])}; use frequency(…) alone"
             )
         weighted = own * weights
         totals = _sums(cells, weighted, records, table.cells)
@@ -461,11 +463,13 @@ def hierarchy_of(name: str, given: Any) -> Mapping[str, str]:
 
 
 def _code(
-    codes: Mapping[str, Sequence[str]], hierarchies: Mapping[str, Mapping[str, str]]
+    codes: Mapping[str, Sequence[str]],
+    hierarchies: Mapping[str, Mapping[str, str]],
+    written: Mapping[str, Sequence[str]],
 ) -> tuple[list[np.ndarray], dict[str, Tree]]:
     found, trees = [], {}
     for name, texts in codes.items():
-        tree = grow(name, sorted(set(texts)), _with_gap(hierarchies.get(name), texts), records=texts)
+        tree = grow(name, sorted(set(texts)), _with_gap(hierarchies.get(name), texts), records=written[name])
         place = {code: index for index, code in enumerate(tree.codes)}
         found.append(np.array([place[text] for text in texts], dtype=np.int64))
         trees[name] = tree

@@ -51,12 +51,15 @@ def _rounded(settings: Any, place: Workplace, frame: "pl.DataFrame", stated: Map
 
 def _perturbed(settings: Any, place: Workplace, frame: "pl.DataFrame") -> Shown:
     from shoal.tables.rounding.cell_keys.operation import run
-    from shoal.tables.rounding.cell_keys.posterior import possible_counts
+    from shoal.tables.rounding.cell_keys.posterior import seen_by_others
+    from shoal.tables.rounding.cell_keys.same_records import with_others
 
     made = run(settings, place).found
     table = made.tabulation.table
     seen = np.rint(figures_by_name(table, frame, layout_of(settings))).astype(np.int64)
-    return Shown(_with_bounds(table, *possible_counts(made.design, seen)))
+    # By the same attacker as the audit of the table itself: changes that nobody reckons with, and figures that differ.
+    attack = with_others(seen_by_others(made.tabulation.problem(insiders=False), made.design, seen), seen)
+    return Shown(_with_bounds(table, attack.low[: table.cells], attack.high[: table.cells]))
 
 
 def _adjusted(settings: Any, place: Workplace, frame: "pl.DataFrame") -> Shown:

@@ -19,6 +19,7 @@ from shoal.tables.model.units import ordinary
 from shoal.tables.problem import TOLERANCE, Problem, Requirements
 from shoal.tables.safety.attacker import Attacker, View, allowed
 from shoal.tables.safety.flow_kernels import UNLIMITED, Arcs, Wanted, intervals, reach
+from shoal.tables.safety.groups import known_groups
 from shoal.tables.safety.insiders import broken_by_insiders
 from shoal.tables.safety.narrowest import Narrowest, in_words
 from shoal.tables.safety.sums import failing_sums
@@ -162,7 +163,7 @@ def audit(
     cells = np.flatnonzero(mask) if all_cells else np.sort(problem.sensitive)
     rise, fall = _in_order_of_need(problem, mask, cells, watch)
     judged = ~np.isnan(rise)
-    verdict = _too_narrow(problem, cells, rise, fall)
+    verdict = np.union1d(_too_narrow(problem, cells, rise, fall), known_groups(given, mask)).astype(np.int64)
     point = rise + fall <= 0.1 * problem.point(cells)
     found = Audit(
         given,

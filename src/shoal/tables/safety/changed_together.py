@@ -5,6 +5,7 @@ relations, with the cells that one of them shows as they are and intervals for t
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from shoal.tables.safety.judging import (
     within_over,
 )
 from shoal.tables.safety.spreading import spread_over, united
+from shoal.tables.safety.unpublished import NOT_LOOKED_INTO, with_unpublished
 
 _NEAR = 1e-9
 
@@ -35,14 +37,15 @@ def changed_together(shown: tuple[Shown, Shown], look: Look = go_on) -> Together
             None,
             "they are of different data, of which figures were changed: what both give away together is not measured",
         )
-    whole = united(dimensions, tables)
+    whole, all_looked_at = with_unpublished(united(dimensions, tables))
     wanted = [_wanted(own, table) for own, table in zip(shown, tables, strict=True)]
     bounds, low = within_over(shown, whole)
     every = [key for keys in wanted for key in keys]
     intervals = whole.intervals(low, bounds=bounds, of=every, look=look)
     if intervals is None:
         return TogetherFound(None, NO_FIT)
-    return _judged(shown, tables, whole, wanted, intervals, look)
+    found = _judged(shown, tables, whole, wanted, intervals, look)
+    return found if all_looked_at else replace(found, detail=found.detail + NOT_LOOKED_INTO)
 
 
 def _fits(one: tuple[float, float], two: tuple[float, float]) -> bool:
@@ -80,7 +83,7 @@ def _judged(
         else:
             required = required_over(own, table)
             closer = list(
-                dict.fromkeys([*too_close(required, ends), *(key for key in points if key in required)])
+                dict.fromkeys([*too_close(own, required, ends), *(key for key in points if key in required)])
             )
             narrow += len(closer)
         if place == 0:

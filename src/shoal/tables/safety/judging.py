@@ -93,7 +93,8 @@ def required_of(problem: Problem, dimensions: tuple[str, ...]) -> Required:
         own = problem.table.key(cell)
         value = float(problem.table.values[cell])
         key = tuple(own.get(name, TOTAL) for name in dimensions)
-        slack = max(computed, _POINT * max(abs(value), lower, upper))
+        # A level may be far below the figure, and is to be reached all the same.
+        slack = max(computed, _POINT * max(lower, upper, sliding))
         found[key] = Limits(value - lower, value + upper, float(sliding), slack)
     return found
 
@@ -134,9 +135,11 @@ def within_over(
     return bounds, min((own.low for own in shown if own.low is not None), default=None)
 
 
-def too_close(required: Required, ends: Mapping[Key, tuple[float, float]]) -> Iterator[Key]:
-    """The cells of which less stays possible than must."""
-    return (key for key, limits in required.items() if key in ends and not limits.kept(ends[key]))
+def too_close(own: Shown, required: Required, ends: Mapping[Key, tuple[float, float]]) -> Iterator[Key]:
+    """The cells of which less stays possible than must, for somebody who knows whether figures are whole numbers."""
+    return (
+        key for key, limits in required.items() if key in ends and not limits.kept(own.narrowed(ends[key]))
+    )
 
 
 def is_point(ends: tuple[float, float]) -> bool:

@@ -22,6 +22,7 @@ from shoal.tables.safety.judging import (
 from shoal.tables.safety.spreading import spread_over, united
 from shoal.tables.safety.two_periods import intervals_of_periods, moved_further
 from shoal.tables.safety.unions import UnionFound, UnionsFound, choices_of, small_unions
+from shoal.tables.safety.unpublished import NOT_LOOKED_INTO, with_unpublished
 
 
 def tables_together(
@@ -45,7 +46,7 @@ def tables_together(
     dimensions = tuple(dict.fromkeys(name for shown in (one, two) for name in shown.table.dimensions))
     spread = [spread_over(shown.table, dimensions) for shown in (one, two)]
     both = spread[0].cells.keys() & spread[1].cells.keys()
-    if not both:
+    if not both and not nests:
         return TogetherFound(None, "they have no cell in common")
     common = [key for key in both if all(table.cells[key] is not None for table in spread)]
     off = 2.0 * sum(table.slack for table in spread)
@@ -55,6 +56,7 @@ def tables_together(
         return replace(found, detail=found.detail + told)
     plain = united(dimensions, spread)
     whole, differences = with_differences(plain, nests)
+    whole, all_looked_at = (whole, True) if nests else with_unpublished(whole)
     bounds, low = within_over((one, two), plain)
     every = [*plain.hidden, *(item.rest for item in differences)]
     intervals = whole.intervals(low, bounds=bounds, of=every, look=look)
@@ -70,7 +72,7 @@ def tables_together(
     if hides and not nests and not found.discloses and (apart := _nothing_in_common(spread, (one, two))):
         return replace(found, discloses=None, detail=f"{apart}; {found.detail}")
     if not nests:
-        return found
+        return found if all_looked_at else replace(found, detail=found.detail + NOT_LOOKED_INTO)
     small = small_differences(whole, differences, intervals, difference)
     found = _with_small(found, small, spread[0], len(differences), difference)
     return _with_unions(found, _unions(plain, whole, nests, small, difference, look), spread[0], difference)
@@ -177,7 +179,10 @@ def _periods(
         return TogetherFound(None, text, {"crossed": crossed})
     moved = moved_further(tables, change)
     if moved:
-        text = f"{moved} figures that both show changed by more than was assumed; a change that none exceeded tells more"
+        text = (
+            f"{moved} figures that both show changed by more than was assumed, as a share of the smaller of the two; a change "
+            "that none exceeded tells more"
+        )
         return TogetherFound(None, text, {"crossed": crossed})
     found = intervals_of_periods(shown, tables, change, look)
     if found is None:
@@ -218,7 +223,7 @@ def _judged(
         else:
             required = required_over(own, table)
             closer = list(
-                dict.fromkeys([*too_close(required, ends), *(key for key in points if key in required)])
+                dict.fromkeys([*too_close(own, required, ends), *(key for key in points if key in required)])
             )
             narrow += len(closer)
         if own.beyond is not None and known:

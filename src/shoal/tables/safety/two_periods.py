@@ -15,10 +15,10 @@ _NEAR = 1e-9
 
 
 def moved_further(tables: Sequence[PublicTable], change: float) -> int:
-    """How many figures that both show changed by more than this share.
+    """How many figures that both show changed by more than this share, counted from the one that is nearer to 0.
 
     >>> last, now = (PublicTable(("a",), {("x",): value, ("y",): 5.0}, ()) for value in (10.0, 50.0))
-    >>> moved_further([last, now], 0.05), moved_further([last, now], 9.0)
+    >>> moved_further([last, now], 0.9), moved_further([last, now], 4.0)
     (1, 0)
     """
     pairs = [
@@ -27,7 +27,22 @@ def moved_further(tables: Sequence[PublicTable], change: float) -> int:
         if one is not None and (two := tables[1].cells.get(key)) is not None
     ]
     off = 2.0 * sum(table.slack for table in tables)
-    return sum(abs(one - two) > change * max(abs(one), abs(two)) * (1 + _NEAR) + off for one, two in pairs)
+    return sum(abs(one - two) > change * min(abs(one), abs(two)) * (1 + _NEAR) + off for one, two in pairs)
+
+
+def around(value: float, change: float, slack: float = 0.0, *, signed: bool = False) -> tuple[float, float]:
+    """What a figure may be if the other one, which may be off by ``slack``, is at most so much of it away, and it of the other.
+
+    >>> around(6.0, 0.5), around(-6.0, 0.5, signed=True), around(6.0, 2.0, signed=True)
+    ((4.0, 9.0), (-9.0, -4.0), (-6.0, 18.0))
+    """
+    low, high = value - slack, value + slack
+    if signed and change >= 1.0:
+        # It may have another sign, and then nothing keeps it away from 0.
+        away = change * max(abs(low), abs(high))
+        return low - away, high + away
+    more = 1.0 + change
+    return low / more if low > 0 else low * more, high * more if high > 0 else high / more
 
 
 def intervals_of_periods(
@@ -44,22 +59,21 @@ def intervals_of_periods(
         ),
         slack=max(table.slack for table in tables),
     )
-    bounds: dict[Key, tuple[float, float]] = {}
-    lows = []
-    for own, other, (period, table) in zip(shown, tables[::-1], _periods(tables), strict=True):
-        known, low = within_over([own], table)
-        lows.append(low)
-        for key in table.hidden:
-            least, most = known.get(key, (-np.inf, np.inf))
-            value = other.cells.get(key)
-            if value is not None:
-                least, most = max(least, value - change * abs(value)), min(most, value + change * abs(value))
-            bounds[(*key, period)] = least, most
-    low = min((low for low in lows if low is not None), default=None)
+    anyway = [within_over([own], table) for own, table in zip(shown, tables, strict=True)]
+    low = min((low for _, low in anyway if low is not None), default=None)
     # Figures of either sign may change by any share of what is hidden.
     signed = (
         low is not None or min((value for value in both.cells.values() if value is not None), default=0.0) < 0
     )
+    bounds: dict[Key, tuple[float, float]] = {}
+    for (known, _), other, (period, table) in zip(anyway, tables[::-1], _periods(tables), strict=True):
+        for key in table.hidden:
+            least, most = known.get(key, (-np.inf, np.inf))
+            value = other.cells.get(key)
+            if value is not None:
+                ends = around(value, change, other.slack, signed=signed)
+                least, most = max(least, ends[0]), min(most, ends[1])
+            bounds[(*key, period)] = least, most
     ties = (
         []
         if signed

@@ -140,8 +140,12 @@ class _Search:
                 rows.append({number: 1.0, **dict.fromkeys(meets, -1.0)})
                 ends.append((1.0 - len(meets), np.inf))
         for whole, parts in touching.items():
-            rows.append({whole: -1.0, **dict.fromkeys(parts, 1.0)})
-            ends.append((0.0, np.inf))
+            if table.cells[choice.wholes[whole]] is not None:
+                # Adding a figure that is shown, and taking nothing away from it, tells nothing new; a hidden one may.
+                rows.append({whole: -1.0, **dict.fromkeys(parts, 1.0)})
+                ends.append((0.0, np.inf))
+        rows.append(dict.fromkeys(range(wholes, len(cells)), 1.0))
+        ends.append((1.0, np.inf))
         column = {key: number for number, key in enumerate(cells)}
         # Multipliers of which the sum is at least the coefficient of each hidden cell, and others of which it is at most.
         for start, low, high in ((first, 0.0, np.inf), (second, -np.inf, 0.0)):

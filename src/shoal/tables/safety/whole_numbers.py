@@ -3,31 +3,41 @@
 On networks nothing changes, since all corners of the attacker's polytope are whole there (Hoffman and Kruskal 1956).
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from shoal.tables.problem import DOWN, UP, WIDTH, Problem
 from shoal.tables.safety.watching import Watch, unwatched
+
+if TYPE_CHECKING:
+    from scipy.optimize import Bounds, LinearConstraint
 
 # So much work for each requirement; one that no whole table was found for by then counts as failed, on every machine alike.
 _NODES = 2_000
 
 
 def integer_failures(
-    problem: Problem, complementary: np.ndarray, watch: Watch = unwatched
+    problem: Problem,
+    complementary: np.ndarray,
+    watch: Watch = unwatched,
+    *,
+    gaps: Mapping[int, np.ndarray] = MappingProxyType({}),
 ) -> tuple[int, ...]:
     """Sensitive cells whose requirement no whole-number table meets; only the outsider is asked.
 
-    ``TimeIsOver`` if there is no time for all of them.
+    ``gaps`` are whole numbers within its bounds that a cell is known not to be. ``TimeIsOver`` if there is no time for all of
+    them.
     """
-    if problem.table.network is not None:
+    if problem.table.network is not None and not gaps:
         return ()
-    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.optimize import milp
 
     hidden = np.flatnonzero(problem.hidden_mask(complementary))
     column = {int(cell): place for place, cell in enumerate(hidden)}
-    matrix = problem.table.matrix[:, hidden]
-    low = np.ceil(-problem.down[hidden] - 1e-9)
-    high = np.floor(np.minimum(problem.up[hidden], 1e9) + 1e-9)
+    constraints, bounds = _whole_tables(problem, hidden, gaps)
     wanted = problem.requirements
     # Another whole number is at least 1 away, however little is asked for.
     needs = np.maximum(1.0, np.ceil(wanted.need - 1e-6))
@@ -42,14 +52,14 @@ def integer_failures(
         for direction in (UP, DOWN) if kind == WIDTH else (kind,):
             if reached >= need - 1e-6:
                 continue
-            goal = np.zeros(hidden.size)
+            goal = np.zeros(bounds.lb.size)
             goal[column[cell]] = -1.0 if direction == UP else 1.0
             watch.look()
             found = milp(
                 goal,
-                constraints=LinearConstraint(matrix, 0.0, 0.0),
-                bounds=Bounds(low, high),
-                integrality=np.ones(hidden.size),
+                constraints=constraints,
+                bounds=bounds,
+                integrality=np.ones(goal.size),
                 options={"node_limit": _NODES, **watch.seconds_left()},
             )
             watch.look()
@@ -62,3 +72,44 @@ def integer_failures(
         if reached < need - 1e-6:
             failures.add(cell)
     return tuple(sorted(failures))
+
+
+def _whole_tables(
+    problem: Problem, hidden: np.ndarray, gaps: Mapping[int, np.ndarray]
+) -> "tuple[list[LinearConstraint], Bounds]":
+    """How the hidden cells may change, one column each; where a cell has gaps a switch follows for each run between them."""
+    from scipy.optimize import Bounds, LinearConstraint
+    from scipy.sparse import csr_matrix, hstack
+
+    low = np.ceil(-problem.down[hidden] - 1e-9)
+    high = np.floor(np.minimum(problem.up[hidden], 1e9) + 1e-9)
+    entries: list[tuple[int, int, float]] = []
+    ends: list[tuple[float, float]] = []
+    size = hidden.size
+    for place, cell in enumerate(hidden.tolist()):
+        if cell not in gaps:
+            continue
+        able = np.setdiff1d(
+            np.arange(low[place], high[place] + 1), np.rint(gaps[cell] - problem.table.values[cell])
+        )
+        runs = np.split(able, np.flatnonzero(np.diff(able) > 1) + 1)
+        first = len(ends)
+        ends += [(1.0, 1.0), (0.0, np.inf), (-np.inf, 0.0)]
+        entries += [(first + 1, place, 1.0), (first + 2, place, 1.0)]
+        for run in runs:
+            entries += [
+                (first, size, 1.0),
+                (first + 1, size, -float(run[0])),
+                (first + 2, size, -float(run[-1])),
+            ]
+            size += 1
+    switches = size - hidden.size
+    matrix = problem.table.matrix[:, hidden]
+    bounds = Bounds(np.concatenate([low, np.zeros(switches)]), np.concatenate([high, np.ones(switches)]))
+    if not switches:
+        return [LinearConstraint(matrix, 0.0, 0.0)], bounds
+    wide = hstack([matrix, csr_matrix((matrix.shape[0], switches))], format="csr")
+    rows, columns, factors = zip(*entries, strict=True)
+    chosen = csr_matrix((factors, (rows, columns)), shape=(len(ends), size))
+    least, most = np.array(ends).T
+    return [LinearConstraint(wide, 0.0, 0.0), LinearConstraint(chosen, least, most)], bounds

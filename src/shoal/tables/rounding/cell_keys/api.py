@@ -254,8 +254,8 @@ def _keys(
 
 
 _ATTACKER = (
-    "somebody who knows the perturbation table (changes of at most {}), that empty cells stay empty and that true counts add up; "
-    "who knows neither keys nor secret, nor any record"
+    "somebody who knows the perturbation table (changes of at most {}), that empty cells stay empty, that the same records have "
+    "the same figure and that true counts add up; who knows neither keys nor secret, nor any record"
 )
 
 
@@ -276,7 +276,7 @@ def _counted(
     width = len(str(len(data)))
     places = [f"{place:0{width}d}" for place in range(len(data))]
     column = nw.new_series(name, places, backend=data.implementation)
-    wide = data.select(*dimensions).with_columns(column)
+    wide = data.select(*dict.fromkeys(dimensions)).with_columns(column)
     return tabulate(
         wide.to_native(),
         dimensions,

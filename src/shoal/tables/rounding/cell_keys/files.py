@@ -83,6 +83,8 @@ def given_design(data: Any) -> tuple[DesignProblem, PerturbationTable]:
     known = grid[grid > 0]
     steps = np.arange(-wide, wide + 1)
     variances = grid @ steps**2
+    if variances[-1] == 0.0:
+        raise InputError(f"the perturbation table never changes counts of {rows - 1} and more")
     design = PerturbationTable(
         value=float(-(known * np.log2(known)).sum()),
         chances=grid,

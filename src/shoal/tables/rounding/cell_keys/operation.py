@@ -75,8 +75,9 @@ def gate(result: PerturbedCounts, settings: PerturbTableSettings) -> str | None:
             f"column '{settings.record_key}' holds no record keys: drawn evenly between 0 and 1 they would hardly ever be spread "
             "like this, and changes would have other chances than planned"
         )
-    bad = int(result.found.audit.unsafe.size)
-    if result.found.audit.safe:
+    audit = result.found.audit
+    bad = len({*audit.unsafe.tolist(), *audit.integer})
+    if audit.safe:
         return None
     words = ("sensitive count", "sensitive counts")
     return (

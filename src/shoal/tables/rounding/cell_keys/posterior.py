@@ -1,10 +1,12 @@
 """What somebody learns from perturbed counts who knows the perturbation table, but neither keys nor records."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from shoal.tables.problem import Problem
+from shoal.tables.rounding.cell_keys.same_records import with_others
 from shoal.tables.rounding.cell_keys.solution import PerturbationTable
 from shoal.tables.safety.audit import Audit, audit
 from shoal.tables.safety.whole_numbers import integer_failures
@@ -15,20 +17,25 @@ _WHOLE_NUMBERS = 2000
 NEGLIGIBLE = 1e-5
 
 
-def possible_counts(
-    design: PerturbationTable, published: np.ndarray, least: float = 0.0
-) -> tuple[np.ndarray, np.ndarray]:
-    """The least and the largest true count behind each published one, by the table of chances alone.
+def counts_behind(design: PerturbationTable, seen: int, least: float = 0.0) -> np.ndarray:
+    """The true counts that may be behind a published one, by the table of chances alone.
 
     Changes with a chance of at most ``least`` are left out, unless there is no other.
     """
     wide, rows = design.deviation, design.chances.shape[0]
+    counts = np.arange(max(0, seen - wide), seen + wide + 1)
+    chances = design.chances[np.minimum(counts, rows - 1), seen - counts + wide]
+    found: np.ndarray = counts[chances > least] if (chances > least).any() else counts[chances > 0]
+    return found
+
+
+def possible_counts(
+    design: PerturbationTable, published: np.ndarray, least: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the largest true count behind each published one."""
     low, high = np.empty(published.size), np.empty(published.size)
     for seen in np.unique(published):
-        counts = np.arange(max(0, seen - wide), seen + wide + 1)
-        change = seen - counts + wide
-        chances = design.chances[np.minimum(counts, rows - 1), change]
-        able = counts[chances > least] if (chances > least).any() else counts[chances > 0]
+        able = counts_behind(design, int(seen), least)
         low[published == seen], high[published == seen] = able.min(), able.max()
     return low, high
 
@@ -56,13 +63,51 @@ def seen_by_others(protect: Problem, design: PerturbationTable, published: np.nd
 def conclusions(
     protect: Problem, design: PerturbationTable, published: np.ndarray, *, all_cells: bool
 ) -> Audit:
-    """The intervals of the sensitive cells, or of all, for that person."""
+    """The intervals of the sensitive cells, or of all, for that person, who also knows that the same records have one figure."""
     attack = seen_by_others(protect, design, published)
-    others = np.flatnonzero(~attack.is_sensitive)
-    found = audit(attack, others, all_cells=all_cells)
+    wide = with_others(attack, published)
+    others = np.flatnonzero(~wide.is_sensitive)
+    found = audit(wide, others, all_cells=all_cells)
+    own = found.cells < attack.table.cells
+    found = replace(
+        found,
+        problem=attack,
+        cells=found.cells[own],
+        low=found.low[own],
+        high=found.high[own],
+        disclosed=found.disclosed[found.disclosed < attack.table.cells],
+    )
+    gaps = _gaps(attack, design, published)
     if attack.table.cells <= _WHOLE_NUMBERS:
-        found = replace(found, integer=integer_failures(attack, others))
+        return replace(found, integer=integer_failures(wide, others, gaps=gaps))
+    return replace(found, integer=_held_by_gaps(found, gaps))
+
+
+def _gaps(attack: Problem, design: PerturbationTable, published: np.ndarray) -> dict[int, np.ndarray]:
+    """The counts within its ends that a cell cannot have, since the perturbation table never changes them so; by cell."""
+    found = {}
+    by_figure = {
+        int(seen): counts_behind(design, int(seen), NEGLIGIBLE) for seen in np.unique(published).tolist()
+    }
+    for cell, seen in enumerate(published.tolist()):
+        able = np.append(by_figure[int(seen)], round(float(attack.table.values[cell])))
+        ends = int(attack.low[cell]), int(attack.high[cell])
+        lacking = np.setdiff1d(np.arange(ends[0], ends[1] + 1), able)
+        if lacking.size:
+            found[cell] = lacking
     return found
+
+
+def _held_by_gaps(found: Audit, gaps: Mapping[int, np.ndarray]) -> tuple[int, ...]:
+    """The sensitive cells of a large table whose interval has too few counts that are possible, each by itself."""
+    failing = []
+    needs = dict(zip(found.problem.sensitive.tolist(), found.problem.sliding.tolist(), strict=True))
+    for cell in sorted(gaps.keys() & needs.keys()):
+        low, high = (float(end[0]) for end in found.bounds(np.array([cell])))
+        able = np.setdiff1d(np.arange(np.ceil(low - 1e-6), np.floor(high + 1e-6) + 1), gaps[cell])
+        if able.max() - able.min() < max(1.0, np.ceil(needs[cell] - 1e-6)):
+            failing.append(cell)
+    return tuple(failing)
 
 
 @dataclass(frozen=True)
