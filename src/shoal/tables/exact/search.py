@@ -291,9 +291,7 @@ class _Search:
         relaxation.tighten(inner, patience=patience)
         run.spend(inner.work)
 
-    def _sums(
-        self, relaxation: Relaxation, share: float, *, patience: int = 8, least: float = 0.0
-    ) -> None:
+    def _sums(self, relaxation: Relaxation, share: float, *, patience: int = 8, least: float = 0.0) -> None:
         """Tighten the relaxation of a network by sums of its rows, with this share of the time that is left."""
         run, limit = self.run, self.run.budget.seconds
         if limit is None:
