@@ -1,5 +1,7 @@
 """Every public instance is read, protected, and found safe by a check that shares no code with the methods."""
 
+from typing import Any
+
 import pytest
 from tests.benchmark_data import benchmark_file
 
@@ -48,7 +50,7 @@ def read(name: str) -> Problem:
     return jj.read(benchmark_file(f"tabular/jj/{name}")).problem
 
 
-def protect(problem: Problem, method: str, **budget: float) -> Pattern:
+def protect(problem: Problem, method: str, **budget: Any) -> Pattern:
     found: Pattern = METHODS[method].solve(
         problem, None, budget=Budget(**budget), seeds=Seeds(0), observer=silent
     )
@@ -79,3 +81,9 @@ def test_known_optima_are_matched_and_proved(name: str, cost: float) -> None:
     found = protect(read(name), "auto")
     assert found.optimal
     assert found.value == cost == found.bound
+
+
+def test_a_table_is_proved_as_well_where_there_is_much_time_for_its_bound() -> None:
+    """Inequalities that gain next to nothing are not sought for as long as there is time, nor left to the tree to carry."""
+    found = protect(read("sumit_test.jj"), "auto", seconds=36_000.0, clock=lambda: 0.0)
+    assert found.optimal and found.value == OPTIMA["sumit_test.jj"]

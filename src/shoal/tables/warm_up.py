@@ -4,8 +4,9 @@ import numpy as np
 
 from shoal.search import Budget, Seeds, silent
 from shoal.tables.exact.combining import Combination
+from shoal.tables.exact.cut_rows import Record
 from shoal.tables.exact.mending import KnownRows
-from shoal.tables.exact.network_cuts import NetworkCuts, Record
+from shoal.tables.exact.network_cuts import NetworkCuts
 from shoal.tables.exact.relaxation import Relaxation
 from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.methods import METHODS

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from tests.tables.oracle import random_plane
 
+from shoal.tables.exact.cut_rows import Knapsack
 from shoal.tables.exact.knapsacks import lifted, lightest
-from shoal.tables.exact.network_cuts import Knapsack, NetworkCuts
+from shoal.tables.exact.network_cuts import NetworkCuts
 from shoal.tables.exact.refusal import is_safe
 from shoal.tables.problem import Problem
 

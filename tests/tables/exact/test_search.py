@@ -288,3 +288,17 @@ def test_an_interrupt_in_the_tree_reaches_the_run(
     assert caught == [signal.SIGINT]
     assert capfd.readouterr().out == ""
     verify(problem, found)
+
+
+def test_rounds_that_gain_less_than_they_must_are_not_gone_on_with() -> None:
+    problem = table(20, 20, 12, Seeds(3))
+    network = problem.table.network
+    assert network is not None
+    bounds = []
+    for least in (0.0, 1e9):
+        relaxation = Relaxation(problem, NetworkCuts(problem, network), np.flatnonzero(problem.candidates))
+        run = Budget().start()
+        assert relaxation.tighten(run, patience=1, least=least)
+        bounds.append((run.work, relaxation.bound))
+    (more, high), (fewer, low) = bounds
+    assert fewer < more and low <= high

@@ -2,30 +2,28 @@
 
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from shoal.search.kernels import kernel
 from shoal.tables.exact.combining import Combination, Rowwise, Sums, combination, sums
+from shoal.tables.exact.cut_rows import (
+    Knapsack,
+    Record,
+    coefficients,
+    deepest,
+    expand,
+    reduced_costs,
+    strengthen,
+)
 from shoal.tables.exact.hands import hands, worthwhile
 from shoal.tables.exact.inequalities import Remembered, Rows
-from shoal.tables.exact.knapsacks import MOST_CELLS, Weights, lifted, lightest
-from shoal.tables.exact.strengthening import best_two, coefficient
+from shoal.tables.exact.knapsacks import MOST_CELLS, Weights, lifted
+from shoal.tables.exact.minimum_cuts import Cuts, bridge_cuts, minimum_cuts
 from shoal.tables.model.network import Network
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import arcs_of, as_wanted, scales
-from shoal.tables.safety.flow_kernels import (
-    NOBODY,
-    Arcs,
-    Flow,
-    Wanted,
-    clear,
-    ends,
-    flow_through,
-    know,
-    max_flow,
-)
+from shoal.tables.safety.flow_kernels import Wanted
 
 # Cuts that are not violated themselves can have violated strengthened forms; flows are computed up to this much more.
 _BEYOND = 1.3
@@ -39,422 +37,6 @@ _GENERATIONS = 8
 _USELESS = 10_000
 # Cells over which sums are written at once.
 _BLOCK = 2048
-
-
-class Cuts(NamedTuple):
-    """Cuts: the requirement each belongs to, what it must carry, and its node set.
-
-    A node is in the set (bit 1); of a width, bit 2 is for the cut of the second direction.
-    """
-
-    owner: np.ndarray
-    must: np.ndarray
-    sets: np.ndarray
-
-    def at(self, places: Any) -> "Cuts":
-        """Some of them."""
-        return Cuts(*(array[places] for array in self))
-
-    def and_those_of(self, more: "Cuts") -> "Cuts":
-        """These and others behind them."""
-        return Cuts(*(np.concatenate(pair) for pair in zip(self, more, strict=True)))
-
-
-class Record(NamedTuple):
-    """All that is needed to write an inequality again over other columns: the cut of cell ``own``, less the cells that were
-    ``moved`` to the right-hand side and those that the ``insider`` knows.
-    """
-
-    own: int
-    members: np.ndarray
-    need: float
-    divisor: float
-    moved: np.ndarray
-    insider: np.ndarray
-    bridge: bool = False
-
-
-class Knapsack(NamedTuple):
-    """The deepest inequality of the cut of cell ``own``: weights of the cells ``inside``, and of others by their capacity."""
-
-    own: int
-    members: np.ndarray
-    need: float
-    insider: np.ndarray
-    inside: np.ndarray
-    weights: Weights
-
-
-@kernel
-def _mark_reaching(flow: Flow, sink: int, skip: int, scenario: int, mark: np.ndarray) -> Any:
-    # Marks the nodes from which the sink can be reached in the residual network.
-    tail, head, up, down = flow.arcs
-    change, queue = flow.change, flow.work[2]
-    mark[:] = 0
-    mark[sink] = 1
-    queue[0] = sink
-    read, written = 0, 1
-    while read < written:
-        v = queue[read]
-        read += 1
-        for at in range(flow.first[v], flow.first[v] + flow.degree[v]):
-            e = flow.listed[at]
-            if e == skip or flow.known[e] == scenario:
-                continue
-            w = tail[e] + head[e] - v
-            room = up[e] - change[e] if tail[e] == w else down[e] + change[e]
-            if room > flow.tiny and mark[w] == 0:
-                mark[w] = 1
-                queue[written] = w
-                written += 1
-
-
-# Machine code of kernels that return no arrays is kept; these write into arrays that they are given.
-@kernel
-def _minimum_cuts(
-    nodes: int,
-    arcs: Arcs,
-    x: np.ndarray,
-    support: np.ndarray,
-    wanted: Wanted,
-    beyond: float,
-    tiny: float,
-    found: Cuts,
-) -> Any:
-    at_x = Arcs(arcs.tail, arcs.head, np.zeros(x.shape[0]), np.zeros(x.shape[0]))
-    flow = flow_through(nodes, at_x, support, tiny)
-    mark = np.zeros(nodes, dtype=np.int64)
-    count = wanted.cell.shape[0]
-    owner, must, sets = found.owner, found.must, found.sets
-    size = 0
-    worst = 1.0
-    for r in range(count):
-        k, kind, need, scenario = wanted.cell[r], wanted.kind[r], wanted.need[r], wanted.scenario[r]
-        know(flow.known, wanted, scenario, scenario)
-        for e in support:
-            at_x.up[e] = min(arcs.up[e], need) * x[e]
-            at_x.down[e] = min(arcs.down[e], need) * x[e]
-        sets[size : size + 2] = 0
-        left = need
-        total = 0.0
-        for direction in range(2):
-            if kind != 2 and kind != direction:
-                continue
-            source, sink, own = ends(arcs, k, direction)
-            bit = np.uint8(1 if kind != 2 or direction == 0 else 2)
-            sent = max_flow(flow, source, sink, min(own, beyond * need), k, scenario)
-            total += sent
-            if sent >= own - tiny:
-                left -= own
-            else:
-                reachable = flow.work[0]
-                for v in range(nodes):
-                    if reachable[v] > 0:
-                        sets[size, v] |= bit
-                _mark_reaching(flow, sink, k, scenario, mark)
-                for v in range(nodes):
-                    if mark[v] == 0 and size + 1 < 2 * count:
-                        sets[size + 1, v] |= bit
-            clear(flow)
-        know(flow.known, wanted, scenario, NOBODY)
-        if need > 0.0:
-            worst = min(worst, total / need)
-        if total < beyond * need - tiny and left > 0.0:
-            several = 1
-            for v in range(nodes):
-                if sets[size, v] != sets[size + 1, v]:
-                    several = 2
-            owner[size : size + several] = r
-            must[size : size + several] = left
-            size += several
-    return size, worst
-
-
-def minimum_cuts(
-    nodes: int, arcs: Arcs, x: np.ndarray, support: np.ndarray, wanted: Wanted, beyond: float, tiny: float
-) -> tuple[Cuts, float]:
-    """Two minimum cuts for each requirement whose flow at the point ``x`` is below ``beyond`` times its need.
-
-    An arc lets through what its cell counts for in the inequality: no more than is needed. Returns the cuts, and the least
-    share of a need that flows.
-    """
-    most = 2 * wanted.cell.size
-    found = Cuts(np.empty(most, dtype=np.int64), np.empty(most), np.zeros((most, nodes), dtype=np.uint8))
-    size, worst = _minimum_cuts(nodes, arcs, x, support, wanted, beyond, tiny, found)
-    return found.at(slice(0, size)), worst
-
-
-@kernel
-def capacity(arcs: Arcs, members: np.ndarray, e: int) -> Any:
-    """What arc e contributes to the cut (or two cuts) whose node set is ``members``."""
-    t, h = members[arcs.tail[e]], members[arcs.head[e]]
-    total = 0.0
-    if t != h:
-        for bit in (np.uint8(1), np.uint8(2)):
-            if (t & bit) != 0 and (h & bit) == 0:
-                total += arcs.up[e]
-            elif (h & bit) != 0 and (t & bit) == 0:
-                total += arcs.down[e]
-    return total
-
-
-@kernel
-def _strengthen(
-    arcs: Arcs,
-    x: np.ndarray,
-    support: np.ndarray,
-    fixed: np.ndarray,
-    cuts: Cuts,
-    wanted: Wanted,
-    least: float,
-    violated: np.ndarray,
-) -> Any:
-    known = np.full(x.shape[0], NOBODY, dtype=np.int64)
-    caps = np.empty(support.shape[0])
-    shares = np.empty(support.shape[0])
-    size = 0
-    for c in range(cuts.owner.shape[0]):
-        r = cuts.owner[c]
-        scenario = wanted.scenario[r]
-        know(known, wanted, scenario, scenario)
-        left = cuts.must[c]
-        length = 0
-        for e in support:
-            if e == wanted.cell[r] or known[e] == scenario:
-                continue
-            cap = capacity(arcs, cuts.sets[c], e)
-            if cap > 0.0:
-                if fixed[e]:
-                    left -= cap
-                else:
-                    caps[length] = cap
-                    shares[length] = x[e]
-                    length += 1
-        if left > 1e-9 * cuts.must[c]:
-            pair = best_two(caps, shares, length, left, least)
-            for i in range(2):
-                if pair[i, 0] > least:
-                    violated[size, 0] = c
-                    for part in range(1, 4):
-                        violated[size, part] = pair[i, part]
-                    violated[size, 4] = pair[i, 0]
-                    size += 1
-        know(known, wanted, scenario, NOBODY)
-    return size
-
-
-def strengthen(
-    arcs: Arcs,
-    x: np.ndarray,
-    support: np.ndarray,
-    fixed: np.ndarray,
-    cuts: Cuts,
-    wanted: Wanted,
-    least: float,
-) -> np.ndarray:
-    """The violated inequalities among the strengthened forms of each cut: rows (cut, threshold, need, divisor, violation)."""
-    violated = np.empty((2 * cuts.owner.size, 5))
-    return violated[: _strengthen(arcs, x, support, fixed, cuts, wanted, least, violated)]
-
-
-@kernel
-def _expand(arcs: Arcs, columns: np.ndarray, record: Record, cells: np.ndarray, values: np.ndarray) -> Any:
-    size = 0
-    for e in columns:
-        if e == record.own:
-            continue
-        cap = capacity(arcs, record.members, e)
-        if cap <= 0.0 or e in record.moved or e in record.insider:
-            continue
-        cells[size] = e
-        values[size] = coefficient(cap, record.need, record.divisor)
-        size += 1
-    return size
-
-
-def expand(arcs: Arcs, columns: np.ndarray, record: Record) -> tuple[np.ndarray, np.ndarray]:
-    """Cells and coefficients of one inequality over the given columns."""
-    cells, values = np.empty(columns.size, dtype=np.int32), np.empty(columns.size)
-    size = _expand(arcs, columns, record, cells, values)
-    return cells[:size].copy(), values[:size].copy()
-
-
-@kernel
-def _bridge_cuts(
-    nodes: int,
-    arcs: Arcs,
-    x: np.ndarray,
-    support: np.ndarray,
-    fixed: np.ndarray,
-    tiny: float,
-    least: float,
-    owner: np.ndarray,
-    sets: np.ndarray,
-) -> Any:
-    used = np.empty(x.shape[0])
-    for e in range(x.shape[0]):
-        used[e] = 1.0 if fixed[e] else x[e]
-    flow = flow_through(nodes, Arcs(arcs.tail, arcs.head, used, used), support, tiny)
-    size = 0
-    for e in support:
-        if fixed[e] or x[e] < 0.05 or arcs.tail[e] == arcs.head[e]:
-            continue
-        if max_flow(flow, arcs.tail[e], arcs.head[e], x[e], e, -1) < x[e] - least:
-            owner[size] = e
-            for v in range(nodes):
-                sets[size, v] = flow.work[0, v] > 0
-            size += 1
-        clear(flow)
-    return size
-
-
-def bridge_cuts(
-    nodes: int, arcs: Arcs, x: np.ndarray, support: np.ndarray, fixed: np.ndarray, tiny: float, least: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """For cells that the point uses more than any cycle through them allows: the cell and the node set."""
-    owner, sets = np.empty(support.size, dtype=np.int64), np.zeros((support.size, nodes), dtype=np.uint8)
-    size = _bridge_cuts(nodes, arcs, x, support, fixed, tiny, least, owner, sets)
-    return owner[:size].copy(), sets[:size].copy()
-
-
-@kernel
-def reduced_costs(
-    arcs: Arcs,
-    cost: np.ndarray,
-    asked: np.ndarray,
-    duals: np.ndarray,
-    own: np.ndarray,
-    need: np.ndarray,
-    divisor: np.ndarray,
-    sets: np.ndarray,
-    bridge: np.ndarray,
-) -> Any:
-    """Cost minus what the weighted rows ask of each cell; the cells are in no row yet."""
-    reduced = np.empty(asked.shape[0])
-    for i in range(asked.shape[0]):
-        e = asked[i]
-        total = cost[e]
-        for r in range(duals.shape[0]):
-            members = sets[r]
-            if members[arcs.tail[e]] == members[arcs.head[e]] or own[r] == e:
-                continue
-            if bridge[r]:
-                total -= duals[r]
-            else:
-                cap = capacity(arcs, members, e)
-                if cap > 0.0:
-                    total -= duals[r] * coefficient(cap, need[r], divisor[r])
-        reduced[i] = total
-    return reduced
-
-
-@kernel
-def _coefficients(arcs: Arcs, cells: np.ndarray, record: Record, values: np.ndarray) -> Any:
-    for i in range(cells.shape[0]):
-        e = cells[i]
-        cap = capacity(arcs, record.members, e)
-        values[i] = 0.0
-        if e != record.own and cap > 0.0 and e not in record.moved and e not in record.insider:
-            values[i] = coefficient(cap, record.need, record.divisor)
-
-
-@kernel
-def _shared_out(
-    arcs: Arcs,
-    cells: np.ndarray,
-    sensitive: np.ndarray,
-    members: np.ndarray,
-    must: float,
-    own: int,
-    known: np.ndarray,
-    scenario: int,
-    shares: np.ndarray,
-) -> Any:
-    # What each cell lets through a cut, as a share of what sensitive cells leave of the need, which is returned.
-    need = must
-    for e in sensitive:
-        if e != own and known[e] != scenario:
-            need -= capacity(arcs, members, e)
-    for i in range(cells.shape[0]):
-        shares[i] = 0.0
-        if need > 1e-6 * must and cells[i] != own and known[cells[i]] != scenario:
-            shares[i] = min(1.0, capacity(arcs, members, cells[i]) / need)
-    return need if need > 1e-6 * must else 0.0
-
-
-@kernel
-def _in_order(items: np.ndarray, count: int, keys: np.ndarray) -> Any:
-    # Sorts the first items by their keys; equal ones stay as they are.
-    for i in range(1, count):
-        item = items[i]
-        place = i
-        while place > 0 and keys[items[place - 1]] > keys[item]:
-            items[place] = items[place - 1]
-            place -= 1
-        items[place] = item
-
-
-@kernel
-def _deepest(
-    arcs: Arcs,
-    x: np.ndarray,
-    cells: np.ndarray,
-    sensitive: np.ndarray,
-    cuts: Cuts,
-    wanted: Wanted,
-    least: float,
-    marks: np.ndarray,
-    found: np.ndarray,
-    inside: np.ndarray,
-    weights: np.ndarray,
-) -> Any:
-    # Cuts whose mark is among those given, which are sorted, were of no use where the point was the same.
-    known = np.full(x.shape[0], NOBODY, dtype=np.int64)
-    shares = np.empty(cells.shape[0])
-    keys = np.empty(cells.shape[0])
-    few = np.empty(cells.shape[0], dtype=np.int64)
-    size = 0
-    for c in range(cuts.owner.shape[0]):
-        r = cuts.owner[c]
-        scenario = wanted.scenario[r]
-        know(known, wanted, scenario, scenario)
-        need = _shared_out(
-            arcs, cells, sensitive, cuts.sets[c], cuts.must[c], wanted.cell[r], known, scenario, shares
-        )
-        know(known, wanted, scenario, NOBODY)
-        missing = 1.0
-        count = 0
-        mark = 0.0
-        for i in range(cells.shape[0]):
-            if shares[i] == 1.0:
-                missing -= x[cells[i]]
-            elif shares[i] > 0.0:
-                few[count] = i
-                count += 1
-                mark += (shares[i] + 3.7 * x[cells[i]]) * np.sqrt(2.0 + cells[i])
-        found[c, 0] = 0.0
-        found[c, 2] = mark + missing
-        if need <= 0.0 or count < 2 or missing <= least:
-            continue
-        place = np.searchsorted(marks, found[c, 2])
-        if place < marks.shape[0] and marks[place] == found[c, 2]:
-            continue
-        if count > MOST_CELLS:
-            # Those that carry most at the point.
-            for i in range(count):
-                keys[few[i]] = -x[cells[few[i]]] * shares[few[i]]
-            _in_order(few, count, keys)
-            count = MOST_CELLS
-        _in_order(few, count, shares)
-        chosen = few[:count].copy()
-        own = np.zeros(count)
-        if lightest(shares[chosen], x[cells[chosen]], missing - least, own) < missing - least:
-            found[c, 0] = count
-            found[c, 1] = need
-            inside[c, :count] = cells[chosen]
-            weights[c, :count] = own
-            size += 1
-    return size
 
 
 class NetworkCuts(Remembered[Record | Combination | Knapsack]):
@@ -521,7 +103,7 @@ class NetworkCuts(Remembered[Record | Combination | Knapsack]):
         if len(self._useless) > _USELESS:
             self._useless.clear()
         marks = np.sort(np.array(list(self._useless), dtype=np.float64))
-        _deepest(
+        deepest(
             self._arcs,
             x,
             cells,
@@ -566,7 +148,7 @@ class NetworkCuts(Remembered[Record | Combination | Knapsack]):
         """What each cell lets through the cut of such an inequality, as a share of the need."""
         shares, none = np.empty(cells.size), np.empty(0, dtype=np.int64)
         plain = Record(record.own, record.members, record.need, 0.0, none, record.insider)
-        _coefficients(self._arcs, cells, plain, shares)
+        coefficients(self._arcs, cells, plain, shares)
         return shares
 
     def _weights(self, record: Knapsack, cells: np.ndarray) -> np.ndarray:
@@ -659,7 +241,7 @@ class NetworkCuts(Remembered[Record | Combination | Knapsack]):
                 known[number] = self._weights(record, cells)
             else:
                 values = np.empty(cells.size)
-                _coefficients(self._arcs, cells, record, values)
+                coefficients(self._arcs, cells, record, values)
                 known[number] = values
         return known[number]
 

@@ -198,11 +198,19 @@ class Relaxation:
             self.price()
 
     def tighten(
-        self, run: Run, *, rounds: int = 300, patience: int = 4, gain: float = 5e-4, sums: bool = False
+        self,
+        run: Run,
+        *,
+        rounds: int = 300,
+        patience: int = 4,
+        gain: float = 5e-4,
+        least: float = 0.0,
+        sums: bool = False,
     ) -> bool:
         """Separate and solve until no inequality is violated or they gain too little; whether it ended by itself.
 
-        With ``sums`` also inequalities from those it holds. One round is one unit of work.
+        A round gains too little if it is less than the share ``gain`` of the bound, or less than ``least``. With ``sums`` also
+        inequalities from those it holds. One round is one unit of work.
         """
         before, poor = -1.0, 0
         for number in range(rounds):
@@ -230,7 +238,7 @@ class Relaxation:
                 slack = self.row_values - np.array(self.rows.rhs)
                 rows.extend(self.separator.combine(self.rows, slack, self.x, self.columns))
             # While requirements are far from met the bound may rise slowly for long and then at once.
-            slow = self.value < before + gain * max(1e-9, abs(self.value))
+            slow = self.value < before + max(gain * max(1e-9, abs(self.value)), least)
             poor = poor + 1 if slow and self.separator.worst >= _NEARLY_MET else 0
             before = max(before, self.value)
             if len(rows) == 0 or poor >= patience:

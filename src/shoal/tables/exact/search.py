@@ -47,6 +47,8 @@ DEFAULT_WORK = 6000
 LARGEST_TREE = 600_000
 # Nor are general tables, or networks, with more cells left than this.
 LARGEST_GENERAL_TREE, LARGEST_NETWORK_TREE = 5000, 12_000
+# A tree of a network begins with all its inequalities if they have at most so many entries.
+LARGEST_NETWORK_ROWS = 150_000
 # Tables with more cells than this are improved window by window only.
 LARGEST_ANNEALED = 25_000
 # Columns of the relaxation of a network that are kept at least while sums of its rows are sought.
@@ -54,6 +56,8 @@ MOST_COLUMNS = 3000
 # The share of the time left that these sums get at first, on tables that will hardly be branched on and on others, and how
 # many rounds without a limit of time.
 FOR_SUMS, FOR_SUMS_BEFORE_TREE, ROUNDS_OF_SUMS = 0.4, 0.1, 60
+# Before a tree a round of sums is worth its time if it closes this share of the gap.
+WORTH_OF_SUMS = 0.004
 # How many requirements that failed last are looked at first.
 _ASKED_FIRST = 16
 # A further first pattern is built only if less than this share of a time limit is spent.
@@ -250,8 +254,8 @@ class _Search:
             # Too many to branch on: writing them would be for nothing.
             return keep, Rows()
         rows = self.separator.write(dict.fromkeys([*relaxation.numbers, *self._refusing]), keep)
-        if self.network is not None and rows.entries > LARGEST_TREE:
-            # The tree finds again what else it needs.
+        if self.network is not None and rows.entries > LARGEST_NETWORK_ROWS:
+            # The tree finds again what else it needs, sooner than it carries all of it along.
             rows = self.separator.write(self._binding(relaxation), keep)
         return keep, rows
 
@@ -268,8 +272,14 @@ class _Search:
             relaxation.tighten(run)
             self._plain = list(relaxation.numbers)
             if not self._closed(relaxation.bound) and not run.stopped:
+                # What is left to gain is known once there is a good pattern.
+                self._guide(relaxation.x, self._usable(relaxation), 0)
                 relaxation.narrow(max(MOST_COLUMNS, relaxation.columns.size // 4))
-                self._sums(relaxation, FOR_SUMS if self._large else FOR_SUMS_BEFORE_TREE)
+                if self._large:
+                    self._sums(relaxation, FOR_SUMS)
+                else:
+                    worth = WORTH_OF_SUMS * (self.best.cost - relaxation.bound)
+                    self._sums(relaxation, FOR_SUMS_BEFORE_TREE, patience=4, least=worth)
             return
         # What comes late in fractions comes sooner in whole numbers.
         patience = 1 if self._in_whole_numbers else 8
@@ -281,14 +291,16 @@ class _Search:
         relaxation.tighten(inner, patience=patience)
         run.spend(inner.work)
 
-    def _sums(self, relaxation: Relaxation, share: float) -> None:
+    def _sums(self, relaxation: Relaxation, share: float, *, patience: int = 8, least: float = 0.0) -> None:
         """Tighten the relaxation of a network by sums of its rows, with this share of the time that is left."""
         run, limit = self.run, self.run.budget.seconds
         if limit is None:
-            relaxation.tighten(run, rounds=ROUNDS_OF_SUMS, patience=8, gain=5e-5, sums=True)
+            relaxation.tighten(
+                run, rounds=ROUNDS_OF_SUMS, patience=patience, gain=5e-5, least=least, sums=True
+            )
             return
         inner = run.remaining(seconds=max(1e-9, share * (limit - run.seconds))).start(run.nested("cuts"))
-        relaxation.tighten(inner, patience=8, gain=5e-5, sums=True)
+        relaxation.tighten(inner, patience=patience, gain=5e-5, least=least, sums=True)
         run.spend(inner.work)
 
     def _columns(self) -> np.ndarray:
@@ -304,10 +316,7 @@ class _Search:
 
     def _guided(self, relaxation: Relaxation) -> None:
         problem, run, options = self.problem, self.run, self.options
-        x, reduced = relaxation.x, relaxation.reduced
-        gap = max(self.best.cost - relaxation.bound, 1e-9)
         limit = run.budget.seconds
-        usable = problem.candidates & (reduced <= min(gap, 0.25 * gap + 0.01 * self.best.cost))
         general = isinstance(self.heuristic, LpHeuristic)
         several = options.roundings
         if self._large:
@@ -315,22 +324,12 @@ class _Search:
         if general:
             # A rounding takes as long as the first pattern; windows gain more.
             several = min(several, 1)
+        usable = self._usable(relaxation)
         for place in range(several):
             if run.stopped:
                 return
-            usable[self.best.pattern] = True
-            strength = (0.7, 0.8, 0.9)[place % 3]
-            self.heuristic.focus(usable, problem.cost * (1.0 - strength * x) + 1e-9)
-            above = (0.5, 0.3, 0.9)[place // 3 % 3]
-            chosen = np.flatnonzero((x > above) & problem.candidates)
-            if self._answer is not None:
-                chosen = self._answer
-                usable[chosen] = True
-                near = np.isin(np.arange(problem.table.cells), chosen)
-                self.heuristic.focus(usable, problem.cost * (1.0 - strength * near) + 1e-9)
-            found = self.heuristic.build(self.rng, chosen, noise=0.0 if place < 3 else 0.3)
-            if found is not None:
-                self._offer(found)
+            self._guide(relaxation.x, usable, place)
+        x = relaxation.x
         self.heuristic.focus(usable, problem.cost * (1.0 - 0.6 * x) + 1e-9)
         if general and problem.size >= FEWEST_GENERAL_FOR_WINDOWS:
             return
@@ -342,6 +341,28 @@ class _Search:
             self.heuristic.improve(self.best.pattern, steps, self.seeds.child("improve"), inner, self._offer)
             if inner is not run:
                 run.spend(inner.work)
+
+    def _usable(self, relaxation: Relaxation) -> np.ndarray:
+        """The cells by which a pattern may well become cheaper."""
+        gap = max(self.best.cost - relaxation.bound, 1e-9)
+        near: np.ndarray = relaxation.reduced <= min(gap, 0.25 * gap + 0.01 * self.best.cost)
+        return self.problem.candidates & near
+
+    def _guide(self, x: np.ndarray, usable: np.ndarray, place: int) -> None:
+        """Make a pattern of usable cells near the point ``x``; each ``place`` has its own way to do so."""
+        problem = self.problem
+        usable[self.best.pattern] = True
+        strength = (0.7, 0.8, 0.9)[place % 3]
+        above = (0.5, 0.3, 0.9)[place // 3 % 3]
+        chosen, near = np.flatnonzero((x > above) & problem.candidates), x
+        if self._answer is not None:
+            chosen = self._answer
+            usable[chosen] = True
+            near = np.isin(np.arange(problem.table.cells), chosen)
+        self.heuristic.focus(usable, problem.cost * (1.0 - strength * near) + 1e-9)
+        found = self.heuristic.build(self.rng, chosen, noise=0.0 if place < 3 else 0.3)
+        if found is not None:
+            self._offer(found)
 
     @property
     def _in_whole_numbers(self) -> bool:
