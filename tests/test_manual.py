@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import shoal
-from shoal.cli.operation import shared_options
+from shoal.cli.typer_command import shared_options
 from shoal.operation import Operation, load
 from shoal.operations import OPERATIONS
 from shoal.settings import Settings, fields, setting, switch

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from mkdocs.exceptions import PluginError
 
-from shoal.cli.operation import FILES, shared_options
+from shoal.cli.typer_command import FILES, shared_options
 from shoal.operation import Operation, Product
 from shoal.operations import OPERATIONS
 from shoal.search import Registry

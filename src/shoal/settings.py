@@ -42,7 +42,8 @@ Front = Literal["command", "workbench"]
 class Settings(BaseModel):
     """The base of all settings: frozen; unknown names are refused, and numbers that are none or have no end."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    # A model that others are made from need not be built itself; those that are asked for build themselves.
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 def setting(

@@ -60,7 +60,7 @@ NOTHING = "shoal: interrupted; nothing was written\n"
 @pytest.mark.parametrize(
     "when",
     [
-        "typer",
+        "pydantic",
         "shoal.cli.operation",
         "polars",
         "narwhals",
@@ -90,7 +90,7 @@ def test_when_the_command_is_done(tmp_path):
     assert done.stderr == ""
 
 
-@pytest.mark.parametrize("when", ["typer", "polars"])
+@pytest.mark.parametrize("when", ["pydantic", "polars"])
 def test_with_json(tmp_path, when):
     done = run(tmp_path, when, "--json")
     assert done.returncode == 130

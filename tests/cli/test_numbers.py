@@ -9,7 +9,7 @@ import pytest
 import typer
 from tests.cli.running import shoal
 
-from shoal.cli.main import app
+from shoal.cli.program import app
 from shoal.operations import OPERATIONS
 
 # What makes each command run on little data; options under test come after it.

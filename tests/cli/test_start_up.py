@@ -9,7 +9,8 @@ from tests.waiting import GUARD
 
 PACKAGES = """
 numpy numba polars pandas pyarrow narwhals scipy scipy.linalg scipy.sparse sqlalchemy altair ortools highspy pyscipopt
-shoal.cli.generate shoal.microdata.grouping.api shoal.microdata.models.model
+typer rich llvmlite numpy.ma email.message
+shoal.cli.program shoal.cli.generate shoal.microdata.grouping.api shoal.microdata.models.model
 """.split()  # noqa: SIM905
 FILES = {
     "people.csv": "zip,age,sex\n"
@@ -31,7 +32,8 @@ FILES = {
         for one, two, total in [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8)]
     ),
 }
-FRAMES = {"numpy", "polars", "narwhals"}
+# Polars looks at versions of what is installed.
+FRAMES = {"numpy", "polars", "narwhals", "email.message"}
 
 CASES = [
     ("anonymity people.csv --quasi zip,age,sex", FRAMES),
@@ -40,7 +42,7 @@ CASES = [
     ("suppress table.csv --sensitive sensitive.csv", FRAMES | {"highspy"}),
     ("suppress table.jj", {"numpy", "highspy"}),
     ("suppress table.jj -o pattern.jj --force", {"numpy", "highspy"}),
-    ("microaggregate people.csv -k 5 --columns age", FRAMES),
+    ("microaggregate people.csv -k 5 --columns age", FRAMES | {"numpy.ma"}),
     ("microaggregate numbers.csv -k 5", FRAMES),
     ("microaggregate numbers.csv -k 3", FRAMES),
 ]
@@ -82,20 +84,26 @@ print(json.dumps([name for name in {PACKAGES!r} if name in sys.modules]))
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
-def test_garbage_is_looked_for_once_the_command_itself_begins(folder):
+@pytest.mark.parametrize("more", [[], ["--header-row", "+1"]], ids=["plainly", "by the library"])
+def test_garbage_is_looked_for_once_the_command_itself_begins(folder, more):
     code = """
 import gc, sys
-from shoal.cli import checked, start
+from shoal.cli import checked, plain_arguments, start
 seen = []
-check, checked._check = checked._check, lambda *given: (seen.append(gc.isenabled()), check(*given))
-sys.argv = ["shoal", "anonymity", "people.csv", "--quasi", "zip", "--json"]
+def watched(module, name):
+    function = getattr(module, name)
+    setattr(module, name, lambda *given: (seen.append(gc.isenabled()), function(*given))[1])
+watched(checked, "_check")
+watched(plain_arguments, "plain")
+sys.argv = ["shoal", "anonymity", "people.csv", "--quasi", "zip", "--json", *{more!r}]
 try:
     start.main()
 except SystemExit as over:
     assert not over.code, over.code
 assert seen and not any(seen)
 assert gc.isenabled() and gc.get_freeze_count() > 0
-"""
+assert ("shoal.cli.program" in sys.modules) == bool({more!r})
+""".replace("{more!r}", repr(more))
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=GUARD, check=False
     )

@@ -104,7 +104,7 @@ def commands() -> dict[tuple[str, ...], list[Parameter]]:
     """Every command with its parameters, but those that start a server, tour for minutes or repeat an experiment."""
     from typer.main import get_command
 
-    from shoal.cli.main import app
+    from shoal.cli.program import app
 
     found: dict[tuple[str, ...], list[Parameter]] = {}
     every: Any = get_command(app)

@@ -8,6 +8,8 @@ import sys
 import pytest
 from tests.waiting import GUARD
 
+from shoal.search import object_files
+
 CALLED = """
 from typing import NamedTuple
 
@@ -48,9 +50,12 @@ def divided(x, y):
 PROGRAM = """
 import json, sys
 import numpy as np
+import platform
 import called
 from called import Pair, divided, listed, parts, scaled
 
+# Where object files are loaded without the compiler that made them.
+OURS = sys.platform == "linux" and platform.machine() == "x86_64"
 values = np.arange(1.0, 6.0)
 results = [scaled(Pair(values, 2.0), 5, True), values.tolist()]
 results.append(scaled(Pair(np.arange(4.0), 1.5), np.int64(4), np.bool_(False)))
@@ -62,6 +67,7 @@ for one in (table, readonly, table[:, ::2], np.asfortranarray(table)):
 assert scaled.py_func and all(type(x) in (float, int, bool) for x in results[-1])
 results.append(divided(7, -2))
 loaded = "numba" in sys.modules
+assert loaded or "llvmlite" not in sys.modules or not OURS
 try:
     divided(1, 0)
     failed = "nothing"
@@ -101,15 +107,76 @@ def test_the_same_with_and_without_numba_and_never_stale(tmp_path):
     assert first[1] == values
     assert first[0] == pytest.approx(sum(value**0.5 * (place + 1) for place, value in enumerate(values)))
     assert first[3] == [10.0, 3, False] and first[-2:] == [-4, [0, 1, 2]]
-    kept = sorted(path.name.split(".")[1].split("-")[0] for path in (tmp_path / "cache").glob("*.kept"))
-    assert kept == ["divided", *["parts"] * 4, "scaled"]
+    files = {path: path.stat().st_size for path in (tmp_path / "cache").glob("*.kept")}
+    kept = sorted((path.name.split(".")[1].split("-")[0], size > 10) for path, size in files.items())
+    # Of a kernel that returns an array it is kept that there is nothing to keep.
+    assert kept == [("divided", True), ("listed", False), *[("parts", True)] * 4, ("scaled", True)]
     # What changes code is left to Numba.
     assert run(tmp_path, NUMBA_OPT="1") == [first, True, "division"]
     # A constant that changes is noticed, and nothing stale stays.
     changed, loaded, _ = run(tmp_path, factor=12)
     assert loaded and changed[0] == pytest.approx(2 * first[0])
     assert run(tmp_path, factor=12) == [changed, False, "status"]
-    assert len(list((tmp_path / "cache").glob("*.kept"))) == 6
+    assert len(list((tmp_path / "cache").glob("*.kept"))) == 7
+
+
+CHANGED = """
+import numpy as np
+from typing import NamedTuple
+from shoal.search.kernels import kernel
+from shoal.search import kept_code
+
+class State(NamedTuple):
+    values: np.ndarray
+    empty: np.ndarray
+
+@kernel
+def total(state, column):
+    found = 0.0
+    for i in range(state.values.shape[0]):
+        found += state.values[i] * column[i]
+    return found + state.empty.shape[0]
+
+ones = np.ones(3)
+for size in range(1, 30):
+    state = State(np.arange(float(size)), np.empty(0))
+    assert [total(state, np.full(size, 2.0)) for _ in range(3)] == 3 * [size * (size - 1.0)]
+    # The same tuple with other values in it.
+    state.values[:] = 1.0
+    assert total(state, np.ones(size)) == size
+    readonly = np.ones(2 * size)[::2]
+    readonly.setflags(write=False)
+    assert total(state, readonly) == size
+assert len(kept_code._tuples) <= kept_code._FEW
+large = State(np.zeros(200_000), np.empty(0))
+assert total(large, large.values) == 0.0
+assert not any(found.whole is large for found in kept_code._tuples.values())
+"""
+
+
+def test_tuples_that_were_taken_apart_are_told_apart(tmp_path):
+    (tmp_path / "changed.py").write_text(CHANGED)
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "changed.py"],
+            cwd=tmp_path,
+            env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+            timeout=GUARD,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_other_files_are_left_to_the_compiler(tmp_path):
+    run(tmp_path)
+    code = next((tmp_path / "cache").glob("*scaled*.kept")).read_bytes().partition(b"\n")[2]
+    assert object_files.address(b"", "kernel") is None
+    assert object_files.address(code, "another name") is None
+    if code.startswith(b"\x7fELF"):
+        other = bytearray(code)
+        other[18:20] = (183).to_bytes(2, "little")  # the processors of telephones
+        assert object_files.address(bytes(other), "kernel") is None
 
 
 MANY = """
@@ -146,10 +213,10 @@ def test_numba_is_loaded_for_many_calls(tmp_path):
 
 MACHINE = """
 import os, sys
-import llvmlite.binding as llvm
+from shoal.search import kept_code
 
 named = os.environ["MACHINE"]
-llvm.get_host_cpu_name = lambda: named
+kept_code.processor = lambda: named
 from many import more
 
 more(1)

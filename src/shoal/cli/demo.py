@@ -82,7 +82,7 @@ def demo(
 def _walk(folder: Path) -> None:
     import os
 
-    from shoal.cli.main import app
+    from shoal.cli.program import app
 
     command = typer.main.get_command(app)
     home = Path.cwd()

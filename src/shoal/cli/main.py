@@ -7,82 +7,14 @@ import errno
 import json
 import os
 import sys
-from functools import cache
-from importlib import import_module
-from typing import Annotated, Any, NoReturn
+from typing import NoReturn
 
-import typer
-from typer.core import TyperGroup
-
-from shoal._version import __version__
-from shoal.cli import options
-from shoal.cli.checked import check_numbers
 from shoal.cli.interrupts import interrupts
+from shoal.cli.leaving import Leave
 from shoal.cli.output import harmless
 from shoal.errors import Infeasible, InputError, as_option, spelled
-from shoal.operations import OPERATIONS
 
-# Commands that are no operations, each a module of this package.
-_OTHERS = ("plan", "release", "verify", "diff", "sweep", "generate", "study", "serve", "demo")
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-
-
-class _Commands(TyperGroup):
-    """All commands, each loaded when it is asked for."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [*OPERATIONS, *_OTHERS]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return _command(cmd_name) or super().get_command(ctx, cmd_name)
-
-
-@cache
-def _command(name: str) -> Any:
-    """A command by its name, made once: to make one takes longer than many a command runs."""
-    if name in OPERATIONS:
-        from shoal.cli.operation import command
-
-        return command(OPERATIONS[name])
-    if name in _OTHERS:
-        alone = typer.Typer(rich_markup_mode=None, context_settings=options.CONTEXT)
-        import_module(f"shoal.cli.{name}").register(alone)
-        check_numbers(alone)
-        return typer.main.get_group(alone).commands[name]
-    return None
-
-
-app = typer.Typer(
-    name="shoal",
-    cls=_Commands,
-    help="Turn confidential records, tables and appointment plans into something that can be published, "
-    "and prove how well it was done.",
-    no_args_is_help=True,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings=options.CONTEXT,
-)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"shoal {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def shoal(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    """Everything Shoal does from the command line; each sub-command has --help with an example."""
-
-
-@cache
-def _program() -> Any:
-    return typer.main.get_command(app)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -92,16 +24,16 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     interrupts.reset()
     before = _written()
     try:
-        result = _program().main(args=given, prog_name="shoal", standalone_mode=False)
+        result = _run(given)
         code = result if isinstance(result, int) else 0
         sys.stdout.flush()
         # A search that was asked to stop ends well; what asked for it is told by the exit code.
         code = 130 if interrupts.asked and code == 0 else code
         if code == 130 and not interrupts.said:  # the command-line library keeps the exception to itself
             code = _interrupted(before, as_json)
-    except typer.Exit as done:
-        code = done.exit_code
-    except (KeyboardInterrupt, typer.Abort):
+    except Leave as done:
+        code = done.code
+    except KeyboardInterrupt:
         code = _interrupted(before, as_json)
     except InputError as error:
         # Where nothing is kept, what comes after an interruption comes of it.
@@ -121,6 +53,17 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         # Some libraries turn an interruption into an error of their own.
         code = _interrupted(before, as_json) if interrupts.asked else _unexpected(error, as_json)
     sys.exit(code)
+
+
+def _run(given: list[str]) -> object:
+    """Run an operation at once where everything is said plainly; what loads and makes the commands takes longer than many."""
+    from shoal.cli.plain_arguments import run_plainly
+
+    if run_plainly(given):
+        return 0
+    from shoal.cli.program import run
+
+    return run(given)
 
 
 def _discard_output() -> None:

@@ -1,16 +1,14 @@
-"""Commands made from operations: options from its settings, outputs from its products, and one way to run them all."""
+"""One way to run every operation from the command line, however its options were read."""
 
-import inspect
+import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from shoal.cli import options, output
-from shoal.cli.checked import TYPED, CheckedCommand
+from shoal.cli import output
 from shoal.cli.interrupts import interrupts
+from shoal.cli.leaving import Leave
 from shoal.cli.workplace import CommandLine
 from shoal.errors import Infeasible, InputError, ShoalError, as_option, parameter, spelled, spelled_throughout
 from shoal.operation import Operation, Product
@@ -26,8 +24,6 @@ if TYPE_CHECKING:
     from shoal.sources import Output, Outputs
     from shoal.sources.outputs import Writing
 
-#: The section of help with what is written.
-FILES = "Files"
 # How files are read and written: what it is called in a report, and what holds if nobody says otherwise.
 _READING = {
     "separator": ("Separator", "as the file has it"),
@@ -36,54 +32,6 @@ _READING = {
     "header_row": ("Row with the column names", "the first"),
     "safe_csv": ("Cells that a spreadsheet would compute are quoted", "no"),
 }
-_COMMON: dict[str, tuple[Any, Any]] = {
-    "report": (options.Report, None),
-    "separator": (options.Separator, None),
-    "decimal": (options.Decimal, None),
-    "encoding": (options.Encoding, None),
-    "header_row": (options.HeaderRow, None),
-    "safe_csv": (options.SafeCsv, False),
-    "force": (options.Force, False),
-    "quiet": (options.Quiet, False),
-    "json": (options.Json, False),
-}
-
-
-def command(operation: Operation) -> Any:
-    """The command of an operation."""
-
-    def run(context: typer.Context, **values: Any) -> None:
-        said = frozenset(name for name in values if _was_said(context, name))
-        Run(operation, values, context.meta[TYPED], said).go()
-
-    parameters = [
-        inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context),
-        *(_parameter(item, operation) for item in operation.fields("command")),
-        *(_product(item) for item in operation.products if item.has_option),
-        *(_keyword(name, kind, default) for name, (kind, default) in _shared(operation).items()),
-    ]
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {item.name: item.annotation for item in parameters}
-    app = typer.Typer(add_completion=False, rich_markup_mode=None, context_settings=options.CONTEXT)
-    app.command(operation.name, help=_help(operation), cls=CheckedCommand)(run)
-    return typer.main.get_command(app)
-
-
-def _shared(operation: Operation) -> dict[str, tuple[Any, Any]]:
-    # A command that writes no data needs no --safe-csv.
-    data = any(item.form == "data" for item in operation.products)
-    return {name: about for name, about in _COMMON.items() if data or name != "safe_csv"}
-
-
-def shared_options(operation: Operation) -> dict[str, Any]:
-    """What its command has besides settings and products, as Typer declares it: for those who write of it."""
-    return {name: get_args(kind)[1] for name, (kind, _) in _shared(operation).items()}
-
-
-def _help(operation: Operation) -> str:
-    examples = [f"Example: {example}" for example in operation.examples]
-    told = "\n\n".join([operation.summary, operation.description, *examples])
-    return spelled(told, lambda name, value: _option(operation, name, value))
 
 
 def _spell(operation: Operation, name: str) -> str:
@@ -94,58 +42,13 @@ def _spell(operation: Operation, name: str) -> str:
     return as_option(name, None)
 
 
-def _option(operation: Operation, name: str, value: str | None) -> str:
+def spelled_option(operation: Operation, name: str, value: str | None) -> str:
+    """What the command calls a setting with a value."""
     return _spell(operation, name) if value is None else f"{_spell(operation, name)} {value}"
 
 
-def _parameter(item: SettingField, operation: Operation) -> inspect.Parameter:
-    kinds: dict[str, Any] = {"switch": bool, "whole": int, "number": float}
-    repeated = item.spelling is not None and item.spelling.repeated
-    kind = list[str] if repeated else kinds.get(item.kind, str)
-    shown: Any = item.otherwise or not (item.kind == "switch" or item.default in (None, [], {}))
-    about: dict[str, Any] = {"help": item.in_command, "metavar": item.metavar, "show_default": shown}
-    if item.argument:
-        # Only a list of methods can do without data; that it is missing otherwise is said in the same words.
-        missing = operation.methods is not None or not item.required
-        default: Any = None if missing else inspect.Parameter.empty
-        kind = kind | None if missing else kind
-        return _keyword(item.name, Annotated[kind, typer.Argument(**about)], default)
-    names = ([item.short] if item.short else []) + [item.option]
-    # A list of methods can do without it; that it is missing otherwise is said when the settings are read.
-    listed = item.required and operation.methods is not None
-    if listed:
-        about["show_default"] = "required"
-    annotation = typer.Option(*names, rich_help_panel=item.section or None, **about)
-    if item.kind == "switch":
-        return _keyword(item.name, Annotated[bool, annotation], False)
-    if item.required and not listed:
-        return _keyword(item.name, Annotated[kind, annotation], inspect.Parameter.empty)
-    default = item.default
-    if item.spelling is not None:
-        default = None if default in (None, [], {}) or repeated else item.spelling.write(default)
-    return _keyword(item.name, Annotated[kind | None, annotation], default)
-
-
-def _was_said(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name not in ("DEFAULT", "DEFAULT_MAP")
-
-
-def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def _product(item: Product) -> inspect.Parameter:
-    names = [item.option, *item.also, *([item.short] if item.short else [])]
-    about: dict[str, Any] = {"metavar": item.metavar or None, "help": item.sentence, "show_default": False}
-    option = typer.Option(*names, rich_help_panel=FILES, **about)
-    if item.form == "columns":
-        return _keyword(_parameter_of(item), Annotated[bool, option], False)
-    kind = str if item.form == "data" else Path
-    return _keyword(_parameter_of(item), Annotated[kind | None, option], None)
-
-
-def _parameter_of(item: Product) -> str:
+def parameter_of(item: Product) -> str:
+    """The name under which a command knows where to write it."""
     # A product may have the name of a setting that reads such a file.
     return f"{item.name}_to"
 
@@ -223,7 +126,7 @@ class Run:
         output.emit(figures, lambda: self._print(result, settings, declared, refused), as_json=self._json)
         self._leave(figures, refused, page)
         if not self.operation.good(result, settings):
-            raise typer.Exit(3)
+            raise Leave(3)
 
     def _making(
         self,
@@ -294,7 +197,7 @@ class Run:
         self.operation = self.operation.on_its_engine(settings)
         written = {product.name for product in self.operation.products}
         for product in everywhere:
-            asked = self._values.get(_parameter_of(product)) not in (None, False)
+            asked = self._values.get(parameter_of(product)) not in (None, False)
             if asked and product.name not in written:
                 raise InputError(f"{product.named} is not for {parameter('engine', settings.engine)}")  # type: ignore[attr-defined]
         if self.operation.registry is not None:
@@ -305,7 +208,7 @@ class Run:
         return _spell(self.operation, name)
 
     def _option(self, name: str, value: str | None) -> str:
-        return _option(self.operation, name, value)
+        return spelled_option(self.operation, name, value)
 
     def _outputs(self, settings: Settings) -> "tuple[Outputs, Declared, Output | None]":
         from shoal import sources
@@ -315,7 +218,7 @@ class Run:
             inputs=list(self.operation.reads(settings)),
             safe_csv=self._values.get("safe_csv", False),
         )
-        every = {item: self._values.get(_parameter_of(item)) for item in self.operation.products}
+        every = {item: self._values.get(parameter_of(item)) for item in self.operation.products}
         named: dict[Product, Any] = {item: name for item, name in every.items() if name not in (None, False)}
         report = self._values["report"]
         written = frozenset(item.name for item in named) | ({"report"} if report is not None else set())
@@ -412,30 +315,35 @@ class Run:
         for rows in told.tables(result, settings):
             output.rows(rows.header, rows.body, title=rows.title)
             if rows.rest:
-                typer.echo(output.harmless(rows.rest))
+                _say(output.harmless(rows.rest))
         if refused is None:
             for product, targets in declared.items():
                 words = "read back and checked" if product.check is not None else ""
                 words = "internal" if product.internal else words
                 for target in targets:
-                    typer.echo(output.harmless(f"wrote {target}" + (f", {words}" if words else "")))
+                    _say(output.harmless(f"wrote {target}" + (f", {words}" if words else "")))
         missed = self._missed(settings, declared)
         if missed is not None and not self._quiet:
             were, them = ("were", "them") if missed.subject.endswith("s") else ("was", "it")
-            typer.echo(f"{missed.subject} {were} not written; {missed.named} names a place for {them}")
+            _say(f"{missed.subject} {were} not written; {missed.named} names a place for {them}")
 
     def _leave(self, figures: dict[str, Any], refused: str | None, page: "Output | None") -> None:
         if refused is not None:
             if self._json:
-                raise typer.Exit(3)
+                raise Leave(3)
             if self.operation.products:
                 refused += "; nothing was written" + (" but the report" if page is not None else "")
             raise Infeasible(refused)
         if "interrupt" in _texts(figures, "stopped_by"):
-            raise typer.Exit(130)
+            raise Leave(130)
         if figures.get("stopped_by", "") is None and interrupts.said:
             # Ctrl-C came when nothing was left to be broken off.
             interrupts.asked = False
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 def _read(item: SettingField, value: Any) -> Any:

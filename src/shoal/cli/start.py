@@ -9,10 +9,13 @@ import gc
 import os
 import signal
 import sys
-from types import FrameType
+from importlib import import_module
+from types import FrameType, ModuleType
 from typing import NoReturn
 
 from shoal import _INTERRUPTED, _leave
+
+_PLUGINS = "pydantic.plugin._loader"
 
 
 def main() -> NoReturn:
@@ -21,7 +24,8 @@ def main() -> NoReturn:
     # What is loaded stays: nobody looks for garbage before the command itself begins (``checked``), nor when it is over.
     gc.disable()
     # Looking for plugins of Pydantic reads the list of everything that is installed; a command has none.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    if os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__") == "__all__":
+        sys.modules.setdefault(_PLUGINS, _WithoutPlugins(_PLUGINS))
     from shoal.cli.interrupts import interrupts
     from shoal.cli.main import main as run
 
@@ -44,6 +48,24 @@ def main() -> NoReturn:
         sys.stderr.write(f"shoal: {_INTERRUPTED}\n")
     gc.freeze()
     sys.exit(code)
+
+
+class _WithoutPlugins(ModuleType):
+    """In place of what looks for plugins of Pydantic, which are turned off: it loads all that reads metadata of packages.
+
+    Whoever wants anything else of it gets the module itself.
+    """
+
+    @staticmethod
+    def get_plugins() -> tuple[()]:
+        """There are none."""
+        return ()
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        sys.modules.pop(_PLUGINS, None)
+        return getattr(import_module(_PLUGINS), name)
 
 
 def _ended_in_order() -> None:

@@ -1,11 +1,10 @@
 """What a result shows of itself unasked: one line in a session or a log, a small table in a notebook."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from shoal.report.blocks import shown
-from shoal.report.markup import element, joined
-from shoal.report.python_call import Call
+if TYPE_CHECKING:
+    from shoal.report.python_call import Call
 
 _NAMES_SHOWN = 6
 
@@ -27,7 +26,7 @@ class Glance:
     """
 
     #: The call that made it, if that was one of a public function.
-    made_by: Call | None = None
+    made_by: "Call | None" = None
 
     def glance(self) -> Mapping[str, Any]:
         """The figures somebody wants to see first; never a value of a record or a cell."""
@@ -40,6 +39,8 @@ class Glance:
 
     def _repr_html_(self) -> str:
         """The same as a table, with the warnings below; notebooks ask for it."""
+        from shoal.report.markup import element, joined
+
         rows = [
             element("tr", element("th", name.replace("_", " "), scope="row"), element("td", _read(value)))
             for name, value in self.glance().items()
@@ -61,6 +62,8 @@ def _written(value: Any) -> str:
 
 def _read(value: Any) -> str:
     """As a person writes it, if it is short."""
+    from shoal.report.blocks import shown
+
     if not isinstance(value, tuple):
         return _visible(shown(value))
     names = [_visible(str(item)) for item in value]

@@ -1,8 +1,5 @@
 """Which software made a result."""
 
-import platform
-from importlib.metadata import PackageNotFoundError, version
-
 from shoal._version import __version__
 
 _NAMED = ("numpy", "numba", "polars", "scipy", "highspy", "ortools")
@@ -14,6 +11,10 @@ def versions() -> str:
     >>> versions().startswith("shoal ")
     True
     """
+    # A page is rarely wanted, and what reads metadata of packages takes long to load.
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
     parts = [f"shoal {__version__}", f"Python {platform.python_version()}"]
     for name in _NAMED:
         try:

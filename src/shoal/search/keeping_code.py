@@ -66,17 +66,31 @@ def keep(function: Any, compiled: Any) -> None:
     """Keep the machine code of a kernel, if it is of a kind that can be called without Numba."""
     kinds: list[str] = []
     returns = _returned(compiled.signature.return_type)
-    if returns is None or not all(_kind(argument, kinds) for argument in compiled.signature.args):
+    if not all(_kind(argument, kinds) for argument in compiled.signature.args):
         return
     kind = ",".join(kinds)
     places = kept_code.places(function, kind)
     if any(path.is_file() for path in places):
         return
+    if returns is None:
+        _write(places, kept_code.NOTHING)
+        return
+    code = None
     # All of this is the inside of another package, which may change; without it things only take longer.
     with suppress(AttributeError, NameError, RuntimeError, TypeError):
         code = _cut_out(compiled, kept_code.symbol(places[0]), kept_code.expected(kind))
-        if code is not None:
-            _write(places, returns.encode() + b"\n" + code)
+    _write(places, kept_code.NOTHING if code is None else returns.encode() + b"\n" + code)
+
+
+def is_kept(function: Any, signature: Any) -> bool:
+    """Whether code for such arguments was kept or cannot be; what would be lost if it were compiled is only time."""
+    kinds: list[str] = []
+    if not all(_kind(argument, kinds) for argument in getattr(signature, "args", signature)):
+        return True
+    places = kept_code.places(function, ",".join(kinds))
+    return any(path.is_file() for path in places) or not any(
+        os.access(path.parent, os.W_OK) for path in places
+    )
 
 
 def _cut_out(compiled: Any, name: str, expected: Sequence[str]) -> bytes | None:

@@ -18,12 +18,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shoal.search import object_files
 from shoal.search.kernels import OPTIONS
+from shoal.search.processor import processor
 
 # Settings of Numba that change no code; others are left to Numba.
 _HARMLESS = {"NUMBA_CACHE_DIR", "NUMBA_NUM_THREADS"}
 _SCALARS: Mapping[str, Any] = {"b": ctypes.c_uint8, "i": ctypes.c_int64, "f": ctypes.c_double}
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+# Flags of arrays whose values lie in one piece and may be written to.
+_PLAIN = 0x1 | 0x400
+# So many tuples are remembered, each with no more bytes of arrays.
+_FEW, _LITTLE = 8, 1 << 20
+#: What stands in the place of code that cannot be kept.
+NOTHING = b"-\n"
 # How kernels end: with a value, or with none.
 _ENDED = (0, -2)
 
@@ -43,8 +51,9 @@ def kept(kernel: Any, arguments: tuple[Any, ...]) -> Kept | None:
     """The kernel with these arguments, if its code was kept for such."""
     kinds: list[str] = []
     values: list[Any] = []
-    if not all(_taken_apart(argument, kinds, values) for argument in arguments):
-        return None
+    for argument in arguments:
+        if not _taken_apart(argument, kinds, values):
+            return None
     kind = ",".join(kinds)
     known: dict[str, _Code | None] = kernel.__dict__.setdefault("_kept", {})
     if kind not in known:
@@ -59,7 +68,7 @@ def _load(kernel: Any, kind: str) -> "_Code | None":
     for path in places(kernel, kind):
         if path.is_file():
             returns, _, code = path.read_bytes().partition(b"\n")
-            return _Code(symbol(path), code, kind, returns.decode())
+            return _Code(symbol(path), code, kind, returns.decode()) if code else None
     return None
 
 
@@ -69,9 +78,11 @@ class _Code:
     def __init__(self, name: str, code: bytes, kind: str, returns: str) -> None:
         types = [_SCALARS.get(letter, ctypes.c_void_p) for letter in _letters(kind)]
         self.function = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 2, *types)(_address(name, code))
-        parts = [(f"part{number}", _SCALARS[letter]) for number, letter in enumerate(returns.strip("()"))]
+        letters = returns.strip("()")
+        parts = [(f"part{number}", _SCALARS[letter]) for number, letter in enumerate(letters)]
         self.result: Any = type("Result", (ctypes.Structure,), {"_fields_": parts})
-        self.returns = returns
+        self.parts = [(name, letter == "b") for (name, _), letter in zip(parts, letters, strict=True)]
+        self.several = returns.startswith("(")
 
     def run(self, values: list[Any]) -> Any:
         """The result; whoever calls holds the arrays that the values belong to."""
@@ -80,12 +91,9 @@ class _Code:
         if status not in _ENDED:
             raise AssertionError(f"a kernel ended with status {status}")
         parts = [
-            bool(getattr(result, name)) if kind is ctypes.c_uint8 else getattr(result, name)
-            for name, kind in self.result._fields_
+            bool(getattr(result, name)) if either else getattr(result, name) for name, either in self.parts
         ]
-        if self.returns.startswith("("):
-            return tuple(parts)
-        return parts[0] if parts else None
+        return tuple(parts) if self.several else parts[0] if parts else None
 
 
 def _taken_apart(value: Any, kinds: list[str], values: list[Any]) -> bool:
@@ -94,31 +102,72 @@ def _taken_apart(value: Any, kinds: list[str], values: list[Any]) -> bool:
     if exact is np.ndarray:
         # A search calls kernels thousands of times with arrays of a few kinds; what they are called takes long to ask.
         known = value.dtype, value.ndim, value.flags.num
-        if known not in _array_kinds:
-            _array_kinds[known] = _kind_of(value)
-        kind = _array_kinds[known]
+        kind = _array_kinds.get(known, "")
+        if kind == "":
+            kind = _array_kinds[known] = _kind_of(value)
         if kind is None:
             return False
         kinds.append(kind)
-        values += (None, None, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides)
-        return True
-    if exact is bool or exact is np.bool_:
+        values += (None, None, value.size, value.itemsize, _begin(value), *value.shape, *value.strides)
+    elif exact is int:
+        if not _SMALLEST <= value <= _LARGEST:
+            return False
+        kinds.append("i")
+        values.append(value)
+    elif exact is float:
+        kinds.append("f")
+        values.append(value)
+    elif exact is bool or exact is np.bool_:
         kinds.append("b")
         values.append(bool(value))
-    elif (exact is int and _SMALLEST <= value <= _LARGEST) or exact is np.int64:
+    elif exact is np.int64:
         kinds.append("i")
         values.append(int(value))
-    elif exact is float or exact is np.float64:
+    elif exact is np.float64:
         kinds.append("f")
         values.append(float(value))
     elif isinstance(value, tuple) and value:
-        kinds.append(tuple_kind(exact))
-        inner = all(_taken_apart(part, kinds, values) for part in value)
-        kinds.append(")")
-        return inner
+        found = _tuples.get(id(value)) or _tuple(value)
+        if found is None:
+            return False
+        kinds.append(found.kind)
+        values += found.values
     else:
         return False
     return True
+
+
+def _begin(value: np.ndarray) -> int:
+    """Where the values of an array are: NumPy takes three times as long to say so."""
+    if value.flags.num & _PLAIN == _PLAIN and value.size:
+        return ctypes.addressof(ctypes.c_char.from_buffer(value))  # type: ignore[arg-type]
+    return value.ctypes.data
+
+
+class _Tuple(NamedTuple):
+    """A tuple that was taken apart; as long as it is remembered it lives, so that none other can have its place."""
+
+    whole: tuple[Any, ...]
+    kind: str
+    values: list[Any]
+
+
+# States of a search are tuples of a dozen arrays, and the same one is given to kernels thousands of times.
+_tuples: dict[int, _Tuple] = {}
+
+
+def _tuple(value: tuple[Any, ...]) -> _Tuple | None:
+    kinds, values = [tuple_kind(type(value))], list[Any]()
+    for part in value:
+        if not _taken_apart(part, kinds, values):
+            return None
+    found = _Tuple(value, ",".join([*kinds, ")"]), values)
+    # What is remembered is not given back, so it is little; parts that are tuples are remembered with the whole.
+    if sum(part.nbytes for part in value if type(part) is np.ndarray) <= _LITTLE:
+        if len(_tuples) >= _FEW:
+            _tuples.clear()
+        _tuples[id(value)] = found
+    return found
 
 
 _array_kinds: dict[tuple[np.dtype[Any], int, int], str | None] = {}
@@ -170,6 +219,9 @@ def _engine() -> Any:
 
 
 def _address(name: str, code: bytes) -> int:
+    found = object_files.address(code, name)
+    if found is not None:
+        return found
     import llvmlite.binding as llvm
 
     engine = _engine()
@@ -207,44 +259,46 @@ def symbol(path: Path) -> str:
 @cache
 def compiler() -> str:
     """What the code depends on besides its source."""
-    import llvmlite.binding as llvm
-
-    numba = find_spec("numba")
-    stamps = (
-        [
-            (file.name, file.stat().st_size, file.stat().st_mtime_ns)
-            for file in (Path(folder) / "_version.py" for folder in (numba.submodule_search_locations or ()))
-            if file.is_file()
-        ]
-        if numba
-        else []
-    )
-    return repr(
-        (stamps, llvm.llvm_version_info, llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
-    )
+    folders = [
+        Path(folder)
+        for name in ("numba", "llvmlite")
+        for folder in (getattr(find_spec(name), "submodule_search_locations", None) or ())
+    ]
+    stamps = [
+        (file.parent.name, file.stat().st_size, file.stat().st_mtime_ns)
+        for file in (folder / "_version.py" for folder in folders)
+        if file.is_file()
+    ]
+    return repr((stamps, processor()))
 
 
 def digest(function: Any) -> str:
     """What a kernel is made of: its code and constants, and those of all it calls."""
-    known: dict[Any, str] = {}
-    lines = sorted(_lines(function, known))
-    return sha256("\n".join(lines).encode()).hexdigest()
+    lines: list[str] = []
+    left, seen = [function], {function}
+    while left:
+        own, called = _own(left.pop())
+        lines += own
+        left += [other for other in dict.fromkeys(called) if other not in seen]
+        seen.update(called)
+    return sha256("\n".join(sorted(lines)).encode()).hexdigest()
 
 
-def _lines(function: Any, known: dict[Any, str]) -> Iterator[str]:
-    if function in known:
-        return
-    known[function] = ""
+@cache
+def _own(function: Any) -> tuple[list[str], list[Any]]:
+    """Lines on the code and the constants of one kernel, and the kernels it calls."""
     name = f"{function.__module__}.{function.__qualname__}"
-    yield f"{name} {sorted(OPTIONS.get(function, {}).items())} {_written(function.__code__)} {function.__defaults__}"
+    options = sorted(OPTIONS.get(function, {}).items())
+    lines, called = [f"{name} {options} {_written(function.__code__)} {function.__defaults__}"], []
     for value in used_globals(function.__code__, function.__globals__):
-        called = getattr(value, "py_func", value)
-        if isinstance(called, FunctionType) and called in OPTIONS:
-            yield from _lines(called, known)
+        inner = getattr(value, "py_func", value)
+        if isinstance(inner, FunctionType) and inner in OPTIONS:
+            called.append(inner)
         elif source := getattr(value, "source", None):
-            yield f"{source[0]} {sha256(Path(source[1]).read_bytes()).hexdigest()}"
+            lines.append(f"{source[0]} {sha256(Path(source[1]).read_bytes()).hexdigest()}")
         elif isinstance(value, bool | int | float | str | tuple):
-            yield f"{name} {value!r}"
+            lines.append(f"{name} {value!r}")
+    return lines, called
 
 
 def used_globals(code: CodeType, names: Mapping[str, Any]) -> Iterator[Any]:

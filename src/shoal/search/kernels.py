@@ -26,7 +26,7 @@ OPTIONS: dict[Callable[..., Any], dict[str, Any]] = {}
 # What loading Numba and the first kernel takes, in seconds of work: for so long the interpreter is given a chance.
 _WORTH = 0.4
 # And what loading code that was kept takes.
-_WORTH_KEPT = 0.035
+_WORTH_KEPT = 0.005
 # After so many calls of a kernel loading Numba would have been quicker than calling what was kept.
 _FEW_CALLS = 10_000
 

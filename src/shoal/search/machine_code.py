@@ -8,7 +8,7 @@ from numba import njit
 from numba.core import event
 
 from shoal.search import compilation
-from shoal.search.keeping_code import keep
+from shoal.search.keeping_code import is_kept, keep
 from shoal.search.kept_code import used_globals
 
 # Another number has everything compiled, and so kept, again.
@@ -63,7 +63,14 @@ def _kept(dispatcher: Any) -> Any:
             save(signature, compiled)
             keep(dispatcher, compiled)
 
+        load = cache.load_overload
+
+        def load_what_is_kept(signature: Any, context: Any) -> Any:
+            # What Numba still has may have been kept for another processor, or for other versions, only.
+            return load(signature, context) if is_kept(dispatcher, signature) else None
+
         cache.save_overload = save_and_keep
+        cache.load_overload = load_what_is_kept
     return dispatcher
 
 

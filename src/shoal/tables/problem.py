@@ -10,6 +10,7 @@ import numpy as np
 from shoal.errors import InputError, parameter
 from shoal.numbers import first_unusable, number
 from shoal.tables.model.count_rules import InOneCell
+from shoal.tables.model.distinct import distinct
 from shoal.tables.model.table import Table, frozen
 
 # An interval narrower than this share of the least any cell can move counts as a point …
@@ -133,7 +134,7 @@ class Problem:
     def __post_init__(self) -> None:
         table = self.table
         sensitive = np.asarray(self.sensitive, dtype=np.int64)
-        if np.unique(sensitive).size != sensitive.size:
+        if distinct(sensitive).size != sensitive.size:
             values, times = np.unique(sensitive, return_counts=True)
             raise InputError(f"the cell {table.name(int(values[times > 1][0]))} is listed as sensitive twice")
         for name in ("lower", "upper", "sliding"):

@@ -30,7 +30,7 @@ def verify(problem: Problem, pattern: Pattern) -> None:
     assert cells.size == 0 or (cells.min() >= 0 and cells.max() < problem.table.cells), (
         "a cell is hidden that is not in the table"
     )
-    assert np.unique(cells).size == cells.size, "a complementary cell is listed twice"
+    assert len(set(cells.tolist())) == cells.size, "a complementary cell is listed twice"
     assert problem.candidates[cells].all(), "a cell is hidden that may not be"
     assert not np.isin(cells, problem.sensitive).any(), "a sensitive cell is called complementary"
     _expect_cost(problem, pattern, cells)

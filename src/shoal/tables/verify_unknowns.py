@@ -8,7 +8,8 @@ from shoal.tables.problem import Problem
 
 def hidden_cells(problem: Problem, complementary: np.ndarray) -> np.ndarray:
     """All cells that are hidden, in order."""
-    return np.union1d(problem.sensitive, complementary).astype(np.int64)
+    both = np.sort(np.concatenate([problem.sensitive, complementary])).astype(np.int64)
+    return both[np.diff(both, prepend=-1) != 0]
 
 
 def unknowns(table: Table, hidden: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[dict[int, float]]]:

@@ -2,13 +2,17 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from shoal.errors import InputError
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.search import Run, Solution
+from shoal.search.in_rows import in_rows
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 _SLICE = 65_536
 
@@ -86,22 +90,26 @@ def numbered_by_appearance(labels: np.ndarray) -> np.ndarray:
     return rank[labels]
 
 
-def group_means(points: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """The mean of each group, one row per group."""
+def group_means(points: np.ndarray, labels: np.ndarray, executor: "Executor | None" = None) -> np.ndarray:
+    """The mean of each group, one row per group; threads of the executor share the columns."""
     groups = int(labels.max()) + 1
     sizes = np.bincount(labels, minlength=groups)
-    return np.stack(
-        [np.bincount(labels, weights=column, minlength=groups) / sizes for column in points.T], axis=1
-    )
+    means = np.empty((groups, points.shape[1]))
+
+    def column(part: slice) -> None:
+        total = np.bincount(labels, weights=points[:, part.start], minlength=groups)
+        np.divide(total, sizes, out=means[:, part.start])
+
+    in_rows(executor, points.shape[1], column, rows=1)
+    return means
 
 
-def squared_error(points: np.ndarray, labels: np.ndarray) -> float:
+def squared_error(points: np.ndarray, labels: np.ndarray, executor: "Executor | None" = None) -> float:
     """The sum of squared distances of the points to the means of their groups."""
-    means = group_means(points, labels)
+    means = group_means(points, labels, executor)
+
     # In slices, so that a million records need no second and third copy of themselves.
-    return float(
-        sum(
-            np.square(points[first : first + _SLICE] - means[labels[first : first + _SLICE]]).sum()
-            for first in range(0, len(labels), _SLICE)
-        )
-    )
+    def lost(part: slice) -> np.floating:
+        return np.square(points[part] - means.take(labels[part], axis=0)).sum()
+
+    return float(sum(in_rows(executor, len(labels), lost, _SLICE)))

@@ -210,7 +210,8 @@ def remarks_on_skew(attributes: Sequence[Attribute]) -> list[str]:
         values = attribute.values[~np.isnan(attribute.values)]
         values = values / max(float(np.abs(values).max(initial=0.0)), np.finfo(float).tiny)
         spread = values.std() if values.size else 0.0
-        if spread > 0 and abs(float(np.mean(((values - values.mean()) / spread) ** 3))) > _SKEWED:
+        away = (values - values.mean()) / spread if spread > 0 else values
+        if spread > 0 and abs(float(np.mean(away * away * away))) > _SKEWED:
             skewed.append(attribute.name)
     if not skewed:
         return []

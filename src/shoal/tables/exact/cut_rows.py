@@ -270,7 +270,9 @@ def deepest(
         if lightest(shares[chosen], x[cells[chosen]], missing - least, own) < missing - least:
             found[c, 0] = count
             found[c, 1] = need
-            inside[c, :count] = cells[chosen]
-            weights[c, :count] = own
+            # One by one: what assigns slices may fail with a message, and is not kept as machine code.
+            for i in range(count):
+                inside[c, i] = cells[chosen[i]]
+                weights[c, i] = own[i]
             size += 1
     return size

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.tables.model.distinct import distinct
 from shoal.tables.model.table import Table
 
 
@@ -33,7 +34,7 @@ def recognise(table: Table) -> Network | None:
     if not (np.abs(table.signs) == 1).all():
         return None
     pairs = relation_of.astype(np.int64) * table.cells + table.members
-    if np.unique(pairs).size != pairs.size:
+    if distinct(pairs).size != pairs.size:
         return None
     kept = np.ones(table.relations, dtype=bool)
     if table.basis is not None:
@@ -73,7 +74,7 @@ def _without_implied(table: Table, memberships: np.ndarray, relation_of: np.ndar
     order = np.argsort(table.members, kind="stable")
     of_cell = np.split(relation_of[order], np.cumsum(memberships)[:-1])
     state = np.full(table.relations, _UNKNOWN)
-    sure = np.unique(relation_of[memberships[table.members] <= 2])
+    sure = distinct(relation_of[memberships[table.members] <= 2])
     if not _settle(table, of_cell, state, sure, _STAYS):
         return None
     guesses = 0

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from shoal.tables.model.distinct import distinct
 from shoal.tables.model.sparse_rows import SparseRows, components
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
@@ -77,7 +78,7 @@ def _contract(rows: SparseRows) -> tuple[np.ndarray, np.ndarray, int] | None:
     """One step: new label and sign of every column (sign 0: cannot move), or ``None`` if nothing is tied."""
     count = rows.shape[1]
     lengths = np.diff(rows.indptr)
-    alone = np.unique(rows.indices[rows.indptr[:-1][lengths == 1]])
+    alone = distinct(rows.indices[rows.indptr[:-1][lengths == 1]])
     at = rows.indptr[:-1][lengths == 2]
     at = at[np.abs(rows.data[at]) == np.abs(rows.data[at + 1])]
     if alone.size == 0 and at.size == 0:
@@ -206,7 +207,7 @@ def _small_problem(problem: Problem, found: Ties, insiders: tuple[np.ndarray, ..
     table = small_table(problem.table, found)
     values = table.values
     at, sign = found.group[problem.sensitive], found.sign[problem.sensitive]
-    sensitive = np.unique(at)
+    sensitive = distinct(at)
     place = np.searchsorted(sensitive, at)
     upper, lower, sliding = (np.zeros(sensitive.size) for _ in range(3))
     np.maximum.at(upper, place, np.where(sign > 0, problem.upper, problem.lower))

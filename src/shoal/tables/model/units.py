@@ -39,10 +39,11 @@ def ordinary(problem: Problem) -> tuple[Problem, float, float]:
 
 
 def _factor(figures: np.ndarray) -> float:
-    sizes = np.abs(figures[figures != 0])
+    sizes = np.sort(np.abs(figures[figures != 0]))
     if sizes.size == 0:
         return 1.0
-    middle = float(np.median(sizes))
+    # The median, as NumPy computes it once it has loaded masked arrays.
+    middle = float(sizes[(sizes.size - 1) // 2] + sizes[sizes.size // 2]) / 2
     if _ORDINARY[0] <= middle <= _ORDINARY[1]:
         return 1.0
     return float(2.0 ** (7 - np.ceil(np.log2(middle))))

@@ -45,7 +45,6 @@ class Suppressed:
 def run(settings: SuppressSettings, place: Workplace) -> Suppressed:
     """Build the table, find the pattern, and have it checked."""
     from shoal.search import silent
-    from shoal.tables.files.layout import crosstabs
     from shoal.tables.methods import METHODS
     from shoal.tables.rows_given import refuse_without_rule
     from shoal.tables.table_to_protect import table_to_protect
@@ -55,6 +54,8 @@ def run(settings: SuppressSettings, place: Workplace) -> Suppressed:
     table = table_to_protect(settings, place, "value" if settings.listed_costs else settings.cost)
     layout = layout_of(settings)
     if settings.rows or settings.columns:
+        from shoal.tables.files.layout import crosstabs
+
         # What cannot be laid out is refused before the search.
         crosstabs(table.base, table.trees, layout)
     problem, gone = problem_of(settings, table, place)

@@ -14,6 +14,7 @@ import numpy as np
 
 from shoal.report.glance import Glance
 from shoal.search.budget import StopReason
+from shoal.tables.model.distinct import distinct
 from shoal.tables.model.network import Network
 from shoal.tables.model.units import ordinary
 from shoal.tables.problem import TOLERANCE, Problem, Requirements
@@ -125,8 +126,9 @@ class Audit(Glance):
         return self._narrowest(self.problem.without_range)
 
     def _narrowest(self, some: np.ndarray) -> Narrowest | None:
-        cells = np.setdiff1d(self.problem.sensitive[some], self.published).astype(np.int64)
-        if np.isin(cells, self.not_judged).any():
+        cells = distinct(self.problem.sensitive[some]).astype(np.int64)
+        cells = cells[~np.isin(cells, np.array(self.published, dtype=np.int64))]
+        if np.isin(cells, np.array(self.not_judged, dtype=np.int64)).any():
             return None
         low, high = self.bounds(cells)
         return Narrowest.of(self.problem.table.values[cells], high - low)

@@ -35,6 +35,7 @@ from shoal.microdata.microaggregation.solution import (
     squared_error,
 )
 from shoal.search import Budget, Run, Seeds
+from shoal.search.in_rows import in_rows
 from shoal.search.kernels import kernel
 from shoal.search.solver import Given, Options, solver
 
@@ -96,11 +97,11 @@ def solve(problem: Problem, options: BlocksOptions, given: Given) -> Partition:
     """
     rounds = default_rounds(problem.n, options.groups)
     run = given.run(rounds)
-    space = working_space(problem.points, problem.k)
     with ThreadPoolExecutor(max(1, given.threads)) as pool:
+        space = working_space(problem.points, problem.k, pool)
         # From here on records are known by their places in this order, so that near ones share memory.
         order, ends = _arrange(space.points, max(options.block, 2 * problem.k), problem.k, pool)
-        points = space.points[order]
+        points = _taken(space.points, order, pool)
         space = space._replace(points=points)
         labels = np.empty(problem.n, dtype=np.int32)
         begin = checked_start(problem, given.start)
@@ -110,7 +111,7 @@ def solve(problem: Problem, options: BlocksOptions, given: Given) -> Partition:
         else:
             labels[:] = begin
         capacity = problem.largest or max(2 * problem.k - 1, int(np.bincount(labels).max()))
-        state = state_of(labels[order], capacity, points, problem.d)
+        state = state_of(labels[order], capacity, points, problem.d, pool)
         # What is told on the way is rounded up: the final value comes from other sums over the same groups.
         unit, rounding = space.unit * (1 + 1e-10), 1e-15 * problem.sst
         run.report(float(state.errors.sum()) * unit + rounding, phase="blocks")
@@ -120,9 +121,9 @@ def solve(problem: Problem, options: BlocksOptions, given: Given) -> Partition:
             state = _round(space, problem, state, options, late, given.seeds.child(run.work), run, pool)
             run.spend(1)
             run.report(float(state.errors.sum()) * unit + rounding, phase="rounds")
-    labels[order] = labels_of(state.members, state.sizes, problem.n)
-    labels = numbered_by_appearance(labels)
-    value = squared_error(problem.points, labels)
+        labels[order] = labels_of(state.members, state.sizes, problem.n)
+        labels = numbered_by_appearance(labels)
+        value = squared_error(problem.points, labels, pool)
     run.report(value)
     return Partition(value=value, labels=labels, sst=problem.sst, **run.closing())
 
@@ -196,17 +197,31 @@ def _arrange(
     parts = np.array([n])
     for largest in (n // 2 + multiple, n // 64):
         parts = _split(points, coarse, max(leaf, largest), multiple, parts, pool)
-    ends = _split(points[coarse], fine, leaf, multiple, parts, pool)
-    return coarse[fine], ends
+    ends = _split(_taken(points, coarse, pool), fine, leaf, multiple, parts, pool)
+    return _taken(coarse, fine, pool), ends
 
 
-def state_of(labels: np.ndarray, capacity: int, points: np.ndarray, d: int) -> State:
+def _taken(values: np.ndarray, order: np.ndarray, pool: ThreadPoolExecutor) -> np.ndarray:
+    """The rows in this order."""
+    found = np.empty((order.size, *values.shape[1:]), dtype=values.dtype)
+    # Without a check of each index, which would make a copy of what is written.
+    in_rows(pool, order.size, lambda part: values.take(order[part], axis=0, out=found[part], mode="clip"))
+    return found
+
+
+def state_of(
+    labels: np.ndarray, capacity: int, points: np.ndarray, d: int, pool: ThreadPoolExecutor | None = None
+) -> State:
     """The groups that the labels 0, 1, … tell, none of which has met another; points have d coordinates, and zeros."""
     sizes = np.bincount(labels).astype(np.int32)
     state = _room(sizes.size, capacity, d)
     state.sizes[:] = sizes
     _fill_members(labels, state.members, np.zeros(sizes.size, dtype=np.int32))
-    _fill_means(points, state, np.zeros((1, points.shape[1])))
+
+    def fill(part: slice) -> None:
+        _fill_means(points, State(*(array[part] for array in state)), np.zeros((1, points.shape[1])))
+
+    in_rows(pool, sizes.size, fill)
     return state
 
 
@@ -295,7 +310,8 @@ def _round(
     ``costly`` is how many iterations blocks are refined for in the mean, each by its share of the loss.
     """
     turned = np.empty_like(state.means)
-    project(state.means, random_axes(problem.d, seeds), turned)
+    axes = random_axes(problem.d, seeds)
+    in_rows(pool, len(turned), lambda part: project(state.means[part], axes, turned[part]))
     order, ends = _arrange(turned, options.groups, 1, pool)
     starts = np.concatenate(([0], ends[:-1]))
     # A block of r records can end up with at most ⌊r/k⌋ groups: that much room is kept for it.

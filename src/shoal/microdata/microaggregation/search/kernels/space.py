@@ -5,11 +5,15 @@ usually known after four coordinates. The axes come from a cyclic Jacobi iterati
 LAPACK, whose last digits depend on the machine: the course of a search must not.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from shoal.search.in_rows import in_rows
 from shoal.search.kernels import kernel
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 LANES = 4
 MOST_TURNED = 128
@@ -28,32 +32,33 @@ class Space(NamedTuple):
     unit: float
 
 
-def working_space(points: np.ndarray, k: int) -> Space:
-    """The points of a problem as the kernels want them."""
+def working_space(points: np.ndarray, k: int, executor: "Executor | None" = None) -> Space:
+    """The points of a problem as the kernels want them; threads of the executor share the work on very many."""
     n, d = points.shape
     padded = np.zeros((n, -(-d // LANES) * LANES))
     centred = points - points.mean(axis=0)
     # In place and in slices, so that a million records need no third copy of themselves.
     spread = float(np.square(centred, out=padded.reshape(-1)[: n * d].reshape(n, d)).sum())
     unit = spread / (n * d) if spread > 0 else 1.0
-    centred /= np.sqrt(unit)
+    scale = np.sqrt(unit)
+    in_rows(executor, n, lambda part: np.divide(centred[part], scale, out=centred[part]), _SLICE)
     if 1 < d <= MOST_TURNED:
-        _turn(centred, padded)
+        _turn(centred, padded, executor)
     else:
         padded[:] = 0.0
         padded[:, :d] = centred
-    slices = (padded[first : first + _SLICE] for first in range(0, n, _SLICE))
-    farthest = max(float(np.square(part).sum(axis=1).max()) for part in slices)
-    return Space(padded, k, max(1e-11, 1e-14 * farthest), unit)
+    far = in_rows(executor, n, lambda part: float(np.square(padded[part]).sum(axis=1).max()), _SLICE)
+    return Space(padded, k, max(1e-11, 1e-14 * max(far)), unit)
 
 
-def _turn(points: np.ndarray, turned: np.ndarray) -> None:
+def _turn(points: np.ndarray, turned: np.ndarray, executor: "Executor | None") -> None:
     scatter = np.empty((points.shape[1], points.shape[1]))
     axes = np.eye(points.shape[1])
     _scatter(points, scatter)
     _principal_axes(scatter, axes)
     order = np.argsort(-np.diag(scatter), kind="stable")
-    project(points, np.ascontiguousarray(axes[:, order]), turned)
+    turn = np.ascontiguousarray(axes[:, order])
+    in_rows(executor, len(points), lambda part: project(points[part], turn, turned[part]), _SLICE)
 
 
 @kernel
