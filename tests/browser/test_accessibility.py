@@ -83,9 +83,12 @@ def test_axe_finds_nothing(visitor: Visitor) -> None:
     script = (files("selenium_axe_python") / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
     visitor.driver.set_window_size(1280, 2400)
     found: dict[str, set[str]] = {}
-    for path in (*_runs(visitor), *PAGES, "/steps"):
+    runs = _runs(visitor)
+    # The same form, in both lights, stands above a run; without one there is only the note that there is none.
+    forms = {path.partition("?")[0] for path in runs}
+    for path in (*runs, *PAGES, "/steps"):
         visitor.open(path)
-        for dark in (False, True):
+        for dark in (False,) if path in forms - {"/records"} else (False, True):
             for words in _violations(visitor, script, dark=dark):
                 found.setdefault(words, set()).add(f"{path} {'dark' if dark else 'light'}")
     assert not found, "\n".join(f"{words} ON {sorted(places)[:2]}" for words, places in found.items())

@@ -210,7 +210,7 @@ def _pages(hostile: dict[str, str]) -> list[str]:
 
 
 def _forms(hostile: dict[str, str]) -> list[str]:
-    """The pages without those whose fields another page has too: the same form above another result."""
+    """The pages without those whose fields and parts another page has too: the same form above another result."""
     again = (
         "/data?name=" + hostile["slots"],
         f"/records?run={hostile['failed']}",
@@ -434,7 +434,7 @@ def test_the_policy_holds_and_no_page_needs_more(visitor: Visitor, hostile: dict
     driver = visitor.driver
     added = driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": _WATCH})
     try:
-        for path in _pages(hostile):
+        for path in _forms(hostile):
             visitor.open(path)
             _look_everywhere(visitor)
             assert driver.execute_script("return window.__violations") == [], path
