@@ -16,7 +16,9 @@ MARKS = {"shoal-bulk"}
 def _texts(part: ast.AST) -> Iterator[str]:
     if isinstance(part, ast.Constant) and isinstance(part.value, str):
         yield part.value
-    for below in [] if isinstance(part, ast.Compare) else ast.iter_child_nodes(part):
+    # What decides which of two it is, is not one of them.
+    chosen = (part.body, part.orelse) if isinstance(part, ast.IfExp) else ast.iter_child_nodes(part)
+    for below in chosen:
         yield from _texts(below)
 
 
