@@ -15,6 +15,8 @@ _UNFOLD = """
 const folded = ".q-expansion-item--collapsed > .q-expansion-item__container > .q-item";
 document.querySelectorAll(folded).forEach((item) => item.click());
 """
+# While a part slides, what it holds lies over what comes next.
+_UNFOLDED = "return !document.querySelector('.q-expansion-item__content[style*=overflow]')"
 _AXE = """
 const [dark, done] = arguments;
 const told = (one) => one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 200)} ${node.failureSummary}`);
@@ -38,6 +40,7 @@ def _violations(visitor: Visitor, script: str, *, dark: bool) -> list[str]:
             visitor.settle()
             visitor.driver.execute_script(_UNFOLD)
             visitor.settle()
+            visitor.until(lambda: visitor.driver.execute_script(_UNFOLDED), "the parts to be unfolded")
             visitor.driver.execute_script(script)
         try:
             found: list[str] = visitor.driver.execute_async_script(_AXE, dark)
