@@ -12,12 +12,8 @@ import polars as pl
 import pytest
 from tests.waiting import GUARD
 
-# Compiled once and simply: these jobs are short, and a compiler would take longer than they do. What Spark was built from is
-# not verified again by each of the three machines.
-_QUICK = (
-    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
-    " -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
-)
+# Compiled once and simply: these jobs are short, and a compiler would take longer than they do.
+_QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 @pytest.fixture(scope="session")
