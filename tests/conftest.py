@@ -1,5 +1,7 @@
 """Settings for all tests: how slow the machine is decides nothing, and tests of a file or a group share a worker."""
 
+import gc
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -33,6 +35,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """Spread groups over workers, where there are several."""
     if config.getoption("loadgroup", default=False):
         config.pluginmanager.register(_Companions())
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was read in out of the search for garbage: it is here to stay, and every look at it takes half a second."""
+    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)

@@ -15,6 +15,8 @@ _UNFOLD = """
 const folded = ".q-expansion-item--collapsed > .q-expansion-item__container > .q-item";
 document.querySelectorAll(folded).forEach((item) => item.click());
 """
+# While a part slides, what it holds lies over what comes next.
+_UNFOLDED = "return !document.querySelector('.q-expansion-item__content[style*=overflow]')"
 _AXE = """
 const [dark, done] = arguments;
 const told = (one) => one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 200)} ${node.failureSummary}`);
@@ -38,6 +40,7 @@ def _violations(visitor: Visitor, script: str, *, dark: bool) -> list[str]:
             visitor.settle()
             visitor.driver.execute_script(_UNFOLD)
             visitor.settle()
+            visitor.until(lambda: visitor.driver.execute_script(_UNFOLDED), "the parts to be unfolded")
             visitor.driver.execute_script(script)
         try:
             found: list[str] = visitor.driver.execute_async_script(_AXE, dark)
@@ -83,9 +86,12 @@ def test_axe_finds_nothing(visitor: Visitor) -> None:
     script = (files("selenium_axe_python") / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
     visitor.driver.set_window_size(1280, 2400)
     found: dict[str, set[str]] = {}
-    for path in (*_runs(visitor), *PAGES, "/steps"):
+    runs = _runs(visitor)
+    # The same form, in both lights, stands above a run; without one there is only the note that there is none.
+    forms = {path.partition("?")[0] for path in runs}
+    for path in (*runs, *PAGES, "/steps"):
         visitor.open(path)
-        for dark in (False, True):
+        for dark in (False,) if path in forms - {"/records"} else (False, True):
             for words in _violations(visitor, script, dark=dark):
                 found.setdefault(words, set()).add(f"{path} {'dark' if dark else 'light'}")
     assert not found, "\n".join(f"{words} ON {sorted(places)[:2]}" for words, places in found.items())

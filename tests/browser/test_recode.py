@@ -78,7 +78,9 @@ def test_hierarchies_are_proposed_edited_and_used(
     visitor.shot("recode-editor")
     visitor.press("Use these labels")
     visitor.until(lambda: _levels(visitor, "town").startswith("4 → 3 → 1 labels · as given"), "their levels")
-    assert "patients-town-labels" in visitor.field("Hierarchy of town").text
+    visitor.until(
+        lambda: "patients-town-labels" in visitor.field("Hierarchy of town").text, "the labels to be chosen"
+    )
     visitor.choose("Method", "lattice")
     visitor.press("Recode")
     visitor.state("done")

@@ -59,13 +59,17 @@ if (way === "path") {
 } else found.push(...document.querySelectorAll(what));
 return found.filter(shown);
 """
-# How many of some words are shown, one after the other: in the smallest parts of the page that hold them.
+# How many of some words are shown, one after the other: in the smallest parts of the page that hold them. What the letters
+# of a part are costs nothing to ask; only where they are right the browser works out what is drawn of it.
 _SEEN = """
 const spaced = (text) => text.split(/\\s+/).join(" ").trim();
+const letters = (text) => text.replace(/\\s+/g, "").toLowerCase();
 const shown = (item) => item.checkVisibility({visibilityProperty: true, opacityProperty: true});
+const reads = (item, words) => letters(item.textContent).includes(letters(words))
+  && spaced(item.innerText ?? "").includes(words);
 const holds = (item, words) => {
-  if (!shown(item) || !spaced(item.innerText ?? "").includes(words)) return false;
-  const below = [...item.children].filter((one) => spaced(one.innerText ?? "").includes(words));
+  if (!shown(item) || !reads(item, words)) return false;
+  const below = [...item.children].filter((one) => reads(one, words));
   return !below.length || below.some((one) => holds(one, words));
 };
 let seen = 0;

@@ -129,6 +129,8 @@ def application(workbench: Workbench) -> Guard:
         reconnect_timeout=10,
         # Nothing is saved by packing for this machine, and the guard reads pages (policy.py).
         gzip_middleware_factory=None,
+        # Its compiler took half a second in every page for a few rules; they are written down (pages/ground.css).
+        tailwind=False,
     )
     return Guard(app, entry=workbench.entry, port=workbench.port, largest=workbench.largest_upload + 2**20)
 

@@ -39,11 +39,10 @@ def prepared(problem: Problem):
 def planes() -> list[Problem]:
     rng = np.random.default_rng(3)
     found = [random_plane(rng, 5, 5, 2, protection=0.2) for _ in range(12)]
-    found += [hierarchy(rng) for _ in range(4)]
-    return [problem for problem in found if np.isfinite(optimum(problem))]
+    return found + [hierarchy(rng) for _ in range(4)]
 
 
-@pytest.mark.parametrize("place", range(len(planes())))
+@pytest.mark.parametrize("place", range(16))
 def test_the_whole_pattern_as_one_window_gives_the_optimum(place: int) -> None:
     problem = planes()[place]
     search, windows, pattern = prepared(problem)

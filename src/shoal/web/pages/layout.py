@@ -12,7 +12,8 @@ from shoal.web.pages.attributes import attributes, html
 from shoal.web.workbench import Workbench
 
 _STYLE = "".join(
-    Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("style.css", "forms.css")
+    Path(__file__).with_name(name).read_text(encoding="utf-8")
+    for name in ("ground.css", "style.css", "forms.css")
 )
 
 #: Address, title and icon of every page, in the order of the navigation.
