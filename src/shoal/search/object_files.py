@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 _HEADER = Struct("<7s9xHHIQQQIHHHHHH")
 _BEGINNING, _TO_BE_LINKED, _X86_64 = b"\x7fELF\x02\x01\x01", 1, 62
-# Kinds of sections, the mark of those that are loaded, and the only kind of address that is filled in.
-_CONTENT, _ADDRESSES, _LOADED, _WHOLE_ADDRESS = 1, 4, 2, 1
+# Kinds of sections, the marks of those that are loaded and that code writes to, and the only kind of address that is filled in.
+_CONTENT, _NAMED, _ADDRESSES, _LOADED, _WRITTEN_TO, _WHOLE_ADDRESS = 1, 2, 4, 2, 1, 1
 _NAMES, _ADDRESS = Struct("<IBBHQQ"), Struct("<QIIq")
 
 # Memory with code stays as long as the process.
@@ -60,6 +60,8 @@ def address(code: bytes, name: str) -> int | None:
         return None
     table = code[begin : begin + size * count]
     sections = [_Section(*values) for values in _SECTION.iter_unpack(table)]
+    if any(section.is_loaded and section.flags & _WRITTEN_TO for section in sections):
+        return None
     image, offsets = _laid_out(code, sections)
     memory = mmap.mmap(-1, len(image), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
@@ -109,7 +111,7 @@ def _fill_in(
             at = offsets[section.about] + place
             image[at : at + 8] = (meant + addend).to_bytes(8, "little")
     for section in sections:
-        if section.kind == 2:
+        if section.kind == _NAMED:
             for called, _, _, where, value, _ in section.entries(code, _NAMES):
                 if where in offsets and _text(code, sections[section.link], called) == name:
                     entry = base + offsets[where] + value

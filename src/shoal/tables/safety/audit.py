@@ -165,7 +165,9 @@ def audit(
     cells = np.flatnonzero(mask) if all_cells else np.sort(problem.sensitive)
     rise, fall = _in_order_of_need(problem, mask, cells, watch)
     judged = ~np.isnan(rise)
-    verdict = np.union1d(_too_narrow(problem, cells, rise, fall), known_groups(given, mask)).astype(np.int64)
+    verdict = distinct(
+        np.concatenate([_too_narrow(problem, cells, rise, fall), known_groups(given, mask)]).astype(np.int64)
+    )
     point = rise + fall <= 0.1 * problem.point(cells)
     found = Audit(
         given,
