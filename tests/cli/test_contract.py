@@ -232,6 +232,28 @@ def test_broken_pipe_is_no_error(people):
     assert done.returncode == 0 and "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("more", [[], ["--json"], ["--json", "-q", "-q"]])
+def test_a_gate_that_fails_is_told_by_the_exit_code_also_where_nobody_reads(people, more):
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        command = [
+            sys.executable,
+            "-m",
+            "shoal",
+            "anonymity",
+            people,
+            "--quasi",
+            "age",
+            "--require-k",
+            "999999",
+        ]
+        done = subprocess.run([*command, *more], stdout=write, stderr=subprocess.PIPE, text=True)
+    finally:
+        os.close(write)
+    assert done.returncode == 3 and "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+
+
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(content=st.binary(max_size=400), quasi=st.text("abc,;\"'\n ", max_size=6))
 def test_broken_bytes_never_give_a_traceback(tmp_path, content, quasi):

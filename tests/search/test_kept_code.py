@@ -5,10 +5,12 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from tests.waiting import GUARD
 
 from shoal.search import object_files
+from shoal.search.kept_code import _held
 
 CALLED = """
 from typing import NamedTuple
@@ -177,6 +179,14 @@ def test_other_files_are_left_to_the_compiler(tmp_path):
         other = bytearray(code)
         other[18:20] = (183).to_bytes(2, "little")  # the processors of telephones
         assert object_files.address(bytes(other), "kernel") is None
+        for end in range(0, len(code), 7):
+            assert object_files.address(code[:end], "another name") is None
+
+
+def test_a_part_of_a_large_array_is_not_held():
+    large = np.zeros(1_000_000)
+    assert _held((large[:10], (large[:10],))) == 2 * large.nbytes
+    assert _held((np.zeros(10), 3, (2.0, np.zeros(5)))) == 120
 
 
 MANY = """

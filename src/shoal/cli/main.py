@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from shoal.cli.interrupts import interrupts
 from shoal.cli.leaving import Leave
-from shoal.cli.output import harmless
+from shoal.cli.output import discard, harmless
 from shoal.errors import Infeasible, InputError, as_option, spelled
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -45,7 +45,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         code = _fail(spelled(error, as_option), "infeasible", 3, as_json)
     except BrokenPipeError:
         # The reader of a pipe went away (shoal … | head): not our error, and nobody is left to tell.
-        _discard_output()
+        discard()
         code = 0
     except OSError as error:
         code = _disk_full(before) if error.errno in _FULL else _unexpected(error, as_json)
@@ -66,13 +66,9 @@ def _run(given: list[str]) -> object:
     return run(given)
 
 
-def _discard_output() -> None:
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def _disk_full(before: int) -> int:
     """Standard output, or a temporary file, found no room; what it holds cannot be trusted, so the words go elsewhere."""
-    _discard_output()
+    discard()
     rest = "the results were written before" if _written() > before else "nothing was written"
     return _fail(f"the disk is full; {rest}", "input", 2, as_json=False)
 

@@ -1,6 +1,7 @@
 """What a command prints: JSON alone on standard output, or text; remarks and progress on standard error."""
 
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -17,14 +18,25 @@ if TYPE_CHECKING:
 
 def emit(payload: dict[str, Any], text: Callable[[], None], *, as_json: bool) -> None:
     """Print the result: the payload as one JSON object, or whatever ``text`` prints."""
+    line = None
     if as_json:
         payload = spelled_throughout(payload, as_option)
         line = json.dumps(payload, ensure_ascii=False, allow_nan=False, default=_plain) + "\n"
         interrupts.told = True
-        sys.stdout.write(line)
+    try:
+        if line is None:
+            text()
+        else:
+            sys.stdout.write(line)
         sys.stdout.flush()
-    else:
-        text()
+    except BrokenPipeError:
+        # The reader of a pipe went away (shoal … | head); whether the result is good is told by the exit code all the same.
+        discard()
+
+
+def discard() -> None:
+    """Let what is still to be printed go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _plain(value: Any) -> Any:

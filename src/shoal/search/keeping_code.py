@@ -133,8 +133,10 @@ def _write(places: Sequence[Path], content: bytes) -> None:
             others = []
             for kept in path.parent.glob(f"{whose}.*.kept"):
                 if kept.name.startswith(f"{whose}.{machine}."):
-                    kept.unlink(missing_ok=True)
-                else:
+                    if kept != path:
+                        kept.unlink(missing_ok=True)
+                    continue
+                with suppress(FileNotFoundError):
                     others.append((kept.stat().st_mtime_ns, kept))
             for _, stale in sorted(others)[: max(0, len(others) + 1 - _MACHINES)]:
                 stale.unlink(missing_ok=True)

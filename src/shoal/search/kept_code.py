@@ -66,9 +66,12 @@ def _load(kernel: Any, kind: str) -> "_Code | None":
     if any(name.startswith("NUMBA_") for name in os.environ.keys() - _HARMLESS):
         return None
     for path in places(kernel, kind):
-        if path.is_file():
+        try:
             returns, _, code = path.read_bytes().partition(b"\n")
-            return _Code(symbol(path), code, kind, returns.decode()) if code else None
+        except OSError:
+            # Not there, or another process is about to keep it anew.
+            continue
+        return _Code(symbol(path), code, kind, returns.decode()) if code else None
     return None
 
 
@@ -163,11 +166,20 @@ def _tuple(value: tuple[Any, ...]) -> _Tuple | None:
             return None
     found = _Tuple(value, ",".join([*kinds, ")"]), values)
     # What is remembered is not given back, so it is little; parts that are tuples are remembered with the whole.
-    if sum(part.nbytes for part in value if type(part) is np.ndarray) <= _LITTLE:
+    if _held(value) <= _LITTLE:
         if len(_tuples) >= _FEW:
             _tuples.clear()
         _tuples[id(value)] = found
     return found
+
+
+def _held(value: Any) -> int:
+    """How many bytes live as long as a value does; a part of an array holds all of it."""
+    if isinstance(value, tuple):
+        return sum(map(_held, value))
+    while isinstance(value, np.ndarray) and value.base is not None:
+        value = value.base
+    return int(getattr(value, "nbytes", 0))
 
 
 _array_kinds: dict[tuple[np.dtype[Any], int, int], str | None] = {}
@@ -296,8 +308,10 @@ def _own(function: Any) -> tuple[list[str], list[Any]]:
             called.append(inner)
         elif source := getattr(value, "source", None):
             lines.append(f"{source[0]} {sha256(Path(source[1]).read_bytes()).hexdigest()}")
-        elif isinstance(value, bool | int | float | str | tuple):
+        elif isinstance(value, bool | int | float | str | tuple | np.generic):
             lines.append(f"{name} {value!r}")
+        elif fields := getattr(value, "_fields", None):
+            lines.append(f"{name} {value.__qualname__} {fields}")
     return lines, called
 
 

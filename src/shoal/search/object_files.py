@@ -10,7 +10,7 @@ import mmap
 import sys
 from collections.abc import Iterator
 from functools import cache
-from struct import Struct
+from struct import Struct, error
 from typing import Any, NamedTuple
 
 _HEADER = Struct("<7s9xHHIQQQIHHHHHH")
@@ -53,6 +53,13 @@ class _Unknown(Exception):
 
 def address(code: bytes, name: str) -> int | None:
     """Where the function begins, in memory from now on; ``None`` if this file or this machine is of another kind."""
+    try:
+        return _address(code, name)
+    except (_Unknown, error, IndexError, ValueError, OSError):
+        return None
+
+
+def _address(code: bytes, name: str) -> int | None:
     if not sys.platform.startswith("linux") or not code.startswith(_BEGINNING):
         return None
     _, kind, machine, _, _, _, begin, _, _, _, _, size, count, _ = _HEADER.unpack_from(code)
@@ -65,10 +72,7 @@ def address(code: bytes, name: str) -> int | None:
     image, offsets = _laid_out(code, sections)
     memory = mmap.mmap(-1, len(image), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    try:
-        entry = _fill_in(code, sections, image, offsets, base, name)
-    except _Unknown:
-        return None
+    entry = _fill_in(code, sections, image, offsets, base, name)
     memory.write(image)
     if _mprotect()(base, len(image), mmap.PROT_READ | mmap.PROT_EXEC):
         return None

@@ -84,9 +84,18 @@ def solve_whole(
     """Solve; for counts, ask for more where whole numbers alone, or a group in one cell, give something away, and solve again."""
     asked, run = problem, budget.start()
     for turn in range(4):
-        solution: Pattern = method.solve(
-            asked, options, budget=run.remaining(), seeds=Seeds(seed), threads=threads, observer=observer
-        )
+        try:
+            solution: Pattern = method.solve(
+                asked, options, budget=run.remaining(), seeds=Seeds(seed), threads=threads, observer=observer
+            )
+        except Infeasible:
+            if asked is problem:
+                raise
+            # One way of asking for more is not the only one.
+            solution = _unproven(problem, solution, np.flatnonzero(problem.candidates))
+            if _gives_away(problem, solution, counts=counts):
+                raise
+            return solution
         run.spend(solution.work)
         if asked is not problem:
             solution = _for_first(problem, asked, solution)
@@ -112,6 +121,12 @@ def solve_whole(
         f"{len(bad)} count cells can be worked out because counts are whole numbers; the first is "
         f"{problem.table.name(bad[0])}"
     )
+
+
+def _gives_away(problem: Problem, solution: Pattern, *, counts: bool) -> bool:
+    hidden = solution.complementary
+    known = known_groups(problem, problem.hidden_mask(hidden))
+    return bool(known.size or (counts and integer_failures(problem, hidden)))
 
 
 def _for_first(problem: Problem, asked: Problem, solution: Pattern) -> Pattern:

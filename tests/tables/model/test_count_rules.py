@@ -9,8 +9,14 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 import shoal
 from shoal.errors import Infeasible, InputError
+from shoal.search import Budget, silent
+from shoal.tables.checked_search import solve_whole
+from shoal.tables.methods import METHODS
 from shoal.tables.model.rules import parse_rule
 from shoal.tables.model.tabulated import Tabulation
+from shoal.tables.safety.audit import GROUPS, audit
+from shoal.tables.safety.groups import known_groups
+from shoal.tables.safety.watching import watched
 from shoal.tables.solution import Pattern
 from shoal.tables.verify import verify
 
@@ -169,3 +175,33 @@ def test_suppression_gives_no_group_away(counts: list[list[int]], others: int, f
     # What was hidden for the group's sake is no cell that somebody forgot to ask for.
     again = shoal.audit(made, found.pattern)
     assert again.safe and not again.unasked
+
+
+def test_several_cells_beside_a_group_make_room_where_one_cannot() -> None:
+    """None of the cells beside can rise by three for an attacker who knows that no count is more than doubled, and one."""
+    counts = {(2, 2): 3, (0, 3): 2, (2, 1): 2, (1, 3): 1, (3, 2): 1, (3, 3): 1}
+    rows = [(f"a{a}", f"j{j}") for (a, j), count in counts.items() for _ in range(count)]
+    made = shoal.tabulate(
+        pl.DataFrame(rows, schema=["area", "job"], orient="row"), ["area", "job"], rules=["group(3)"]
+    )
+    problem = made.problem(insiders=False)
+    problem = problem.with_changes(high=2.0 * problem.table.values + 1.0)
+    found = solve_whole(problem, METHODS["auto"], None, Budget(), 0, 1, silent, counts=True)
+    verify(problem, found)
+    assert not known_groups(problem, problem.hidden_mask(found.complementary)).size
+    assert found.bound is None and not found.optimal
+
+
+def test_groups_that_there_is_no_time_for_are_named_and_nothing_is_safe() -> None:
+    problem = shoal.tabulate(people(COUNTS), ["area", "job"], rules=["group(1)"]).problem(insiders=False)
+    everything = np.flatnonzero(problem.candidates)
+    assert audit(problem, everything).safe
+    ticks = iter(range(10**6))
+    seen = [
+        audit(
+            problem, everything, watch=watched(Budget(seconds=float(end), clock=lambda: float(next(ticks))))
+        )
+        for end in range(1, 60)
+    ]
+    missed = [one for one in seen if GROUPS in one.not_looked_at]
+    assert missed and not any(one.safe for one in missed)

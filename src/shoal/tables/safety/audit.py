@@ -165,9 +165,7 @@ def audit(
     cells = np.flatnonzero(mask) if all_cells else np.sort(problem.sensitive)
     rise, fall = _in_order_of_need(problem, mask, cells, watch)
     judged = ~np.isnan(rise)
-    verdict = distinct(
-        np.concatenate([_too_narrow(problem, cells, rise, fall), known_groups(given, mask)]).astype(np.int64)
-    )
+    verdict = _too_narrow(problem, cells, rise, fall)
     point = rise + fall <= 0.1 * problem.point(cells)
     found = Audit(
         given,
@@ -183,6 +181,7 @@ def audit(
 
 #: What an audit looks at beside intervals, in words for those who miss it.
 INSIDERS, SUMS = "what sole contributors can work out", "sums that one relation gives away"
+GROUPS = "whole groups in one cell"
 WHOLE_NUMBERS = "what follows since counts are whole numbers"
 
 
@@ -202,6 +201,12 @@ def _with_insiders_and_sums(found: Audit, problem: Problem, hidden: np.ndarray, 
     """The audit with what is given away besides, as far as there is time."""
     if found.not_judged:
         found = replace(found, stopped_by=watch.reason)
+    if problem.groups:
+        try:
+            known = known_groups(found.problem, hidden, watch)
+            found = replace(found, unsafe=distinct(np.concatenate([found.unsafe, known]).astype(np.int64)))
+        except TimeIsOver:
+            found = found.without_time_for(GROUPS, watch.reason)
     if problem.insiders:
         try:
             watch.look()

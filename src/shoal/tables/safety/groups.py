@@ -9,42 +9,92 @@ import numpy as np
 
 from shoal.tables.model.count_rules import InOneCell
 from shoal.tables.problem import Problem
+from shoal.tables.safety.watching import Watch, unwatched
 
-# So much work for each group; one that no whole table was found for by then counts as known.
+# So much work for each programme; a group that no whole table was found for by then counts as known.
 _NODES = 2_000
+_NEARLY = 1e-6
 
 
-def known_groups(problem: Problem, hidden: np.ndarray) -> np.ndarray:
-    """The cells that everybody knows to have all of a group, but for fewer than there should be others."""
+def known_groups(problem: Problem, hidden: np.ndarray, watch: Watch = unwatched) -> np.ndarray:
+    """The cells that everybody knows to have all of a group, but for fewer than there should be others.
+
+    ``TimeIsOver`` if there is no time for all of them.
+    """
     doubtful = [group for group in problem.groups if hidden[group.total] and hidden[group.cell]]
     if not doubtful:
         return np.empty(0, dtype=np.int64)
-    from scipy.optimize import Bounds, LinearConstraint, milp
+    changes = _Changes(problem, hidden, watch)
+    total, cell = (
+        changes.columns([getattr(group, name) for group in doubtful]) for name in ("total", "cell")
+    )
+    values = problem.table.values
+    need = np.array([group.others - values[group.total] + values[group.cell] for group in doubtful])
+    known, shown = np.zeros(need.size, dtype=bool), need <= _NEARLY
 
-    cells = np.flatnonzero(hidden)
-    column = {int(cell): place for place, cell in enumerate(cells)}
-    matrix = problem.table.matrix[:, cells]
-    bounds = Bounds(np.ceil(-problem.down[cells] - 1e-9), np.floor(np.minimum(problem.up[cells], 1e9) + 1e-9))
-    found = set()
-    for group in doubtful:
-        goal = np.zeros(cells.size)
-        goal[column[group.total]], goal[column[group.cell]] = -1.0, 1.0
-        solved = milp(
-            goal,
-            constraints=LinearConstraint(matrix, 0.0, 0.0),
-            bounds=bounds,
-            integrality=np.ones(cells.size),
-            options={"node_limit": _NODES},
+    def look(goal: np.ndarray, *, whole: bool) -> np.ndarray:
+        """How far there may be others in each group at once, and note of which groups that is enough."""
+        change = changes.furthest(goal, whole=whole)
+        if change is None:
+            return np.full(need.size, -np.inf)
+        others = change[total] - change[cell]
+        if np.abs(change - np.rint(change)).max() <= _NEARLY:
+            shown[others >= need - _NEARLY] = True
+        return others
+
+    for place in range(need.size):
+        if shown[place]:
+            continue
+        goal = np.zeros(changes.size)
+        goal[total[place]], goal[cell[place]] = 1.0, -1.0
+        # In fractions more is possible than in whole numbers.
+        known[place] = look(goal, whole=False)[place] < need[place] - _NEARLY
+        if not known[place] and not shown[place]:
+            known[place] = look(goal, whole=True)[place] < need[place] - _NEARLY
+    return np.unique([group.cell for group, gone in zip(doubtful, known, strict=True) if gone]).astype(
+        np.int64
+    )
+
+
+class _Changes:
+    """How the hidden cells may change, for all that is known."""
+
+    def __init__(self, problem: Problem, hidden: np.ndarray, watch: Watch) -> None:
+        from scipy.optimize import Bounds, LinearConstraint
+
+        cells = np.flatnonzero(hidden)
+        self.size = cells.size
+        self._watch = watch
+        self._column = np.full(hidden.size, -1, dtype=np.int64)
+        self._column[cells] = np.arange(cells.size)
+        self._constraints = LinearConstraint(problem.table.matrix[:, cells], 0.0, 0.0)
+        self._bounds = Bounds(
+            np.ceil(-problem.down[cells] - 1e-9), np.floor(np.minimum(problem.up[cells], 1e9) + 1e-9)
         )
-        values = problem.table.values
-        beside = float(values[group.total] - values[group.cell])
-        if solved.x is None or beside - float(goal @ solved.x) < group.others - 1e-6:
-            found.add(group.cell)
-    return np.array(sorted(found), dtype=np.int64)
+
+    def columns(self, cells: list[int]) -> np.ndarray:
+        """Where these hidden cells stand in a change."""
+        return self._column[cells]
+
+    def furthest(self, goal: np.ndarray, *, whole: bool) -> np.ndarray | None:
+        """A change that reaches most of a goal; ``None`` if none was found in time."""
+        from scipy.optimize import milp
+
+        self._watch.look()
+        found = milp(
+            -goal,
+            constraints=self._constraints,
+            bounds=self._bounds,
+            integrality=np.full(self.size, float(whole)),
+            options={"node_limit": _NODES, **self._watch.seconds_left()},
+        )
+        self._watch.look()
+        change: np.ndarray | None = found.x
+        return change
 
 
 def with_room_beside(problem: Problem, groups: Sequence[InOneCell]) -> Problem:
-    """The problem in which one cell beside each of these groups is sensitive, too, and must be able to rise.
+    """The problem in which a cell beside each of these groups, or several, are sensitive, too, and must be able to rise.
 
     Whatever becomes of the total, there may be others then.
     """
@@ -58,9 +108,14 @@ def with_room_beside(problem: Problem, groups: Sequence[InOneCell]) -> Problem:
     upper = dict(zip(problem.sensitive.tolist(), problem.upper.tolist(), strict=True))
     for group in groups:
         able = [cell for cell in group.beside if usable[cell]]
-        if able:
-            cell = min(able, key=lambda one: (bool(empty[one]), one not in upper, float(table.values[one])))
-            upper[cell] = max(upper.get(cell, 0.0), group.others - float(table.values[cell]))
+        missing = float(group.others)
+        for cell in sorted(able, key=lambda one: (bool(empty[one]), one not in upper, table.values[one])):
+            # One cell if it can rise so far, else several together.
+            rise = min(missing - float(table.values[cell]), float(problem.up[cell]))
+            upper[cell] = max(upper.get(cell, 0.0), rise)
+            missing -= float(table.values[cell]) + rise
+            if missing <= _NEARLY:
+                break
     more = np.array([cell for cell in upper if not problem.is_sensitive[cell]], dtype=np.int64)
     nothing = np.zeros(more.size)
     sensitive = np.concatenate([problem.sensitive, more])
