@@ -254,6 +254,18 @@ def test_a_gate_that_fails_is_told_by_the_exit_code_also_where_nobody_reads(peop
     assert done.returncode == 3 and "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
 
 
+def test_an_option_that_counts_once_is_refused_where_it_is_given_twice(people):
+    outcome = shoal("anonymity", people, "--quasi", "age", "--quasi", "sex")
+    assert outcome.code == 2 and "--quasi is given twice; give it once" in outcome.err
+    assert shoal("anonymity", people, "--quasi", "age", "--quiet", "--quiet").code == 0
+    assert shoal("anonymity", people, "--quasi", "age", "--quasi", "sex", "--help").code == 0
+
+
+def test_nothing_typed_gives_help():
+    outcome = shoal()
+    assert outcome.code == 0 and "Usage: shoal" in outcome.out and "suppress" in outcome.out
+
+
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(content=st.binary(max_size=400), quasi=st.text("abc,;\"'\n ", max_size=6))
 def test_broken_bytes_never_give_a_traceback(tmp_path, content, quasi):

@@ -1,10 +1,13 @@
 """Commands whose numbers are checked before anything else happens, in this one place for every option there is."""
 
 import gc
+from collections import Counter
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
+
+from shoal.errors import InputError
 
 #: Where a command finds the arguments it was given.
 TYPED = "shoal.typed"
@@ -19,7 +22,24 @@ class CheckedCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Keep what was typed, for the report."""
         ctx.meta[TYPED] = list(args)
+        if not ctx.resilient_parsing:
+            self._refuse_repeats(ctx, args)
         return super().parse_args(ctx, args)
+
+    def _refuse_repeats(self, ctx: Any, args: list[str]) -> None:
+        """Refuse options that are given several times and would count only once: nobody would see which."""
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        if any(parameter.name == "help" for parameter in given):
+            return
+        several: Counter[Any] = Counter(
+            parameter for parameter in given if parameter.param_type_name == "option"
+        )
+        for parameter, times in several.items():
+            if times > 1 and not (parameter.multiple or parameter.is_flag or parameter.count):
+                option = max(parameter.opts, key=len)
+                raise InputError(
+                    f"{option} is given {'twice' if times == 2 else f'{times} times'}; give it once"
+                )
 
     def invoke(self, ctx: Any) -> Any:
         """Check all numbers that were given, then run."""

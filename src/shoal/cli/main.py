@@ -63,7 +63,7 @@ def _run(given: list[str]) -> object:
         return 0
     from shoal.cli.program import run
 
-    return run(given)
+    return run(given or ["--help"])
 
 
 def _disk_full(before: int) -> int:

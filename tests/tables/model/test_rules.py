@@ -375,3 +375,11 @@ def test_records_are_named_as_they_stand_where_others_were_set_aside() -> None:
         tabulate(frame, ["a"], value="v", missing="aside", rules=["p-percent(10)"])
     with pytest.raises(InputError, match="not in its hierarchy: see record 3"):
         tabulate(frame, ["a"], missing="aside", hierarchies={"a": {"x": "", "z": ""}})
+
+
+@pytest.mark.parametrize(
+    "text", ["p(10", "p(1", "frequency(3", "dominance(1,85", "p(10,)", "p(10))", "p)10(", "p 10"]
+)
+def test_a_rule_that_is_cut_off_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        parse_rule(text)

@@ -163,7 +163,7 @@ _EXAMPLES = {
 }
 # What users of τ-ARGUS are used to write.
 _OF_ARGUS = {"p": "p-percent", "nk": "dominance", "freq": "frequency", "man": "manual"}
-_FORM = re.compile(r"^\s*([a-z][a-z -]*?)\s*(?:[(:=]\s*([^)]*?)\s*\)?)?\s*$")
+_FORM = re.compile(r"^\s*([a-z][a-z -]*?)\s*(?:\(([^()]*)\)|[:=]([^()]*))?\s*$")
 
 
 def parse_rule(text: str) -> Rule:
@@ -183,8 +183,9 @@ def parse_rule(text: str) -> Rule:
     name = _OF_ARGUS.get(name, name)
     if match is None or name not in _EXAMPLES:
         raise unknown("rule", name, tuple(_EXAMPLES), where="a rule")
+    said = (match.group(2) or match.group(3) or "").strip()
     try:
-        numbers = [float(part) for part in (match.group(2) or "").split(",") if part.strip()]
+        numbers = [float(part) for part in said.split(",")] if said else []
     except ValueError:
         raise InputError(f"rule '{text}': its parameters must be numbers, as in {_EXAMPLES[name]}") from None
     try:
