@@ -41,8 +41,8 @@ def remarks(
     if alone:
         found.append(
             f"{counted(alone, 'total has', 'totals have')} all records in one cell, which has the same figure then, with 0 "
-            "beside it: whoever is known to be in such a total is nearly known to be in the cell, and no keys prevent that; merge "
-            "categories, or hide such cells instead (suppress, with the rule group(n))"
+            "beside it: whoever is known to be in such a total is nearly known to be in the cell, and no keys prevent that; "
+            "merge categories, or hide such cells instead (suppress, with the rule group(n))"
         )
     other = np.flatnonzero(np.abs(design.variances[1:] - problem.variance) > 1e-6) + 1
     if other.size and not design.given:
