@@ -96,7 +96,8 @@ def test_a_gate_that_is_not_met_leaves_nothing(data: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(data: Path, options: list[str], words: str) -> None:
-    found = shoal("recode", data, "--quasi", "age,sex", "-k", 4, *options)
+    given = {"--quasi": "age,sex", "-k": "4", options[0]: options[1]}
+    found = shoal("recode", data, *(part for option in given.items() for part in option))
     assert found.code == 2 and words in found.err
 
 

@@ -23,9 +23,9 @@ FIRMS = pl.DataFrame(
 )
 TREE = {"n1": "north", "n2": "north", "s1": "", "north": ""}
 RUNS = {
-    "round": ["--value", "turnover", "--base", "5"],
-    "adjust": ["--value", "turnover"],
-    "perturb-table": ["--record", "firm"],
+    "round": {"--value": "turnover", "--base": "5"},
+    "adjust": {"--value": "turnover"},
+    "perturb-table": {"--record": "firm"},
 }
 
 
@@ -43,7 +43,7 @@ def run(name, folder, *more):
         name,
         folder / "firms.csv",
         *("--dimensions", "region,sector,year", "--hierarchy", f"region={folder / 'region.hrc'}"),
-        *RUNS[name],
+        *(part for option, value in RUNS[name].items() if option not in more for part in (option, value)),
         *("--secret", kept, "--force", *more),
     )
 
