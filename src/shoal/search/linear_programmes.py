@@ -10,7 +10,7 @@
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,30 @@ if TYPE_CHECKING:
 PRIMAL = 4
 
 
-def quiet_highs(model: "highspy.HighsLp | None" = None, **options: Any) -> "highspy.Highs":
+class LinearProgramme(NamedTuple):
+    """Minimise ``cost`` over columns between ``lower`` and ``upper``, with rows between theirs; see ``programme``."""
+
+    cost: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    matrix: tuple[np.ndarray, np.ndarray, np.ndarray]
+    row_lower: np.ndarray
+    row_upper: np.ndarray
+    by_rows: bool
+    whole: np.ndarray
+
+    def hand_to(self, solver: "highspy.Highs") -> None:
+        """Give it to a solver in place of what that held."""
+        import highspy
+
+        # As arrays: a model of the solver's own would be filled number by number, which takes longer than solving it does.
+        form = highspy.MatrixFormat.kRowwise if self.by_rows else highspy.MatrixFormat.kColwise
+        shape = self.cost.size, self.row_lower.size, self.matrix[1].size, int(form)
+        least, nothing_else = int(highspy.ObjSense.kMinimize), 0.0
+        solver.passModel(*shape, least, nothing_else, *self[:3], *self[4:6], *self.matrix, self.whole)
+
+
+def quiet_highs(model: LinearProgramme | None = None, **options: Any) -> "highspy.Highs":
     """A solver that prints nothing and does not depend on how many threads the machine has."""
     import highspy
 
@@ -31,7 +54,7 @@ def quiet_highs(model: "highspy.HighsLp | None" = None, **options: Any) -> "high
     for name, value in {"output_flag": False, "threads": 1, "random_seed": 0, **options}.items():
         solver.setOptionValue(name, value)
     if model is not None:
-        solver.passModel(model)
+        model.hand_to(solver)
     return solver
 
 
@@ -44,26 +67,17 @@ def programme(
     row_upper: np.ndarray,
     *,
     by: Literal["rows", "columns"] = "rows",
-    whole: bool = False,
-) -> "highspy.HighsLp":
+    whole: bool | np.ndarray = False,
+) -> LinearProgramme:
     """Minimise ``cost`` over columns between their bounds, with rows between theirs.
 
-    The matrix is (starts, places, values), row ``by`` row or column by column. Infinite bounds are infinite; with
-    ``whole`` all columns are whole numbers.
+    The matrix is (starts, places, values), row ``by`` row or column by column. Infinite bounds are infinite; ``whole`` says
+    which columns are whole numbers, or whether all are.
     """
-    import highspy
-
-    model = highspy.HighsLp()
-    model.num_col_, model.num_row_ = cost.size, row_lower.size
-    model.col_cost_ = cost
-    model.col_lower_, model.col_upper_ = lower, upper
-    model.row_lower_, model.row_upper_ = row_lower, row_upper
-    form = highspy.MatrixFormat.kRowwise if by == "rows" else highspy.MatrixFormat.kColwise
-    model.a_matrix_.format_ = form
-    model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = matrix
-    if whole:
-        model.integrality_ = [highspy.HighsVarType.kInteger] * cost.size
-    return model
+    # As the solver has them: 1 for whole numbers, 0 for others.
+    kinds = np.zeros(cost.size, dtype=np.int32)
+    kinds[:] = whole
+    return LinearProgramme(cost, lower, upper, matrix, row_lower, row_upper, by == "rows", kinds)
 
 
 def add_covered(solver: "highspy.Highs", count: int, often: np.ndarray | None = None) -> None:

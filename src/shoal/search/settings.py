@@ -64,7 +64,7 @@ class SearchSettings(Settings):
 
     iterations: int | None = setting(
         None,
-        "Stop after this much work with the best found.",
+        "Stop after this much work with the best found; 0: with what the search begins with.",
         section=_SECTION,
         otherwise="usual",
         ge=0,

@@ -1,7 +1,7 @@
 """What every solver returns: a value, a bound on the best possible, and how the search ended."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 from shoal.search.budget import StopReason
 from shoal.search.direction import Direction, better
@@ -38,6 +38,21 @@ class Solution:
     work: int = 0
     seconds: float = 0.0
     history: History = field(default_factory=History)
+
+    def without_proof(self) -> Self:
+        """The same with nothing said of others, as where what was found is changed afterwards; it did not end with a proof.
+
+        >>> proved = Solution(value=3.0, bound=3.0, optimal=True, stopped_by=StopReason.OPTIMAL)
+        >>> proved.without_proof().bound, str(proved.without_proof().stopped_by)
+        (None, 'iterations')
+        """
+        ended = self.stopped_by
+        return replace(
+            self,
+            bound=None,
+            optimal=False,
+            stopped_by=StopReason.ITERATIONS if ended == StopReason.OPTIMAL else ended,
+        )
 
     def __post_init__(self) -> None:
         if self.bound is not None and better(self.value, self.bound, self.direction):

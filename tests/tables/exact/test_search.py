@@ -12,6 +12,7 @@ from shoal.search import Budget, Seeds, silent
 from shoal.tables.exact import hands, search
 from shoal.tables.exact.lp_cuts import AttackerCuts
 from shoal.tables.exact.network_cuts import NetworkCuts
+from shoal.tables.exact.refusal import is_safe, violated
 from shoal.tables.exact.relaxation import Relaxation
 from shoal.tables.problem import Problem
 from shoal.tables.verify import verify
@@ -248,9 +249,9 @@ def test_every_refused_pattern_is_cut_off(block: int) -> None:
         rng = np.random.default_rng(seed)
         for _ in range(30):
             pattern = columns[rng.random(columns.size) < rng.uniform(0.2, 0.9)]
-            rows, _ = search.violated(problem, separator, pattern, columns)
+            rows, _ = violated(problem, separator, pattern, columns)
             if len(rows) == 0:
-                assert search.is_safe(problem, pattern)
+                assert is_safe(problem, pattern)
                 continue
             refused += 1
             assert len(set(rows.numbers)) == len(rows.numbers) or -1 in rows.numbers

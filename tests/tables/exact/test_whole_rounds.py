@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.tables.oracle import cube, hierarchy, optimum, random_plane
 
-from shoal.search import Budget, Seeds, silent
+from shoal.search import Budget, Run, Seeds, silent
 from shoal.tables.exact import search as exact
 from shoal.tables.exact import whole_rounds
 from shoal.tables.exact.inequalities import Rows
@@ -134,7 +134,23 @@ def test_an_answer_is_mended_until_it_is_safe(kind: Callable[[np.random.Generato
         whole = WholeProgramme(problem, columns, Rows())
         whole.answer = np.empty(0, dtype=np.int64)
         last = mend(whole, np.zeros(problem.table.cells), search._hooks(columns), search.run)
-        assert last is not None and search._safe(last)
+        assert last is not None and search.judge.safe(last)
         assert search.best.cost >= best * (1 - 1e-6)
         mended += problem.total_cost(last) < problem.total_cost(columns)
     assert mended > 2
+
+
+def test_no_round_follows_an_answer_that_costs_what_is_proved(monkeypatch: pytest.MonkeyPatch) -> None:
+    gaps: list[tuple[float, float]] = []
+    solve = WholeProgramme.solve
+
+    def watched(whole: WholeProgramme, incumbent: np.ndarray, gap: float, run: Run) -> None:
+        gaps.append((whole.problem.total_cost(incumbent), whole.bound))
+        solve(whole, incumbent, gap, run)
+
+    monkeypatch.setattr(WholeProgramme, "solve", watched)
+    for kind in range(len(KINDS)):
+        for problem, best in solved(kind):
+            check(problem, best, tightened=True)
+    assert len(gaps) > 10
+    assert all(cost - bound > 1e-6 * max(1.0, cost) for cost, bound in gaps)

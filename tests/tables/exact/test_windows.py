@@ -8,8 +8,9 @@ from tests.tables.oracle import hierarchy, optimum, random_plane
 
 from shoal.search import Budget, Seeds, silent
 from shoal.tables.exact import search as exact
+from shoal.tables.exact.refusal import violated
 from shoal.tables.exact.relaxation import Relaxation
-from shoal.tables.exact.search import ExactOptions, Incumbent, violated
+from shoal.tables.exact.search import ExactOptions, Incumbent
 from shoal.tables.exact.windows import Windows
 from shoal.tables.problem import Problem
 from shoal.tables.solution import Pattern

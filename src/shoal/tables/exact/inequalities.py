@@ -53,7 +53,8 @@ class Remembered(Generic[Record]):
     """What the separation routines share: what is required, and every inequality that was given out, under its number.
 
     ``worst`` is the smallest share of a requirement that the last point meets, ``solved`` how many linear programmes were
-    solved to find inequalities. ``few`` asks for one inequality of each requirement at most, where that makes a difference.
+    solved to find inequalities. ``few`` asks for one inequality of each requirement at most, ``near`` for none
+    that takes all relations of the table to find, where that makes a difference.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -62,7 +63,7 @@ class Remembered(Generic[Record]):
         self.records: list[Record] = []
         self.worst = 0.0
         self.solved = 0
-        self.few = False
+        self.few = self.near = False
         self._numbers: dict[bytes, int] = {}
 
     def require(self, more: Requirements) -> None:

@@ -108,6 +108,28 @@ def _coefficients(caps: np.ndarray, need: float, divisor: float) -> Any:
     return values
 
 
+@kernel
+def priced(incidence: Incidence, relations: np.ndarray, prices: np.ndarray) -> Any:
+    """The cells of these relations, sorted, and for each the prices of its relations taken off with its signs."""
+    cells = incidence.of_starts.shape[0] - 1
+    rate, inside = np.zeros(cells), np.zeros(cells, dtype=np.bool_)
+    count = 0
+    for i in range(relations.shape[0]):
+        for k in range(incidence.starts[relations[i]], incidence.starts[relations[i] + 1]):
+            cell = incidence.members[k]
+            rate[cell] -= prices[i] * incidence.signs[k]
+            if not inside[cell]:
+                inside[cell] = True
+                count += 1
+    found = np.empty(count, dtype=np.int64)
+    count = 0
+    for cell in range(cells):
+        if inside[cell]:
+            found[count] = cell
+            count += 1
+    return found, rate[found]
+
+
 class AttackerCuts(Remembered["_Record | _Bridge"]):
     """The separation routine of a general table; it remembers every inequality it gave out.
 
@@ -157,7 +179,7 @@ class AttackerCuts(Remembered["_Record | _Bridge"]):
             stopped = self.run is not None and self.run.stopped
             if quick or not local or stopped or found > _ENOUGH * self.wanted.size:
                 break
-            if stage + 1 == len(_STAGES) and self._large and found:
+            if stage + 1 == len(_STAGES) and (self.near or (self._large and found)):
                 break
             # The surroundings looked at have little more to give: from now on, larger ones.
             self._stage += 1
@@ -315,7 +337,7 @@ class AttackerCuts(Remembered["_Record | _Bridge"]):
         cost[0] = -1.0 if direction == UP else 1.0
         zeros = np.zeros(rows[0].size - 1)
         solver.clearModel()
-        solver.passModel(programme(cost, low, high, tuple(rows), zeros, zeros))
+        programme(cost, low, high, tuple(rows), zeros, zeros).hand_to(solver)
         solver.run()
         if not is_optimal(solver):
             return None
@@ -327,13 +349,7 @@ class AttackerCuts(Remembered["_Record | _Bridge"]):
         self, direction: int, cell: int, relations: np.ndarray, prices: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """What each cell around can contribute, given prices of the relations: valid whatever the prices are."""
-        incidence = self._incidence
-        begin = incidence.starts[relations]
-        counts = incidence.starts[relations + 1] - begin
-        entries = np.repeat(begin - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        owner = np.repeat(np.round(prices, 9), counts)
-        cells, place = np.unique(incidence.members[entries], return_inverse=True)
-        rate = -np.bincount(place, owner * incidence.signs[entries], cells.size)
+        cells, rate = priced(self._incidence, relations, np.round(prices, 9))
         rate[np.searchsorted(cells, cell)] += -1.0 if direction == UP else 1.0
         rate[np.abs(rate) < 1e-8] = 0.0
         # A negative rate gains by rising.

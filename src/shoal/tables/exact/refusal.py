@@ -10,6 +10,8 @@ from shoal.tables.safety.sums import failing_sums, movement, sensitive_sums
 
 # Solvers take an inequality that lacks less for met; a pattern that lacks less is refused by a row of its own.
 _TOLD_APART = 0.01
+# How many requirements that failed last are looked at first.
+_ASKED_FIRST = 16
 
 
 def is_safe(problem: Problem, pattern: np.ndarray) -> bool:
@@ -80,3 +82,42 @@ def _refuse_given_back(problem: Problem, mask: np.ndarray, columns: np.ndarray, 
         if mine.size == 1 and problem.candidates[mine[0]]:
             more = np.intersect1d(np.setdiff1d(cells, mine), columns)
             rows.add(-1, np.append(more, mine).astype(np.int32), np.append(np.ones(more.size), -1.0), 0.0)
+
+
+class Judge:
+    """Judges pattern after pattern of a search, and learns from each where to look first.
+
+    ``refusing`` are the numbers of all inequalities that refused a pattern: a relaxation may meet them where a tree will not.
+    """
+
+    def __init__(self, problem: Problem, separator: Separator) -> None:
+        self.problem = problem
+        self.separator = separator
+        self.refusing: dict[int, None] = {}
+        self._suspects = np.empty(0, dtype=np.int64)
+        # The requirements that the last pattern failed.
+        self._short = np.empty(0, dtype=np.int64)
+
+    def safe(self, pattern: np.ndarray) -> bool:
+        """Whether a pattern is safe; what failed in the patterns before is looked at first."""
+        problem, wanted = self.problem, self.separator.wanted
+        mask = problem.hidden_mask(pattern)
+        if self._suspects.size and failing(problem, mask, wanted.at(self._suspects)).size:
+            return False
+        short = failing(problem, mask, wanted)
+        if short.size:
+            self._suspects = np.concatenate([short[: _ASKED_FIRST // 4], self._suspects])[:_ASKED_FIRST]
+            return False
+        return failing_insiders(problem, mask).size == 0 and not failing_sums(problem, mask)
+
+    def violated(self, pattern: np.ndarray, columns: np.ndarray) -> Rows:
+        """Inequalities that cut off an unsafe pattern, none if it is safe."""
+        rows, self._short = violated(self.problem, self.separator, pattern, columns)
+        self.refusing |= dict.fromkeys(number for number in rows.numbers if number >= 0)
+        return rows
+
+    def still_violated(self, pattern: np.ndarray, columns: np.ndarray) -> Rows:
+        """Inequalities that a pattern violates because it fails requirements that the last one failed."""
+        rows, self._short = short_of(self.problem, self.separator, pattern, columns, self._short)
+        self.refusing |= dict.fromkeys(rows.numbers)
+        return rows

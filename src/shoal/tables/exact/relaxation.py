@@ -27,6 +27,8 @@ class Separator(Protocol):
     solved: int
     # Whether only the most violated inequality of each requirement is wanted.
     few: bool
+    # Whether no inequality is wanted that takes all relations of the table to find.
+    near: bool
 
     def separate(
         self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01, bridges: bool = True

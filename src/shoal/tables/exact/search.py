@@ -12,14 +12,14 @@ from contextlib import contextmanager
 import numpy as np
 from pydantic import Field
 
-from shoal.errors import Infeasible
 from shoal.search import Budget, Observer, Run, Seeds, StopReason, informative
 from shoal.search.options import Options
+from shoal.tables.exact.first_pattern import first_pattern
 from shoal.tables.exact.inequalities import Rows
 from shoal.tables.exact.lp_cuts import AttackerCuts
 from shoal.tables.exact.network_cuts import NetworkCuts
 from shoal.tables.exact.presolve import on_smaller
-from shoal.tables.exact.refusal import is_safe, short_of, violated
+from shoal.tables.exact.refusal import Judge, is_safe
 from shoal.tables.exact.relaxation import Relaxation
 from shoal.tables.exact.tree import Hooks, Incumbent, branch_and_cut
 from shoal.tables.exact.whole_rounds import WholeProgramme, mend, raise_bound
@@ -28,9 +28,6 @@ from shoal.tables.exact.windows import Windows
 from shoal.tables.heuristic.general import LpHeuristic
 from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.problem import Problem
-from shoal.tables.safety.audit import failing, failing_insiders
-from shoal.tables.safety.feasibility import refuse_hopeless
-from shoal.tables.safety.sums import failing_sums
 from shoal.tables.solution import Pattern
 
 
@@ -58,10 +55,6 @@ MOST_COLUMNS = 3000
 FOR_SUMS, FOR_SUMS_BEFORE_TREE, ROUNDS_OF_SUMS = 0.4, 0.1, 60
 # Before a tree a round of sums is worth its time if it closes this share of the gap.
 WORTH_OF_SUMS = 0.004
-# How many requirements that failed last are looked at first.
-_ASKED_FIRST = 16
-# A further first pattern is built only if less than this share of a time limit is spent.
-_FOR_FIRST = 0.1
 # The inequalities of general tables with so many cells are solved in whole numbers: with fewer the tree proves more, with
 # more a round takes too long.
 FEWEST_WHOLE, LARGEST_WHOLE = 1000, 5000
@@ -111,11 +104,7 @@ class _Search:
             self.heuristic = LpHeuristic(problem, run=run)
             self.separator = AttackerCuts(problem, run, threads)
         self.best: Incumbent
-        self._suspects = np.empty(0, dtype=np.int64)
-        # The requirements that the last pattern failed.
-        self._short = np.empty(0, dtype=np.int64)
-        # Inequalities that refused a pattern: the relaxation may meet them where the tree will not.
-        self._refusing: dict[int, None] = {}
+        self.judge = Judge(problem, self.separator)
         # Those of the relaxation of a network that are no sums of others.
         self._plain: list[int] = []
         # The last answer in whole numbers, which may be unsafe.
@@ -202,9 +191,9 @@ class _Search:
 
     def _hooks(self, columns: np.ndarray) -> Hooks:
         return Hooks(
-            self._safe,
-            lambda pattern: self._violated(pattern, columns),
-            lambda pattern: self._still_violated(pattern, columns),
+            self.judge.safe,
+            lambda pattern: self.judge.violated(pattern, columns),
+            lambda pattern: self.judge.still_violated(pattern, columns),
             self._round,
             self._offer,
         )
@@ -227,7 +216,7 @@ class _Search:
             with self._part_of_run("mending", for_pattern) as inner:
                 self._answer = mend(whole, relaxation.x, hooks, inner)
         known = set(relaxation.numbers)
-        numbers = [number for number in self._refusing if number not in known]
+        numbers = [number for number in self.judge.refusing if number not in known]
         relaxation.add(self.separator.write(numbers, relaxation.columns))
         if numbers and relaxation.solve():
             relaxation.price()
@@ -253,7 +242,7 @@ class _Search:
         if self.network is not None and keep.size > self._largest_tree:
             # Too many to branch on: writing them would be for nothing.
             return keep, Rows()
-        rows = self.separator.write(dict.fromkeys([*relaxation.numbers, *self._refusing]), keep)
+        rows = self.separator.write(dict.fromkeys([*relaxation.numbers, *self.judge.refusing]), keep)
         if self.network is not None and rows.entries > LARGEST_NETWORK_ROWS:
             # The tree finds again what else it needs, sooner than it carries all of it along.
             rows = self.separator.write(self._binding(relaxation), keep)
@@ -283,13 +272,15 @@ class _Search:
             return
         # What comes late in fractions comes sooner in whole numbers.
         patience = 1 if self._in_whole_numbers else 8
+        self.separator.near = self._in_whole_numbers
         if limit is None:
             relaxation.tighten(run, patience=patience)
-            return
-        # General tables are rarely proved: half of the time is for the bound, half for the pattern.
-        inner = run.remaining(seconds=max(1e-9, 0.5 * (limit - run.seconds))).start(run.nested("cuts"))
-        relaxation.tighten(inner, patience=patience)
-        run.spend(inner.work)
+        else:
+            # General tables are rarely proved: half of the time is for the bound, half for the pattern.
+            inner = run.remaining(seconds=max(1e-9, 0.5 * (limit - run.seconds))).start(run.nested("cuts"))
+            relaxation.tighten(inner, patience=patience)
+            run.spend(inner.work)
+        self.separator.near = False
 
     def _sums(self, relaxation: Relaxation, share: float, *, patience: int = 8, least: float = 0.0) -> None:
         """Tighten the relaxation of a network by sums of its rows, with this share of the time that is left."""
@@ -386,7 +377,7 @@ class _Search:
         windows = Windows(
             problem,
             lambda cells: self.separator.write(self._binding(relaxation), cells),
-            self._violated,
+            self.judge.violated,
             # On a general table that takes as long as many windows, and these know of what was refused.
             (lambda pattern: None) if general else lambda pattern: self.heuristic.build(self.rng, pattern),
             relaxation.x,
@@ -420,7 +411,7 @@ class _Search:
         if self.network is not None and len(numbers) == relaxation.duals.size:
             binding = np.flatnonzero(np.abs(relaxation.duals) > 1e-9)
             numbers = [*self._plain, *(numbers[place] for place in binding)]
-        return dict.fromkeys([*numbers, *self._refusing])
+        return dict.fromkeys([*numbers, *self.judge.refusing])
 
     def _improve_on(self) -> None:
         """Spend the rest of a limited budget on the pattern."""
@@ -457,29 +448,6 @@ class _Search:
         chosen = np.flatnonzero((x > 0.5) & problem.candidates & self.heuristic.usable)
         return self.heuristic.build(self.rng, chosen, noise=0.2)
 
-    def _safe(self, pattern: np.ndarray) -> bool:
-        """Whether a pattern is safe; what failed in the patterns before is looked at first."""
-        problem, wanted = self.problem, self.separator.wanted
-        mask = problem.hidden_mask(pattern)
-        if self._suspects.size and failing(problem, mask, wanted.at(self._suspects)).size:
-            return False
-        short = failing(problem, mask, wanted)
-        if short.size:
-            self._suspects = np.concatenate([short[: _ASKED_FIRST // 4], self._suspects])[:_ASKED_FIRST]
-            return False
-        return failing_insiders(problem, mask).size == 0 and not failing_sums(problem, mask)
-
-    def _violated(self, pattern: np.ndarray, columns: np.ndarray) -> Rows:
-        rows, self._short = violated(self.problem, self.separator, pattern, columns)
-        self._refusing |= dict.fromkeys(number for number in rows.numbers if number >= 0)
-        return rows
-
-    def _still_violated(self, pattern: np.ndarray, columns: np.ndarray) -> Rows:
-        """Inequalities that a pattern violates because it fails requirements that the last one failed."""
-        rows, self._short = short_of(self.problem, self.separator, pattern, columns, self._short)
-        self._refusing |= dict.fromkeys(rows.numbers)
-        return rows
-
     def _closed(self, bound: float) -> bool:
         return self.best.cost - self._rounded_up(bound) <= 1e-6 * max(1.0, self.best.cost)
 
@@ -489,29 +457,3 @@ class _Search:
         if (cost == np.round(cost)).all() and cost.sum() < 1e12:
             return float(np.ceil(bound - 1e-6 * max(1.0, abs(bound))))
         return bound
-
-
-def first_pattern(
-    heuristic: NetworkHeuristic | LpHeuristic, problem: Problem, seeds: Seeds, run: Run
-) -> np.ndarray:
-    """The better of a few patterns built from nothing; of one alone if that took much of the time."""
-    found: list[np.ndarray] = []
-    tries = 3 if isinstance(heuristic, NetworkHeuristic) else 1
-    limit = run.budget.seconds
-    for place in range(tries):
-        if found and (run.out_of_time or (limit is not None and run.seconds > _FOR_FIRST * limit)):
-            break
-        pattern = heuristic.build(seeds.child("first", place).state(), noise=0.0 if place == 0 else 0.2)
-        if pattern is not None:
-            found.append(pattern)
-    if not found:
-        # Either nothing protects some cell, or the paths taken were unlucky: then all that may be hidden is thinned out.
-        refuse_hopeless(problem)
-        everything = np.flatnonzero(problem.candidates)
-        if not is_safe(problem, everything):
-            raise Infeasible(
-                "a sum that one relation gives away stays sensitive even if all that may be hidden is"
-            )
-        thinner = heuristic.thin(everything)
-        found.append(thinner if is_safe(problem, thinner) else everything)
-    return min(found, key=problem.total_cost)

@@ -22,6 +22,12 @@ _SHARE, _LIMITS = 0.05, (1e-7, 2e-3)
 # How often an answer is mended at once and refused again before the next round, and how often mended well at the end: then
 # few requirements are short, which a heuristic meets sooner. Each time of so many all requirements are looked at.
 _LESSONS, _MENDED, _ALL = 20, 60, 4
+# A good pattern is known, and an answer is wanted for what it lacks: time spent on better answers is lost to the bound.
+_BOUND_FIRST = {
+    "mip_heuristic_effort": 0.02,
+    "mip_heuristic_run_feasibility_jump": False,
+    "mip_heuristic_run_root_reduced_cost": False,
+}
 # A programme is broken off after so many looks of the solver at its limits, which come every few hundred steps.
 _LOOKS = 4000
 
@@ -52,7 +58,7 @@ class WholeProgramme:
             none,
             whole=True,
         )
-        self.solver = quiet_highs(model, mip_heuristic_effort=0.02)
+        self.solver = quiet_highs(model, **_BOUND_FIRST)
         self.known = KnownRows(problem, columns)
         self.add(rows)
 
@@ -109,6 +115,10 @@ def raise_bound(
     run: Run,
 ) -> bool:
     """Round after round until the incumbent is proved the best (true), a round takes too long, or the run stops."""
+
+    def closed() -> bool:
+        return incumbent.cost - rounded_up(whole.bound) <= 1e-6 * max(1.0, incumbent.cost)
+
     tightest, widest = _LIMITS
     exactly = False
     while not run.stopped:
@@ -117,23 +127,24 @@ def raise_bound(
         gap = tightest if exactly else min(widest, max(tightest, _SHARE * near))
         whole.solve(incumbent.pattern, gap, run)
         _spend(whole.work, run)
-        known = min(rounded_up(whole.bound), cost)
-        run.report(bound=informative(known, cost), phase="whole rounds")
-        if whole.infeasible or cost - known <= 1e-6 * max(1.0, cost):
+        run.report(bound=informative(min(rounded_up(whole.bound), cost), cost), phase="whole rounds")
+        if whole.infeasible or closed():
             return True
         if whole.answer is None:
             return False
         rows = hooks.lacking(whole.answer)
         if len(rows) == 0:
             hooks.offer(whole.answer)
-            if exactly and whole.solved:
-                return incumbent.cost - rounded_up(whole.bound) <= 1e-6 * max(1.0, incumbent.cost)
+            if closed() or (exactly and whole.solved):
+                return closed()
             exactly = True
         whole.add(rows)
         if not whole.solved:
             return False
         if len(rows):
             _learn(whole, whole.answer, x, hooks, run)
+            if closed():
+                return True
     return False
 
 

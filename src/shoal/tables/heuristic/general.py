@@ -49,8 +49,8 @@ def solve(
     start: Pattern | None = None,
 ) -> Pattern:
     """Screen, repair, thin out; on a table that is a network the compiled repair does the same faster."""
+    from shoal.tables.exact.first_pattern import first_pattern
     from shoal.tables.exact.presolve import on_smaller
-    from shoal.tables.exact.search import first_pattern
     from shoal.tables.heuristic.networks import NetworkHeuristic
 
     def solve_small(problem: Problem, budget: Budget, observer: Observer, start: Pattern | None) -> Pattern:

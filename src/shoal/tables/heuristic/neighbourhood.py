@@ -319,7 +319,7 @@ class Neighbourhoods:
         model = programme(cost, low, high, matrix, np.zeros(count), np.zeros(count), by="columns")
         solver = self._solver
         solver.clearModel()
-        solver.passModel(model)
+        model.hand_to(solver)
         solver.run()
         self.solved += 1
         if not is_optimal(solver):

@@ -42,7 +42,8 @@ class NetworkHeuristic(Guided):
             as_wanted(problem, self.wanted),
             0.5 * TOLERANCE * self.wanted.need,
             np.ascontiguousarray(problem.cost),
-            np.ascontiguousarray(self.price),
+            # A copy, also of costs that may not be written to: machine code is made for each kind of array by itself.
+            np.array(self.price, dtype=np.float64),
             np.ascontiguousarray(problem.is_sensitive),
             first,
             np.ascontiguousarray(network.arcs[entries]),
