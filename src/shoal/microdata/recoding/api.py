@@ -273,7 +273,7 @@ def recode(
             solution = with_wildcards(problem, solution)
         if levels is not None and (exactly or method == "auto"):
             # Levels that somebody said are not the best ones, and no bound on others.
-            solution = replace(solution, bound=None, optimal=False)
+            solution = solution.without_proof()
         parts.append(Part(members, problem, solution))
     asked = Asked(
         k=k,

@@ -128,6 +128,12 @@ def assemble(
         frame = frame.drop(*asked.drop)
     order = np.arange(len(frame))
     notes = [f"{item.column}: {item.reason}" for item in keys.proposals]
+    if asked.method == "local-suppression":
+        notes += [
+            f"key '{name}' is blank in all records: it is released at its highest level, and counts for no values blanked"
+            for name, hierarchy in zip(keys.names, keys.hierarchies, strict=True)
+            if levels[name] == hierarchy.height > 0
+        ]
     if asked.order == "sorted":
         frame, order = sorted_by_release(frame, keys.names)
     else:

@@ -76,7 +76,8 @@ class Problem:
         if self.k < 1:
             raise InputError(f"k must be at least 1, not {self.k}")
         if self.units < self.k:
-            raise InputError(f"k is {self.k}, but there are only {self.units} people")
+            people = "is only 1 person" if self.units == 1 else f"are only {self.units} people"
+            raise InputError(f"k is {self.k}, but there {people}")
 
     @classmethod
     def of(

@@ -1,7 +1,7 @@
 """Full-domain recoding of records that were counted elsewhere: what is needed of them is their combinations of keys."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import floor
 from typing import Any
 
@@ -128,7 +128,7 @@ def recode_tuples(
     verify(problem, solution)
     if levels is not None:
         # Levels that somebody said are not the best ones, and no bound on others.
-        solution = replace(solution, bound=None, optimal=False)
+        solution = solution.without_proof()
     assert solution.uniform is not None
     labels = [
         released_column(name, hierarchy, own, np.full(own.size, level))

@@ -61,7 +61,7 @@ def with_wildcards(problem: Problem, solution: Recoding) -> Recoding:
     stay = take_back(labels[kept].astype(np.int64), blank, solution.records[kept], order, problem.k)
     levels = solution.levels.copy()
     levels[kept] = np.where(blank & ~stay, base, levels[kept])
-    changed = replace(solution, levels=levels, uniform=None, bound=None, optimal=False)
+    changed = replace(solution.without_proof(), levels=levels, uniform=None)
     return replace(changed, value=measured_losses(problem, changed)[problem.measure])
 
 

@@ -106,6 +106,8 @@ def code_values(column: pl.Series, name: str) -> Coded:
     if small is None:
         small = _joined(column)
     values, low, high = small
+    # Polars lends some arrays and gives others away; machine code is made for each kind by itself.
+    values.flags.writeable = False
     size = int(keys_kernels.dense_codes(values, low, high - low + 1, codes))
     if not gaps:
         return Coded(codes, size)

@@ -51,7 +51,7 @@ def case(
     points = rng.normal(size=(n, d)) * rng.exponential(size=(n, 1))
     problem = Problem(np.round(points) if twins else points, k)
     sizes = k, min(2 * k - 1, n)
-    kinds = kinds_of(problem, problem.points, sizes[1])
+    kinds = kinds_of(problem, problem.points.copy(), sizes[1])
     return problem, kinds, rng.normal(loc=0.4, size=kinds.counts.size), sizes
 
 

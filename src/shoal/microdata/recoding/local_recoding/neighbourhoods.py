@@ -120,7 +120,10 @@ class _Search:
         ]
         spare = np.flatnonzero((field.sizes == 0) & self.usable)
         spare = spare[: max(0, self.most - there.size)]
-        shares = [spare[number :: len(blocks)][:_SPARE] for number in range(len(blocks))]
+        # In a row, like those of a single block: machine code is made for each kind of array by itself.
+        shares = [
+            np.ascontiguousarray(spare[number :: len(blocks)][:_SPARE]) for number in range(len(blocks))
+        ]
         pools = [total // len(blocks) + (number < total % len(blocks)) for number in range(len(blocks))]
         full, room, k = self.found.items.loss.full, max(0, self.room) // len(blocks), self.problem.k
         if self.models:

@@ -16,7 +16,7 @@ from shoal.microdata.recoding.local_suppression.patterns import Patterns
 from shoal.microdata.recoding.local_suppression.relaxation import Relaxation
 from shoal.microdata.recoding.local_suppression.relaxation_kernels import near_pairs
 from shoal.search import Run
-from shoal.search.linear_programmes import is_optimal, programme, quiet_highs, solve_within
+from shoal.search.linear_programmes import LinearProgramme, is_optimal, programme, quiet_highs, solve_within
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,9 +112,8 @@ def best_of_pairs(
         np.concatenate(lower),
         np.concatenate(upper),
         by="columns",
+        whole=np.repeat([False, True, False], [size, used, gone]),
     )
-    whole, real = highspy.HighsVarType.kInteger, highspy.HighsVarType.kContinuous
-    model.integrality_ = [real] * size + [whole] * used + [real] * gone
     gap = 0.999 if instance.whole else 1e-9
     solver = quiet_highs(model, mip_max_nodes=nodes, mip_rel_gap=0.0, mip_abs_gap=gap)
     start = _start(patterns, pairs, known, number, incumbent, gone)
@@ -180,11 +179,11 @@ def _start(
     return point
 
 
-def _corner(model, values: np.ndarray, size: int, used: int) -> np.ndarray:  # type: ignore[no-untyped-def]
+def _corner(model: LinearProgramme, values: np.ndarray, size: int, used: int) -> np.ndarray:
     """The same use of patterns with whole numbers of records."""
-    lower, upper = np.array(model.col_lower_), np.array(model.col_upper_)
+    lower, upper = model.lower.copy(), model.upper.copy()
     lower[size : size + used] = upper[size : size + used] = np.rint(values[size : size + used])
-    model.col_lower_, model.col_upper_, model.integrality_ = lower, upper, []
-    solver = quiet_highs(model, solver="simplex")
+    fixed = model._replace(lower=lower, upper=upper, whole=np.zeros_like(model.whole))
+    solver = quiet_highs(fixed, solver="simplex")
     solver.run()
     return np.array(solver.getSolution().col_value) if is_optimal(solver) else values

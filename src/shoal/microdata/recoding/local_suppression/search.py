@@ -95,7 +95,9 @@ class Improvement:
         search.people[:] = 0
         search.spare[:] = 0
         search.room[0] = self._masks.instance.limit
-        self.cost = put_all(search, start.rows, start.masks, start.records)
+        # In a row, wherever they come from: machine code is made for each kind of array by itself.
+        given = (np.ascontiguousarray(part) for part in (start.rows, start.masks, start.records))
+        self.cost = put_all(search, *given)
 
     @property
     def idle(self) -> bool:

@@ -37,8 +37,11 @@ from shoal.microdata.recoding.solution import Recoding
 from shoal.search import Run, Seeds, StopReason
 from shoal.search.solver import Given, Options, solver
 
-# Work where nothing is said of it; a change that the search tries is one unit.
-_WORK = 90_000
+# Work where nothing is said of it, at most, and for few combinations so much and so much for each; a change that the search
+# tries is one unit.
+_WORK, _LEAST_WORK, _WORK_OF_EACH = 90_000, 6_000, 450
+# The share of it that is searched before anything is proved; less with fewer combinations than this, which are soon proved.
+_FIRST, _SOON_PROVED = 0.25, 500
 # What a round of the relaxation counts for, and how many there are at most.
 _ROUND = 5
 _ROUNDS = 500
@@ -75,7 +78,7 @@ def solve(problem: Problem, options: LocalSuppressionOptions, given: Given) -> R
     >>> found.value, found.bound, found.optimal
     (2.0, 2.0, True)
     """
-    run = given.run(_WORK)
+    run = given.run(min(_WORK, _LEAST_WORK + _WORK_OF_EACH * problem.records.size))
     masks = Masks.of(Instance.of(problem))
     release = _Release(masks, run, options.rounds)
     if problem.models:
@@ -149,7 +152,7 @@ class _Release:
         improvement = Improvement(self.masks, patterns, seeds.child("search").state())
         improvement.begin()
         self.take(improvement.assignment)
-        self._improve(improvement, 0.25)
+        self._improve(improvement, _FIRST * min(1.0, self.instance.size / _SOON_PROVED))
         if not self.instance.plain or self.rounds == 0:
             self._improve(improvement, 1.0)
             return
