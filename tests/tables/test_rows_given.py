@@ -152,7 +152,7 @@ WRONG = CELLS.with_columns(pl.when(pl.int_range(pl.len()) == 4).then(46).otherwi
 @pytest.mark.parametrize(
     ("given", "said", "words"),
     [
-        (WRONG, SAID, "the cell ACTIVITY 'ALL', SIZE 's'"),
+        (WRONG, SAID, "the cell ACTIVITY 'A', SIZE 's' is likely wrong"),
         (WRONG, SAID, "tolerance="),
         (CELLS, {**SAID, "hierarchies": {}}, "name its hierarchies="),
         (CELLS, {**SAID, "hierarchies": {"ACTIVITY": 3}}, "a frame or the path of a file, not int"),
@@ -360,7 +360,7 @@ def test_data_decide_the_order_of_a_hierarchy_that_allows_both(tmp_path) -> None
     few = records.filter(pl.col("s") != "Z")
     assert "Z" in shoal.tabulate(few, ["s", "r"], value="v", hierarchies={"s": path}).trees["s"].codes
     # What fits in neither order is refused with what is wrong with the usual one.
-    with pytest.raises(shoal.InputError, match="are not in its hierarchy"):
+    with pytest.raises(shoal.InputError, match="not in its hierarchy"):
         shoal.tabulate(
             records.with_columns(s=pl.lit("unheard")), ["s", "r"], value="v", hierarchies={"s": path}
         )

@@ -56,13 +56,7 @@ def _ever_safer(problem: Problem, solution: Pattern) -> Iterator[Pattern]:
 
 
 def _unproven(problem: Problem, solution: Pattern, cells: np.ndarray) -> Pattern:
-    return replace(
-        solution,
-        complementary=cells,
-        value=problem.total_cost(cells),
-        bound=None,
-        optimal=False,
-    )
+    return replace(solution.without_proof(), complementary=cells, value=problem.total_cost(cells))
 
 
 def _rescued(problem: Problem, solution: Pattern, cells: np.ndarray) -> Pattern:

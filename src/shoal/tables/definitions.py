@@ -2,6 +2,13 @@
 
 from shoal.report.definitions import Definition, Definitions, amount, count, percent, yes_or_no
 
+#: Of a table whose totals are not quite the sums of their parts, as it was allowed.
+GAP = Definition(
+    "largest gap between a total and its parts",
+    "The most by which a total differs from the sum of its parts; told where rounding or a tolerance allows that there is any.",
+    amount,
+)
+
 #: Of a pattern of hidden cells.
 PATTERN: Definitions = {
     "safe": Definition(
@@ -49,6 +56,7 @@ PATTERN: Definitions = {
         "Sensitive cells that would be unsafe for an attacker who knows every cell to within twice its value.",
         count,
     ),
+    "largest_gap": GAP,
 }
 
 
@@ -86,6 +94,7 @@ AUDIT: Definitions = {
         "Hidden cells whose interval was not computed within the time limit. Nothing is safe as long as there are any.",
         count,
     ),
+    "largest_gap": GAP,
 }
 
 #: Of a table before anything is hidden.
@@ -96,4 +105,5 @@ TABULATION: Definitions = {
         "Cells that a rule or somebody calls sensitive; a cell may fail several rules.",
         count,
     ),
+    "largest_gap": GAP,
 }

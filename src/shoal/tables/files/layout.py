@@ -77,8 +77,11 @@ class Crosstabs:
         """What a crosstab shows, in a line."""
         by = " and ".join(", ".join(names) for names in (self.rows, self.columns) if names)
         fixed = self.labels(self.others, slice_.fixed)
-        where = "".join(f"; {name}: {code}" for name, code in zip(self.others, fixed, strict=True))
-        return f"{figure or 'Value'} by {by}{where}"
+        named = dict(zip(self.others, fixed, strict=True))
+        # Of several figures each slice has its own.
+        shown = named.pop(FIGURE, figure)
+        where = "".join(f"; {name}: {code}" for name, code in named.items())
+        return f"{shown or 'Value'} by {by}{where}"
 
 
 def crosstabs(table: Table, trees: Mapping[str, Tree], layout: Layout) -> Crosstabs:

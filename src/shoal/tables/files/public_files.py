@@ -47,6 +47,7 @@ def read_public(
         dimensions = [column for column in frame.columns if column != "value"]
         codes = {column: [str(item).strip() for item in frame[column].to_list()] for column in dimensions}
     else:
+        _refuse_records(frame, name)
         dimensions = ["row", "column"]
         codes = {"row": [str(item) for item in frame[:, 0].to_list()], "column": list(frame.columns[1:])}
     said = {} if total is None or not total else given_totals(total, [*dimensions])
@@ -69,6 +70,23 @@ def read_public(
             f"{parameter('hierarchy')}, or say {parameter('rounding')}"
         )
     return replace(found, trees=hierarchies or {})
+
+
+def _refuse_records(frame: "pl.DataFrame", name: str) -> None:
+    """Refuse what is no matrix: a column of different words and not one figure, as records have them."""
+    import polars as pl
+
+    for column in frame.columns[1:]:
+        own = frame[column].drop_nulls()
+        if own.dtype != pl.String or own.cast(pl.Float64, strict=False).is_not_null().any():
+            continue
+        # What is hidden is marked by a sign or a letter, also by several in one column, or by a range.
+        if sum(sum(letter.isalpha() for letter in text) > 1 for text in own.unique().to_list()) > 1:
+            raise InputError(
+                f"'{name}' is no published table: column '{column}' has codes and no figures; a list of cells has a column "
+                "'value' (or OBS_VALUE) beside its dimensions, a matrix has figures in all columns but the first, and records "
+                "are tabulated before"
+            )
 
 
 def _first(found: PublicTable, number: int, totals: Mapping[str, str | None]) -> str:

@@ -48,6 +48,9 @@ def hidden_frame(found: Audit) -> "pl.DataFrame":
     primary = problem.is_sensitive[cells]
     shown = set(found.published)
     unsafe = set(found.unsafe.tolist()) | {cell for cell, _ in found.insider} | set(found.integer)
+    # What only other tables beside this one give away is in no interval of its own.
+    if given_away := {key for item in found.together for key in item.cells}:
+        unsafe |= {int(cell) for cell in cells if tuple(table.key(int(cell)).values()) in given_away}
     # Narrow is narrow; but wide enough for an outsider is not safe where nobody looked at the rest.
     unknown = set(found.not_judged) if not found.not_looked_at else set(cells.tolist()) - unsafe
     values = table.values[cells]

@@ -38,14 +38,21 @@ def numbers(data: "nw.DataFrame[Any]", name: str, *, gaps: bool = False) -> np.n
     return values
 
 
-def codes_of(data: "nw.DataFrame[Any]", name: str, missing: Missing) -> list[str]:
-    """A dimension as texts; a missing one is refused, or nothing (aside), or a code of its own (category)."""
+def codes_of(data: "nw.DataFrame[Any]", name: str, missing: Missing, *, optional: bool = True) -> list[str]:
+    """A dimension as texts; a missing one is refused, or nothing (aside), or a code of its own (category).
+
+    Where rows cannot be left out, as in a table, ``optional`` is false, and a message offers no such choice.
+    """
     items = data[name].to_list()
     empty = [place for place, item in enumerate(items) if gap(item)]
     if empty and missing == "refuse":
         raise InputError(
-            f"dimension '{name}' has missing values: see {first_record(empty)}; give them a code of their own, or say "
-            f"{parameter('missing', 'aside')} or {parameter('missing', 'category')}"
+            f"dimension '{name}' has missing values: see {first_record(empty)}; give them a code of their own"
+            + (
+                f", or say {parameter('missing', 'aside')} or {parameter('missing', 'category')}"
+                if optional
+                else ": rows are cells of a table, of which none can be left out"
+            )
         )
     if empty and missing == "category" and any(str(item) == MISSING for item in items):
         raise InputError(

@@ -160,6 +160,9 @@ def _tree(name: str, codes: Sequence[str], hierarchy: Mapping[str, str] | None, 
         raise InputError(f"dimension '{name}' has no code besides its total")
     if hierarchy is None:
         return grow(name, sorted(there), None, records=codes)
+    outside = sorted(there - set(hierarchy) - set(hierarchy.values()))
+    if outside and total is None:
+        raise _no_total(name, outside, codes)
     parents = {
         code: "" if parent in (total, TOTAL) else parent
         for code, parent in hierarchy.items()
@@ -169,6 +172,22 @@ def _tree(name: str, codes: Sequence[str], hierarchy: Mapping[str, str] | None, 
         parents = {code: _nearest(name, code, parents, there) for code in there if code in parents}
     inner = {parent for code in there for parent in _above(name, code, parents)}
     return grow(name, sorted(there - inner), {**parents}, records=codes)
+
+
+def _no_total(name: str, outside: Sequence[str], codes: Sequence[str]) -> InputError:
+    """The error for codes that the hierarchy does not have where nobody named the total: a code of many rows may be it."""
+    places = [place for place, code in enumerate(codes) if code in outside]
+    alone = len(outside) == 1 and len(places) > 1
+    what = (
+        f"the code '{outside[0]}'"
+        if alone
+        else counted(len(outside), "code of the table", "codes of the table")
+    )
+    one = "it" if len(outside) == 1 else "one of them"
+    return InputError(
+        f"the hierarchy of dimension '{name}' does not have {what}: see {first_record(places)}; if {one} is the total, say "
+        f"{parameter('total')} {name}={outside[0] if alone else 'CODE'}"
+    )
 
 
 def _above(name: str, code: str, parents: Mapping[str, str]) -> list[str]:

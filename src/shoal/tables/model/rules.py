@@ -188,10 +188,26 @@ def parse_rule(text: str) -> Rule:
         numbers = [float(part) for part in said.split(",")] if said else []
     except ValueError:
         raise InputError(f"rule '{text}': its parameters must be numbers, as in {_EXAMPLES[name]}") from None
+    if name == "dominance" and len(numbers) == 2 and _turned(*numbers):
+        k, n = map(_shown, numbers)
+        raise InputError(
+            f"rule '{text}' asks whether the {k} largest contributions are more than {n} percent, which holds of nearly every "
+            f"cell; the number comes first, then the percent: dominance({n},{k})"
+        )
+    if name == "dominance" and len(numbers) == 2 and 0.0 < numbers[1] < 1.0:
+        percent = _shown(100.0 * numbers[1])
+        raise InputError(
+            f"rule '{text}': the second number is in percent: dominance({_shown(numbers[0])},{percent})"
+        )
     try:
         return _make(name, numbers)
     except (TypeError, ValueError):
         raise InputError(f"rule '{text}': write it as {_EXAMPLES[name]}") from None
+
+
+def _turned(n: float, k: float) -> bool:
+    """Whether the number and the percent of a dominance rule stand in each other's place: 50 firms, and 3 percent."""
+    return k.is_integer() and 1 <= k <= 10 < 50 <= n < 100
 
 
 def _whole(figure: float) -> int:

@@ -249,7 +249,7 @@ class Table:
         return found
 
     def check(self, *, rounding: float | None = None, tolerance: float | None = None) -> None:
-        """Raise ``InputError`` for the first relations that do not add up.
+        """Raise ``InputError`` for the first relations that do not add up, before them the cell that makes them so.
 
         ``rounding`` is the base to which published figures were rounded; each member may then be off by half of it. A total
         may besides be off by ``tolerance``.
@@ -268,11 +268,40 @@ class Table:
         if wrong.size == 0:
             return
         first, *more = list(dict.fromkeys(self._relation_name(int(place)) for place in wrong))[:3]
+        suspect = self._likely_wrong(wrong)
+        if suspect is not None:
+            own = int((self.members == suspect).sum())
+            rest = f" ({wrong.size} relations in all do not add up)" if wrong.size > own else ""
+            raise InputError(
+                f"the figure at the cell {self.name(suspect)} is likely wrong: each of the {own} relations that it is in does "
+                f"not add up, by the same amount{rest}"
+            )
         also = f"; so do {' and '.join(more)}" if more else ""
         raise InputError(
             f"{first} does not add up: its parts and its total differ{also}"
             + (f" ({wrong.size} relations in all do not add up)" if wrong.size > 1 else "")
         )
+
+    def _likely_wrong(self, wrong: np.ndarray) -> int | None:
+        """The one cell whose relations, two at least, are all off by the same amount, as they are if it alone is wrong."""
+        places = np.repeat(np.arange(self.relations), np.diff(self.starts))
+        off = self.gaps[places] * np.sign(self.signs)
+        near = 1e-6 * float(np.abs(self.gaps).max())
+        least, most = np.full(self.cells, np.inf), np.full(self.cells, -np.inf)
+        np.minimum.at(least, self.members, off)
+        np.maximum.at(most, self.members, off)
+        times = np.bincount(self.members[np.isin(places, wrong)], minlength=self.cells)
+        every = np.bincount(self.members, minlength=self.cells)
+        found = np.flatnonzero((times > 1) & (times == every) & (most - least <= near))
+        return int(found[0]) if found.size == 1 else None
+
+    @cached_property
+    def largest_gap(self) -> float:
+        """The most by which a relation fails to add up; 0 where floating point alone does it."""
+        size = abs(self.rows) @ np.abs(self.values)
+        noise = 1e-8 * (size if self.rhs is None else size + np.abs(self.rhs))
+        gaps = np.abs(self.gaps)
+        return float(gaps[gaps > noise].max(initial=0.0))
 
     def _relation_name(self, place: int) -> str:
         if self.shape is not None:

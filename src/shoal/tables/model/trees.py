@@ -9,6 +9,7 @@ from typing import TypeVar
 import numpy as np
 
 from shoal.errors import InputError, first_record
+from shoal.numbers import counted
 from shoal.tables.model.table import TOTAL
 
 Built = TypeVar("Built")
@@ -139,7 +140,7 @@ def grow(
             if hierarchy and step not in parents and step == value:
                 outside = {item for item in values if item not in parents}
                 raise InputError(
-                    f"{len(outside)} of {len(values)} values of dimension '{name}' are not in its hierarchy"
+                    f"in dimension '{name}' {counted(len(outside), 'value is', 'values are')} not in its hierarchy"
                     f"{_where(outside, records)}"
                 )
             needed[step] = None
@@ -151,8 +152,8 @@ def grow(
     both = {value for value in values if not tree.leaves[place[value]]}
     if both:
         raise InputError(
-            f"{len(both)} of {len(values)} values of dimension '{name}' are subtotals of its hierarchy at the same "
-            f"time{_where(both, records)}"
+            f"in dimension '{name}' {counted(len(both), 'value is a subtotal', 'values are subtotals')} of its hierarchy at the "
+            f"same time{_where(both, records)}"
         )
     return tree
 

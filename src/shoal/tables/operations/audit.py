@@ -60,7 +60,17 @@ def run(settings: AuditSettings, place: Workplace) -> Audited:
         pattern=hidden,
         sensitive=table.sensitive,
     )
-    return Audited(found, replace(table, warnings=(*table.warnings, *of_unasked(found.unasked))))
+    warnings = (*table.warnings, *of_unasked(found.unasked), *_of_change(settings.change))
+    return Audited(found, replace(table, warnings=warnings))
+
+
+def _of_change(change: float | None) -> tuple[str, ...]:
+    """Figures may more than double, so a share above 1 can be meant; more often it is meant in percent."""
+    if change is None or change <= 1:
+        return ()
+    return (
+        f"{parameter('change')} is a share: 0.05 is 5 percent, and {change:g} is {100 * change:g} percent",
+    )
 
 
 def _is_published(settings: AuditSettings) -> bool:

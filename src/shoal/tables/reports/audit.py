@@ -10,6 +10,7 @@ from shoal.report.page import Page
 from shoal.search.budget import StopReason
 from shoal.tables.definitions import AUDIT
 from shoal.tables.reports.assurances import audited
+from shoal.tables.reports.gap import gap
 from shoal.tables.safety.audit import INSIDERS, SUMS, WHOLE_NUMBERS
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from shoal.tables.settings import AuditSettings
 
 _SHOWN = 5
+# What is counted over intervals that were computed.
+_OF_INTERVALS = ("unsafe", "disclosed")
 
 #: What its figures mean.
 DEFINITIONS = AUDIT
@@ -59,6 +62,7 @@ def figures(result: "Audited", settings: object) -> dict[str, Any]:
         "not_looked_at": list(found.not_looked_at),
         "stopped_by": found.stopped_by,
         **found.reached(),
+        **gap(table),
         **(
             {"together": [_as_json(item, table.dimensions) for item in found.together]}
             if found.together
@@ -84,7 +88,15 @@ def facts(result: "Audited", settings: object) -> list[tuple[str, Any]]:
 
 def _verdict(result: "Audited", found: dict[str, Any]) -> list[tuple[str, str]]:
     """The verdict in numbers; there is something not judged only where there was no time."""
-    return told(AUDIT, found, [name for name in AUDIT if name != "not_judged" or not result.found.complete])
+    judged = "not_judged" if result.found.complete else ""
+    pairs = told(AUDIT, found, [name for name in AUDIT if name in found and name != judged])
+    if not found["not_judged"]:
+        return pairs
+    # None of those that nobody looked at is no verdict.
+    partly = {AUDIT[name].name for name in _OF_INTERVALS}
+    return [
+        (name, f"{value} of those that were judged" if name in partly else value) for name, value in pairs
+    ]
 
 
 def _missed(result: "Audited") -> list[str]:

@@ -11,6 +11,8 @@ from shoal.report.definitions import told
 from shoal.report.page import Page
 from shoal.tables.definitions import PATTERN
 from shoal.tables.reports.assurances import suppressed
+from shoal.tables.reports.gap import gap, gap_in_words
+from shoal.tables.reports.nothing_left import nothing_left
 
 if TYPE_CHECKING:
     from shoal.search import Progress
@@ -41,10 +43,16 @@ def figures(result: "Suppressed", settings: object) -> dict[str, Any]:
     compared = {other.method: other.cost for other in result.others}
     return {
         **result.found.to_dict(),
-        "warnings": list(result.table.warnings),
+        **gap(result.table.base),
+        "warnings": [*result.table.warnings, *_nothing_left(result.found)],
         **({"notes": list(result.notes)} if result.notes else {}),
         **({"compared": compared} if compared else {}),
     }
+
+
+def _nothing_left(found: "Suppression") -> list[str]:
+    problem = found.problem
+    return nothing_left(problem.table, problem.sensitive, problem.hidden_mask(found.complementary))
 
 
 def facts(result: "Suppressed", settings: object) -> list[tuple[str, Any]]:
@@ -56,6 +64,7 @@ def facts(result: "Suppressed", settings: object) -> list[tuple[str, Any]]:
         *([("proved optimal", "yes")] if found["optimal"] else []),
         *told(PATTERN, found, ("value_hidden_percent", "safe")),
         *result.found.audit.reached_in_words(),
+        *gap_in_words(result.table.base),
         ("protected against", found["attacker"]),
         ("stopped by", found["stopped_by"]),
         ("seconds", found["seconds"]),
@@ -96,6 +105,7 @@ def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()
             *told(PATTERN, found, ("safe", "smallest_margin_percent")),
             *result.audit.reached_in_words(),
             *told(PATTERN, found, ("doubtful_if_bounded", "disclosed")),
+            *gap_in_words(problem.table),
         ]
     )
     page.text(f"Protected against: {result.attacker}.")
@@ -103,6 +113,8 @@ def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()
         page.warning(
             "Some complementary cells can be computed exactly. They are not sensitive, but they protect nothing either."
         )
+    for warning in _nothing_left(result):
+        page.warning(warning)
     if result.tabulation is not None:
         _rules_and_levels(page, result, hidden)
     page.section("The table")

@@ -7,6 +7,8 @@ from shoal.report.definitions import told
 from shoal.report.page import Page
 from shoal.tables.definitions import TABULATION
 from shoal.tables.reports.assurances import tabulated
+from shoal.tables.reports.gap import gap, gap_in_words
+from shoal.tables.reports.nothing_left import nothing_left
 
 if TYPE_CHECKING:
     from shoal.tables.model.tabulated import Tabulation
@@ -24,10 +26,13 @@ def figures(made: "Tabulation", settings: object) -> dict[str, Any]:
 
     # That no rule can be applied is warned of already.
     notes = [note for note in made.notes if note != NO_RULE]
+    warnings = nothing_left(made.table, made.sensitive)
     return {
         "cells": made.table.cells,
         "sensitive": int(made.sensitive.size),
         "by_rule": dict(made.by_rule),
+        **gap(made.table),
+        **({"warnings": warnings} if warnings else {}),
         **({"notes": notes} if notes else {}),
     }
 
@@ -35,8 +40,9 @@ def figures(made: "Tabulation", settings: object) -> dict[str, Any]:
 def facts(made: "Tabulation", settings: object) -> list[tuple[str, Any]]:
     """The same for people."""
     return [
-        *told(TABULATION, figures(made, settings), TABULATION),
+        *told(TABULATION, figures(made, settings), ("cells", "sensitive")),
         *((f"by {rule}", f"{count:,}") for rule, count in made.by_rule.items()),
+        *gap_in_words(made.table),
     ]
 
 
@@ -50,6 +56,8 @@ def page(made: "Tabulation", settings: "TabulateSettings") -> Page:
     sheet = Page("A table with its sensitive cells", " × ".join(made.table.dimensions))
     sheet.section("Result")
     sheet.facts(facts(made, settings))
+    for warning in nothing_left(made.table, made.sensitive):
+        sheet.warning(warning)
     sheet.provenance(
         [
             ("dimensions", ", ".join(made.table.dimensions)),

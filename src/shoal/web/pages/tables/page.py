@@ -271,7 +271,8 @@ def _suppressed(found: dict[str, Any]) -> None:
 
 
 def _audited(found: dict[str, Any]) -> None:
-    safe, *others = told(AUDIT, found, AUDIT)
+    # Some figures are told only where there is something to tell.
+    safe, *others = told(AUDIT, found, [name for name in AUDIT if name in found])
     parts.facts(
         [
             (*safe, "good" if found["safe"] else "bad"),
