@@ -13,6 +13,7 @@ from shoal.errors import Infeasible
 from shoal.search import Budget, Seeds, silent
 from shoal.tables.api import suppress
 from shoal.tables.exact import search
+from shoal.tables.exact.refusal import is_safe
 from shoal.tables.methods import METHODS
 from shoal.tables.model.tabulation import tabulate
 from shoal.tables.problem import DOWN, UP, Problem
@@ -43,7 +44,7 @@ def cheapest(problem: Problem) -> float:
     patterns = [list(some) for size in range(cells.size + 1) for some in combinations(cells, size)]
     costs = [problem.total_cost(np.array(pattern, dtype=np.int64)) for pattern in patterns]
     for place in np.argsort(costs, kind="stable"):
-        if search.is_safe(problem, np.array(patterns[place], dtype=np.int64)):
+        if is_safe(problem, np.array(patterns[place], dtype=np.int64)):
             return costs[place]
     return np.inf
 

@@ -15,6 +15,7 @@ import shoal
 from shoal.errors import Infeasible
 from shoal.search import Budget, Seeds, silent
 from shoal.tables.exact import search
+from shoal.tables.exact.refusal import is_safe
 from shoal.tables.methods import METHODS
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import audit
@@ -100,7 +101,7 @@ def test_audit_and_check_find_the_sums_that_linear_algebra_finds(seed: int, shap
 def safe_by_hand(problem: Problem, cells: list[int]) -> bool:
     """By linear algebra for the sums; the levels have brute force of their own."""
     pattern = np.array(cells, dtype=np.int64)
-    if not search.is_safe(problem.with_changes(sums=None), pattern):
+    if not is_safe(problem.with_changes(sums=None), pattern):
         return False
     known = known_sums(problem, problem.hidden_mask(pattern))
     return all(problem.sums(np.array(own)) for _, own in known)

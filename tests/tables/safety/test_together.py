@@ -397,3 +397,13 @@ def test_three_tables_are_judged_by_all_cells_there_may_be(seed: int) -> None:
     least = linprog(goal, A_eq=np.array([row for row, _ in equal], dtype=float), b_eq=[v for _, v in equal])
     narrow = -most.fun < value + level - 1e-6 or -most.fun - least.fun < 1e-6
     assert found.figures["too_narrow"] == int(narrow)
+
+
+def test_a_matrix_with_several_marks_in_a_hidden_column_is_a_published_table() -> None:
+    marks = pl.DataFrame(
+        {"region": ["n", "s", "Total"], "a": ["x", "c", "<9"], "b": [1.0, 2.0, 3.0], "Total": ["x", "x", "9"]}
+    )
+    assert len(read_public(marks, "m.csv").hidden) == 5
+    words = marks.with_columns(a=pl.Series(["north", "south", "north"]))
+    with pytest.raises(InputError, match="no published table: column 'a' has codes"):
+        read_public(words, "m.csv")

@@ -1,5 +1,6 @@
 """Two tables beside each other: two periods as one system, names that do not meet, and what else everybody knows."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -268,3 +269,60 @@ def test_whole_numbers_count_where_levels_ask_for_more_than_another_figure() -> 
     # From 13.64 to 16.5, but of whole numbers from 14 to 16.
     assert shoal.audit(made, PATTERN, **how).together[0].figures["too_narrow"] == 0
     assert shoal.audit(made, PATTERN, counts=True, **how).together[0].figures["too_narrow"] == 1
+
+
+def test_a_cell_that_only_the_other_period_gives_away_is_not_called_safe_in_the_file(tmp_path: Path) -> None:
+    texts = {
+        "now.csv": """REG,SEC,TOT,N,MAX
+A,x,100,10,20
+A,y,50,2,30
+A,z,70,8,20
+A,Total,220,20,30
+B,x,80,9,15
+B,y,60,7,20
+B,z,40,6,19
+B,Total,180,22,20
+C,x,30,5,10
+C,y,90,11,20
+C,z,55,6,14
+C,Total,175,22,20
+Total,x,210,24,20
+Total,y,200,20,30
+Total,z,165,20,20
+Total,Total,575,64,30
+""",
+        "pattern.csv": """REG,SEC,kind,note
+A,y,primary,internal
+A,z,complementary,internal
+B,y,complementary,internal
+B,z,complementary,internal
+""",
+        "last.csv": """REG,SEC,value
+A,x,
+A,y,
+A,z,71
+B,x,79
+B,y,60
+B,z,40
+C,x,
+C,y,
+C,z,54
+A,Total,220
+B,Total,179
+C,Total,176
+Total,x,207
+Total,y,203
+Total,z,165
+Total,Total,575
+""",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    places = [tmp_path / name for name in texts]
+    how = ("--dimensions", "REG,SEC", "--value", "TOT", "--contributors-column", "N", "--change", 0.05)
+    out = tmp_path / "intervals.csv"
+    found = run("audit", *places[:2], *how, "--beside", places[2], "-o", out, "--json")
+    assert found.code == 3 and found.json["unsafe"] == []
+    (closer,) = found.json["together"][0]["cells"]
+    told = pl.read_csv(out).filter(pl.col("kind") == "primary")
+    assert told.select("REG", "SEC").row(0, named=True) == closer and told["safe"].to_list() == [False]

@@ -42,10 +42,13 @@ class Changed:
     @property
     def figures(self) -> dict[str, Any]:
         """The figures of the change, with what is worth knowing of the table it was made from."""
+        from shoal.tables.reports.gap import gap
+
         found = self.found.to_dict()
         notes = self.table.notes
         return {
             **found,
+            **gap(self.table.base),
             "warnings": [*self.table.warnings, *found["warnings"]],
             **({"notes": notes} if notes else {}),
         }

@@ -5,11 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.search.linear_programmes import quiet_highs, solve_within
+from shoal.search.linear_programmes import LinearProgramme, quiet_highs, solve_within
 
 if TYPE_CHECKING:
-    import highspy
-
     from shoal.search.budget import Run
 
 # What a search does once its budget is spent and it still has nothing to show: so many nodes at a time.
@@ -29,15 +27,13 @@ class Answer:
     nodes: int
 
 
-def answer(model: "highspy.HighsLp", run: "Run", *, needed: bool, share: float = 1.0) -> Answer:
+def answer(model: LinearProgramme, run: "Run", *, needed: bool, share: float = 1.0) -> Answer:
     """Solve the programme within what is left of the budget, or a share of the seconds that are left.
 
     With ``needed`` the budget only says when to stop improving: it goes on until there is something, or surely nothing.
     """
-    if model.num_col_ == 0:
-        holds = bool(
-            (np.array(model.row_lower_) <= 1e-9).all() and (np.array(model.row_upper_) >= -1e-9).all()
-        )
+    if model.cost.size == 0:
+        holds = bool((model.row_lower <= 1e-9).all() and (model.row_upper >= -1e-9).all())
         return Answer(np.zeros(0) if holds else None, 0.0, holds, not holds, 0)
     found = _once(model, run, nodes=_nodes_left(run), patient=needed, share=share)
     nodes = found.nodes
@@ -53,7 +49,7 @@ def _nodes_left(run: "Run") -> int | None:
 
 
 def _once(
-    model: "highspy.HighsLp",
+    model: LinearProgramme,
     run: "Run",
     *,
     nodes: int | None,
@@ -79,7 +75,7 @@ def _once(
     values = None
     if info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
         values = np.array(solver.getSolution().col_value)
-    whole = len(model.integrality_) > 0
+    whole = bool(model.whole.any())
     optimal = status == statuses.kOptimal
     bound = float(info.mip_dual_bound) if whole else float(info.objective_function_value)
     return Answer(

@@ -9,8 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from shoal.numbers import counted
 from shoal.tables.public_table import Key, Look, PublicTable, go_on
 from shoal.tables.safety.judging import (
+    NO_CELL,
     NO_FIT,
     Shown,
     TogetherFound,
@@ -31,7 +33,7 @@ def changed_together(shown: tuple[Shown, Shown], look: Look = go_on) -> Together
     tables = [spread_over(item.table, dimensions) for item in shown]
     both = tables[0].cells.keys() & tables[1].cells.keys()
     if not both:
-        return TogetherFound(None, "they have no cell in common")
+        return TogetherFound(None, NO_CELL)
     if any(not _fits(*(table.ends_of(key) for table in tables)) for key in both):
         return TogetherFound(
             None,
@@ -89,10 +91,10 @@ def _judged(
         if place == 0:
             at_fault = tuple(dict.fromkeys([*closer, *points]))
     levels = any(own.required is not None for own in shown)
-    told = f", and {narrow} sensitive ones more closely than they may be" if levels else ""
+    told = f", and {counted(narrow, 'sensitive one')} more closely than allowed" if levels else ""
     detail = (
-        f"{exact} cells that neither shows are known exactly as one system, in which changed figures are off by as much as "
-        f"everybody knows{told}"
+        f"{counted(exact, 'cell that neither shows is', 'cells that neither shows are')} known exactly as one system, in which "
+        f"changed figures are off by as much as everybody knows{told}"
     )
     return TogetherFound(
         bool(narrow or unjudged),

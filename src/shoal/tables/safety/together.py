@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError, parameter
+from shoal.numbers import counted
 from shoal.tables.public_table import TOTAL, Key, Look, PublicTable, codes_above, go_on
 from shoal.tables.safety.changed_together import changed_together
 from shoal.tables.safety.differences import Difference, Nest, small_differences, with_differences
 from shoal.tables.safety.judging import (
+    NO_CELL,
     NO_FIT,
     Shown,
     TogetherFound,
@@ -47,7 +49,7 @@ def tables_together(
     spread = [spread_over(shown.table, dimensions) for shown in (one, two)]
     both = spread[0].cells.keys() & spread[1].cells.keys()
     if not both and not nests:
-        return TogetherFound(None, "they have no cell in common")
+        return TogetherFound(None, NO_CELL)
     common = [key for key in both if all(table.cells[key] is not None for table in spread)]
     off = 2.0 * sum(table.slack for table in spread)
     if any(not np.isclose(spread[0].cells[key], spread[1].cells[key], rtol=1e-9, atol=off) for key in common):  # type: ignore[arg-type]
@@ -231,9 +233,9 @@ def _judged(
         if place == 0:
             at_fault = tuple(dict.fromkeys([*closer, *points]))
     levels = any(own.required is not None for own in shown)
-    told = f", and {narrow} sensitive ones more closely than they may be" if levels else ""
+    told = f", and {counted(narrow, 'sensitive one')} more closely than allowed" if levels else ""
     figures = {"exact": exact, "too_narrow": narrow if levels else None, **(more or {})}
-    detail = f"{exact} hidden cells are known exactly {words}{told}"
+    detail = f"{counted(exact, 'hidden cell is', 'hidden cells are')} known exactly {words}{told}"
     return TogetherFound(bool(narrow or unjudged), detail, figures, at_fault)
 
 

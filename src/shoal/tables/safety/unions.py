@@ -119,7 +119,6 @@ class _Search:
     """The integer programme of one slice: columns are the wholes, the parts, and multipliers of the relations twice."""
 
     def __init__(self, table: PublicTable, choice: Choice, below: int) -> None:
-        import highspy
 
         cells = [*choice.wholes, *choice.parts]
         signs = [1.0] * len(choice.wholes) + [-1.0] * len(choice.parts)
@@ -172,9 +171,8 @@ class _Search:
         index = np.array([number for row in rows for number in row], dtype=np.int64)
         value = np.array([item for row in rows for item in row.values()])
         sides = np.array(ends).T
-        model = programme(cost, lower, upper, (starts, index, value), sides[0], sides[1])
-        kinds = highspy.HighsVarType
-        model.integrality_ = [kinds.kInteger] * first + [kinds.kContinuous] * (size - first)
+        kinds = np.arange(size) < first
+        model = programme(cost, lower, upper, (starts, index, value), sides[0], sides[1], whole=kinds)
         self._solver = quiet_highs(model, mip_rel_gap=0.0, mip_abs_gap=0.5, mip_max_nodes=_NODES)
         self._wholes, self._cells = wholes, first
         self.complete = True

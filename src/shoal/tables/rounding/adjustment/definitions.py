@@ -36,4 +36,5 @@ ADJUSTMENT: Definitions = {
         "The mean of the absolute changes of cells that are not sensitive and not empty, in percent of their figures.",
         percent(3),
     ),
+    "largest_gap": ROUNDING["largest_gap"],
 }

@@ -1,15 +1,12 @@
 """The programme of an adjustment: changes of all cells, and for each sensitive one whether it rises or falls."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
+from shoal.search.linear_programmes import LinearProgramme, is_optimal, programme, quiet_highs
 from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
-
-if TYPE_CHECKING:
-    import highspy
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +50,8 @@ class Directions:
 
     def model(
         self, *, relaxed: bool, without: list[np.ndarray] | None = None, whole: bool = False
-    ) -> "highspy.HighsLp":
+    ) -> LinearProgramme:
         """The programme; ``without`` are choices of directions that are not asked for again."""
-        import highspy
         from scipy.sparse import csr_matrix, hstack, vstack
 
         problem, size, count = self.problem, self.cells.size, self.problem.size
@@ -86,19 +82,16 @@ class Directions:
         matrix = vstack(rows, format="csr")
         low = np.where(problem.can_fall, 0.0, 1.0)
         high = np.where(problem.can_rise, 1.0, 0.0)
-        model = programme(
+        kinds = np.repeat([whole and not relaxed, not relaxed], [2 * size, count])
+        return programme(
             np.concatenate([self.weight, none]),
             np.concatenate([np.zeros(2 * size), low]),
             np.concatenate([self.most, high]),
             (matrix.indptr, matrix.indices, matrix.data),
             np.concatenate([fixed, none, -inf, down, -inf, differ]),
             np.concatenate([fixed, inf, none, inf, bottom, np.full(len(other), np.inf)]),
+            whole=kinds,
         )
-        if not relaxed:
-            kinds = highspy.HighsVarType
-            body = kinds.kInteger if whole else kinds.kContinuous
-            model.integrality_ = [body] * (2 * size) + [kinds.kInteger] * count
-        return model
 
     def chosen(self, values: np.ndarray) -> np.ndarray:
         """Which sensitive cells rise."""

@@ -4,6 +4,8 @@ With its directions an adjustment is a linear programme, which is solved again f
 relaxation is a bound on all adjustments.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from shoal.errors import Infeasible, parameter
@@ -18,6 +20,8 @@ from shoal.tables.rounding.adjustment.solution import Adjustment
 
 # Without a limit so many nodes, or directions turned: fewer of larger tables, each of which takes longer.
 _USUAL, _LEAST, _CELLS = 2000, 20, 10**6
+# Whether there is an adjustment at all is asked of so many sensitive cells, and of so many nodes.
+_ASKED, _ASKED_NODES = 100, 100
 
 
 def usual_work(cells: int) -> int:
@@ -85,9 +89,20 @@ def _first(
     raise Infeasible(why(problem, known))
 
 
+def possible(problem: AdjustmentProblem) -> bool:
+    """Whether every sensitive cell can move as far as it must, as far as that is known: it is asked only of small problems."""
+    if problem.size > _ASKED or problem.table.cells > _ASKED * _ASKED:
+        return True
+    solver = quiet_highs(Directions.of(problem).model(relaxed=False))
+    solver.setOptionValue("mip_max_nodes", _ASKED_NODES)
+    solver.run()
+    return solver.getModelStatus().name not in ("kInfeasible", "kUnboundedOrInfeasible")
+
+
 def why(problem: AdjustmentProblem, known: np.ndarray) -> str:
     """Why there is no adjustment, as far as that is known, and what may help."""
-    help_ = [f"a larger {parameter('limit')}"] if problem.limit is not None else []
+    in_vain = problem.limit is not None and not possible(replace(problem, limit=None))
+    help_ = [f"a larger {parameter('limit')}"] if problem.limit is not None and not in_vain else []
     if not problem.movable[problem.table.values != 0].all():
         help_.append(f"totals that move (without {parameter('keep_totals')})")
     advice = (
@@ -95,6 +110,7 @@ def why(problem: AdjustmentProblem, known: np.ndarray) -> str:
         if help_
         else "; there is too little beside the sensitive cells that could move"
     )
+    advice += f"; no {parameter('limit')} helps" if in_vain else ""
     if known.size:
         cell = problem.table.name(int(known[0]))
         return f"the cell {cell} could be computed too closely from every adjustment that was found{advice}"

@@ -6,6 +6,7 @@ from shoal.operation import Rows
 from shoal.report.definitions import told
 from shoal.report.making import Assurances
 from shoal.report.page import Page
+from shoal.tables.reports.gap import gap_in_words
 from shoal.tables.rounding.adjustment.definitions import ADJUSTMENT
 from shoal.tables.rounding.assurances import assured, reached_in_words
 from shoal.tables.rounding.controlled_rounding.report import glimpse as glimpse
@@ -38,7 +39,7 @@ def figures(result: "Changed", settings: object) -> dict[str, Any]:
 
 def facts(result: "Changed", settings: object) -> list[tuple[str, Any]]:
     """What a person wants to know first."""
-    return _facts(result.found)
+    return [*_facts(result.found), *gap_in_words(result.table.base)]
 
 
 def _facts(found: "AdjustedTable") -> list[tuple[str, Any]]:

@@ -210,13 +210,13 @@ def perturb_table(
         drawn,
         messages(
             [
-                *gone,
                 *remarks(problem, design, drawn, record, made.table),
                 *odd,
                 *on_rare_changes(design, counts[made.sensitive]),
             ]
         ),
         uneven,
+        messages([*gone, *made.notes]),
     )
 
 

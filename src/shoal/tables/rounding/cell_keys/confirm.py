@@ -20,4 +20,4 @@ def confirm(
     found = run(settings, place).found
     read = figures_by_name(found.tabulation.table, frame, layout_of(settings))
     assert (read == found.values).all(), "a count is not what its records make of it"
-    assert found.audit.safe == stated["safe"], "it is not as safe as was stated"
+    assert found.safe == stated["safe"], "it is not as safe as was stated"

@@ -15,14 +15,16 @@ CELL_KEYS: Definitions = {
     "mean_change": ROUNDING["mean_change"],
     "largest_change": ROUNDING["largest_change"],
     "bias": Definition(
-        "mean of all changes",
-        "The mean of the differences between published and true counts that are not 0.",
+        "mean change with its sign",
+        "The mean of the differences between published and true counts that are not 0; rises and falls cancel out.",
         decimals(3),
     ),
     "variance": Definition(
         "variance of the changes", "The mean of the squared changes of counts that are not 0.", decimals(3)
     ),
-    "cost": Definition("sum of all changes", "The sum of the absolute changes of all cells.", amount),
+    "cost": Definition(
+        "sum of absolute changes", "The sum of the changes of all cells, whether they rise or fall.", amount
+    ),
     "entropy": Definition(
         "entropy of the perturbation table, in bits",
         "The sum of the entropies of its rows: how uncertain changes are.",

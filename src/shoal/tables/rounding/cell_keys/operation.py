@@ -75,10 +75,22 @@ def gate(result: PerturbedCounts, settings: PerturbTableSettings) -> str | None:
             f"column '{settings.record_key}' holds no record keys: drawn evenly between 0 and 1 they would hardly ever be spread "
             "like this, and changes would have other chances than planned"
         )
+    from shoal.tables.rounding.cell_keys.posterior import whole_groups
+
     audit = result.found.audit
     bad = len({*audit.unsafe.tolist(), *audit.integer})
-    if audit.safe:
+    if result.found.safe:
         return None
+    if audit.safe:
+        return (
+            f"a sensitive count stays as it is with a probability of {result.found.staying:.3g}, so that what is published is as "
+            f"good as true: take a larger {parameter('variance')}"
+        )
+    if whole := len(whole_groups(result.found.tabulation.problem(insiders=False))):
+        return (
+            f"{counted(whole, 'sensitive count has', 'sensitive counts have')} all records of a total, which keys do not hide: "
+            "merge categories, or hide such cells instead (suppress, with the rule group(n))"
+        )
     words = ("sensitive count", "sensitive counts")
     return (
         f"{counted(bad, *words)} can be computed too closely, since true counts add up and change by at most "

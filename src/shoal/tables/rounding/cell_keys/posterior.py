@@ -77,10 +77,18 @@ def conclusions(
         high=found.high[own],
         disclosed=found.disclosed[found.disclosed < attack.table.cells],
     )
+    # A whole group in one cell has the key of its total, whatever the keys are: the same figure, and 0 beside it.
+    found = replace(found, unsafe=np.union1d(found.unsafe, whole_groups(protect)).astype(np.int64))
     gaps = _gaps(attack, design, published)
     if attack.table.cells <= _WHOLE_NUMBERS:
         return replace(found, integer=integer_failures(wide, others, gaps=gaps))
     return replace(found, integer=_held_by_gaps(found, gaps))
+
+
+def whole_groups(protect: Problem) -> list[int]:
+    """The cells that a rule calls sensitive since they have all records of a total, which no keys hide."""
+    values = protect.table.values
+    return sorted({group.cell for group in protect.groups if values[group.cell] == values[group.total]})
 
 
 def _gaps(attack: Problem, design: PerturbationTable, published: np.ndarray) -> dict[int, np.ndarray]:

@@ -14,6 +14,7 @@ from shoal.tables.rounding.cell_keys.files import design_frame
 from shoal.tables.rounding.cell_keys.posterior import Posterior
 from shoal.tables.rounding.cell_keys.problem import DesignProblem
 from shoal.tables.rounding.cell_keys.solution import PerturbationTable
+from shoal.tables.rounding.cell_keys.warnings import ALWAYS, staying
 from shoal.tables.rounding.changed_result import WithChangedFigures
 from shoal.tables.rounding.changed_tables import intervals_frame
 from shoal.tables.safety.audit import Audit
@@ -40,6 +41,7 @@ class PerturbedTable(WithChangedFigures):
     secret: Secret | None
     warnings: tuple[Message, ...] = ()
     uneven: bool = False
+    notes: tuple[Message, ...] = ()
 
     @property
     def _figures(self) -> tuple[Table, np.ndarray]:
@@ -54,6 +56,16 @@ class PerturbedTable(WithChangedFigures):
     def for_release(self) -> bool:
         """Whether the keys came from a secret and not from a seed that can be guessed, or are spread as chance spreads them."""
         return not self.uneven if self.secret is None else not self.secret.of_study
+
+    @property
+    def safe(self) -> bool:
+        """Whether no sensitive count can be computed too closely, and none stays as it is nearly always."""
+        return self.audit.safe and self.staying < ALWAYS
+
+    @cached_property
+    def staying(self) -> float:
+        """The largest probability with which a sensitive count stays as it is."""
+        return staying(self.design, self.tabulation.table.values[self.tabulation.sensitive])
 
     @property
     def intervals(self) -> "pl.DataFrame":
@@ -98,7 +110,7 @@ class PerturbedTable(WithChangedFigures):
             "optimal": self.design.optimal,
             "entropy": float(self.design.value),
             "entropy_bound": None if self.design.bound is None else float(self.design.bound),
-            "safe": self.audit.safe,
+            "safe": self.safe,
             "attacker": self.attacker,
             **self.audit.reached(),
             "disclosed": self.disclosed,
@@ -106,6 +118,7 @@ class PerturbedTable(WithChangedFigures):
             "posterior_largest": None if self.sure is None else self.sure.largest,
             "for_release": self.for_release,
             "warnings": list(self.warnings),
+            **({"notes": list(self.notes)} if self.notes else {}),
         }
 
     def report(self) -> "Page":

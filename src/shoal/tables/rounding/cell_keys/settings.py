@@ -55,7 +55,10 @@ class PerturbTableSettings(LayoutSettings):
         },
     )
     hierarchy: Hierarchies = setting(
-        {}, "Subtotals of a dimension (code,parent or .hrc).", label="Hierarchies", section="Hierarchies"
+        {},
+        "Subtotals of a dimension (code,parent, a column for each level, or .hrc).",
+        label="Hierarchies",
+        section="Hierarchies",
     )
     deviation: int = setting(
         5, "The most that a count changes.", section=_CHANCES, label="Largest change", ge=1, le=MOST_DEVIATION

@@ -12,6 +12,8 @@ from shoal.tables.rounding.cell_keys.solution import PerturbationTable
 
 # A sensitive count that so often stays as it is can be taken for the true one; with the usual variances it is far less often.
 _NEARLY_ALWAYS = 0.9
+# From here on figures that are published as they are, or as good as that, would be called protected.
+ALWAYS = 0.95
 
 
 def groups_in_one_cell(table: Table) -> int:
@@ -79,11 +81,15 @@ def on_keys(keys: np.ndarray, *, uneven: bool) -> list[str]:
     return []
 
 
+def staying(design: PerturbationTable, counts: np.ndarray) -> float:
+    """The largest probability with which one of these counts stays as it is; empty cells always do, and do not count."""
+    counts = counts[counts > 0].astype(np.int64)
+    return float(design.chances[design.row(counts), design.deviation].max()) if counts.size else 0.0
+
+
 def on_rare_changes(design: PerturbationTable, counts: np.ndarray) -> list[str]:
     """What is said where a sensitive count nearly always stays as it is."""
-    if not counts.size:
-        return []
-    stay = float(design.chances[design.row(counts), design.deviation].max())
+    stay = staying(design, counts)
     if stay < _NEARLY_ALWAYS:
         return []
     return [

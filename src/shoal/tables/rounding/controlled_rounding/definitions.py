@@ -1,6 +1,7 @@
 """What the figures of a rounded table are called and mean."""
 
 from shoal.report.definitions import Definition, Definitions, amount, count, percent, yes_or_no
+from shoal.tables.definitions import GAP
 
 ROUNDING: Definitions = {
     "safe": Definition(
@@ -41,4 +42,5 @@ ROUNDING: Definitions = {
         amount,
     ),
     "largest_change": Definition("largest change of a cell", "The largest of these differences.", amount),
+    "largest_gap": GAP,
 }

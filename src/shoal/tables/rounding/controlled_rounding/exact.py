@@ -8,13 +8,12 @@ on the steps; it joins the programme, which is solved again.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.errors import Infeasible
 from shoal.search.budget import StopReason
-from shoal.search.linear_programmes import programme
+from shoal.search.linear_programmes import LinearProgramme, programme
 from shoal.search.options import NoOptions
 from shoal.search.solver import Given, solver
 from shoal.tables.rounding.controlled_rounding.attack import Inequality, broken, separated_by_whole_numbers
@@ -22,9 +21,6 @@ from shoal.tables.rounding.controlled_rounding.flow import LARGE, by_flow
 from shoal.tables.rounding.controlled_rounding.problem import RoundingProblem
 from shoal.tables.rounding.controlled_rounding.solution import Rounding
 from shoal.tables.rounding.whole_programmes import Answer, answer
-
-if TYPE_CHECKING:
-    import highspy
 
 _USUAL = 2000
 # Without a safe rounding the search goes on beyond its budget, but not for ever.
@@ -110,7 +106,7 @@ class Steps:
         found: np.ndarray = self.least + np.bincount(self.owner, taken, self.least.size).astype(np.int64)
         return found
 
-    def programme(self, inequalities: list[Inequality]) -> "highspy.HighsLp":
+    def programme(self, inequalities: list[Inequality]) -> LinearProgramme:
         """All relations, steps in their order, and what the attacks showed."""
         from scipy.sparse import csr_matrix, vstack
 

@@ -6,6 +6,7 @@ from shoal.operation import Rows
 from shoal.report.definitions import told
 from shoal.report.making import Assurances
 from shoal.report.page import Page
+from shoal.tables.reports.gap import gap_in_words
 from shoal.tables.rounding.assurances import assured, reached_in_words
 from shoal.tables.rounding.controlled_rounding.definitions import ROUNDING
 from shoal.tables.rounding.pages import changed_page
@@ -45,7 +46,7 @@ def figures(result: "Changed", settings: object) -> dict[str, Any]:
 
 def facts(result: "Changed", settings: object) -> list[tuple[str, Any]]:
     """What a person wants to know first."""
-    return _facts(result.found)
+    return [*_facts(result.found), *gap_in_words(result.table.base)]
 
 
 def _facts(found: "RoundedTable") -> list[tuple[str, Any]]:
