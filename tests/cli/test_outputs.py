@@ -233,7 +233,6 @@ def test_two_outputs_in_one_file_are_refused(folder, name, one, other):
         "microaggregate survey.csv -k 5 --columns income,rent --method mdav -o survey.csv",
         "suppress table.csv --sensitive cells.csv -o table.csv",
         "suppress table.csv --sensitive cells.csv -o cells.csv",
-        "suppress table.csv --sensitive cells.csv --published table.csv",
         "audit table.csv hidden.csv --sensitive cells.csv -o hidden.csv",
         "tabulate survey.csv --dimensions region,sex --value income -o survey.csv",
         "assign people.csv slots.csv --quasi sex --seed 1 --method greedy -o people.csv",

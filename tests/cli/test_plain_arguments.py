@@ -87,6 +87,7 @@ def test_the_same_values_as_by_the_library(name):
         "data.csv --quasi a --suppress nan",
         "data.csv --quasi a --json=1",
         "data.csv --quasi a -o=out.csv",
+        "data.csv --quasi a -o =out.csv",
         "data.csv other.csv --quasi a",
         "--quasi a -- data.csv",
         "- --quasi a",

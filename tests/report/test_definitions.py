@@ -17,6 +17,9 @@ DEFINED = [name for name in COMMANDS if hasattr(OPERATIONS[name].told, "DEFINITI
 TOGETHER = {"microaggregate": {"k_release"}, "recode": {"k_release", "k", "loss", "suppressed_people", "suppressed_records"},
             "compare": {"records", "k"}, "suppress": set(), "assign": {"optimal"}}  # fmt: skip
 
+# How far totals are off is told where it is allowed.
+SOMETIMES = {"largest_gap"}
+
 
 def cells(html: str) -> list[tuple[str, str]]:
     """Names with their values: of lists of facts, and of the first two columns of tables."""
@@ -34,9 +37,9 @@ def test_the_report_tells_the_figures_of_json(
     outcome = run(name, *COMMANDS[name][0], "--report", "report.html", "--json")
     figures, html = outcome.json, (tmp_path / "report.html").read_text(encoding="utf-8")
     definitions = OPERATIONS[name].told.DEFINITIONS
-    assert set(definitions) <= set(figures)
+    assert set(definitions) - SOMETIMES <= set(figures)
     shown = cells(html)
-    for key in definitions.keys() - TOGETHER.get(name, set()):
+    for key in (definitions.keys() & figures.keys()) - TOGETHER.get(name, set()):
         pair = told(definitions, figures, (key,))[0]
         # A figure that is not worth a line (as many people as records, nothing missed) may be left out, but is never another one.
         values = [value for title, value in shown if title == pair[0] and value != key]

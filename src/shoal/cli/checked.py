@@ -1,8 +1,11 @@
 """Commands whose numbers are checked before anything else happens, in this one place for every option there is."""
 
 import gc
+import re
 from collections import Counter
-from typing import Any
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand
@@ -14,6 +17,20 @@ TYPED = "shoal.typed"
 
 # Options where infinity has a meaning: a bound that is not there.
 _MAY_BE_INFINITE = frozenset({"low", "high"})
+# How the library says that a text is no number.
+_NO_NUMBER = re.compile("valid (integer|float|number)")
+_SHOWN = 60
+
+
+class _Given(NamedTuple):
+    """Values by the names of their parameters, and the options as often as they were typed."""
+
+    values: dict[str, Any]
+    options: Sequence[Any]
+
+    def texts(self, parameter: Any) -> list[str]:
+        value = self.values.get(parameter.name)
+        return [item for item in (value if isinstance(value, list) else [value]) if isinstance(item, str)]
 
 
 class CheckedCommand(TyperCommand):
@@ -22,24 +39,29 @@ class CheckedCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Keep what was typed, for the report."""
         ctx.meta[TYPED] = list(args)
-        if not ctx.resilient_parsing:
-            self._refuse_repeats(ctx, args)
-        return super().parse_args(ctx, args)
+        if ctx.resilient_parsing:
+            return super().parse_args(ctx, args)
+        given = self._given(ctx, args)
+        if not any(parameter.name == "help" for parameter in given.options):
+            _refuse_repeats(given)
+            _refuse_signs(given)
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            raise _no_number(error, given) or error from None
 
-    def _refuse_repeats(self, ctx: Any, args: list[str]) -> None:
-        """Refuse options that are given several times and would count only once: nobody would see which."""
-        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
-        if any(parameter.name == "help" for parameter in given):
-            return
-        several: Counter[Any] = Counter(
-            parameter for parameter in given if parameter.param_type_name == "option"
-        )
-        for parameter, times in several.items():
-            if times > 1 and not (parameter.multiple or parameter.is_flag or parameter.count):
-                option = max(parameter.opts, key=len)
-                raise InputError(
-                    f"{option} is given {'twice' if times == 2 else f'{times} times'}; give it once"
-                )
+    def _given(self, ctx: Any, args: list[str]) -> "_Given":
+        """What was typed, not yet looked at."""
+        try:
+            values, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        except Exception as error:
+            # Of an option that lacks its value, or has one too many, there is nothing to suggest.
+            name = getattr(error, "option_name", "") if hasattr(error, "possibilities") else ""
+            close = likely(name, (option for item in self.params for option in item.opts))
+            if not close:
+                raise
+            raise InputError(f"No such option: {name}; did you mean {' or '.join(close)}?") from None
+        return _Given(values, [item for item in order if item.param_type_name == "option"])
 
     def invoke(self, ctx: Any) -> Any:
         """Check all numbers that were given, then run."""
@@ -64,6 +86,46 @@ class CheckedCommand(TyperCommand):
         for section, records in sections.items():
             with formatter.section(section):
                 formatter.write_dl(records)
+
+
+def likely(name: str, known: Iterable[str]) -> list[str]:
+    """The names that may be meant: those that go on as what was typed begins, or else those that look like it.
+
+    >>> likely("--dim", ["--decimal", "--dimensions"]), likely("--tabel", ["--table", "--total"]), likely("-z", ["-k"])
+    (['--dimensions'], ['--table'], [])
+    """
+    long = [item for item in known if item.startswith("--")]
+    written = name.replace("_", "-").lower()
+    longer = [item for item in long if len(written) > len("--x") and item.startswith(written)]
+    return longer[:3] or get_close_matches(written, long, n=1)
+
+
+def _refuse_repeats(given: _Given) -> None:
+    """Refuse options that are given several times and would count only once: nobody would see which."""
+    for parameter, times in Counter(given.options).items():
+        if times > 1 and not (parameter.multiple or parameter.is_flag or parameter.count):
+            option = max(parameter.opts, key=len)
+            raise InputError(f"{option} is given {'twice' if times == 2 else f'{times} times'}; give it once")
+
+
+def _refuse_signs(given: _Given) -> None:
+    """Refuse ``-o=x.csv``, which would be a file with the name ``=x.csv``."""
+    for parameter in given.options:
+        short = min(parameter.opts, key=len)
+        for text in given.texts(parameter) if not short.startswith("--") else ():
+            if text.startswith("="):
+                raise InputError(f"after {short} there is no '=': write {short} {text[1:] or 'VALUE'}")
+
+
+def _no_number(error: Any, given: _Given) -> InputError | None:
+    """What is wrong with a number that is none, in the words that settings have for it."""
+    kind = _NO_NUMBER.search(error.message)
+    texts = [] if kind is None or error.param is None else given.texts(error.param)
+    if kind is None or not texts or error.param.param_type_name != "option":
+        return None
+    whole = "whole " if kind[1] == "integer" else ""
+    shown = f", not '{texts[0]}'" if len(texts[0]) <= _SHOWN else ""
+    return InputError(f"{max(error.param.opts, key=len)} must be a {whole}number{shown}")
 
 
 def _check(parameter: Any, value: Any) -> None:

@@ -44,6 +44,8 @@ def diff(
     from shoal.cli import output as told
     from shoal.release.diff import diff_releases
 
+    if change is not None and change > 1:
+        told.warn([f"--change is a share: 0.05 is 5 percent, and {change:g} is {100 * change:g} percent"])
     found = diff_releases(first, second, change=change)
     told.notes(found.notes, quiet=quiet or json)
 

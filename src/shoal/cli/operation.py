@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -241,7 +242,8 @@ class Run:
                 raise InputError(
                     f"{called} is written as {product.ending[1:].upper()}; give it a name in {product.ending}"
                 )
-            ways = {"data": outputs.data, "folder": outputs.folder, "parts": outputs.parts}
+            data = partial(outputs.data, endings=product.endings, instead=product.name == "output")
+            ways: dict[str, Any] = {"data": data, "folder": outputs.folder, "parts": outputs.parts}
             declare = outputs.file if product.is_whole(name) else ways.get(product.form, outputs.file)
             place = declare(called, name, internal=product.internal)
             if place is not None:

@@ -37,6 +37,7 @@ Report = Annotated[
         metavar="FILE.html",
         help="Write a self-contained HTML report.",
         show_default=False,
+        readable=False,
     ),
 ]
 Separator = Annotated[

@@ -76,7 +76,8 @@ def plain(operation: Any, typed: list[str]) -> Plain | None:
             return None
         if option.kind != "switch" and not equals:
             value = next(words, "")
-        read = _read(option.kind, value)
+        # Whoever writes -o =x.csv, or -o=x.csv, means no file of that name; what has a short name is refused elsewhere.
+        read = None if value.startswith("=") else _read(option.kind, value)
         if read is None or (option.parameter in found and option.kind != "several"):
             return None
         found[option.parameter] = [*found.get(option.parameter, []), *read]

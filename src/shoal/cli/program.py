@@ -11,6 +11,7 @@ from shoal._version import __version__
 from shoal.cli import options
 from shoal.cli.checked import check_numbers
 from shoal.cli.leaving import Leave
+from shoal.errors import unknown
 from shoal.operations import OPERATIONS
 
 # Commands that are no operations, each a module of this package.
@@ -25,6 +26,11 @@ class _Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         return _command(cmd_name) or super().get_command(ctx, cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if not ctx.resilient_parsing and not args[0].startswith("-") and _command(args[0]) is None:
+            raise unknown("command", args[0], self.list_commands(ctx), where="a command")
+        return super().resolve_command(ctx, args)
 
 
 @cache
@@ -47,7 +53,6 @@ app = typer.Typer(
     cls=_Commands,
     help="Turn confidential records, tables and appointment plans into something that can be published, "
     "and prove how well it was done.",
-    no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -21,6 +21,7 @@ _PLUGINS = "pydantic.plugin._loader"
 def main() -> NoReturn:
     """The command ``shoal``."""
     signal.signal(signal.SIGINT, _leave)
+    _open_standard_streams()
     # What is loaded stays: nobody looks for garbage before the command itself begins (``checked``), nor when it is over.
     gc.disable()
     # Looking for plugins of Pydantic reads the list of everything that is installed; a command has none.
@@ -48,6 +49,17 @@ def main() -> NoReturn:
         sys.stderr.write(f"shoal: {_INTERRUPTED}\n")
     gc.freeze()
     sys.exit(code)
+
+
+def _open_standard_streams() -> None:
+    """Let streams that were closed (``shoal … >&-``) lead nowhere: files would be opened in their place, and be printed to."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            # It takes the lowest free number, which is that of the stream.
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115
+            # Processes that are started from here find it where they look for it.
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
 
 
 class _WithoutPlugins(ModuleType):

@@ -109,7 +109,8 @@ def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 def _product(item: Product) -> inspect.Parameter:
     names = [item.option, *item.also, *([item.short] if item.short else [])]
     about: dict[str, Any] = {"metavar": item.metavar or None, "help": item.sentence, "show_default": False}
-    option = typer.Option(*names, rich_help_panel=FILES, **about)
+    # Whether a place can be used is said in one way for all outputs; what is replaced need not be readable.
+    option = typer.Option(*names, rich_help_panel=FILES, readable=False, **about)
     if item.form == "columns":
         return _keyword(parameter_of(item), Annotated[bool, option], False)
     kind = str if item.form == "data" else Path

@@ -1,6 +1,7 @@
 """Addresses of data: a file with a known ending, ``file.xlsx::sheet``, or ``URL::table`` for a table of a database."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -21,6 +22,9 @@ FORMATS = {
     ".dta": "stata",
     ".sas7bdat": "sas",
 }
+
+#: The endings of files that can be written.
+WRITTEN = tuple(ending for ending, kind in FORMATS.items() if kind != "sas")
 
 #: What to do with several files that are one table.
 SEVERAL_FILES = (
@@ -116,8 +120,8 @@ class TableAddress:
 Address: TypeAlias = FileAddress | TableAddress
 
 
-def parse(address: "str | PathLike[str] | Address") -> Address:
-    """What an address names; an ``InputError`` says what is wrong with it.
+def parse(address: "str | PathLike[str] | Address", *, known: Iterable[str] = tuple(FORMATS)) -> Address:
+    """What an address names; an ``InputError`` says what is wrong with it, and which endings are ``known`` where it is used.
 
     >>> parse("people.csv").format
     'csv'
@@ -135,7 +139,6 @@ def parse(address: "str | PathLike[str] | Address") -> Address:
         return _parse_sheet(Path(parts["path"]), parts["sheet"])
     path = Path(text)
     if path.suffix.lower() not in FORMATS:
-        known = " ".join(FORMATS)
         if path.suffix.lower().partition("::")[0] in (".db", ".sqlite", ".sqlite3"):
             name, _, table = text.partition("::")
             raise InputError(f"'{name}' looks like a database; write sqlite:///{name}::{table or 'TABLE'}")
@@ -143,8 +146,12 @@ def parse(address: "str | PathLike[str] | Address") -> Address:
             raise InputError(f"'{path}' is a device or a pipe, not a file")
         if path.is_dir() and any(path.glob("*.parquet")):
             raise InputError(f"'{path.name}' is a folder of Parquet files; {SEVERAL_FILES}")
+        if not path.name and text:
+            raise InputError(f"'{path}' is a folder, not a file")
         ending = f"ending '{path.suffix}'" if path.suffix else "no ending"
-        raise InputError(f"'{path.name}' has {ending}; known are {known}, or URL::table for a database")
+        raise InputError(
+            f"'{path.name}' has {ending}; known are {' '.join(known)}, or URL::table for a database"
+        )
     return FileAddress(path)
 
 

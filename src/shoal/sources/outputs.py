@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from shoal.errors import Infeasible, InputError
 from shoal.errors import parameter as in_message
-from shoal.sources.address import Address, Database, FileAddress, TableAddress, names_sheet, parse
+from shoal.sources.address import WRITTEN, Address, Database, FileAddress, TableAddress, names_sheet, parse
 from shoal.sources.atomic import Beside, check_target, unwritable
 from shoal.sources.data import Said
 from shoal.sources.fingerprint import file_fingerprint, records_fingerprint
@@ -96,8 +96,19 @@ class Outputs:
     def __iter__(self) -> Iterator[Output]:
         return iter(self._declared)
 
-    def data(self, parameter: str, place: "Place | None", *, internal: bool = False) -> Output | None:
-        """A frame will go here: a file of a known format, or a table."""
+    def data(
+        self,
+        parameter: str,
+        place: "Place | None",
+        *,
+        internal: bool = False,
+        endings: tuple[str, ...] = (),
+        instead: bool = True,
+    ) -> Output | None:
+        """A frame will go here: a file of a known format, or a table; ``endings`` are others that could be written as well.
+
+        By force it may go ``instead`` of an input, unless it is something else than what was read.
+        """
         if place is None:
             return None
         if isinstance(place, str) and "://" not in place and names_sheet(place):
@@ -105,11 +116,12 @@ class Outputs:
             raise InputError(
                 f"'{Path(file).name}' is written whole, with one sheet at most; leave out ::{rest}"
             )
-        address = parse(place)
+        address = parse(place, known=dict.fromkeys((*WRITTEN, *endings)))
         output = Output(parameter, address, internal)
         # First, since "exists already" would be no help to somebody who named the input.
-        if not self._force and self._among_inputs(output):
-            raise InputError(f"{parameter} names the input '{address}'; {in_message('force')} replaces it")
+        if not (self._force and instead) and self._among_inputs(output):
+            help_ = f"{in_message('force')} replaces it" if instead else "give it a place of its own"
+            raise InputError(f"{parameter} names the input '{address}'; {help_}")
         from shoal.sources.read_write import check_writable
 
         check_writable(address, self._force)

@@ -77,7 +77,8 @@ def nodes(
     """
     stop_at = _BOUNDS[bound](problem)
     rows, best, state = _beginning(problem)
-    search(problem.sizes, problem.capacities, stop_at, rows, best, state, limit)
+    # Copies, as the method hands over: machine code is made for each kind of array by itself.
+    search(problem.sizes.copy(), problem.capacities.copy(), stop_at, rows, best, state, limit)
     return stop_at, int(state[BEST]), int(state[NODES])
 
 
