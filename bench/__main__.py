@@ -1,7 +1,7 @@
 """``make bench``: every benchmark as a ratio or a count, never as bare seconds.
 
 A benchmark is a module of this folder with a function ``run()`` that returns rows
-``{"name", "measured", "limit", "unit", "ok"}``. ``python -m bench NAME …`` runs only those named.
+``{"name", "measured", "limit", "unit", "ok"}``; one without a limit informs. ``python -m bench NAME …`` runs only those named.
 """
 
 import sys
@@ -32,7 +32,7 @@ def main(names: list[str]) -> int:
                 f"{row['measured']:.4g}",
                 "" if limit is None else f"{limit:.4g}",
                 row["unit"],
-                "yes" if row["ok"] else "[bold red]NO",
+                "[bold red]NO" if not row["ok"] else "" if limit is None else "yes",
             )
         console.print(table)
     return 1 if failed else 0

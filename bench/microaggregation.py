@@ -82,7 +82,12 @@ def quality(name: str, k: int, average: float, best: float) -> list[dict[str, An
     case = f"{name} {k}"
     return [
         row(f"loss of ils / published average, {case}", loss / average, 1.0, "ratio"),
-        {**row(f"loss of ils / best published, {case}", loss / best, 1.0, "ratio"), "ok": True},
+        # What a search of a minute must reach; this one takes about a second.
+        {
+            **row(f"loss of ils / best published, {case}", loss / best, 1.0, "ratio"),
+            "limit": None,
+            "ok": True,
+        },
     ]
 
 
