@@ -432,30 +432,52 @@ def test_one_value_is_never_released_as_two(tmp_path: Path) -> None:
 
 
 WAITING = """
-import signal, sys
+import select, signal, sys
 # As under a terminal, whatever the tests run under.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 import shoal.stream.release as release
-release.Release.put = lambda *given: signal.pause()
+class Ending:
+    def __del__(self):
+        signal.raise_signal({number})
+def put(*given):
+    {first}
+    while True:
+        select.select([], [], [], 0.1)
+release.Release.put = put
 from shoal.cli.start import main
 main()
 """
+
+
+def _begun(tmp_path: Path, number: int, first: str) -> "subprocess.Popen[bytes]":
+    """A command that waits for a signal while true values lie on disk, and does something before."""
+    (tmp_path / "scratch").mkdir()
+    made_up(3_000).write_parquet(tmp_path / "people.parquet")
+    given = ["microaggregate", str(tmp_path / "people.parquet"), "--columns", "rent", "--quasi", "rent"]
+    given += ["--option", "leaf=400", "--engine", "stream", "-o", str(tmp_path / "out")]
+    return subprocess.Popen(
+        [sys.executable, "-c", WAITING.format(number=int(number), first=first), *given],
+        env={**os.environ, "TMPDIR": str(tmp_path / "scratch"), "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_signal_while_an_object_ends_is_not_lost(tmp_path: Path, name: str) -> None:
+    """Exceptions go no further than the end of an object: the command waited on, and true values lay on disk."""
+    number = getattr(signal, name)
+    running = _begun(tmp_path, number, "Ending()")
+    said = running.communicate(timeout=GUARD)
+    assert running.returncode == 128 + number and said[1] == b"", said
+    assert list((tmp_path / "scratch").iterdir()) == [] and not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_who_is_told_to_end_leaves_no_spill(tmp_path: Path, name: str) -> None:
     """True values lie on disk in between: they go, whether a terminal was closed or a system shuts down."""
     scratch = tmp_path / "scratch"
-    scratch.mkdir()
-    made_up(3_000).write_parquet(tmp_path / "people.parquet")
-    given = ["microaggregate", str(tmp_path / "people.parquet"), "--columns", "rent", "--quasi", "rent"]
-    given += ["--option", "leaf=400", "--engine", "stream", "-o", str(tmp_path / "out")]
-    running = subprocess.Popen(
-        [sys.executable, "-c", WAITING, *given],
-        env={**os.environ, "TMPDIR": str(scratch), "PYTHONPATH": os.pathsep.join(sys.path)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    running = _begun(tmp_path, getattr(signal, name), "pass")
     for _ in range(int(GUARD * 20)):
         if list(scratch.glob("shoal-stream-*/shifted/*.parquet")) or running.poll() is not None:
             break

@@ -36,8 +36,7 @@ def main() -> NoReturn:
 
     code: int | str | None = 130
     try:
-        # An interruption of an object's end is nobody's news; that it happened is remembered.
-        sys.unraisablehook = _quiet_about_interrupts
+        sys.unraisablehook = _not_lost
         signal.signal(signal.SIGINT, on_signal)
         _ended_in_order()
         run()
@@ -80,18 +79,29 @@ class _WithoutPlugins(ModuleType):
         return getattr(import_module(_PLUGINS), name)
 
 
+class _Ending(SystemExit):
+    """The process was told to end by a signal."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(128 + number)
+        self.number = number
+
+
+#: The signals that told the process to end; the first one ends it.
+_told_to_end: list[int] = []
+
+
 def _ended_in_order() -> None:
     """Who is told to end, or loses the terminal, clears up first: what lies on disk in between may be confidential.
 
     Such a signal often comes twice, from the shell and from the system; the second may not break off the clearing up.
     """
-    came: list[int] = []
 
     def on_end(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-        if len(came) == 1:
-            raise SystemExit(128 + number)
-        if len(came) > 2:
+        _told_to_end.append(number)
+        if len(_told_to_end) == 1:
+            raise _Ending(number)
+        if len(_told_to_end) > 2:
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
 
@@ -102,9 +112,25 @@ def _ended_in_order() -> None:
             signal.signal(number, on_end)
 
 
-def _quiet_about_interrupts(unraisable: "sys.UnraisableHookArgs") -> None:
-    if not isinstance(unraisable.exc_value, KeyboardInterrupt):
+def _not_lost(unraisable: "sys.UnraisableHookArgs") -> None:
+    """Let no signal be lost that came while an object ended or a library called back: exceptions go no further there.
+
+    That Ctrl-C was pressed is remembered, and searches ask; the order to end is given again.
+    """
+    if isinstance(unraisable.exc_value, _Ending):
+        _told_to_end.clear()
+        _tell_again(unraisable.exc_value.number)
+    elif not isinstance(unraisable.exc_value, KeyboardInterrupt):
         sys.__unraisablehook__(unraisable)
+
+
+def _tell_again(number: int) -> None:
+    """Send a signal to the main thread a little later, when it has left what swallowed the first one."""
+    import threading
+
+    again = threading.Timer(0.05, signal.pthread_kill, (threading.main_thread().ident, number))
+    again.daemon = True
+    again.start()
 
 
 if __name__ == "__main__":
