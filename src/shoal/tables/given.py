@@ -220,6 +220,8 @@ def read_sensitive(table: Table, data: Any, protection: float) -> tuple[np.ndarr
     return cells, levels[0], levels[1]
 
 
+#: What is asked for where nothing tells which cells are hidden.
+NO_PATTERN = "name the pattern: the hidden cells, all of them"
 _NO_PATTERN = (
     "so it is a table and not a list of its hidden cells; give the pattern that suppress wrote, or the cells whose figures are "
     "not published"

@@ -13,7 +13,9 @@ from shoal.tables.files.layout import MOST_DOWN, Crosstabs, Layout, Slice, decim
 from shoal.tables.model.table import Table
 
 _MADE = datetime.datetime(1980, 1, 1)
-_CONTENTS, _LEGEND = "Contents", "Legend"
+#: Sheets: the list of slices, the only slice, what the colours mean; and what ends the captions of a workbook that stays inside.
+CONTENTS, TABLE, _LEGEND = "Contents", "Table", "Legend"
+INTERNAL = "(internal: not for publication)"
 #: What a state is called in the internal workbook, its colour, and what it means.
 STATES = {
     "primary": ("#F4B183", "sensitive: hidden because a rule or somebody calls it so"),
@@ -97,12 +99,12 @@ class _Formats:
 def sheet_names(found: Crosstabs) -> list[str]:
     """A name for the sheet of each slice: its codes, as far as a sheet can be called so."""
     if len(found.slices) == 1:
-        return ["Table"]
+        return [TABLE]
     names: list[str] = []
     for number, part in enumerate(found.slices, 1):
         plain = re.sub(r"[\[\]:*?/\\]", " ", ", ".join(found.labels(found.others, part.fixed)))
         name = plain.strip().strip("'")[:31] or str(number)
-        taken = {item.lower() for item in (*names, _CONTENTS, _LEGEND, "history")}
+        taken = {item.lower() for item in (*names, CONTENTS, _LEGEND, "history")}
         if name.lower() in taken:
             name = f"{name[: 30 - len(str(number))]} {number}"
         names.append(name)
@@ -110,7 +112,7 @@ def sheet_names(found: Crosstabs) -> list[str]:
 
 
 def _contents(book: Any, found: Crosstabs, names: list[str]) -> None:
-    sheet = book.add_worksheet(_CONTENTS)
+    sheet = book.add_worksheet(CONTENTS)
     bold = book.add_format({"bold": True})
     for column, name in enumerate(("sheet", *found.others)):
         sheet.write_string(0, column, name, bold)
@@ -131,9 +133,7 @@ def _sheet(
     formats: _Formats,
 ) -> None:
     caption = found.caption(part, layout.figure)
-    sheet.write_string(
-        0, 0, caption if states is None else f"{caption} (internal: not for publication)", formats.caption
-    )
+    sheet.write_string(0, 0, caption if states is None else f"{caption} {INTERNAL}", formats.caption)
     left, head = len(found.rows), max(1, len(found.columns))
     for column, name in enumerate(found.rows):
         sheet.write_string(head, column, name, formats.name)
@@ -190,7 +190,7 @@ def check_workbook(content: bytes, found: Crosstabs, hidden: np.ndarray, layout:
 
     book = fastexcel.read_excel(content)
     names = sheet_names(found)
-    assert book.sheet_names == [*([_CONTENTS] if len(names) > 1 else []), *names], (
+    assert book.sheet_names == [*([CONTENTS] if len(names) > 1 else []), *names], (
         "the workbook has other sheets"
     )
     seen: set[int] = set()
