@@ -21,6 +21,7 @@ from shoal.tables.given import (
     NO_PATTERN,
     as_problem,
     as_table,
+    of_change,
     of_unasked,
     primary_cells,
     read_pattern,
@@ -382,6 +383,8 @@ def audit(
                 f"{parameter('within')} is for changed figures of the same data: {parameter('change')} and {parameter('nested')} "
                 "need figures as they are"
             )
+    if not isinstance(table, Problem | Tabulation | Table):
+        remark(of_change(change))
     table, said, _ = with_metadata(table, {**rows, "hierarchies": hierarchies, "total": total})
     trees = {name: hierarchy_of(name, own) for name, own in (said.pop("hierarchies", None) or {}).items()}
     total = said.pop("total", None)

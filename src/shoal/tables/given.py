@@ -291,6 +291,14 @@ def of_unasked(cells: Sequence[int]) -> tuple[str, ...]:
     return (Message(text),)
 
 
+def of_change(change: float | None) -> tuple[str, ...]:
+    """Figures may more than double, so a share above 1 can be meant; more often it is meant in percent."""
+    if change is None or change <= 1:
+        return ()
+    text = f"{parameter('change')} is a share: 0.05 is 5 percent, and {change:g} is {100 * change:g} percent"
+    return (Message(text),)
+
+
 def keep_stable(problem: Problem, previous: Any, share: float = 0.1) -> tuple[Problem, int]:
     """The problem with the cells of last period's pattern at a share of their cost, so that patterns stay alike.
 

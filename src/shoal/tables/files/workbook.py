@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError, parameter
-from shoal.tables.files.layout import MOST_DOWN, Crosstabs, Layout, Slice, decimals_of, figure_of
+from shoal.tables.files.layout import MOST_DOWN, Crosstabs, Layout, Slice, decimals_by_cell, figure_of
 from shoal.tables.model.table import Table
 
 _MADE = datetime.datetime(1980, 1, 1)
@@ -57,9 +57,10 @@ def _written(found: Crosstabs, hidden: np.ndarray, layout: Layout, states: np.nd
     names = sheet_names(found)
     if len(found.slices) > 1:
         _contents(book, found, names)
-    formats = _Formats(book, decimals_of(found.table.values[~hidden], layout))
+    formats = _Formats(book)
+    decimals = decimals_by_cell(found.table, hidden, layout)
     for name, part in zip(names, found.slices, strict=True):
-        _sheet(book.add_worksheet(name), found, part, hidden, layout, states, formats)
+        _sheet(book.add_worksheet(name), found, part, hidden, layout, states, formats, decimals)
     if states is not None:
         _legend(book, states, formats)
     book.close()
@@ -69,19 +70,19 @@ def _written(found: Crosstabs, hidden: np.ndarray, layout: Layout, states: np.nd
 class _Formats:
     """The formats of a workbook, made when they are needed."""
 
-    def __init__(self, book: Any, decimals: int) -> None:
+    def __init__(self, book: Any) -> None:
         self._book = book
-        self._number = "#,##0" + ("." + "0" * decimals if decimals else "")
         self.head = book.add_format({"bold": True, "align": "right", "bottom": 1})
         self.name = book.add_format({"bold": True, "bottom": 1})
         self.caption = book.add_format({"bold": True})
         self._made: dict[tuple[Any, ...], Any] = {}
 
-    def figure(self, state: str = "", *, total: bool = False, symbol: bool = False) -> Any:
+    def figure(self, state: str = "", *, total: bool = False, symbol: bool = False, decimals: int = 0) -> Any:
         """Of a cell: a number, or a symbol on the right where the numbers are."""
-        key = (state, total, symbol)
+        number = "#,##0" + ("." + "0" * decimals if decimals else "")
+        key = (state, total, symbol, decimals)
         if key not in self._made:
-            about: dict[str, Any] = {"align": "right"} if symbol else {"num_format": self._number}
+            about: dict[str, Any] = {"align": "right"} if symbol else {"num_format": number}
             colour = STATES[state][0] if state else ""
             self._made[key] = self._book.add_format(
                 about | ({"bg_color": colour} if colour else {}) | ({"bold": True} if total else {})
@@ -131,6 +132,7 @@ def _sheet(
     layout: Layout,
     states: np.ndarray | None,
     formats: _Formats,
+    decimals: np.ndarray,
 ) -> None:
     caption = found.caption(part, layout.figure)
     sheet.write_string(0, 0, caption if states is None else f"{caption} {INTERNAL}", formats.caption)
@@ -155,7 +157,8 @@ def _sheet(
                 )
             else:
                 value = figure_of(found.table.values[cell], layout)
-                sheet.write_number(row, left + place, value, formats.figure(state, total=total))
+                form = formats.figure(state, total=total, decimals=int(decimals[cell]))
+                sheet.write_number(row, left + place, value, form)
     sheet.freeze_panes(head + 1, left)
     sheet.set_column(0, left - 1, 20)
     sheet.set_column(left, left + max(0, len(found.across) - 1), 14)

@@ -37,7 +37,7 @@ class Audited:
 def run(settings: AuditSettings, place: Workplace) -> Audited:
     """Compute the intervals, whoever chose the hidden cells."""
     from shoal.tables.api import audit
-    from shoal.tables.given import of_unasked
+    from shoal.tables.given import of_change, of_unasked
     from shoal.tables.table_to_protect import hierarchies_of, table_to_protect
 
     place.say("building the table")
@@ -64,17 +64,8 @@ def run(settings: AuditSettings, place: Workplace) -> Audited:
         pattern=hidden,
         sensitive=table.sensitive,
     )
-    warnings = (*table.warnings, *of_unasked(found.unasked), *_of_change(settings.change))
+    warnings = (*table.warnings, *of_unasked(found.unasked), *of_change(settings.change))
     return Audited(found, replace(table, warnings=warnings))
-
-
-def _of_change(change: float | None) -> tuple[str, ...]:
-    """Figures may more than double, so a share above 1 can be meant; more often it is meant in percent."""
-    if change is None or change <= 1:
-        return ()
-    return (
-        f"{parameter('change')} is a share: 0.05 is 5 percent, and {change:g} is {100 * change:g} percent",
-    )
 
 
 def _published_frame(settings: AuditSettings, place: Workplace) -> Any:
