@@ -392,3 +392,16 @@ def test_an_empty_cell_whose_total_has_others_is_judged_by_the_perturbation_tabl
     frame = pl.DataFrame(rows, schema=["a", "b"], orient="row").with_row_index("id")
     found = shoal.perturb_table(frame, ["a", "b"], record="id", rules=["empty(1)"], seed=1)
     assert found.tabulation.sensitive.size == 1 and not found.audit.unsafe.size
+
+
+def test_no_programme_is_solved_for_groups_that_no_keys_hide(monkeypatch) -> None:
+    from shoal.tables.safety import groups
+
+    def never(*given: object, **how: object) -> None:
+        raise AssertionError("a programme was solved")
+
+    monkeypatch.setattr(groups._Changes, "furthest", never)
+    rows = [("p", "x", "u")] * 5 + [("q", "x", "u")] * 4 + [("q", "y", "v")] * 3
+    frame = pl.DataFrame(rows, schema=["a", "b", "c"], orient="row").with_row_index("id")
+    found = shoal.perturb_table(frame, ["a", "b", "c"], record="id", rules=["group(1)"], seed=1)
+    assert set(found.tabulation.sensitive.tolist()) <= set(found.audit.unsafe.tolist())

@@ -65,7 +65,11 @@ def conclusions(
 ) -> Audit:
     """The intervals of the sensitive cells, or of all, for that person, who also knows that the same records have one figure."""
     attack = seen_by_others(protect, design, published)
+    # A whole group in one cell has the key of its total, whatever the keys are: the same figure, and 0 beside it. Whether it
+    # could be otherwise, which takes an integer programme for each, makes no difference then.
+    whole = set(whole_groups(protect))
     wide = with_others(attack, published)
+    wide = replace(wide, groups=tuple(group for group in wide.groups if group.cell not in whole))
     others = np.flatnonzero(~wide.is_sensitive)
     found = audit(wide, others, all_cells=all_cells)
     own = found.cells < attack.table.cells
@@ -77,8 +81,7 @@ def conclusions(
         high=found.high[own],
         disclosed=found.disclosed[found.disclosed < attack.table.cells],
     )
-    # A whole group in one cell has the key of its total, whatever the keys are: the same figure, and 0 beside it.
-    told = [*whole_groups(protect), *empty_beside_groups(protect)]
+    told = [*whole, *empty_beside_groups(protect)]
     found = replace(found, unsafe=np.union1d(found.unsafe, told).astype(np.int64))
     gaps = _gaps(attack, design, published)
     if attack.table.cells <= _WHOLE_NUMBERS:
