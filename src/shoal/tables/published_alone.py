@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, parameter
 from shoal.sources.address import sheet_in
+from shoal.sources.files import check_readable
 from shoal.tables.files.crosstabs_read import crosstabs_in
 from shoal.tables.files.frames import as_frame, with_row_names
 from shoal.tables.files.loading import is_list_of_cells
@@ -27,8 +28,9 @@ ONLY_EXACT = "what is sensitive is not known of a published table: only what is 
 def published_file(name: str | Path) -> "pl.DataFrame | None":
     """The cells of crosstabs in a workbook or a page that Shoal published; ``None`` for any other file."""
     path, sheet = sheet_in(str(name))
-    if not path.lower().endswith((".xlsx", ".html")) or not Path(path).is_file():
+    if not path.lower().endswith((".xlsx", ".html")) or "://" in path:
         return None
+    check_readable(Path(path))
     return crosstabs_in(Path(path), sheet)
 
 

@@ -204,6 +204,16 @@ def test_other_workbooks_and_pages_are_no_crosstabs(tmp_path) -> None:
         crosstabs_in(tmp_path / "broken.xlsx")
 
 
+def test_a_file_that_is_not_there_and_a_hierarchy_that_goes_round_are_refused_as_such(tmp_path) -> None:
+    with pytest.raises(InputError, match="file 'last.html' is not in folder"):
+        shoal.audit(tmp_path / "last.html")
+    assert "is not in folder" in run("audit", tmp_path / "last.html").err
+    own = written(tmp_path, "t.html", made(), shoal.suppress(made()).pattern)
+    for beside in (None, own):
+        with pytest.raises(InputError, match="hierarchy of 'region' goes round in circles"):
+            shoal.audit(own, beside=beside, hierarchies={"region": {"n1": "N", "N": "n1"}})
+
+
 def test_sheets_that_were_added_to_a_published_workbook_are_passed_over(tmp_path) -> None:
     book = xlsxwriter.Workbook(tmp_path / "own.xlsx")
     notes = book.add_worksheet("Notes")

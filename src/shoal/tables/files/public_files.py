@@ -11,6 +11,7 @@ from shoal.errors import InputError, parameter
 from shoal.tables.files.crosstabs_read import READABLE, cells_of_crosstab, has_words
 from shoal.tables.model.table import Table
 from shoal.tables.model.total_codes import given_totals, looks_like_total, total_of
+from shoal.tables.model.trees import refuse_circles
 from shoal.tables.public_table import TOTAL, PublicTable, Relation, figures_in
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ def read_public(
     """
     import polars as pl
 
+    for dimension, tree in (hierarchies or {}).items():
+        refuse_circles(dimension, tree)
     if "OBS_VALUE" in frame.columns:
         frame = frame.rename({"OBS_VALUE": "value"})
     elif "value" not in frame.columns:
