@@ -68,7 +68,7 @@ def told(frame: pl.DataFrame) -> dict[frozenset, float | None]:
 
 
 @pytest.mark.parametrize("further", [False, True])
-@pytest.mark.parametrize(("seed", "how"), enumerate(LAYOUTS))
+@pytest.mark.parametrize(("seed", "how"), list(enumerate(LAYOUTS)))
 def test_what_is_published_is_read_back_by_its_dimensions(tmp_path, seed, how, further) -> None:
     table = made(seed, further=further)
     hidden = np.random.default_rng(seed).random(table.table.cells) < 0.3
@@ -205,7 +205,7 @@ def test_other_workbooks_and_pages_are_no_crosstabs(tmp_path) -> None:
 
 
 def test_a_file_that_is_not_there_and_a_hierarchy_that_goes_round_are_refused_as_such(tmp_path) -> None:
-    with pytest.raises(InputError, match="file 'last.html' is not in folder"):
+    with pytest.raises(InputError, match=r"file 'last\.html' is not in folder"):
         shoal.audit(tmp_path / "last.html")
     assert "is not in folder" in run("audit", tmp_path / "last.html").err
     own = written(tmp_path, "t.html", made(), shoal.suppress(made()).pattern)
