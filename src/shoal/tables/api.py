@@ -390,9 +390,15 @@ def audit(
     total = said.pop("total", None)
     dimensions = said.get("dimensions") or ()
     slack = 0.5 * (rounding or 0.0) + (tolerance or 0.0)
-    if pattern is None and not said and not isinstance(table, Problem | Tabulation | Table | np.ndarray):
+    alone: Any = None
+    if (
+        pattern is None
+        and not said
+        and not isinstance(table, Problem | Tabulation | Table | np.ndarray | list)
+    ):
         from shoal.tables.published_alone import as_published
 
+        alone = table
         table, pattern = as_published(
             table,
             beside,
@@ -444,7 +450,8 @@ def audit(
     _ = problem.table.network
     watch = watched(budget, observer)
     found = audit_pattern(problem, complementary, published=published, watch=watch)
-    found = replace(found, unasked=unasked(problem, cells, kinds))
+    unknown = alone is not None and table is not alone
+    found = replace(found, unasked=unasked(problem, cells, kinds), sensitive_unknown=unknown)
     if given.table is not table:
         remark(of_unasked(found.unasked))
     if counts or (isinstance(whole, Tabulation) and whole.counts):

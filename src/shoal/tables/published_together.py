@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.numbers import counted
-from shoal.tables.files.frames import as_frame
+from shoal.tables.files.frames import as_frame, with_row_names
 from shoal.tables.files.public_files import public_part, read_public
 from shoal.tables.model.table import TOTAL, Table
 from shoal.tables.problem import Problem
@@ -108,7 +108,12 @@ def named_frames(beside: Any) -> "list[tuple[str, Any]]":
             from shoal.tables.published_alone import published_file
 
             cells = published_file(data)
-        found.append((name, as_frame(data, "a table beside it").to_polars() if cells is None else cells))
+        found.append(
+            (
+                name,
+                as_frame(with_row_names(data), "a table beside it").to_polars() if cells is None else cells,
+            )
+        )
     return found
 
 

@@ -204,6 +204,29 @@ def test_other_workbooks_and_pages_are_no_crosstabs(tmp_path) -> None:
         crosstabs_in(tmp_path / "broken.xlsx")
 
 
+def test_a_published_table_that_gives_a_hidden_cell_away_is_not_safe(tmp_path) -> None:
+    """Nobody knows which of its cells are sensitive, so that any that is known exactly may be."""
+    rows = "region,value\nx,1\ny,\ntotal,4\n"
+    (tmp_path / "t.csv").write_text(rows)
+    told = run("audit", tmp_path / "t.csv", "--json")
+    assert told.code == 3 and told.json["safe"] is False
+    with pytest.warns(UserWarning, match=ONLY_EXACT):
+        found = shoal.audit(tmp_path / "t.csv")
+    assert not found.safe and found.disclosed.size == 1
+
+
+def test_a_frame_of_pandas_names_its_rows_by_its_index_also_beside() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(
+        {"a": [1.0, 2, 3], "b": [4.0, 5, 9], "total": [5.0, 7, 12]}, index=["x", "y", "total"]
+    )
+    matrix = frame.iloc[:-1, :-1]
+    found = shoal.audit(
+        matrix, [("x", "a"), ("x", "b"), ("y", "a"), ("y", "b")], sensitive=[("x", "a")], beside=frame
+    )
+    assert found.together[0].discloses and found.together[0].figures["exact"] == 4
+
+
 def test_a_file_that_is_not_there_and_a_hierarchy_that_goes_round_are_refused_as_such(tmp_path) -> None:
     with pytest.raises(InputError, match=r"file 'last\.html' is not in folder"):
         shoal.audit(tmp_path / "last.html")

@@ -405,3 +405,9 @@ def test_a_rule_that_is_cut_off_is_told_how_it_is_written() -> None:
     with pytest.raises(InputError, match=r"rule 'frequency\(3': write it as frequency\(3\)"):
         parse_rule("frequency(3")
     assert parse_rule("p_percent(10)") == parse_rule("p-percent(10)")
+
+
+def test_what_is_no_rule_at_all_is_refused() -> None:
+    frame = pl.DataFrame({"a": ["x", "y"], "v": [1.0, 2.0]})
+    with pytest.raises(InputError, match=r"a rule is a text like 'frequency\(3\)', not int"):
+        tabulate(frame, ["a"], value="v", rules=[3])

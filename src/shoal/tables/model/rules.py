@@ -196,6 +196,8 @@ def parse_rule(text: str) -> Rule:
         ...
     shoal.errors.InputError: rule 'dominace' is not a rule; did you mean 'dominance'? Write dominance(1,75): n and k percent
     """
+    if not isinstance(text, str):
+        raise InputError(f"a rule is a text like 'frequency(3)', not {type(text).__name__}")
     match = _FORM.match(text.lower())
     name = re.sub("[ _]", "-", match.group(1)) if match else text
     name = _OF_ARGUS.get(name, name)

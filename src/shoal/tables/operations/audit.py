@@ -64,6 +64,7 @@ def run(settings: AuditSettings, place: Workplace) -> Audited:
         pattern=hidden,
         sensitive=table.sensitive,
     )
+    found = replace(found, sensitive_unknown=frame is not None)
     warnings = (*table.warnings, *of_unasked(found.unasked), *of_change(settings.change))
     return Audited(found, replace(table, warnings=warnings))
 
