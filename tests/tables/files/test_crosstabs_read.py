@@ -99,6 +99,17 @@ def test_without_other_tables_the_columns_of_a_crosstab_are_a_dimension_without_
     assert read_public(frame, "t", hierarchies={"region": TREE}).dimensions == ("size", "region", "column")
 
 
+def test_crosstabs_of_several_figures_are_published_tables_too() -> None:
+    table = made(further=True)
+    hidden = np.zeros(table.table.cells, dtype=bool)
+    hidden[[table.table.find("v", "n1", "a", "1/2"), table.table.find("v", "n1", "a", "2")]] = True
+    layout = Layout(("size", "region"), ("sector",), None, "x")
+    frame = as_frame(crosstabs(table.table, table.trees, layout), hidden, layout)
+    with pytest.warns(UserWarning, match=ONLY_EXACT):
+        found = shoal.audit(frame, hierarchies={"region": TREE})
+    assert found.cells.size == found.disclosed.size == 2 and not found.safe
+
+
 def test_figures_with_a_decimal_comma_beside_symbols_are_figures() -> None:
     frame = pl.DataFrame({"row": ["a", "b", "total"], "p": ["1,5", "x", "4"], "total": ["1,5", "2.5", "4"]})
     assert read_public(frame, "m").cells["a", "p"] == 1.5

@@ -252,7 +252,7 @@ def cells_of_crosstab(frame: "pl.DataFrame", known: Mapping[str, Collection[str]
     """
     import polars as pl
 
-    count = _labels(frame)
+    count = labels_of(frame)
     if count is None or (count == 1 and frame.columns[0] not in known):
         return None
     labels, codes = frame.columns[:count], frame.columns[count:]
@@ -287,7 +287,7 @@ def has_words(column: "pl.Series") -> bool:
     return sum(sum(letter.isalpha() for letter in text) > 1 for text in texts) > 1
 
 
-def _labels(frame: "pl.DataFrame") -> int | None:
+def labels_of(frame: "pl.DataFrame") -> int | None:
     """How many of the first columns name the lines: the fewest that do, if all combinations of their codes are there."""
     for count in range(1, frame.width):
         codes = frame[:, :count]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import InputError, parameter
-from shoal.tables.files.crosstabs_read import READABLE, cells_of_crosstab, has_words
+from shoal.tables.files.crosstabs_read import READABLE, cells_of_crosstab, has_words, labels_of
 from shoal.tables.model.table import Table
 from shoal.tables.model.total_codes import given_totals, looks_like_total, total_of
 from shoal.tables.model.trees import refuse_circles
@@ -89,13 +89,16 @@ def is_published(frame: "pl.DataFrame") -> bool:
     """
     if "OBS_VALUE" in frame.columns or "value" in frame.columns:
         return True
-    if frame.width < 3 or any(has_words(frame[name]) for name in frame.columns[2:]):
+    count = labels_of(frame)
+    if count is None or frame.width < 3 or any(has_words(frame[name]) for name in frame.columns[count:]):
         return False
-    rows = [looks_like_total(str(code)) for code in frame[:, 0].to_list()]
-    across = [looks_like_total(code) for code in frame.columns]
+    rows = (
+        looks_like_total(str(code)) for column in frame.columns[:count] for code in frame[column].to_list()
+    )
+    across = (looks_like_total(code) for code in frame.columns[count:])
     if not (any(rows) and any(across)):
         return False
-    return any(figure is None for name in frame.columns[1:] for figure in figures_in(frame[name]))
+    return any(figure is None for name in frame.columns[count:] for figure in figures_in(frame[name]))
 
 
 def _refuse_records(frame: "pl.DataFrame", name: str) -> None:
