@@ -15,6 +15,7 @@ from shoal.search import Budget
 from shoal.search.linear_programmes import solve_within
 from shoal.search.stages import stage_of
 from shoal.tables.rounding import whole_programmes
+from shoal.tables.rounding.adjustment import flips
 
 LIMIT = 1.0
 
@@ -96,3 +97,27 @@ def test_an_adjustment_leaves_time_to_look_what_can_be_computed_from_it(
     shoal.adjust_table(TABLE, sensitive=HIDDEN[:3], budget=budget, seed=1)
     assert limits
     assert max(limits) <= 80.0
+
+
+@pytest.mark.parametrize("method", ["exact", "flips"])
+def test_whether_another_limit_would_help_is_asked_within_the_time_limit(method, monkeypatch) -> None:
+    """Of a table without a safe adjustment: once time is over nobody looks further, and nothing is said of other limits."""
+    asked: list[float | None] = []
+
+    def within(solver: Any, run: Any, seconds: float | None = None, **how: Any) -> None:
+        asked.append(seconds)
+        solve_within(solver, run, seconds, **how)
+
+    monkeypatch.setattr(flips, "solve_within", within)
+    table = np.array([[10.0, 20.0], [30.0, 40.0]])
+    how: dict[str, Any] = {"sensitive": [("1", "1")], "protection": 0.9, "limit": 0.01, "method": method}
+    with pytest.raises(shoal.Infeasible, match="try a larger limit="):
+        shoal.adjust_table(table, seed=1, **how)
+    assert asked == [None]
+    with pytest.raises(shoal.Infeasible, match="try a larger limit="):
+        shoal.adjust_table(table, seed=1, budget=Budget(seconds=1000.0, clock=Ticking(0.01)), **how)
+    assert asked[1] is not None and 0 < asked[1] < 1000
+    # A look takes longer than there is time: it is over before anything can be asked.
+    with pytest.raises(shoal.Infeasible):
+        shoal.adjust_table(table, seed=1, budget=Budget(seconds=1.0, clock=Ticking(2.0)), **how)
+    assert len(asked) == 2

@@ -79,6 +79,10 @@ class Workplace(Protocol):
     def reported(self) -> bool:
         """Whether there will be a report, which may need more than the figures."""
 
+    @property
+    def decimal(self) -> str:
+        """The decimal sign of figures for people: as somebody says, or as the data that were read have it."""
+
     def records(
         self, name: Place, *, columns: list[str] | None = None, like: Records | None = None
     ) -> Records:
@@ -134,10 +138,11 @@ class Product:
     It is data, a text, bytes, a ``folder`` of files by name, or ``columns``: of each table that ``into`` names a frame with the
     key first and the columns to be set there. Of ``parts`` it is what writes a folder of files by itself, under another name
     first (``Staged``). ``check`` looks at data that was read back before it takes its place. Unless
-    ``like_input`` says otherwise, data is written like the input if it is not internal. A place with one of the ``endings``
-    gets the ``whole`` as bytes, which hold more than data can. With ``beside`` it is written beside the first product, under
-    the same name with this ending; with ``named_by`` where a setting says, if nothing is there yet. A place without the
-    ``ending`` is refused, where there is one. ``only`` keeps a product to one of the front ends. ``also`` are
+    ``like_input`` says otherwise, data is written like the input if it is not internal; with ``signs_of_input`` text has at
+    least its separator and its decimal sign. ``suits`` refuses a place that does not go with the settings. A place with one of
+    the ``endings`` gets the ``whole`` as bytes, which hold more than data can. With ``beside`` it is written beside the first
+    product, under the same name with this ending; with ``named_by`` where a setting says, if nothing is there yet. A place
+    without the ``ending`` is refused, where there is one. ``only`` keeps a product to one of the front ends. ``also`` are
     further names of its option.
 
     ``files`` are names and titles it gets in the workbench, ``archive`` those of all where a result is of several tables (by
@@ -165,6 +170,8 @@ class Product:
     ending: str = ""
     only: Front | None = None
     like_input: bool | None = None
+    signs_of_input: bool = False
+    suits: Callable[[Any, str, frozenset[str]], None] = lambda settings, name, written: None
     also: tuple[str, ...] = ()
 
     @property

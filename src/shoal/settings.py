@@ -422,7 +422,7 @@ def _wrong(problem: Any) -> str:
     if kind in limits:
         word, which = limits[kind]
         # Whoever writes a share in percent is told so.
-        share = "; it is a share: 0.05 is 5 percent" if kind == "less_than_equal" and about["le"] == 1 else ""
+        share = "; it is a share: 0.05 is 5 percent" if which in ("le", "lt") and about[which] == 1 else ""
         return f"must be {word} {_shown(about[which])}{shown}{share}"
     if kind == "literal_error":
         return f"must be one of {about['expected'].replace(' or ', ', ')}{shown}"

@@ -51,9 +51,10 @@ def pattern(cells: Path) -> Path:
 def test_a_share_above_one_is_told_of(cells: Path, pattern: Path) -> None:
     audit = ("audit", cells, pattern, "--beside", cells.parent / "published.csv", "--change")
     said = "--change is a share: 0.05 is 5 percent, and 5 is 500 percent"
-    found = shoal(*audit, 5)
+    assert shoal(*audit, 5).code == 2
+    found = shoal(*audit, "500%")
     assert found.code == 0 and found.err == f"warning: {said}\n"
-    assert shoal(*audit, 5, "--json").json["warnings"] == [said]
+    assert shoal(*audit, "500%", "--json").json["warnings"] == [said]
     assert shoal(*audit, 0.05).err == shoal(*audit, 1).err == ""
     refused = shoal("suppress", cells, "--protection", 10)
     assert refused.code == 2 and "at most 1, not 10.0; it is a share: 0.05 is 5 percent" in refused.err

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli import options
+from shoal.cli.shares import SHARE, read_share
 
 
 def register(app: typer.Typer) -> None:
@@ -17,12 +18,11 @@ def diff(
     first: Annotated[Path, typer.Argument(help="A release.", metavar="A", show_default=False)],
     second: Annotated[Path, typer.Argument(help="Another one.", metavar="B", show_default=False)],
     change: Annotated[
-        float | None,
+        str | None,
         typer.Option(
             "--change",
             help="Tables of two periods: share by which a figure changes at most, as an intruder knows.",
-            metavar="SHARE",
-            min=0.0,
+            metavar=SHARE,
             show_default="cells that one shows and the other hides are counted",
         ),
     ] = None,
@@ -44,9 +44,8 @@ def diff(
     from shoal.cli import output as told
     from shoal.release.diff import diff_releases
 
-    if change is not None and change > 1:
-        told.warn([f"--change is a share: 0.05 is 5 percent, and {change:g} is {100 * change:g} percent"])
-    found = diff_releases(first, second, change=change)
+    share = None if change is None else read_share("--change", change)
+    found = diff_releases(first, second, change=share)
     told.notes(found.notes, quiet=quiet or json)
 
     def show() -> None:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options
+from shoal.cli.shares import SHARE, read_share
 
 
 def register(group: typer.Typer) -> None:
@@ -28,8 +29,8 @@ def table(
     columns: Annotated[int, typer.Option("--columns", help="How many columns.")] = 100,
     sensitive: Annotated[int, typer.Option("--sensitive", help="How many sensitive cells.")] = 50,
     protection: Annotated[
-        float, typer.Option("--protection", help="Protection as a share of the value.")
-    ] = 0.10,
+        str, typer.Option("--protection", help="Protection as a share of the value.", metavar=SHARE)
+    ] = "0.10",
     seed: options.Seed = 0,
     safe_csv: options.SafeCsv = False,
     force: options.Force = False,
@@ -54,7 +55,13 @@ def table(
     place = Path(output_to)
     cells_to = sensitive_to or str(place.with_name(f"{place.stem}.sensitive.csv"))
     marked = outputs.data("--sensitive-to", cells_to)
-    problem = make(rows, columns, sensitive, Seeds(seed).child("table"), protection=protection)
+    problem = make(
+        rows,
+        columns,
+        sensitive,
+        Seeds(seed).child("table"),
+        protection=read_share("--protection", protection),
+    )
     keys = problem.table.keys
     frame = published_frame(problem.table, np.zeros(problem.table.cells, dtype=bool), None)
     cells = pl.DataFrame(

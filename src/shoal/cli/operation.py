@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.cli import output
 from shoal.cli.interrupts import interrupts
 from shoal.cli.leaving import Leave
+from shoal.cli.shares import SHARE, read_share
 from shoal.cli.workplace import CommandLine
 from shoal.errors import Infeasible, InputError, ShoalError, as_option, parameter, spelled, spelled_throughout
 from shoal.operation import Operation, Product
@@ -242,6 +243,8 @@ class Run:
                 raise InputError(
                     f"{called} is written as {product.ending[1:].upper()}; give it a name in {product.ending}"
                 )
+            if name is not None:
+                product.suits(settings, str(name), written)
             data = partial(outputs.data, endings=product.endings, instead=product.name == "output")
             ways: dict[str, Any] = {"data": data, "folder": outputs.folder, "parts": outputs.parts}
             declare = outputs.file if product.is_whole(name) else ways.get(product.form, outputs.file)
@@ -307,7 +310,10 @@ class Run:
             # What is of the kind of the input is written as the input was; a list of our own is not.
             alike = not product.internal if product.like_input is None else product.like_input
             like = place.first.source if place.first is not None and alike else None
-            writing.data(target, made, like=like, verify=verify, **(dialect if like else {}))
+            if product.signs_of_input:
+                dialect = place.signs(Path(str(target)).suffix.lower())
+            signs = dialect if like or product.signs_of_input else {}
+            writing.data(target, made, like=like, verify=verify, **signs)
 
     def _print(self, result: Any, settings: Settings, declared: "Declared", refused: str | None) -> None:
         told = self.operation.told
@@ -350,6 +356,8 @@ def _say(line: str) -> None:
 
 def _read(item: SettingField, value: Any) -> Any:
     """What was meant by a text, or by several."""
+    if item.metavar == SHARE:
+        return read_share(item.option, value)
     if item.spelling is None:
         return value
     try:

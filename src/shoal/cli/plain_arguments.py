@@ -111,6 +111,7 @@ def _options(operation: Any) -> Iterator[tuple[str, _Option]]:
     for item in operation.fields("command"):
         if not item.argument:
             kind = item.kind if item.kind in ("switch", "whole", "number") else "text"
+            kind = "share" if item.metavar == "SHARE" else kind
             option = _Option(item.name, "several" if _repeated(item) else kind)
             yield from ((name, option) for name in (item.option, item.short) if name)
     for item in operation.products:
@@ -137,6 +138,8 @@ def _read(kind: str, value: str) -> list[Any] | None:
         return None
     if kind == "whole":
         return [int(value)] if _WHOLE.fullmatch(value) else None
+    if kind == "share":
+        return [value] if _NUMBER.fullmatch(value.removesuffix("%")) else None
     if kind == "number":
         return [float(value)] if _NUMBER.fullmatch(value) else None
     return [Path(value) if kind == "path" else value]

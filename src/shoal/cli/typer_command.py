@@ -10,6 +10,7 @@ from shoal.cli import options
 from shoal.cli.checked import TYPED, CheckedCommand
 from shoal.cli.leaving import Leave
 from shoal.cli.operation import Run, parameter_of, spelled_option
+from shoal.cli.shares import SHARE
 from shoal.errors import spelled
 from shoal.operation import Operation, Product
 from shoal.settings import SettingField
@@ -72,7 +73,7 @@ def _help(operation: Operation) -> str:
 def _parameter(item: SettingField, operation: Operation) -> inspect.Parameter:
     kinds: dict[str, Any] = {"switch": bool, "whole": int, "number": float}
     repeated = item.spelling is not None and item.spelling.repeated
-    kind = list[str] if repeated else kinds.get(item.kind, str)
+    kind = list[str] if repeated else str if item.metavar == SHARE else kinds.get(item.kind, str)
     shown: Any = item.otherwise or not (item.kind == "switch" or item.default in (None, [], {}))
     about: dict[str, Any] = {"help": item.in_command, "metavar": item.metavar, "show_default": shown}
     if item.argument:
@@ -92,6 +93,8 @@ def _parameter(item: SettingField, operation: Operation) -> inspect.Parameter:
     if item.required and not listed:
         return _keyword(item.name, Annotated[kind, annotation], inspect.Parameter.empty)
     default = item.default
+    if item.metavar == SHARE:
+        default = None if default is None else f"{default:g}"
     if item.spelling is not None:
         default = None if default in (None, [], {}) or repeated else item.spelling.write(default)
     return _keyword(item.name, Annotated[kind | None, annotation], default)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from shoal.report.making import Input
     from shoal.sources import Data, Output, Outputs
+    from shoal.sources.data import Dialect
 
     #: The places of each product: of columns one for each table, else a single one.
     Declared = dict[Product, list[Output]]
@@ -67,6 +68,30 @@ class CommandLine:
         self.first: Records | None = None
         #: What was read, by its name, if there will be a report that names it.
         self.inputs: dict[str, Input] = {}
+
+    @property
+    def decimal(self) -> str:
+        """As the option says, or as the first text that was read has it."""
+        if self._dialect["decimal"] is not None:
+            from shoal.sources.dialect import known_decimal
+
+            return known_decimal(self._dialect["decimal"])
+        return "." if self._first_dialect is None else self._first_dialect.decimal
+
+    def signs(self, ending: str) -> dict[str, str | None]:
+        """The signs of a text file with this ending: as somebody says, or those of the input; a decimal comma parts nothing."""
+        said, first = self._dialect, self._first_dialect
+        separator = said["separator"]
+        if separator is None and first is not None and first.separator != self.decimal:
+            alike = str(self.first.source.address).lower().endswith(ending)  # type: ignore[union-attr]
+            separator = first.separator if alike else None
+        if separator is None and self.decimal == "," and ending == ".csv":
+            separator = ";"
+        return {"separator": separator, "decimal": self.decimal, "encoding": said["encoding"]}
+
+    @property
+    def _first_dialect(self) -> "Dialect | None":
+        return None if self.first is None or self.first.source is None else self.first.source.dialect
 
     def budget(self, settings: Any) -> Budget:
         """What the command allows. The first search that asks is what somebody begins to watch, and Ctrl-C to end."""

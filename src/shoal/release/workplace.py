@@ -21,6 +21,7 @@ class PlanWorkplace:
 
     threads: int | None = None
     reported = True
+    decimal = "."
 
     def __init__(
         self,

@@ -102,6 +102,16 @@ class FileAddress:
         return str(self.path) if self.sheet is None else f"{self.path}::{self.sheet}"
 
 
+def sheet_in(name: str) -> tuple[str, str | None]:
+    """The file that a name is of, and the sheet if it names one.
+
+    >>> sheet_in("last.xlsx::Table"), sheet_in("last.html")
+    (('last.xlsx', 'Table'), ('last.html', None))
+    """
+    found = _SHEET.fullmatch(name)
+    return (name, None) if found is None else (found["path"], found["sheet"] or None)
+
+
 @dataclass(frozen=True)
 class TableAddress:
     """A table of a database. The name is as the user wrote it, with a schema before a dot if there is one."""

@@ -36,7 +36,7 @@ def read_file(
 ) -> Data:
     """Read a file of any known format."""
     path, kind = address.path, address.format
-    _check_readable(path)
+    check_readable(path)
     if header_row is not None:
         if kind not in (*DEFAULTS, "excel"):
             raise InputError(
@@ -143,7 +143,8 @@ def check_file(address: FileAddress, force: bool) -> None:
     check_target(address.path, force)
 
 
-def _check_readable(path: Path) -> None:
+def check_readable(path: Path) -> None:
+    """Refuse what is no file that can be read, with one that may be meant."""
     try:
         if path.is_dir():
             raise InputError(f"'{path}' is a folder, not a file")

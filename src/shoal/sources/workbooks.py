@@ -76,7 +76,7 @@ def parse(
         raise InputError(f"'{path.name}' has no sheet")
     number = _numbered(names, sheet, path.name)
     what = f"sheet '{names[number]}' of '{path.name}'" if len(names) > 1 else f"the sheet of '{path.name}'"
-    _check_extent(path, names[number], what)
+    check_extent(path, names[number], what)
     # Without a header, and with nothing skipped on its own account, rows are counted as the sheet counts them.
     top = max(_HEAD, header_row or 0)
     head = book.load_sheet(number, header_row=None, skip_rows=0, n_rows=top, dtypes="string").to_polars()
@@ -143,7 +143,7 @@ def _whole(values: pl.Series) -> pl.Series:
     return values.cast(pl.Int64) if whole and len(there) else values
 
 
-def _check_extent(path: Path, sheet: str, what: str) -> None:
+def check_extent(path: Path, sheet: str, what: str) -> None:
     """Refuse a sheet that spans more cells than memory should be asked for, however few of them are filled."""
     with zipfile.ZipFile(path) as archive:
         part = _part(archive, sheet)

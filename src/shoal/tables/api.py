@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.arguments import checked
 from shoal.errors import InputError, parameter
-from shoal.numbers import counted, number
+from shoal.numbers import number
 from shoal.numbers import whole as whole_number
 from shoal.search import Budget, Observer, silent
 from shoal.search.kernels import in_plain_python
@@ -18,8 +18,10 @@ from shoal.search.observer import Witness
 from shoal.search.threads import usable_threads
 from shoal.tables.checked_search import checked_pattern, solve_whole
 from shoal.tables.given import (
+    NO_PATTERN,
     as_problem,
     as_table,
+    of_change,
     of_unasked,
     primary_cells,
     read_pattern,
@@ -42,6 +44,7 @@ from shoal.tables.rows_given import (
     tells_nothing,
     with_metadata,
 )
+from shoal.tables.safety.attackers_named import describe_attacker, doubtful_if_bounded
 from shoal.tables.safety.audit import WHOLE_NUMBERS, Audit, without
 from shoal.tables.safety.audit import audit as audit_pattern
 from shoal.tables.safety.watching import TimeIsOver, watched
@@ -235,7 +238,7 @@ def suppress(
             solution = search(problem)
         witness.verification()
         solution, found = checked_pattern(problem, solution, counts=counts)
-        doubtful = _doubtful(problem, solution.complementary)
+        doubtful = doubtful_if_bounded(problem, solution.complementary)
     return Suppression(
         problem,
         solution,
@@ -280,11 +283,12 @@ def audit(
     table : array, DataFrame, Tabulation, Table, Problem or path
         A matrix with or without totals (the first column of a frame, or the index of pandas, names its rows), a table from
         ``tabulate``, a whole problem, or the path of a file with one of these; with ``dimensions`` records, or the cells of a
-        ready-made table.
+        ready-made table. Without a pattern a published table, hidden cells blank or with any text: a list of cells with
+        ``value``, a matrix, or the crosstabs that Shoal publishes; of its hidden cells only what is known exactly is told.
     pattern : DataFrame or iterable of tuples, optional
         All hidden cells, sensitive or not: coordinates, and a column ``kind`` if there is one. A sensitive cell that is not
         among them is published, and therefore unsafe. By default those that a ``.jj`` file or the states of a ready-made table
-        mark as hidden.
+        mark as hidden, or that a published table does not show.
     sensitive : DataFrame or iterable of tuples, optional
         The sensitive cells, (row, column[, lower, upper]) of a matrix; without them the cells of kind ``primary`` are.
     protection : float, optional
@@ -306,8 +310,8 @@ def audit(
     tolerance : float, optional
         Totals may besides be off by this much.
     beside : DataFrame, path or sequence of these, optional
-        Other published tables that everybody can see, hidden cells blank: of other dimensions of the same records, which are
-        judged as one system with this one, or of last period.
+        Other published tables that everybody can see, hidden cells blank or with any text: of other dimensions of the same
+        records, which are judged as one system with this one, or of last period.
     change : float, optional
         For a table of last period: the share by which everybody knows that no figure changed by more.
     within : float, optional
@@ -379,10 +383,30 @@ def audit(
                 f"{parameter('within')} is for changed figures of the same data: {parameter('change')} and {parameter('nested')} "
                 "need figures as they are"
             )
+    if not isinstance(table, Problem | Tabulation | Table):
+        remark(of_change(change))
     table, said, _ = with_metadata(table, {**rows, "hierarchies": hierarchies, "total": total})
     trees = {name: hierarchy_of(name, own) for name, own in (said.pop("hierarchies", None) or {}).items()}
     total = said.pop("total", None)
     dimensions = said.get("dimensions") or ()
+    slack = 0.5 * (rounding or 0.0) + (tolerance or 0.0)
+    alone: Any = None
+    if (
+        pattern is None
+        and not said
+        and not isinstance(table, Problem | Tabulation | Table | np.ndarray | list)
+    ):
+        from shoal.tables.published_alone import as_published
+
+        alone = table
+        table, pattern = as_published(
+            table,
+            beside,
+            said={"sensitive_data": sensitive, "protection": protection},
+            hierarchies=trees,
+            total=total,
+            slack=slack,
+        )
     given = given_table(
         table,
         {
@@ -399,7 +423,7 @@ def audit(
     base = whole.table if isinstance(whole, Problem | Tabulation) else whole
     if pattern is None:
         if given.hidden is None:
-            raise InputError("name the pattern: the hidden cells")
+            raise InputError(NO_PATTERN)
         pattern = [tuple(base.key(int(cell)).values()) for cell in given.hidden]
     cells, kinds = read_pattern(base, pattern)
     if sensitive is None and (
@@ -426,7 +450,8 @@ def audit(
     _ = problem.table.network
     watch = watched(budget, observer)
     found = audit_pattern(problem, complementary, published=published, watch=watch)
-    found = replace(found, unasked=unasked(problem, cells, kinds))
+    unknown = alone is not None and table is not alone
+    found = replace(found, unasked=unasked(problem, cells, kinds), sensitive_unknown=unknown)
     if given.table is not table:
         remark(of_unasked(found.unasked))
     if counts or (isinstance(whole, Tabulation) and whole.counts):
@@ -451,7 +476,7 @@ def audit(
             **{name: tree for name, tree in trees.items() if not isinstance(tree, EitherWay)},
         },
         total=total,
-        slack=0.5 * (rounding or 0.0) + (tolerance or 0.0),
+        slack=slack,
         again=lambda cells: audit(
             problem,
             [tuple(base.key(int(cell)).values()) for cell in cells],
@@ -464,37 +489,3 @@ def audit(
         within=within,
         whole=counts or (isinstance(whole, Tabulation) and whole.counts),
     )
-
-
-def describe_attacker(problem: Problem, *, counts: bool = False) -> str:
-    """Whom the pattern protects against, in words."""
-    low = _bound(problem.low, "at least", "no lower bound", "bounded below")
-    high = _bound(problem.high, "at most", "no upper bound", "bounded above")
-    text = f"an outsider who knows the published cells and of hidden ones: {low}, {high}"
-    if problem.insiders:
-        alone = ("sole contributor who knows its own cells", "sole contributors who know their own cells")
-        text += f"; {counted(len(problem.insiders), *alone)}"
-        conceded = sum(cells.size for cells in problem.conceded)
-        if conceded:
-            cases = "1 case" if conceded == 1 else f"{conceded} cases"
-            text += f" (in {cases} one gives so much of a sensitive cell that it knows how far it can fall)"
-    if problem.sums is not None:
-        text += "; sums that one relation gives away pass the rules"
-    if counts:
-        text += "; counts are whole numbers"
-    return text
-
-
-def _bound(bounds: np.ndarray, one: str, none: str, several: str) -> str:
-    if np.isinf(bounds).all():
-        return none
-    return f"{one} {bounds[0]:g}" if (bounds == bounds[0]).all() else several
-
-
-def _doubtful(problem: Problem, complementary: np.ndarray) -> int:
-    """How many sensitive cells would be unsafe if the attacker knew every cell to twice its value."""
-    values = np.abs(problem.table.values)
-    narrow = problem.with_changes(
-        high=np.minimum(problem.high, np.maximum(2.0 * values, problem.table.values)), insiders=(), sums=None
-    )
-    return int(audit_pattern(narrow, complementary, all_cells=False).unsafe.size)

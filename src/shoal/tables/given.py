@@ -220,6 +220,8 @@ def read_sensitive(table: Table, data: Any, protection: float) -> tuple[np.ndarr
     return cells, levels[0], levels[1]
 
 
+#: What is asked for where nothing tells which cells are hidden.
+NO_PATTERN = "name the pattern: the hidden cells, all of them"
 _NO_PATTERN = (
     "so it is a table and not a list of its hidden cells; give the pattern that suppress wrote, or the cells whose figures are "
     "not published"
@@ -286,6 +288,14 @@ def of_unasked(cells: Sequence[int]) -> tuple[str, ...]:
         f"{counted(len(cells), *words)} not sensitive by what was said here, and nothing is required there: say the rules, "
         f"states or {parameter('sensitive_data')} that the pattern was made with"
     )
+    return (Message(text),)
+
+
+def of_change(change: float | None) -> tuple[str, ...]:
+    """Figures may more than double, so a share above 1 can be meant; more often it is meant in percent."""
+    if change is None or change <= 1:
+        return ()
+    text = f"{parameter('change')} is a share: 0.05 is 5 percent, and {change:g} is {100 * change:g} percent"
     return (Message(text),)
 
 

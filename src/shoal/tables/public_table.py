@@ -4,6 +4,7 @@ It reads the file alone, with the hierarchies of its dimensions where somebody k
 """
 
 import math
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,9 @@ _DIGITS = (1e-14, 1e-12, 1e-10, _ROUNDING)
 
 # What the linear programmes may miss their limits by, after scaling.
 _TOLERANCE = 1e-9
+
+# A decimal comma; beside symbols it is still in the text.
+_COMMA = re.compile(r"^(\s*[+-]?\d+),(\d+\s*)$")
 
 Key = tuple[str, ...]
 #: Is called now and then in work that may be long, and raises to end it.
@@ -276,9 +280,25 @@ class _Programme:
         return value if ended == "Optimal" else direction * np.inf
 
 
-def _figures(column: "pl.Series") -> list[float | None]:
+def figure_in(text: str) -> float | None:
+    """The figure that a text is, with a point or a comma; ``None`` for a symbol in its place.
+
+    >>> [figure_in(text) for text in ("37.5", "37,5", "x", "10-20")]
+    [37.5, 37.5, None, None]
+    """
+    try:
+        found = float(_COMMA.sub(r"\1.\2", text))
+    except ValueError:
+        return None
+    return found if np.isfinite(found) else None
+
+
+def figures_in(column: "pl.Series") -> list[float | None]:
+    """The figures of a column, ``None`` where there is none."""
     import polars as pl
 
+    if column.dtype == pl.String:
+        return [None if text is None else figure_in(text) for text in column.to_list()]
     found = column.cast(pl.Float64, strict=False) if column.dtype != pl.Float64 else column
     return [None if item is None or not np.isfinite(item) else float(item) for item in found.to_list()]
 
@@ -288,7 +308,7 @@ def _listed(frame: "pl.DataFrame") -> tuple[tuple[str, ...], dict[Key, float | N
     if not dimensions:
         raise InputError("the published list of cells has no dimension")
     keys = [tuple(str(item) for item in row) for row in frame.select(dimensions).iter_rows()]
-    cells = dict(zip(keys, _figures(frame["value"]), strict=True))
+    cells = dict(zip(keys, figures_in(frame["value"]), strict=True))
     if len(cells) != frame.height:
         raise InputError("the published list of cells has a cell twice")
     return dimensions, cells
@@ -299,7 +319,7 @@ def _of_matrix(frame: "pl.DataFrame") -> tuple[tuple[str, ...], dict[Key, float 
     rows = [str(item) for item in frame[names[0]].to_list()]
     cells: dict[Key, float | None] = {}
     for name in names[1:]:
-        for row, figure in zip(rows, _figures(frame[name]), strict=True):
+        for row, figure in zip(rows, figures_in(frame[name]), strict=True):
             cells[_as_total(row), _as_total(name)] = figure
     return ("row", "column"), cells
 

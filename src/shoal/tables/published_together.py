@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.numbers import counted
-from shoal.tables.files.frames import as_frame
+from shoal.tables.files.frames import as_frame, with_row_names
 from shoal.tables.files.public_files import public_part, read_public
 from shoal.tables.model.table import TOTAL, Table
 from shoal.tables.problem import Problem
@@ -57,14 +57,18 @@ def audited_together(
         low,
         whole,
     )
+    codes = {name: set(map(str, own)) - {TOTAL} for name, own in problem.table.keys.items()}
     others = [
-        read_public(frame, name, hierarchies=hierarchies, total=total, slack=slack + (within or 0.0))
-        for name, frame in _named(beside)
+        read_public(
+            frame, name, hierarchies=hierarchies, total=total, slack=slack + (within or 0.0), known=codes
+        )
+        for name, frame in named_frames(beside)
     ]
     if within is not None:
         others = [other.changed(within) for other in others]
     nests = [
-        nest_of(frame, name, [own.table, *others]) for name, frame in _named([] if nested is None else nested)
+        nest_of(frame, name, [own.table, *others])
+        for name, frame in named_frames([] if nested is None else nested)
     ]
     not_found = _not_found([area for nest in nests for area in nest.unknown])
 
@@ -89,7 +93,8 @@ def audited_together(
     return found.without_time_for(BESIDE, watch.reason) if missed else found
 
 
-def _named(beside: Any) -> "list[tuple[str, Any]]":
+def named_frames(beside: Any) -> "list[tuple[str, Any]]":
+    """Other tables as frames, each with a name for messages."""
     every = beside if isinstance(beside, list | tuple) else [beside]
     found = []
     for place, item in enumerate(every, 1):
@@ -98,7 +103,17 @@ def _named(beside: Any) -> "list[tuple[str, Any]]":
             if isinstance(item, tuple)
             else (str(item) if isinstance(item, str | Path) else f"table {place}", item)
         )
-        found.append((name, as_frame(data, "a table beside it").to_polars()))
+        cells = None
+        if isinstance(data, str | Path):
+            from shoal.tables.published_alone import published_file
+
+            cells = published_file(data)
+        found.append(
+            (
+                name,
+                as_frame(with_row_names(data), "a table beside it").to_polars() if cells is None else cells,
+            )
+        )
     return found
 
 

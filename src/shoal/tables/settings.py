@@ -217,6 +217,7 @@ class AttackerSettings(Settings):
         0.0,
         "Width the interval must have in addition, as a share of the value.",
         label="Width of the interval in addition",
+        metavar="SHARE",
         ge=0,
         le=1e6,
         served={"le": 10},
@@ -275,6 +276,7 @@ class TableSettings(TabulationSettings, AttackerSettings):
         None,
         "How far off every sensitive cell must stay at least, as a share of its value, whichever rule calls it so.",
         otherwise="0.10 for cells without levels",
+        metavar="SHARE",
         ge=0,
         le=1,
     )
@@ -373,6 +375,7 @@ class AuditSettings(TableSettings):
         None,
         "The share by which everybody knows that no figure changed by more since last period.",
         label="Figures change at most by",
+        metavar="SHARE",
         otherwise="not known",
         ge=0,
         le=1e6,

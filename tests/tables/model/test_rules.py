@@ -383,3 +383,31 @@ def test_records_are_named_as_they_stand_where_others_were_set_aside() -> None:
 def test_a_rule_that_is_cut_off_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         parse_rule(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("treshold(3)", "frequency"),
+        ("threshold 3", "frequency"),
+        ("freqency(3)", "frequency"),
+        ("p%(10)", "p-percent"),
+        ("prior-posterior(10,80)", "pq"),
+        ("n,k(1,75)", "dominance"),
+    ],
+)
+def test_a_rule_that_is_none_is_told_with_the_one_that_is_meant(text, meant) -> None:
+    with pytest.raises(InputError, match=f"is not a rule; did you mean '{meant}'\\? Write {meant}\\("):
+        parse_rule(text)
+
+
+def test_a_rule_that_is_cut_off_is_told_how_it_is_written() -> None:
+    with pytest.raises(InputError, match=r"rule 'frequency\(3': write it as frequency\(3\)"):
+        parse_rule("frequency(3")
+    assert parse_rule("p_percent(10)") == parse_rule("p-percent(10)")
+
+
+def test_what_is_no_rule_at_all_is_refused() -> None:
+    frame = pl.DataFrame({"a": ["x", "y"], "v": [1.0, 2.0]})
+    with pytest.raises(InputError, match=r"a rule is a text like 'frequency\(3\)', not int"):
+        tabulate(frame, ["a"], value="v", rules=[3])

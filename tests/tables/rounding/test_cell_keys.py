@@ -369,3 +369,39 @@ def test_a_record_keeps_its_key_however_its_number_was_read() -> None:
     assert known_by_column([1.5, 2.0], "id") == ["1.5", "2"]
     with pytest.raises(InputError, match="record 2 has no value"):
         known_by_column([1.0, float("nan")], "id")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_of_totals_with_two_parts_group_and_empty_say_the_same(seed) -> None:
+    """That one part has all records and that the other is empty is one fact, whichever rule asks for it."""
+    rng = np.random.default_rng(seed)
+    rows = [("p", "x")] * int(rng.integers(2, 9)) + [("q", "x")] * int(rng.integers(1, 9))
+    rows += [("q", "y")] * int(rng.integers(1, 4))
+    frame = pl.DataFrame(rows, schema=["a", "b"], orient="row").with_row_index("id")
+    found = {
+        rule: shoal.perturb_table(frame, ["a", "b"], record="id", rules=[rule], seed=seed)
+        for rule in ("group(1)", "empty(1)")
+    }
+    assert not found["group(1)"].safe and not found["empty(1)"].safe
+    table = found["empty(1)"].tabulation.table
+    assert table.find("p", "y") in found["empty(1)"].audit.unsafe
+
+
+def test_an_empty_cell_whose_total_has_others_is_judged_by_the_perturbation_table() -> None:
+    rows = [(a, b) for a in "pqr" for b in "xyz" if (a, b) != ("p", "x") for _ in range(6)]
+    frame = pl.DataFrame(rows, schema=["a", "b"], orient="row").with_row_index("id")
+    found = shoal.perturb_table(frame, ["a", "b"], record="id", rules=["empty(1)"], seed=1)
+    assert found.tabulation.sensitive.size == 1 and not found.audit.unsafe.size
+
+
+def test_no_programme_is_solved_for_groups_that_no_keys_hide(monkeypatch) -> None:
+    from shoal.tables.safety import groups
+
+    def never(*given: object, **how: object) -> None:
+        raise AssertionError("a programme was solved")
+
+    monkeypatch.setattr(groups._Changes, "furthest", never)
+    rows = [("p", "x", "u")] * 5 + [("q", "x", "u")] * 4 + [("q", "y", "v")] * 3
+    frame = pl.DataFrame(rows, schema=["a", "b", "c"], orient="row").with_row_index("id")
+    found = shoal.perturb_table(frame, ["a", "b", "c"], record="id", rules=["group(1)"], seed=1)
+    assert set(found.tabulation.sensitive.tolist()) <= set(found.audit.unsafe.tolist())

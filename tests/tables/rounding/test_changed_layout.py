@@ -62,7 +62,9 @@ def test_every_form_has_the_same_figures_as_the_list(name, folder) -> None:
         ("-o", "html"),
         ("-o", "sdmx.csv"),
     ):
-        told = run(name, folder, option, folder / f"out.{ending}", *laid)
+        # SDMX-CSV has no layout.
+        how = () if ending == "sdmx.csv" else laid
+        told = run(name, folder, option, folder / f"out.{ending}", *how)
         assert told.code == 0, told.err
     for frame in (
         pl.read_csv(folder / "out.csv", schema_overrides={"year": pl.String}),

@@ -28,6 +28,7 @@ class Layout:
     decimals: int | None = None
     symbol: str | None = None
     figure: str = ""
+    decimal: str = "."
 
     @property
     def said(self) -> bool:
@@ -178,20 +179,35 @@ def figure_of(value: float, layout: Layout) -> float:
     return found + 0.0
 
 
-def written(value: float, decimals: int) -> str:
-    """A figure as text, with a fixed number of decimals."""
-    return f"{value:.{decimals}f}"
+def decimals_by_cell(table: Table, hidden: np.ndarray, layout: Layout) -> np.ndarray:
+    """The same for each cell: of several figures every one has as many as its own cells that are shown."""
+    found = np.full(table.cells, decimals_of(table.values[~hidden], layout), dtype=np.int64)
+    if FIGURE in table.dimensions:
+        for code in dict.fromkeys(table.keys[FIGURE]):
+            own = table.keys[FIGURE] == code
+            found[own] = decimals_of(table.values[own & ~hidden], layout)
+    return found
+
+
+def written(value: float, decimals: int, sign: str = ".") -> str:
+    """A figure as text, with a fixed number of decimals.
+
+    >>> written(1.5, 2), written(1.5, 1, ",")
+    ('1.50', '1,5')
+    """
+    return f"{value:.{decimals}f}".replace(".", sign)
 
 
 def as_frame(found: Crosstabs, hidden: np.ndarray, layout: Layout, *, numbers: bool = False) -> Any:
     """All crosstabs as one frame: the slice and the rows first, then a column for each code across.
 
-    Figures are texts with the same number of decimals, or ``numbers`` where nothing is hidden.
+    Figures are texts, each with the decimals that its figure has, or ``numbers`` where nothing is hidden.
     """
     import polars as pl
 
     values = found.table.values
-    decimals = decimals_of(values[~hidden], layout)
+    decimals = decimals_by_cell(found.table, hidden, layout)
+    sign = "." if numbers else layout.decimal
     labels = [*found.others, *found.rows]
     names = (
         [" | ".join(found.labels(found.columns, codes)) for codes in found.across]
@@ -207,7 +223,7 @@ def as_frame(found: Crosstabs, hidden: np.ndarray, layout: Layout, *, numbers: b
                 if cell < 0
                 else layout.symbol or ""
                 if hidden[cell]
-                else written(figure_of(values[cell], layout), decimals)
+                else written(figure_of(values[cell], layout), int(decimals[cell]), sign)
                 for cell in cells.tolist()
             ),
         ]
@@ -218,8 +234,9 @@ def as_frame(found: Crosstabs, hidden: np.ndarray, layout: Layout, *, numbers: b
     made = pl.DataFrame(lines, schema=dict.fromkeys(columns, pl.String), orient="row")
     if not numbers:
         return made
-    kind = pl.Int64 if decimals == 0 else pl.Float64
-    return made.with_columns(pl.col(columns[len(labels) :]).replace("", None).cast(kind))
+    shown = columns[len(labels) :]
+    kind = pl.Int64 if not decimals.any() else pl.Float64
+    return made.with_columns(pl.col(shown).replace("", None).cast(kind))
 
 
 def read_crosstab(table: Table, layout: Layout, frame: Any) -> np.ndarray:

@@ -1,15 +1,18 @@
-"""Published tables as others wrote them: lists of cells, matrices and SDMX-CSV, whatever they call their totals."""
+"""Published tables as others wrote them: lists of cells, matrices, crosstabs and SDMX-CSV, whatever they call their totals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.errors import InputError, parameter
+from shoal.tables.files.crosstabs_read import READABLE, cells_of_crosstab, has_words, labels_of
 from shoal.tables.model.table import Table
-from shoal.tables.model.total_codes import given_totals, total_of
-from shoal.tables.public_table import TOTAL, PublicTable, Relation
+from shoal.tables.model.total_codes import given_totals, looks_like_total, total_of
+from shoal.tables.model.trees import refuse_circles
+from shoal.tables.public_table import TOTAL, PublicTable, Relation, figures_in
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,8 +29,11 @@ def read_public(
     hierarchies: Mapping[str, Mapping[str, str]] | None = None,
     total: Sequence[str] | str | Mapping[str, str] | None = None,
     slack: float = 0.0,
+    known: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> PublicTable:
     """A published table from its frame; ``name`` is for messages, ``slack`` what a figure may be off by rounding.
+
+    ``known`` are dimensions of other tables with their codes, by which those of a crosstab are recognised.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"a": ["x", "y", "_T"], "OBS_VALUE": [1.0, None, 3.0], "CONF_STATUS": ["F", "C", "F"]})
@@ -36,8 +42,13 @@ def read_public(
     """
     import polars as pl
 
+    for dimension, tree in (hierarchies or {}).items():
+        refuse_circles(dimension, tree)
     if "OBS_VALUE" in frame.columns:
         frame = frame.rename({"OBS_VALUE": "value"})
+    elif "value" not in frame.columns:
+        cells = cells_of_crosstab(frame, known)
+        frame = frame if cells is None else cells
     listed = "value" in frame.columns
     frame = frame.drop([column for column in _ABOUT if listed and column in frame.columns])
     if listed:
@@ -72,20 +83,31 @@ def read_public(
     return replace(found, trees=hierarchies or {})
 
 
+def is_published(frame: "pl.DataFrame") -> bool:
+    """Whether a frame is a table as it is published and nothing else: a list of cells with their figures, or a matrix or
+    crosstab with totals that hides some.
+    """
+    if "OBS_VALUE" in frame.columns or "value" in frame.columns:
+        return True
+    count = labels_of(frame)
+    if count is None or frame.width < 3 or any(has_words(frame[name]) for name in frame.columns[count:]):
+        return False
+    rows = (
+        looks_like_total(str(code)) for column in frame.columns[:count] for code in frame[column].to_list()
+    )
+    across = (looks_like_total(code) for code in frame.columns[count:])
+    if not (any(rows) and any(across)):
+        return False
+    return any(figure is None for name in frame.columns[count:] for figure in figures_in(frame[name]))
+
+
 def _refuse_records(frame: "pl.DataFrame", name: str) -> None:
     """Refuse what is no matrix: a column of different words and not one figure, as records have them."""
-    import polars as pl
-
     for column in frame.columns[1:]:
-        own = frame[column].drop_nulls()
-        if own.dtype != pl.String or own.cast(pl.Float64, strict=False).is_not_null().any():
-            continue
-        # What is hidden is marked by a sign or a letter, also by several in one column, or by a range.
-        if sum(sum(letter.isalpha() for letter in text) > 1 for text in own.unique().to_list()) > 1:
+        if has_words(frame[column]):
             raise InputError(
-                f"'{name}' is no published table: column '{column}' has codes and no figures; a list of cells has a column "
-                "'value' (or OBS_VALUE) beside its dimensions, a matrix has figures in all columns but the first, and records "
-                "are tabulated before"
+                f"'{name}' is no published table: column '{column}' has codes and no figures; {READABLE}, and records are "
+                "tabulated before"
             )
 
 

@@ -8,9 +8,17 @@ from pathlib import Path
 
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 from shoal.report.markup import Markup, element, joined
-from shoal.tables.files.layout import Crosstabs, Layout, Slice, crosstabs, decimals_of, figure_of, written
+from shoal.tables.files.layout import (
+    Crosstabs,
+    Layout,
+    Slice,
+    crosstabs,
+    decimals_by_cell,
+    figure_of,
+    written,
+)
 from shoal.tables.files.publishing import check_symbol
 from shoal.tables.files.workbook import expect_figure, published_workbook
 from shoal.tables.model.table import TOTAL, Table
@@ -45,6 +53,18 @@ def published_as(
     return published_workbook(found, hidden, layout)
 
 
+def refuse_for_sdmx(name: str, layout: Layout) -> None:
+    """Refuse what lays crosstabs out where there are none."""
+    if not name.endswith(".sdmx.csv"):
+        return
+    said = {"rows": layout.rows, "columns": layout.columns, "symbol": layout.symbol}
+    for given in (key for key, value in said.items() if value):
+        raise InputError(
+            f"{parameter(given)} is for crosstabs, and .sdmx.csv has none: an observation a line, with CONF_STATUS C and no "
+            "figure where a cell is hidden; leave it out, or choose .xlsx, .html or .csv"
+        )
+
+
 def write_published(
     path: str | Path,
     table: Table,
@@ -56,6 +76,7 @@ def write_published(
     """Write the table without its hidden cells, in the form that the ending names, whole or not at all."""
     from shoal.sources.atomic import atomically
 
+    refuse_for_sdmx(str(path), layout)
     if not str(path).endswith(ENDINGS):
         raise InputError(
             f"the name of a published table ends in {', '.join(ENDINGS)}; what is published is a frame, too"
@@ -67,13 +88,15 @@ def write_published(
 
 def html_page(found: Crosstabs, hidden: np.ndarray, layout: Layout) -> str:
     """A page with a table for each slice; everything that comes from data is text."""
-    decimals = decimals_of(found.table.values[~hidden], layout)
+    decimals = decimals_by_cell(found.table, hidden, layout)
     made = joined(_html_table(found, part, hidden, layout, decimals) for part in found.slices)
     title = element("title", layout.figure or "Table")
     return f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{title}{_STYLE}</head><body>{made}</body></html>\n'
 
 
-def _html_table(found: Crosstabs, part: Slice, hidden: np.ndarray, layout: Layout, decimals: int) -> Markup:
+def _html_table(
+    found: Crosstabs, part: Slice, hidden: np.ndarray, layout: Layout, decimals: np.ndarray
+) -> Markup:
     head = max(1, len(found.columns))
     lines = []
     for level in range(head):
@@ -98,7 +121,7 @@ def _html_table(found: Crosstabs, part: Slice, hidden: np.ndarray, layout: Layou
             if cell < 0
             else layout.mark
             if hidden[cell]
-            else written(figure_of(found.table.values[cell], layout), decimals)
+            else written(figure_of(found.table.values[cell], layout), int(decimals[cell]), layout.decimal)
             for cell in cells.tolist()
         ]
         body.append(
@@ -119,7 +142,7 @@ def sdmx_csv(table: Table, hidden: np.ndarray, layout: Layout, dataflow: str) ->
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["DATAFLOW", *table.dimensions, "OBS_VALUE", "CONF_STATUS"])
     shown = table.coordinates()
-    whole = bool((table.values[~hidden] == np.round(table.values[~hidden])).all())
+    decimals = decimals_by_cell(table, hidden, layout)
     for cell in range(table.cells):
         codes = [
             _SDMX_TOTAL if table.keys[name][cell] == TOTAL and name not in table.totals else shown[name][cell]
@@ -129,7 +152,7 @@ def sdmx_csv(table: Table, hidden: np.ndarray, layout: Layout, dataflow: str) ->
         figure = (
             written(value, layout.decimals)
             if layout.decimals is not None
-            else repr(int(value) if whole else value)
+            else repr(int(value) if decimals[cell] == 0 else value)
         )
         writer.writerow([dataflow, *codes, *(("", "C") if hidden[cell] else (figure, "F"))])
     return text.getvalue()
@@ -165,7 +188,8 @@ def check_html(page: str, found: Crosstabs, hidden: np.ndarray, layout: Layout) 
         if cell < 0:
             assert text == "", "there is a figure where the table has no cell"
         else:
-            _expect(text, cell, found.table, hidden, layout, layout.mark)
+            figure = text if hidden[cell] else text.replace(layout.decimal, ".")
+            _expect(figure, cell, found.table, hidden, layout, layout.mark)
 
 
 class _Cells(HTMLParser):

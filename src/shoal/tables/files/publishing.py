@@ -7,6 +7,7 @@ import numpy as np
 from shoal.errors import InputError, parameter
 from shoal.sources.dialect import is_number
 from shoal.tables.model.decimals import significant
+from shoal.tables.model.figures import FIGURE
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import Audit
@@ -113,9 +114,12 @@ def check_symbol(symbol: str | None) -> None:
 
 
 def published_frame(
-    table: Table, hidden: np.ndarray, symbol: str | None, decimals: int | None = None
+    table: Table, hidden: np.ndarray, symbol: str | None, decimals: int | None = None, sign: str = "."
 ) -> "pl.DataFrame":
-    """The table without its hidden cells: a matrix if it is plain and two-dimensional, else a list of cells."""
+    """The table without its hidden cells: a matrix if it is plain and two-dimensional, else a list of cells.
+
+    Beside a symbol figures are texts, whose decimals have this ``sign``; of several figures each is whole or not by itself.
+    """
     import polars as pl
 
     check_symbol(symbol)
@@ -127,15 +131,22 @@ def published_frame(
         names = [str(item) for item in table.keys["column"][: n + 1]]
         columns: dict[str, Any] = {"row" if table.corner in names else table.corner: rows}
         for j, name in enumerate(names):
-            columns[name] = _blanked(grid[:, j], mask[:, j], symbol, decimals)
+            columns[name] = _blanked(grid[:, j], mask[:, j], symbol, decimals, sign)
         return pl.DataFrame(columns)
     columns = dict(table.coordinates())
-    columns["value"] = _blanked(table.values, hidden, symbol, decimals)
+    if symbol is None or FIGURE not in table.dimensions:
+        columns["value"] = _blanked(table.values, hidden, symbol, decimals, sign)
+    else:
+        shown = np.empty(table.cells, dtype=object)
+        for code in dict.fromkeys(table.keys[FIGURE]):
+            own = np.flatnonzero(table.keys[FIGURE] == code)
+            shown[own] = _blanked(table.values[own], hidden[own], symbol, decimals, sign)
+        columns["value"] = shown.tolist()
     return pl.DataFrame(columns)
 
 
 def _blanked(
-    values: np.ndarray, mask: np.ndarray, symbol: str | None, decimals: int | None = None
+    values: np.ndarray, mask: np.ndarray, symbol: str | None, decimals: int | None, sign: str
 ) -> list[Any]:
     values = values if decimals is None else np.round(values, decimals) + 0.0
     # Judged by what is seen: whether a hidden figure is whole is nobody's business.
@@ -143,4 +154,6 @@ def _blanked(
     shown = [int(value) if whole else float(value) for value in values]
     if symbol is None:
         return [None if gone else value for value, gone in zip(shown, mask, strict=True)]
-    return [symbol if gone else repr(value) for value, gone in zip(shown, mask, strict=True)]
+    return [
+        symbol if gone else repr(value).replace(".", sign) for value, gone in zip(shown, mask, strict=True)
+    ]

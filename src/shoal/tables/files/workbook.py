@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError, parameter
-from shoal.tables.files.layout import MOST_DOWN, Crosstabs, Layout, Slice, decimals_of, figure_of
+from shoal.tables.files.layout import MOST_DOWN, Crosstabs, Layout, Slice, decimals_by_cell, figure_of
 from shoal.tables.model.table import Table
 
 _MADE = datetime.datetime(1980, 1, 1)
-_CONTENTS, _LEGEND = "Contents", "Legend"
+#: Sheets: the list of slices, the only slice, what the colours mean; and what ends the captions of a workbook that stays inside.
+CONTENTS, TABLE, _LEGEND = "Contents", "Table", "Legend"
+INTERNAL = "(internal: not for publication)"
 #: What a state is called in the internal workbook, its colour, and what it means.
 STATES = {
     "primary": ("#F4B183", "sensitive: hidden because a rule or somebody calls it so"),
@@ -55,9 +57,10 @@ def _written(found: Crosstabs, hidden: np.ndarray, layout: Layout, states: np.nd
     names = sheet_names(found)
     if len(found.slices) > 1:
         _contents(book, found, names)
-    formats = _Formats(book, decimals_of(found.table.values[~hidden], layout))
+    formats = _Formats(book)
+    decimals = decimals_by_cell(found.table, hidden, layout)
     for name, part in zip(names, found.slices, strict=True):
-        _sheet(book.add_worksheet(name), found, part, hidden, layout, states, formats)
+        _sheet(book.add_worksheet(name), found, part, hidden, layout, states, formats, decimals)
     if states is not None:
         _legend(book, states, formats)
     book.close()
@@ -67,19 +70,19 @@ def _written(found: Crosstabs, hidden: np.ndarray, layout: Layout, states: np.nd
 class _Formats:
     """The formats of a workbook, made when they are needed."""
 
-    def __init__(self, book: Any, decimals: int) -> None:
+    def __init__(self, book: Any) -> None:
         self._book = book
-        self._number = "#,##0" + ("." + "0" * decimals if decimals else "")
         self.head = book.add_format({"bold": True, "align": "right", "bottom": 1})
         self.name = book.add_format({"bold": True, "bottom": 1})
         self.caption = book.add_format({"bold": True})
         self._made: dict[tuple[Any, ...], Any] = {}
 
-    def figure(self, state: str = "", *, total: bool = False, symbol: bool = False) -> Any:
+    def figure(self, state: str = "", *, total: bool = False, symbol: bool = False, decimals: int = 0) -> Any:
         """Of a cell: a number, or a symbol on the right where the numbers are."""
-        key = (state, total, symbol)
+        number = "#,##0" + ("." + "0" * decimals if decimals else "")
+        key = (state, total, symbol, decimals)
         if key not in self._made:
-            about: dict[str, Any] = {"align": "right"} if symbol else {"num_format": self._number}
+            about: dict[str, Any] = {"align": "right"} if symbol else {"num_format": number}
             colour = STATES[state][0] if state else ""
             self._made[key] = self._book.add_format(
                 about | ({"bg_color": colour} if colour else {}) | ({"bold": True} if total else {})
@@ -97,12 +100,12 @@ class _Formats:
 def sheet_names(found: Crosstabs) -> list[str]:
     """A name for the sheet of each slice: its codes, as far as a sheet can be called so."""
     if len(found.slices) == 1:
-        return ["Table"]
+        return [TABLE]
     names: list[str] = []
     for number, part in enumerate(found.slices, 1):
         plain = re.sub(r"[\[\]:*?/\\]", " ", ", ".join(found.labels(found.others, part.fixed)))
         name = plain.strip().strip("'")[:31] or str(number)
-        taken = {item.lower() for item in (*names, _CONTENTS, _LEGEND, "history")}
+        taken = {item.lower() for item in (*names, CONTENTS, _LEGEND, "history")}
         if name.lower() in taken:
             name = f"{name[: 30 - len(str(number))]} {number}"
         names.append(name)
@@ -110,7 +113,7 @@ def sheet_names(found: Crosstabs) -> list[str]:
 
 
 def _contents(book: Any, found: Crosstabs, names: list[str]) -> None:
-    sheet = book.add_worksheet(_CONTENTS)
+    sheet = book.add_worksheet(CONTENTS)
     bold = book.add_format({"bold": True})
     for column, name in enumerate(("sheet", *found.others)):
         sheet.write_string(0, column, name, bold)
@@ -129,11 +132,10 @@ def _sheet(
     layout: Layout,
     states: np.ndarray | None,
     formats: _Formats,
+    decimals: np.ndarray,
 ) -> None:
     caption = found.caption(part, layout.figure)
-    sheet.write_string(
-        0, 0, caption if states is None else f"{caption} (internal: not for publication)", formats.caption
-    )
+    sheet.write_string(0, 0, caption if states is None else f"{caption} {INTERNAL}", formats.caption)
     left, head = len(found.rows), max(1, len(found.columns))
     for column, name in enumerate(found.rows):
         sheet.write_string(head, column, name, formats.name)
@@ -155,7 +157,8 @@ def _sheet(
                 )
             else:
                 value = figure_of(found.table.values[cell], layout)
-                sheet.write_number(row, left + place, value, formats.figure(state, total=total))
+                form = formats.figure(state, total=total, decimals=int(decimals[cell]))
+                sheet.write_number(row, left + place, value, form)
     sheet.freeze_panes(head + 1, left)
     sheet.set_column(0, left - 1, 20)
     sheet.set_column(left, left + max(0, len(found.across) - 1), 14)
@@ -190,7 +193,7 @@ def check_workbook(content: bytes, found: Crosstabs, hidden: np.ndarray, layout:
 
     book = fastexcel.read_excel(content)
     names = sheet_names(found)
-    assert book.sheet_names == [*([_CONTENTS] if len(names) > 1 else []), *names], (
+    assert book.sheet_names == [*([CONTENTS] if len(names) > 1 else []), *names], (
         "the workbook has other sheets"
     )
     seen: set[int] = set()

@@ -7,6 +7,7 @@ contributions to a cell, X its total.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 import numpy as np
 
@@ -163,7 +164,24 @@ _EXAMPLES = {
 }
 # What users of τ-ARGUS are used to write.
 _OF_ARGUS = {"p": "p-percent", "nk": "dominance", "freq": "frequency", "man": "manual"}
-_FORM = re.compile(r"^\s*([a-z][a-z -]*?)\s*(?:\(([^()]*)\)|[:=]([^()]*))?\s*$")
+# What others call these rules; one that is called so is asked for by its name.
+_OTHER_NAMES = {
+    "threshold": "frequency",
+    "minimum": "frequency",
+    "minimum-frequency": "frequency",
+    "contributors": "frequency",
+    "count": "frequency",
+    "n-k": "dominance",
+    "concentration": "dominance",
+    "percent": "p-percent",
+    "p%": "p-percent",
+    "p-rule": "p-percent",
+    "prior-posterior": "pq",
+    "p-q": "pq",
+    "zeros": "empty",
+    "group-disclosure": "group",
+}
+_FORM = re.compile(r"^\s*([a-z][a-z %_-]*?)\s*(?:\(([^()]*)\)|[:=]([^()]*))?\s*$")
 
 
 def parse_rule(text: str) -> Rule:
@@ -173,16 +191,18 @@ def parse_rule(text: str) -> Rule:
     (PPercent(p=10.0, coalition=1, q=100.0), Dominance(n=2, k=85.0))
     >>> parse_rule("P(10,1)") == parse_rule("p-percent(10)"), parse_rule("NK(2,85)") == parse_rule("dominance(2,85)")
     (True, True)
-    >>> parse_rule("frequncy(3)")
+    >>> parse_rule("dominace(1,75)")
     Traceback (most recent call last):
         ...
-    shoal.errors.InputError: rule 'frequncy' is not a rule; did you mean 'frequency'?
+    shoal.errors.InputError: rule 'dominace' is not a rule; did you mean 'dominance'? Write dominance(1,75): n and k percent
     """
+    if not isinstance(text, str):
+        raise InputError(f"a rule is a text like 'frequency(3)', not {type(text).__name__}")
     match = _FORM.match(text.lower())
-    name = match.group(1).replace(" ", "-") if match else text
+    name = re.sub("[ _]", "-", match.group(1)) if match else text
     name = _OF_ARGUS.get(name, name)
     if match is None or name not in _EXAMPLES:
-        raise unknown("rule", name, tuple(_EXAMPLES), where="a rule")
+        raise _no_rule(name if match else text)
     said = (match.group(2) or match.group(3) or "").strip()
     try:
         numbers = [float(part) for part in said.split(",")] if said else []
@@ -203,6 +223,18 @@ def parse_rule(text: str) -> Rule:
         return _make(name, numbers)
     except (TypeError, ValueError):
         raise InputError(f"rule '{text}': write it as {_EXAMPLES[name]}") from None
+
+
+def _no_rule(name: str) -> InputError:
+    """The error for a rule that there is not, with the one that is meant and how it is written."""
+    called = re.sub(r"\(.*", "", name.lower()).strip()
+    if _OF_ARGUS.get(called, called) in _EXAMPLES:
+        return InputError(f"rule '{name}': write it as {_EXAMPLES[_OF_ARGUS.get(called, called)]}")
+    close = get_close_matches(called, [*_EXAMPLES, *_OTHER_NAMES], n=1, cutoff=0.6)
+    if not close:
+        return unknown("rule", called or name, tuple(_EXAMPLES), where="a rule")
+    meant = _OTHER_NAMES.get(close[0], close[0])
+    return InputError(f"rule '{called}' is not a rule; did you mean '{meant}'? Write {_EXAMPLES[meant]}")
 
 
 def _turned(n: float, k: float) -> bool:

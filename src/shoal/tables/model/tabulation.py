@@ -196,7 +196,7 @@ def tabulate(
     parents = {name: hierarchy_of(name, given) for name, given in (hierarchies or {}).items()}
     for name, tree in parents.items():
         refuse_circles(name, tree)
-    chosen = tuple(parse_rule(rule) if isinstance(rule, str) else rule for rule in rules) if rules else None
+    chosen = tuple(rule if isinstance(rule, Rule) else parse_rule(rule) for rule in rules) if rules else None
     codes, totals, aggregated = what_rows_are(data, dimensions, columns, total, source, missing)
     if aggregated:
         unnamed = {name: found for name, found in codes.items() if name not in {**totals, **parents}}

@@ -1,8 +1,11 @@
 """``audit`` as an operation: the interval an attacker can compute for every hidden cell, and whether it is wide enough."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from shoal.errors import InputError, parameter
 from shoal.operation import Operation, Place, Product, Workplace, call
@@ -34,19 +37,20 @@ class Audited:
 def run(settings: AuditSettings, place: Workplace) -> Audited:
     """Compute the intervals, whoever chose the hidden cells."""
     from shoal.tables.api import audit
-    from shoal.tables.given import of_unasked
+    from shoal.tables.given import of_change, of_unasked
     from shoal.tables.table_to_protect import hierarchies_of, table_to_protect
 
     place.say("building the table")
-    if _is_published(settings):
-        table, hidden = _public_table(settings, place)
+    beside = _beside(settings, place)
+    if (frame := _published_frame(settings, place)) is not None:
+        table, hidden = _public_table(settings, place, frame, beside)
     else:
         table = table_to_protect(settings, place)
         hidden = pattern_of(settings, table, place)
     own: dict[str, Any] = {"beside": None}
     if settings.beside:
         own = {
-            "beside": [(Path(name).name, place.listed(name)) for name in settings.beside],
+            "beside": beside,
             "hierarchies": hierarchies_of(settings, place),
             "total": settings.total or None,
         }
@@ -60,46 +64,78 @@ def run(settings: AuditSettings, place: Workplace) -> Audited:
         pattern=hidden,
         sensitive=table.sensitive,
     )
-    warnings = (*table.warnings, *of_unasked(found.unasked), *_of_change(settings.change))
+    found = replace(found, sensitive_unknown=frame is not None)
+    warnings = (*table.warnings, *of_unasked(found.unasked), *of_change(settings.change))
     return Audited(found, replace(table, warnings=warnings))
 
 
-def _of_change(change: float | None) -> tuple[str, ...]:
-    """Figures may more than double, so a share above 1 can be meant; more often it is meant in percent."""
-    if change is None or change <= 1:
-        return ()
-    return (
-        f"{parameter('change')} is a share: 0.05 is 5 percent, and {change:g} is {100 * change:g} percent",
-    )
+def _published_frame(settings: AuditSettings, place: Workplace) -> Any:
+    """The frame of a table that is itself a published one: nobody says what its rows are or which cells are hidden."""
+    from shoal.tables.files.loading import is_list_of_cells
+    from shoal.tables.files.public_files import is_published
+    from shoal.tables.published_alone import published_file, refuse_internal
 
-
-def _is_published(settings: AuditSettings) -> bool:
-    """Whether the table itself is a published one: nobody says which cells are hidden, and others stand beside it."""
     said = settings.pattern or settings.hidden or settings.dimensions or settings.described or settings.source
-    return bool(settings.beside) and not said and ".jj" not in settings.data
+    if said or place.as_file(settings.data, "jj") is not None:
+        return None
+    if (cells := _crosstabs(settings.data, place, published_file)) is not None:
+        return cells
+    frame = place.records(settings.data).as_written
+    if settings.beside:
+        refuse_internal(frame)
+        return frame
+    return frame if is_published(frame) and not is_list_of_cells(frame) else None
 
 
-def _public_table(settings: AuditSettings, place: Workplace) -> "tuple[TableToProtect, Any]":
-    from shoal.tables.files.public_files import read_public
-    from shoal.tables.published_together import problem_of_public
+def _crosstabs(name: str, place: Workplace, read: "Callable[[Path], Any]") -> Any:
+    """The cells of crosstabs, where a name is that of a file that holds some."""
+    for ending in ("xlsx", "html"):
+        file = place.as_file(name, ending)
+        if file is not None:
+            return read(file)
+    return read(place.file(name)) if ".xlsx::" in name.lower() else None
+
+
+def _beside(settings: AuditSettings, place: Workplace) -> list[tuple[str, Any]]:
+    from shoal.tables.published_alone import published_file
+
+    found = []
+    for name in settings.beside:
+        cells = _crosstabs(name, place, published_file)
+        found.append((Path(name).name, place.listed(name) if cells is None else cells))
+    return found
+
+
+def _public_table(
+    settings: AuditSettings, place: Workplace, frame: Any, beside: list[tuple[str, Any]]
+) -> "tuple[TableToProtect, Any]":
+    from shoal.tables.published_alone import (
+        ONLY_EXACT,
+        published_alone,
+        refuse_nothing_hidden,
+        refuse_unknowable,
+    )
     from shoal.tables.table_to_protect import TableToProtect, hierarchies_of
 
-    public = read_public(
-        place.records(settings.data).as_written,
+    named = settings.sensitive_data or settings.sensitive or None
+    refuse_unknowable({"sensitive_data": named, "protection": settings.protection})
+    problem, names = published_alone(
+        frame,
         Path(settings.data).name,
+        [other for _, other in beside],
         hierarchies=hierarchies_of(settings, place),
         total=settings.total or None,
         slack=0.5 * (settings.rounding or 0.0) + (settings.tolerance or 0.0),
     )
-    problem, hidden = problem_of_public(public)
-    names = [tuple(problem.table.key(int(cell)).values()) for cell in hidden]
-    note = "what is sensitive is not known of a published table: only what is known exactly is told"
-    return TableToProtect(problem, hidden=hidden, warnings=(note,)), names
+    refuse_nothing_hidden(names, beside)
+    hidden = np.array([problem.table.find(*name) for name in names], dtype=np.int64)
+    return TableToProtect(problem, hidden=hidden, warnings=(ONLY_EXACT,)), names
 
 
 def pattern_of(settings: AuditSettings, table: "TableToProtect", place: Workplace) -> Any:
     """The hidden cells: those named one by one, in a list or in a jj file, or those the table marks itself."""
     from shoal.tables.files.loading import load_general
+    from shoal.tables.given import NO_PATTERN
 
     if settings.hidden:
         dimensions = table.base.dimensions
@@ -108,7 +144,7 @@ def pattern_of(settings: AuditSettings, table: "TableToProtect", place: Workplac
         return [tuple(cell) for cell in settings.hidden]
     if settings.pattern is None:
         if table.hidden is None:
-            raise InputError("name the pattern: a file with the hidden cells")
+            raise InputError(NO_PATTERN)
         return [tuple(table.base.key(int(cell)).values()) for cell in table.hidden]
     file = place.as_file(settings.pattern, "jj")
     return place.listed(settings.pattern) if file is None else _marked(table, load_general(file))

@@ -28,13 +28,21 @@ def pattern(result: Any, settings: object) -> Any:
     return marked(pattern_frame(result.found.problem, result.found.complementary))
 
 
-def layout_of(settings: Any) -> "Layout":
-    """What the published table is to look like."""
+def layout_of(settings: Any, decimal: str = ".") -> "Layout":
+    """What the published table is to look like, with the decimal sign of its readers."""
     from shoal.tables.files.layout import Layout
 
     figure = settings.value or ("Count" if settings.dimensions else "")
     symbol = getattr(settings, "symbol", None)
-    return Layout(tuple(settings.rows), tuple(settings.columns), settings.decimals, symbol, figure)
+    return Layout(tuple(settings.rows), tuple(settings.columns), settings.decimals, symbol, figure, decimal)
+
+
+def suits_layout(settings: Any, name: str, written: frozenset[str]) -> None:
+    """Refuse a layout for a form that has none; the internal workbook beside it may still need it."""
+    from shoal.tables.files.published_forms import refuse_for_sdmx
+
+    if "review" not in written:
+        refuse_for_sdmx(name, layout_of(settings))
 
 
 def published_whole(result: Any, name: str) -> bytes:

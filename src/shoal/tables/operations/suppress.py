@@ -18,6 +18,7 @@ from shoal.tables.operations.products import (
     layout_of,
     pattern,
     published_whole,
+    suits_layout,
     whole,
 )
 from shoal.tables.settings import SuppressSettings
@@ -52,7 +53,7 @@ def run(settings: SuppressSettings, place: Workplace) -> Suppressed:
     others = [METHODS[name].name for name in settings.compare if name != settings.method]
     place.say("building the table")
     table = table_to_protect(settings, place, "value" if settings.listed_costs else settings.cost)
-    layout = layout_of(settings)
+    layout = layout_of(settings, place.decimal)
     if settings.rows or settings.columns:
         from shoal.tables.files.layout import crosstabs
 
@@ -152,10 +153,11 @@ def _hidden(result: Suppressed) -> Any:
 def _published(result: Suppressed, settings: SuppressSettings) -> Any:
     """The list of cells or the matrix; crosstabs in one frame if rows or columns were named."""
     from shoal.tables.files.layout import as_frame, crosstabs
+    from shoal.tables.files.publishing import published_frame
 
-    table, layout = result.found.problem.table, layout_of(settings)
-    if not settings.rows and not settings.columns:
-        return result.found.published(settings.symbol, decimals=settings.decimals)
+    table, layout = result.found.problem.table, result.layout or layout_of(settings)
+    if not layout.said:
+        return published_frame(table, _hidden(result), layout.symbol, layout.decimals, layout.decimal)
     return as_frame(crosstabs(table, result.table.trees, layout), _hidden(result), layout)
 
 
@@ -252,6 +254,8 @@ OPERATION = Operation(
             whole=published_whole,
             endings=PUBLISHED_ENDINGS,
             like_input=False,
+            signs_of_input=True,
+            suits=suits_layout,
             files=PUBLISHED_FILES,
         ),
         Product(

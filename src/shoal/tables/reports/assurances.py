@@ -81,7 +81,7 @@ def _still_shown(made: "Tabulation | None", hidden: np.ndarray) -> str:
 
 def audited(result: "Audited", settings: "AuditSettings | None" = None) -> Assurances:
     """What an attacker can compute, whoever chose the hidden cells."""
-    from shoal.tables.api import describe_attacker
+    from shoal.tables.safety.attackers_named import describe_attacker
 
     found = result.found
     insiders = len({cell for cell, _ in found.insider})

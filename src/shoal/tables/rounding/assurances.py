@@ -22,6 +22,11 @@ def insiders_in_words(count: int) -> str:
     return f"; {counted(count, *words)}" if count else ""
 
 
+def with_attacker(facts: list[tuple[str, Any]], found: Any) -> list[tuple[str, Any]]:
+    """The figures with the verdict as far as it goes."""
+    return [(name, found.safe_in_words if name == "safe" else value) for name, value in facts]
+
+
 def assured(found: Any, how: str) -> Assurances:
     """The attacker, small cells, other tables, and what can be computed of the sensitive cells."""
     problem = found.audit.problem
@@ -34,7 +39,7 @@ def assured(found: Any, how: str) -> Assurances:
         "Not measured: what other tables of the same data give away together with this one. With the same secret a cell that is "
         "in several tables is drawn alike in all of them. shoal suppress and shoal audit take linked tables as one system.",
         f"Of {counted(int(problem.sensitive.size), 'sensitive cell')} none can be computed more closely than its levels allow "
-        f"({'; '.join(words)})."
+        f"({'; '.join(words)}), by the attacker above{'; ' if found.reservation else ''}{found.reservation}."
         if problem.sensitive.size
         else "Nobody called a cell sensitive, so nothing was asked of what can be computed; the file of intervals says what can.",
     )

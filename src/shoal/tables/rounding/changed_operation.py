@@ -65,7 +65,7 @@ def change_table(
 
     place.say("building the table")
     table = table_to_protect(settings, place)
-    layout = layout_of(settings)
+    layout = layout_of(settings, place.decimal)
     if layout.said:
         # What cannot be laid out is refused before the search.
         crosstabs(table.base, table.trees, layout)

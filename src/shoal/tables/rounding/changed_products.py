@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, parameter
 from shoal.operation import Product
-from shoal.tables.operations.products import PUBLISHED_ENDINGS
+from shoal.tables.operations.products import PUBLISHED_ENDINGS, suits_layout
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,6 +38,8 @@ def published_product(
         whole=lambda result, name: result.layout.content(name),
         endings=PUBLISHED_ENDINGS,
         like_input=False,
+        signs_of_input=True,
+        suits=suits_layout,
         files=tuple(files),
         subject=subject,
     )

@@ -95,6 +95,21 @@ class ChangedTable(WithChangedFigures):
         """Whether the randomness came from a secret and not from a seed that can be guessed."""
         return not self.secret.of_study
 
+    @property
+    def reservation(self) -> str:
+        """What the verdict does not hold for though it is near at hand, in words; nothing if there is no such thing."""
+        return ""
+
+    @property
+    def safe_in_words(self) -> str:
+        """The verdict with the attacker it is for."""
+        if not self.audit.safe:
+            return "no"
+        return f"yes, for the attacker below; {self.reservation}" if self.reservation else "yes"
+
+    def _reserved(self) -> dict[str, Any]:
+        return {"reservation": self.reservation} if self.audit.safe and self.reservation else {}
+
     def _searched(self) -> dict[str, Any]:
         """Cost, bound and verdict."""
         return {

@@ -39,6 +39,7 @@ class Audit(Glance):
     ``disclosed`` are other hidden cells that are given away exactly, ``insider`` (cell, insider) pairs, ``sums``
     relations that give away a sensitive sum, ``integer`` count cells that whole numbers give away, ``together`` what is given
     away with other tables that everybody can see, ``unasked`` cells that the pattern calls primary and nothing else sensitive.
+    Where ``sensitive_unknown``, as of a published table, none of the hidden cells may be given away.
 
     Where the time was over before the end, ``not_judged`` are hidden cells whose interval was not computed (their ``low`` and
     ``high`` are NaN), ``not_looked_at`` says in words what else was not, and ``stopped_by`` why: then nothing is safe.
@@ -59,6 +60,7 @@ class Audit(Glance):
     not_judged: tuple[int, ...] = ()
     not_looked_at: tuple[str, ...] = ()
     stopped_by: StopReason | None = None
+    sensitive_unknown: bool = False
 
     def glance(self) -> dict[str, Any]:
         """The verdict in numbers of cells."""
@@ -82,6 +84,8 @@ class Audit(Glance):
         """Whether every requirement holds; what cannot be judged, or was not for want of time, is not safe."""
         given_away = any(item.discloses is not False for item in self.together)
         failing = self.unsafe.size or self.insider or self.sums or self.integer or given_away
+        # Of a published table any hidden cell may be a sensitive one.
+        failing = failing or (self.sensitive_unknown and self.disclosed.size)
         return self.complete and not failing
 
     def without_time_for(self, what: str, reason: StopReason) -> "Audit":

@@ -24,6 +24,7 @@ class WorkspaceData:
 
     threads: int | None = None
     reported = True
+    decimal = "."
 
     def __init__(self, datasets: Datasets) -> None:
         self._datasets = datasets

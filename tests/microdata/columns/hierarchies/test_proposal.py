@@ -261,3 +261,25 @@ def test_what_a_file_of_spss_calls_ordinal_is_merged_by_neighbours(tmp_path: Pat
         told = command("hierarchy", tmp_path / "s.sav", *more, "--json")
         figures = json.loads(told.out)["hierarchies"]
         assert [item["rule"] for item in figures] == ["order", "star"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "rule", "reason"),
+    [
+        ("age", [30, 31], "intervals(5,10,20,top=85,", "ages: "),
+        ("age", [30, 31, 32] * 100, "intervals(5,10,20,top=85,", "ages: "),
+        ("age", [1, 2, 3, 4] * 100, "star", "classes of ages without an order"),
+        ("zip", list(range(2010, 2031)), "prefix(", "postcodes: "),
+        ("municipality", list(range(2010, 2031)), "prefix(", "codes: "),
+        ("year", [2020, 2021], "intervals(5,10,", "years: "),
+        ("year", [2010, 2030], "intervals(5,10,20,numbers", "years: "),
+        ("year_code", list(range(1990, 2031)) * 3, "intervals(", "years: "),
+        ("x", list(range(1990, 2031)) * 3, "intervals(", "years: "),
+    ],
+)
+def test_the_name_of_a_column_counts_where_values_are_few_or_look_like_something_else(
+    name: str, values: list[int], rule: str, reason: str
+) -> None:
+    told = shoal.propose_hierarchies(pl.DataFrame({name: values}), [name]).to_dict()["hierarchies"][0]
+    assert told["rule"].startswith(rule)
+    assert told["reason"].startswith(reason)

@@ -36,6 +36,10 @@ _RANGE = re.compile(r"\s*\d+\s*(?:[-–+]|to|bis|until|and|or|years?)")
 _HOW_MANY = re.compile(r"\b(size|children|persons|members|rooms|hijos|enfants|kinder|grosse|personen)\b")
 _POSTCODES = (Meaning.POSTCODE,)
 _CODES = (Meaning.CODE, Meaning.BUSINESS, Meaning.PLACE)
+_YEARS = (Meaning.YEAR, Meaning.BIRTH, Meaning.TIME)
+# Classes of ages have numbers from 0 or 1 on, and there are no more of them.
+_LARGEST_CLASS = 15
+_FEW_YEARS = 10
 # Where one half of the records is so many times wider spread than the other, even widths put nearly all in one class.
 _SKEWED = 4
 
@@ -148,10 +152,15 @@ def _numbers(
     if len(known) < len(values.texts) - values.has_missing:
         return Star(), "numbers without an end"
     if Meaning.AGE in said and shape.is_whole and known and min(known) >= 0 and max(known) <= _LARGEST_AGE:
-        return (Star(), "classes of ages without an order") if _are_classes(shape) else (AGES, "ages")
-    if shape.is_whole and shape.is_year:
-        wide = max(known) - min(known) >= 20
-        return (Intervals() if wide else Intervals(widths=(5, 10))), "years"
+        numbered = _are_classes(shape) and max(known) <= _LARGEST_CLASS
+        return (Star(), "classes of ages without an order") if numbered else (AGES, "ages")
+    # What is called a code is none of the years it looks like, unless it is called a year, too.
+    coded = said.intersection((*_POSTCODES, *_CODES)) and not said.intersection(_YEARS)
+    if shape.is_whole and shape.is_year and not coded:
+        if max(known) - min(known) < 20:
+            return Intervals(widths=(5, 10)), "years"
+        # Ends that few years tell would be the least and the largest of them.
+        return (Intervals() if len(known) > _FEW_YEARS else Intervals(widths=(5, 10, 20))), "years"
     if shape.is_whole and (said.intersection(_POSTCODES) or shape.is_code_of_one_length):
         return _digits(values), "postcodes" if said.intersection(_POSTCODES) else "codes"
     if _HOW_MANY.search(words_of(name)) and shape.is_whole:

@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.arguments import checked
 from shoal.errors import Infeasible, InputError, Message, messages, parameter
-from shoal.numbers import number
+from shoal.numbers import counted, number
 from shoal.search import Budget, Observer, Seeds, silent
 from shoal.search.observer import Witness
 from shoal.search.secrets import Secret
@@ -92,11 +92,26 @@ class AdjustedTable(ChangedTable):
             "mean_change_percent": 100.0 * float(shares.mean()) if shares.size else 0.0,
             **self._searched(),
             "attacker": self.attacker,
+            "safe_if_limit_known": self.safe_if_limit_known,
+            **self._reserved(),
             **self.audit.reached(),
             "doubtful_if_bounded": self.doubtful_if_bounded,
             **self._ended(),
             "warnings": list(self.warnings),
         }
+
+    @property
+    def safe_if_limit_known(self) -> bool:
+        """Whether it is safe also for somebody who knows by which share cells that are not sensitive changed at most."""
+        return self.audit.safe and not self.doubtful_if_bounded
+
+    @property
+    def reservation(self) -> str:
+        """That the verdict hangs on a limit that nobody may know."""
+        if not self.doubtful_if_bounded:
+            return ""
+        cells = counted(self.doubtful_if_bounded, "sensitive cell")
+        return f"NOT if the largest change of the other cells were known, which leaves {cells} unsafe"
 
     def report(self) -> "Page":
         """The result as a page for internal use."""
@@ -346,7 +361,7 @@ def _doubtful(problem: AdjustmentProblem, change: np.ndarray) -> int:
 def describe_attacker(problem: AdjustmentProblem) -> str:
     """Whom the adjustment protects against, in words."""
     far = (
-        ""
+        " (but no limit of how far others moved)"
         if problem.limit is None
         else f", that others moved by at most {100 * problem.limit:g} % of their figures"
     )

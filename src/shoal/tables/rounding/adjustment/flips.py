@@ -5,18 +5,22 @@ relaxation is a bound on all adjustments.
 """
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.errors import Infeasible, parameter
 from shoal.search.budget import StopReason
-from shoal.search.linear_programmes import is_optimal, quiet_highs
+from shoal.search.linear_programmes import is_optimal, quiet_highs, solve_within
 from shoal.search.options import NoOptions
 from shoal.search.solver import Given, solver
 from shoal.tables.rounding.adjustment.attack import too_well_known
 from shoal.tables.rounding.adjustment.directions import Directions
 from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
 from shoal.tables.rounding.adjustment.solution import Adjustment
+
+if TYPE_CHECKING:
+    from shoal.search.budget import Run
 
 # Without a limit so many nodes, or directions turned: fewer of larger tables, each of which takes longer.
 _USUAL, _LEAST, _CELLS = 2000, 20, 10**6
@@ -41,9 +45,9 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
     relaxed = quiet_highs(directions.model(relaxed=True))
     relaxed.run()
     if not is_optimal(relaxed):
-        raise Infeasible(why(problem, np.empty(0, dtype=np.int64)))
+        raise Infeasible(why(problem, np.empty(0, dtype=np.int64), run))
     bound = float(relaxed.getInfo().objective_function_value)
-    rises, change = _first(problem, directions, np.array(relaxed.getSolution().col_value), given)
+    rises, change = _first(problem, directions, np.array(relaxed.getSolution().col_value), given, run)
     cost = problem.cost(change)
     run.report(cost, bound=min(bound, cost))
     order = given.seeds.child("order").generator().permutation(problem.size)
@@ -71,7 +75,7 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
 
 
 def _first(
-    problem: AdjustmentProblem, directions: Directions, values: np.ndarray, given: Given
+    problem: AdjustmentProblem, directions: Directions, values: np.ndarray, given: Given, run: "Run"
 ) -> tuple[np.ndarray, np.ndarray]:
     """Some safe adjustment: the relaxation rounded, or else directions by chance."""
     random = given.seeds.child("first").generator()
@@ -86,22 +90,28 @@ def _first(
         known = too_well_known(problem, change)
         if not known.size:
             return rises, change
-    raise Infeasible(why(problem, known))
+        if run.out_of_time:
+            raise Infeasible(f"{why(problem, known, run)}; time was over before others were tried")
+    raise Infeasible(why(problem, known, run))
 
 
-def possible(problem: AdjustmentProblem) -> bool:
-    """Whether every sensitive cell can move as far as it must, as far as that is known: it is asked only of small problems."""
-    if problem.size > _ASKED or problem.table.cells > _ASKED * _ASKED:
+def possible(problem: AdjustmentProblem, run: "Run") -> bool:
+    """Whether every sensitive cell can move as far as it must, as far as that is known.
+
+    It is asked only of small problems, and only as long as there is time.
+    """
+    if problem.size > _ASKED or problem.table.cells > _ASKED * _ASKED or run.out_of_time:
         return True
+    seconds = run.budget.seconds
     solver = quiet_highs(Directions.of(problem).model(relaxed=False))
     solver.setOptionValue("mip_max_nodes", _ASKED_NODES)
-    solver.run()
+    solve_within(solver, run, None if seconds is None else max(0.0, seconds - run.seconds))
     return solver.getModelStatus().name not in ("kInfeasible", "kUnboundedOrInfeasible")
 
 
-def why(problem: AdjustmentProblem, known: np.ndarray) -> str:
+def why(problem: AdjustmentProblem, known: np.ndarray, run: "Run") -> str:
     """Why there is no adjustment, as far as that is known, and what may help."""
-    in_vain = problem.limit is not None and not possible(replace(problem, limit=None))
+    in_vain = problem.limit is not None and not possible(replace(problem, limit=None), run)
     help_ = [f"a larger {parameter('limit')}"] if problem.limit is not None and not in_vain else []
     if not problem.movable[problem.table.values != 0].all():
         help_.append(f"totals that move (without {parameter('keep_totals')})")

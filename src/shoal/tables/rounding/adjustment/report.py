@@ -8,7 +8,7 @@ from shoal.report.making import Assurances
 from shoal.report.page import Page
 from shoal.tables.reports.gap import gap_in_words
 from shoal.tables.rounding.adjustment.definitions import ADJUSTMENT
-from shoal.tables.rounding.assurances import assured, reached_in_words
+from shoal.tables.rounding.assurances import assured, reached_in_words, with_attacker
 from shoal.tables.rounding.controlled_rounding.report import glimpse as glimpse
 from shoal.tables.rounding.pages import changed_page
 
@@ -46,7 +46,7 @@ def _facts(found: "AdjustedTable") -> list[tuple[str, Any]]:
     known = found.to_dict()
     return [
         ("method", known["method"]),
-        *told(ADJUSTMENT, known, _FIRST),
+        *with_attacker(told(ADJUSTMENT, known, _FIRST), found),
         *([("proved optimal", "yes")] if known["optimal"] else []),
         *reached_in_words(found.audit),
         *told(ADJUSTMENT, known, _LAST),

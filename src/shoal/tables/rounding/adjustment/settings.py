@@ -25,6 +25,7 @@ class AdjustSettings(TableSettings, LayoutSettings, SearchSettings):
         "How much further than its levels chance may move a sensitive cell, as a share of them.",
         section=_CHANGES,
         label="Further than the levels, at most by",
+        metavar="SHARE",
         ge=0,
         le=10,
     )
@@ -33,6 +34,7 @@ class AdjustSettings(TableSettings, LayoutSettings, SearchSettings):
         "The most that a cell which is not sensitive may change, as a share of its figure.",
         section=_CHANGES,
         label="Other cells change by at most",
+        metavar="SHARE",
         otherwise="no limit",
         gt=0,
         lt=1,

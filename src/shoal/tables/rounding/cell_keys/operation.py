@@ -55,7 +55,10 @@ def run(settings: PerturbTableSettings, place: Workplace) -> PerturbedCounts:
     )
     made = found.tabulation
     return PerturbedCounts(
-        found, ChangedLayout(made.table, found.values, made.trees, layout_of(settings), settings.dataflow)
+        found,
+        ChangedLayout(
+            made.table, found.values, made.trees, layout_of(settings, place.decimal), settings.dataflow
+        ),
     )
 
 

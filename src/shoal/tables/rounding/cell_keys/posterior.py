@@ -65,7 +65,11 @@ def conclusions(
 ) -> Audit:
     """The intervals of the sensitive cells, or of all, for that person, who also knows that the same records have one figure."""
     attack = seen_by_others(protect, design, published)
+    # A whole group in one cell has the key of its total, whatever the keys are: the same figure, and 0 beside it. Whether it
+    # could be otherwise, which takes an integer programme for each, makes no difference then.
+    whole = set(whole_groups(protect))
     wide = with_others(attack, published)
+    wide = replace(wide, groups=tuple(group for group in wide.groups if group.cell not in whole))
     others = np.flatnonzero(~wide.is_sensitive)
     found = audit(wide, others, all_cells=all_cells)
     own = found.cells < attack.table.cells
@@ -77,8 +81,8 @@ def conclusions(
         high=found.high[own],
         disclosed=found.disclosed[found.disclosed < attack.table.cells],
     )
-    # A whole group in one cell has the key of its total, whatever the keys are: the same figure, and 0 beside it.
-    found = replace(found, unsafe=np.union1d(found.unsafe, whole_groups(protect)).astype(np.int64))
+    told = [*whole, *empty_beside_groups(protect)]
+    found = replace(found, unsafe=np.union1d(found.unsafe, told).astype(np.int64))
     gaps = _gaps(attack, design, published)
     if attack.table.cells <= _WHOLE_NUMBERS:
         return replace(found, integer=integer_failures(wide, others, gaps=gaps))
@@ -89,6 +93,25 @@ def whole_groups(protect: Problem) -> list[int]:
     """The cells that a rule calls sensitive since they have all records of a total, which no keys hide."""
     values = protect.table.values
     return sorted({group.cell for group in protect.groups if values[group.cell] == values[group.total]})
+
+
+def empty_beside_groups(protect: Problem) -> list[int]:
+    """The empty cells that a rule calls sensitive and that stand beside a cell with all records of their total.
+
+    That the one has all of them and that the others are empty is the same thing, so that no rule may judge it otherwise.
+    """
+    table, found = protect.table, set[int]()
+    empty = protect.is_sensitive & (table.values == 0)
+    for place in range(table.relations) if empty.any() else ():
+        members, signs = table.relation(place), table.signs_of(place)
+        total, parts = members[signs < 0], members[signs > 0]
+        if (
+            total.size == 1
+            and table.values[total[0]] > 0
+            and (table.values[parts] == table.values[total[0]]).any()
+        ):
+            found.update(parts[empty[parts]].tolist())
+    return sorted(found)
 
 
 def _gaps(attack: Problem, design: PerturbationTable, published: np.ndarray) -> dict[int, np.ndarray]:

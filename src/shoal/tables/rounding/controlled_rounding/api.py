@@ -55,6 +55,7 @@ class RoundedTable(ChangedTable):
     secret: Secret
     warnings: tuple[Message, ...] = ()
     tabulation: Tabulation | None = None
+    widened: bool = False
 
     def glance(self) -> dict[str, Any]:
         """The base, what changed, and whether it is enough."""
@@ -87,10 +88,25 @@ class RoundedTable(ChangedTable):
             "largest_change": float(change.max()),
             **self._searched(),
             "attacker": self.attacker,
+            "safe_if_method_known": None if self.audit.safe and self.reservation else self.audit.safe,
+            **self._reserved(),
             **self.audit.reached(),
             **self._ended(),
             "warnings": list(self.warnings),
         }
+
+    @property
+    def reservation(self) -> str:
+        """What somebody could use besides, which nobody looked at."""
+        if not self.problem.protect.sensitive.size:
+            return ""
+        if self.objective == "nearest":
+            return "not judged if it were known that the nearest table was taken"
+        return (
+            f"not judged if it were known that no table less than {self.problem.steps - 1} bases away would do"
+            if self.widened
+            else ""
+        )
 
     def report(self) -> "Page":
         """The result as a page for internal use."""
@@ -262,6 +278,7 @@ def round_table(
         drawn,
         messages(_warnings(problem, objective, drawn, asked=steps)),
         given if isinstance(given, Tabulation) else None,
+        widened=problem.steps > 1 and steps is None,
     )
 
 

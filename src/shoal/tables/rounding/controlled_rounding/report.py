@@ -7,7 +7,7 @@ from shoal.report.definitions import told
 from shoal.report.making import Assurances
 from shoal.report.page import Page
 from shoal.tables.reports.gap import gap_in_words
-from shoal.tables.rounding.assurances import assured, reached_in_words
+from shoal.tables.rounding.assurances import assured, reached_in_words, with_attacker
 from shoal.tables.rounding.controlled_rounding.definitions import ROUNDING
 from shoal.tables.rounding.pages import changed_page
 
@@ -52,7 +52,7 @@ def facts(result: "Changed", settings: object) -> list[tuple[str, Any]]:
 def _facts(found: "RoundedTable") -> list[tuple[str, Any]]:
     known = found.to_dict()
     return [
-        *told(ROUNDING, known, _FIRST),
+        *with_attacker(told(ROUNDING, known, _FIRST), found),
         *([("proved optimal", "yes")] if known["optimal"] else []),
         *reached_in_words(found.audit),
         ("protected against", found.attacker),

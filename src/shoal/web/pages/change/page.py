@@ -125,11 +125,13 @@ class ChangePage:
         parts.note(
             "This page, the intervals and the secret are for internal use; only the table with changed figures goes out."
         )
-        verdict = "good" if found["safe"] else "bad"
+        # A verdict that hangs on what nobody may know is no plain yes.
+        reserved = f", for the attacker below; {found['reservation']}" if found.get("reservation") else ""
+        verdict = "good" if found["safe"] and not reserved else "bad"
         names = [name for name in definitions if name in found]
         parts.facts(
             [
-                (title, text, verdict) if name == "safe" else (title, text)
+                (title, text + reserved, verdict) if name == "safe" else (title, text)
                 for name, (title, text) in zip(names, told(definitions, found, names), strict=True)
             ]
         )

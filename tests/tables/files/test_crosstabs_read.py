@@ -1,0 +1,263 @@
+"""Crosstabs that were published are read back by their dimensions, and audited like any other published table."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import xlsxwriter
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.cli.running import shoal as run
+
+import shoal
+from shoal.errors import InputError, as_keyword, as_option, spelled
+from shoal.tables.files.crosstabs_read import cells_of_crosstab, crosstabs_in
+from shoal.tables.files.layout import Layout, as_frame, crosstabs
+from shoal.tables.files.public_files import read_public
+from shoal.tables.files.published_forms import published_as
+from shoal.tables.files.workbook import review_workbook
+from shoal.tables.model.tabulation import tabulate
+from shoal.tables.published_alone import ONLY_EXACT
+
+TREE = {"n1": "N", "n2": "N", "s1": "S", "N": "", "S": ""}
+LAYOUTS = [
+    ((), ()),
+    (("region",), ("size",)),
+    (("size", "region"), ("sector",)),
+    (("sector",), ("size", "region")),
+    (("size", "region", "sector"), ()),
+]
+
+
+def made(seed: int = 1, *, further: bool = False, last: bool = False):
+    rng = np.random.default_rng(seed)
+    frame = pl.DataFrame(
+        {
+            "region": rng.choice(["n1", "n2", "s1"], 60),
+            "sector": rng.choice(["a", "b <i>", "=1+1"], 60),
+            "size": rng.choice(["1/2", "2"], 60),
+            "v": rng.lognormal(4, 1, 60).round(2),
+            "w": rng.integers(1, 9, 60).astype(float),
+        }
+    )
+    if last:
+        frame = frame.with_columns(pl.col("v") * 1.01)
+    more = {"further_values": ["w"]} if further else {}
+    return tabulate(
+        frame,
+        ["region", "sector", "size"],
+        value="v",
+        hierarchies={"region": TREE},
+        rules=["frequency(2)"],
+        **more,
+    )
+
+
+def shown(table, hidden) -> dict[frozenset, float | None]:
+    return {
+        frozenset(table.key(cell).items()): None if hidden[cell] else float(table.values[cell])
+        for cell in range(table.cells)
+    }
+
+
+def told(frame: pl.DataFrame) -> dict[frozenset, float | None]:
+    rows = frame.rows(named=True)
+    return {frozenset((k, v) for k, v in row.items() if k != "value"): row["value"] for row in rows}
+
+
+@pytest.mark.parametrize("further", [False, True])
+@pytest.mark.parametrize(("seed", "how"), list(enumerate(LAYOUTS)))
+def test_what_is_published_is_read_back_by_its_dimensions(tmp_path, seed, how, further) -> None:
+    table = made(seed, further=further)
+    hidden = np.random.default_rng(seed).random(table.table.cells) < 0.3
+    hidden[0] = True
+    layout = Layout(*how, None, [None, "c", "−"][seed % 3], "turnover by the way")
+    for name in ("a.html", "a.xlsx"):
+        (tmp_path / name).write_bytes(published_as(name, table.table, hidden, table.trees, layout, "X"))
+        found = told(crosstabs_in(tmp_path / name))
+        assert found == pytest.approx(shown(table.table, hidden), nan_ok=True)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 40), st.sampled_from(LAYOUTS[:-1]), st.sampled_from([None, "c"]))
+def test_a_crosstab_in_one_frame_takes_the_names_of_its_columns_from_other_tables(seed, how, symbol) -> None:
+    table = made(seed)
+    hidden = np.random.default_rng(seed).random(table.table.cells) < 0.3
+    layout = Layout(*how, None, symbol)
+    frame = as_frame(crosstabs(table.table, table.trees, layout), hidden, layout)
+    known = {name: set(map(str, own)) - {"total"} for name, own in table.table.keys.items()}
+    assert told(cells_of_crosstab(frame, known)) == pytest.approx(shown(table.table, hidden), nan_ok=True)
+
+
+def test_without_other_tables_the_columns_of_a_crosstab_are_a_dimension_without_a_name() -> None:
+    table = made().table
+    layout = Layout(("size", "region"), ("sector",))
+    frame = as_frame(crosstabs(table, {}, layout), np.zeros(table.cells, dtype=bool), layout)
+    assert cells_of_crosstab(frame, {}).columns == ["size", "region", "column", "value"]
+    assert read_public(frame, "t", hierarchies={"region": TREE}).dimensions == ("size", "region", "column")
+
+
+def test_crosstabs_of_several_figures_are_published_tables_too() -> None:
+    table = made(further=True)
+    hidden = np.zeros(table.table.cells, dtype=bool)
+    hidden[[table.table.find("v", "n1", "a", "1/2"), table.table.find("v", "n1", "a", "2")]] = True
+    layout = Layout(("size", "region"), ("sector",), None, "x")
+    frame = as_frame(crosstabs(table.table, table.trees, layout), hidden, layout)
+    with pytest.warns(UserWarning, match=ONLY_EXACT):
+        found = shoal.audit(frame, hierarchies={"region": TREE})
+    assert found.cells.size == found.disclosed.size == 2 and not found.safe
+
+
+def test_figures_with_a_decimal_comma_beside_symbols_are_figures() -> None:
+    frame = pl.DataFrame({"row": ["a", "b", "total"], "p": ["1,5", "x", "4"], "total": ["1,5", "2.5", "4"]})
+    assert read_public(frame, "m").cells["a", "p"] == 1.5
+    assert read_public(frame, "m").hidden == (("b", "p"),)
+
+
+def written(folder: Path, name: str, table, pattern, symbol: str | None = None) -> Path:
+    """A table without the cells of a pattern, as Shoal publishes it."""
+    hidden = np.zeros(table.table.cells, dtype=bool)
+    hidden[[table.table.find(*cell) for cell in pattern.select("region", "sector", "size").rows()]] = True
+    layout = Layout(("size", "region"), ("sector",), None, symbol)
+    if name.endswith(".csv"):
+        as_frame(crosstabs(table.table, table.trees, layout), hidden, layout).write_csv(folder / name)
+    else:
+        (folder / name).write_bytes(published_as(name, table.table, hidden, table.trees, layout, "X"))
+    return folder / name
+
+
+@pytest.mark.parametrize("name", ["last.xlsx", "last.html", "last.csv"])
+def test_last_period_may_be_the_published_crosstabs(tmp_path, name) -> None:
+    table = made()
+    found = shoal.suppress(table)
+    none = found.pattern.head(0)
+    path = written(tmp_path, name, made(last=True), none)
+    # Everything was shown last period, and figures change by 1 percent: nothing that is hidden now is uncertain enough.
+    judged = shoal.audit(table, found.pattern, beside=path, change=0.02)
+    assert judged.together[0].discloses and judged.together[0].figures["too_narrow"]
+    frame = pl.DataFrame({**made(last=True).table.coordinates(), "value": made(last=True).table.values})
+    listed = shoal.audit(table, found.pattern, beside=[(path.name, frame)], change=0.02)
+    assert judged.together == listed.together
+
+
+@pytest.mark.parametrize(
+    ("name", "beside"),
+    [
+        ("this.xlsx", None),
+        ("this.html", "last.csv"),
+        ("this.csv", "last.xlsx"),
+        ("this.csv", None),
+        ("this.csv", "last.csv"),
+    ],
+)
+def test_a_published_table_alone_is_judged_alike_by_command_and_function(tmp_path, name, beside) -> None:
+    table = made()
+    pattern = shoal.suppress(table).pattern
+    own = written(tmp_path, name, table, pattern, "c")
+    (tmp_path / "h.csv").write_text("code,parent\n" + "".join(f"{k},{v}\n" for k, v in TREE.items()))
+    more, options = {}, []
+    if beside is not None:
+        # The same table with one cell less hidden.
+        other = written(tmp_path, beside, table, pattern.tail(-1), "c")
+        more, options = {"beside": other}, ["--beside", other]
+    command = run("audit", own, *options, "--hierarchy", f"region={tmp_path / 'h.csv'}", "--json")
+    with pytest.warns(UserWarning, match=ONLY_EXACT):
+        found = shoal.audit(own, hierarchies={"region": TREE}, **more)
+    assert command.json["hidden"] == found.cells.size == pattern.height
+    assert command.json["safe"] == found.safe == (beside is None)
+    assert command.code == (0 if found.safe else 3)
+    assert ONLY_EXACT in command.json["warnings"]
+    for one, two in zip(command.json.get("together", []), found.together, strict=True):
+        assert (one["discloses"], one["exact"]) == (two.discloses, two.figures["exact"])
+
+
+@pytest.mark.parametrize(
+    ("rows", "more", "words"),
+    [
+        ("row,a,b,total\nx,1,2,3\ny,3,4,7\ntotal,4,6,10\n", {}, "name the pattern"),
+        ("region,value\nx,1\ny,3\ntotal,4\n", {}, "name the pattern: the hidden cells, all of them; the table itself hides none"),
+        ("region,value\nx,\ny,\ntotal,4\n", {"protection": 0.1}, "figures of hidden cells"),
+        ("region,value,status\nx,1,s\ny,3,u\ntotal,4,s\n", {"beside": "b.csv"}, "not a published one"),
+        ("region,name\nx,ab\ny,cd\n", {"beside": "b.csv"}, "no published table"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_judged_is_refused_in_the_same_words(tmp_path, monkeypatch, rows, more, words) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(rows)
+    Path("b.csv").write_text("region,value\nx,1\ny,3\ntotal,4\n")
+    options = [text for name, value in more.items() for text in (f"--{name}", value)]
+    command = run("audit", "t.csv", *options)
+    with pytest.raises(InputError, match=words) as refused, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        shoal.audit("t.csv", **more)
+    assert command.code == 2
+    assert command.err.strip().splitlines()[-1] == f"shoal: {spelled(refused.value, as_option)}"
+    assert str(refused.value) == spelled(refused.value, as_keyword)
+
+
+def test_other_workbooks_and_pages_are_no_crosstabs(tmp_path) -> None:
+    page = tmp_path / "page.html"
+    page.write_text("<html><table><tr><td>1</td></tr></table></html>")
+    with pytest.raises(InputError, match="no page of crosstabs as Shoal publishes them; what can be read is"):
+        crosstabs_in(page)
+    table = made().table
+    layout, nothing = Layout(), np.zeros(table.cells, dtype=bool)
+    states = np.full(table.cells, "free")
+    (tmp_path / "in.xlsx").write_bytes(review_workbook(crosstabs(table, {}, layout), nothing, layout, states))
+    with pytest.raises(InputError, match="internal workbook"):
+        crosstabs_in(tmp_path / "in.xlsx")
+    pl.DataFrame({"region": ["x", "total"], "value": [1, 1]}).write_excel(tmp_path / "list.xlsx")
+    assert crosstabs_in(tmp_path / "list.xlsx") is None
+    (tmp_path / "broken.xlsx").write_bytes(b"PK\x03\x04 no workbook")
+    with pytest.raises(InputError, match="is it really"):
+        crosstabs_in(tmp_path / "broken.xlsx")
+
+
+def test_a_published_table_that_gives_a_hidden_cell_away_is_not_safe(tmp_path) -> None:
+    """Nobody knows which of its cells are sensitive, so that any that is known exactly may be."""
+    rows = "region,value\nx,1\ny,\ntotal,4\n"
+    (tmp_path / "t.csv").write_text(rows)
+    told = run("audit", tmp_path / "t.csv", "--json")
+    assert told.code == 3 and told.json["safe"] is False
+    with pytest.warns(UserWarning, match=ONLY_EXACT):
+        found = shoal.audit(tmp_path / "t.csv")
+    assert not found.safe and found.disclosed.size == 1
+
+
+def test_a_frame_of_pandas_names_its_rows_by_its_index_also_beside() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(
+        {"a": [1.0, 2, 3], "b": [4.0, 5, 9], "total": [5.0, 7, 12]}, index=["x", "y", "total"]
+    )
+    matrix = frame.iloc[:-1, :-1]
+    found = shoal.audit(
+        matrix, [("x", "a"), ("x", "b"), ("y", "a"), ("y", "b")], sensitive=[("x", "a")], beside=frame
+    )
+    assert found.together[0].discloses and found.together[0].figures["exact"] == 4
+
+
+def test_a_file_that_is_not_there_and_a_hierarchy_that_goes_round_are_refused_as_such(tmp_path) -> None:
+    with pytest.raises(InputError, match=r"file 'last\.html' is not in folder"):
+        shoal.audit(tmp_path / "last.html")
+    assert "is not in folder" in run("audit", tmp_path / "last.html").err
+    own = written(tmp_path, "t.html", made(), shoal.suppress(made()).pattern)
+    for beside in (None, own):
+        with pytest.raises(InputError, match="hierarchy of 'region' goes round in circles"):
+            shoal.audit(own, beside=beside, hierarchies={"region": {"n1": "N", "N": "n1"}})
+
+
+def test_sheets_that_were_added_to_a_published_workbook_are_passed_over(tmp_path) -> None:
+    book = xlsxwriter.Workbook(tmp_path / "own.xlsx")
+    notes = book.add_worksheet("Notes")
+    notes.write_row(0, 0, ["c: confidential", "source: survey"])
+    sheet = book.add_worksheet("Table")
+    for line, row in enumerate(
+        [["v by region and sector"], ["region", "a", "total"], ["n", "c", 3], ["total", 5, 8]]
+    ):
+        sheet.write_row(line, 0, row)
+    book.add_worksheet("Legend").write_row(0, 0, ["sign", "meaning"])
+    book.close()
+    assert told(crosstabs_in(tmp_path / "own.xlsx"))[frozenset({("region", "n"), ("sector", "a")})] is None
+    assert crosstabs_in(tmp_path / "own.xlsx", "Notes") is None
