@@ -7,7 +7,7 @@ import numpy as np
 from shoal.appointments.bounds import cutting_patterns
 from shoal.appointments.bounds.limits import best_vector, largest_k
 from shoal.appointments.problem import Problem
-from shoal.appointments.solvers import constraint, dynamic, filling, lexicographic, windows
+from shoal.appointments.solvers import constraint, dynamic, filling, lexicographic, overflow, windows
 from shoal.appointments.solvers.annealing import AnnealingOptions, better_vector, raise_k
 from shoal.appointments.solvers.fill_kernels import wrap_around
 from shoal.appointments.solvers.lexicographic import STEPS_PER_UNIT, finer
@@ -23,8 +23,8 @@ DEFAULT_UNITS = 10_000
 # Fills tried per unit of work, and the largest matrix that a constraint model is built for.
 TRIALS_PER_UNIT, MOST_CELLS = 50, 20_000
 
-# How much more work than deciding one K goes into seating part after part anew.
-WINDOWS = 25
+# How much more work than deciding one K goes into slots that overflow, and into seating part after part anew.
+OVERFLOW, WINDOWS = 20, 25
 
 # Units of fills that are worth trying before compiled kernels are loaded for them.
 PLAIN_FILLS = 2
@@ -61,6 +61,8 @@ def _largest_k(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -> 
         if not lowered and cutting_patterns.applies(problem):
             bound, lowered = cutting_patterns.lower(problem, problem.value(matrix), bound, run), True
             run.report(bound=bound, phase="patterns")
+        if overflow.applies(problem) and problem.value(matrix) < bound:
+            matrix = _overflow(problem, matrix, bound, OVERFLOW * effort, run, place.child("overflow"))
         if windows.applies(problem) and problem.value(matrix) < bound:
             limit = WINDOWS * effort
             matrix = windows.raise_k(problem, matrix, bound, run, place.child("windows"), limit)
@@ -68,6 +70,16 @@ def _largest_k(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -> 
             matrix, bound = constraint.close_in(problem, matrix, bound, run, place.child("decide"), effort)
         effort *= 2
     return matrix, bound
+
+
+def _overflow(
+    problem: Problem, matrix: np.ndarray, bound: int, units: int, run: Run, seeds: Seeds
+) -> np.ndarray:
+    limit = units * overflow.STEPS_PER_UNIT
+    with finer(run, units, overflow.STEPS_PER_UNIT) as inner:
+        matrix = overflow.raise_k(problem, matrix, bound, inner, seeds, limit)
+    run.report(problem.value(matrix), phase="overflow")
+    return matrix
 
 
 def _polish(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -> np.ndarray:
