@@ -61,7 +61,7 @@ def _largest_k(problem: Problem, matrix: np.ndarray, run: Run, seeds: Seeds) -> 
         if not lowered and cutting_patterns.applies(problem):
             bound, lowered = cutting_patterns.lower(problem, problem.value(matrix), bound, run), True
             run.report(bound=bound, phase="patterns")
-        if overflow.applies(problem) and problem.value(matrix) < bound:
+        if overflow.applies(problem, bound) and problem.value(matrix) < bound:
             matrix = _overflow(problem, matrix, bound, OVERFLOW * effort, run, place.child("overflow"))
         if windows.applies(problem) and problem.value(matrix) < bound:
             limit = WINDOWS * effort

@@ -20,13 +20,15 @@ STEPS_PER_UNIT = 20_000
 _HOT, _COLD = 1 / 15, 1 / 1200
 # People come one by one; below this nothing moves any more.
 _COLDEST = 0.05
+# How many pieces of the K aimed at a mean crowd may have: of more, seating part after part anew makes better plans.
+_PIECES = 2.5
 # How many coolings the steps allowed are for: many short ones find more than few long ones.
 _COOLINGS = 8
 
 
-def applies(problem: Problem) -> bool:
-    """Whether crowds are rows, slots are labels, and everybody may come anywhere."""
-    return problem.plain
+def applies(problem: Problem, bound: int) -> bool:
+    """Whether crowds are rows, slots are labels, everybody may come anywhere, and crowds are hardly ever cut in three."""
+    return problem.plain and problem.people <= _PIECES * bound * problem.rows
 
 
 class Overflow:
