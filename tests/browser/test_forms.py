@@ -1,7 +1,10 @@
 """A form runs what it shows, or says at the field why it does not."""
 
+import signal
+
 import httpx
 import pytest
+from selenium.common.exceptions import ElementNotInteractableException
 from selenium.webdriver.common.by import By
 from tests.browser.visitor import Visitor
 from tests.waiting import GUARD
@@ -47,6 +50,31 @@ def test_k_is_what_the_field_shows(visitor: Visitor) -> None:
     visitor.press("Protect")
     visitor.see("firms: k = 7, mdav")
     assert len(_runs(visitor, "microaggregate")) == len(before) + 1
+
+
+def test_nobody_writes_into_a_field_that_is_about_to_go(visitor: Visitor) -> None:
+    """However long the server takes to draw the fields of another method, no text is lost that somebody has written."""
+    visitor.have("firms")
+    visitor.open("/perturb?data=firms")
+    visitor.unfold("Randomness")
+    visitor.click(lambda: visitor.field("Method").find_element(By.CSS_SELECTOR, ".q-field__append"))
+    listed = visitor.until(lambda: visitor.all(".q-menu .q-item"), "the methods")
+    other = next(item for item in listed if item.text.startswith("noise"))
+    box = visitor.field("Seed").find_element(By.CSS_SELECTOR, "input")
+    visitor.served.process.send_signal(signal.SIGSTOP)
+    try:
+        other.click()
+        visitor.until(lambda: not visitor.all(".q-menu"), "the list to close")
+        with pytest.raises(ElementNotInteractableException):
+            box.send_keys("5")
+    finally:
+        visitor.served.process.send_signal(signal.SIGCONT)
+    visitor.see("Size of the noise")
+    visitor.settle()
+    assert not visitor.all("[inert]")
+    visitor.unfold("Randomness")
+    visitor.fill("Seed", "5")
+    assert _shows(visitor, "Seed") == "5"
 
 
 def test_nothing_chosen_is_not_everything(visitor: Visitor) -> None:

@@ -23,13 +23,13 @@ from tests.web.serving import Served, cancel_all, finished
 PICTURES = bool(os.environ.get("SHOAL_PICTURES"))
 ARTEFACTS = Path(__file__).parents[2] / "artefacts" / "browser"
 _BUSY = (StaleElementReferenceException, ElementClickInterceptedException, ElementNotInteractableException)
-# Two ways to the server and back, after what was sent before: the first ends when the server has dealt with it, the
-# second brings what it changed on the page. Then one picture more.
+# The server answers through the line that brings what it has drawn, after what it drew for all that was sent before; the
+# page deals with both in turn. Then one picture more.
 _SETTLE = """
 const done = arguments[0];
-const there = {client_id: "nobody", next_message_id: 0};
 const picture = () => requestAnimationFrame(() => done(true));
-window.socket ? window.socket.emit("ack", there, () => window.socket.emit("ack", there, picture)) : picture();
+window.settled = picture;
+window.socket ? window.socket.emit("event", {id: "settled", client_id: window.clientId, args: []}) : picture();
 """
 # Whether the press reaches what it is meant for, and not only what has taken its place.
 _LISTEN = """

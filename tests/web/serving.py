@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 import httpx
 from tests.waiting import GUARD, until
 
-# The command, which also notes in a file when something was pressed that the page had replaced in the meantime.
+# The command, which also notes in a file when something was pressed that the page had replaced in the meantime, and tells a
+# page that asks when it has been sent all that was drawn.
 _COMMAND = """
 import sys
 from pathlib import Path
@@ -23,6 +24,9 @@ from shoal.cli import serve
 lost, handle_event = Path(sys.argv.pop(1)), Client.handle_event
 
 def noting(client, message):
+    if message["id"] == "settled":
+        client.outbox.enqueue_message("run_javascript", {"code": "window.settled()"}, client.id)
+        return
     if message["id"] not in client.elements:
         with lost.open("a") as file:
             file.write(f"c{message['id']}\\n")

@@ -317,7 +317,8 @@ def test_every_activity_is_in_the_schema(api: httpx.Client) -> None:
 
 
 @pytest.mark.usefixtures("api")  # which ends the runs that are left
-def test_schemathesis(workbench: Served) -> None:
+@pytest.mark.parametrize("examples", [12, pytest.param(40, marks=pytest.mark.long)])
+def test_schemathesis(workbench: Served, examples: int) -> None:
     """No request that the schema allows, nor one it does not, ends in an error of the server or an answer unforeseen."""
     schema = schemathesis.openapi.from_url(f"{workbench.root}/api/openapi.json", headers=workbench.headers)
 
@@ -326,7 +327,7 @@ def test_schemathesis(workbench: Served) -> None:
         endpoint = operation.ok()
 
         @settings(
-            max_examples=12,
+            max_examples=examples,
             deadline=None,
             database=None,
             derandomize=True,

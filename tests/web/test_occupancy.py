@@ -1,9 +1,12 @@
 """A temporary workspace goes with its server, whatever ends it; a living server's is never touched."""
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import tempfile
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +16,9 @@ import pytest
 from tests.waiting import GUARD, until
 
 from shoal.errors import InputError
+from shoal.web.jobs.board import Board
 from shoal.web.occupancy import occupy, remove_left_behind, temporary
+from shoal.web.server import serve
 
 _COMMAND = (
     sys.executable,
@@ -89,6 +94,42 @@ def test_a_signal_before_it_is_open_leaves_nothing(tmp_path: Path) -> None:
         process.wait()
     assert not list(tmp_path.glob("shoal-*"))
     assert "Traceback" not in errors
+
+
+def _no_address(address: object) -> None:
+    raise AssertionError("it was opened all the same")
+
+
+def test_a_signal_while_the_folder_is_being_taken_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flock = fcntl.flock
+
+    def asked(handle: int, how: int) -> None:
+        flock(handle, how)
+        signal.raise_signal(signal.SIGTERM)
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(fcntl, "flock", asked)
+    with pytest.raises(SystemExit):
+        serve(announce=_no_address)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_signal_counts_where_an_exception_would_be_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python only prints what is raised while it clears away, as it does with locks whenever a module is loaded."""
+
+    def asked(board: Board) -> None:
+        weakref.finalize(type("Thing", (), {})(), signal.raise_signal, signal.SIGTERM)
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(Board, "prepare", asked)
+    monkeypatch.setattr("shoal.web.server.application", _no_address)
+    with pytest.raises(SystemExit):
+        serve(announce=_no_address)
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_next_start_removes_what_a_killed_server_left(tmp_path: Path) -> None:

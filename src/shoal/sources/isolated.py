@@ -58,19 +58,25 @@ def read_isolated(parser: str, path: Path, request: Mapping[str, Any]) -> tuple[
 
 def main() -> None:
     """The child: a question on standard input, the answer on standard output."""
-    question = json.loads(sys.stdin.buffer.read())
-    path = Path(question["path"])
-    _limit(path.stat().st_size)
-    module, _, function = question["parser"].partition(":")
-    output = sys.stdout.buffer
+    question = sys.stdin.buffer.read()
+    _limit(Path(json.loads(question)["path"]).stat().st_size)
+    sys.stdout.buffer.write(answered(question))
+    sys.stdout.buffer.flush()
+
+
+def answered(question: bytes) -> bytes:
+    """What the child says: a line of JSON, and the frame after it."""
+    asked = json.loads(question)
+    module, _, function = asked["parser"].partition(":")
+    output = io.BytesIO()
     try:
-        frame, answer = getattr(import_module(module), function)(path, **question["request"])
+        frame, answer = getattr(import_module(module), function)(Path(asked["path"]), **asked["request"])
     except InputError as error:
         output.write(json.dumps({"refused": error.template}).encode() + b"\n")
     else:
         output.write(json.dumps(answer).encode() + b"\n")
         frame.write_ipc_stream(output)
-    output.flush()
+    return output.getvalue()
 
 
 def _limit(size: int) -> None:

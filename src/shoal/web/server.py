@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.web.ending import ended_by_signals, ending_politely, undisturbed
+from shoal.web.ending import ended_by_signals, ending_politely, undisturbed, whole
 from shoal.web.entry import Entry, forget, write_door, write_header
 from shoal.web.guard import Guard
 from shoal.web.keeping import Keeping
@@ -53,16 +53,24 @@ def serve(
     port = listening.getsockname()[1]
     with ended_by_signals():
         remove_left_behind()
-        held = temporary() if workspace is None else occupy(workspace.resolve())
-        keeping = Keeping(held, temporary=workspace is None)
-        workbench = None
+        keeping = workbench = None
         try:
-            workbench = Workbench.at(keeping, entry=Entry(), port=port, largest_upload=max_upload_mb * 2**20)
-            address = Address(workbench, write_header(held.folder, workbench.entry.token))
-            # What is being received is confidential, too: it waits in the workspace, not in a folder all users share.
-            tempfile.tempdir = str(workbench.workspace.shelf("incoming"))
-            workbench.board.prepare()
-            _run(workbench, listening, lambda: announce(address))
+            # A signal counts between these steps: within one it could leave a folder that nobody knows of, or get lost
+            # in a module that is just being loaded.
+            with whole():
+                held = temporary() if workspace is None else occupy(workspace.resolve())
+                keeping = Keeping(held, temporary=workspace is None)
+            with whole():
+                workbench = Workbench.at(
+                    keeping, entry=Entry(), port=port, largest_upload=max_upload_mb * 2**20
+                )
+                address = Address(workbench, write_header(held.folder, workbench.entry.token))
+                # What is being received is confidential, too: it waits in the workspace, not in a folder all users share.
+                tempfile.tempdir = str(workbench.workspace.shelf("incoming"))
+                workbench.board.prepare()
+            with whole():
+                app = application(workbench)
+            _run(app, listening, lambda: announce(address))
         except KeyboardInterrupt:
             # A second one, or the end of the terminal, ends what this waits for.
             if workbench is not None:
@@ -75,10 +83,11 @@ def serve(
                     workbench.workspace.empty_removed()
                     workbench.connections.disconnect()
                 listening.close()
-                forget(held.folder)
-                place = keeping.leave()
-                if workbench is not None:
-                    gone(place)
+                if keeping is not None:
+                    forget(keeping.folder)
+                    place = keeping.leave()
+                    if workbench is not None:
+                        gone(place)
 
 
 @dataclass(frozen=True)
@@ -154,27 +163,28 @@ def _listen(port: int) -> socket.socket:
     return listening
 
 
-def _run(workbench: Workbench, listening: socket.socket, ready: Callable[[], None]) -> None:
+def _run(app: Guard, listening: socket.socket, ready: Callable[[], None]) -> None:
     import uvicorn
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: Any = None) -> None:
             await super().startup(sockets)
-            if self.started:
+            if self.started and not self.should_exit:
                 ready()
 
         @contextmanager
         def capture_signals(self) -> Iterator[None]:
             # Uvicorn would have the signal kill the process as soon as it has stopped serving, before anything is removed.
-            with ending_politely(self):
-                yield
+            yield
 
     # No access log: an address can carry a code.
     config = uvicorn.Config(
-        application(workbench),
+        app,
         log_level="warning",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=2,
     )
-    Server(config).run(sockets=[listening])
+    server = Server(config)
+    with ending_politely(server):
+        server.run(sockets=[listening])

@@ -1,6 +1,7 @@
 """The exact method equals an independent integer programme; cuts never cut off the optimum; bounds are bounds."""
 
 import signal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,7 +51,12 @@ def plane(seed: int) -> Problem:
     return problem
 
 
-@pytest.mark.parametrize("block", range(10))
+def _blocks(few: int, many: int) -> list[Any]:
+    """So many blocks of instances, and more of them at length."""
+    return [pytest.param(block, marks=[pytest.mark.long] * (block >= few)) for block in range(many)]
+
+
+@pytest.mark.parametrize("block", _blocks(5, 10))
 def test_two_dimensional_optimum(block: int) -> None:
     for seed in range(20 * block, 20 * block + 20):
         check(plane(seed))
@@ -263,7 +269,7 @@ def test_every_refused_pattern_is_cut_off(block: int) -> None:
     assert refused > 100
 
 
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", _blocks(2, 4))
 def test_optimum_against_firms_that_know_several_cells(block: int) -> None:
     for seed in range(10 * block, 10 * block + 10):
         check(with_insiders(seed))

@@ -18,6 +18,7 @@ from shoal.web.pages import layout, parts
 from shoal.web.pages.attributes import attributes
 from shoal.web.pages.crowds import distribution, matrix, places_used
 from shoal.web.pages.desk import Desk
+from shoal.web.pages.drawing_anew import draws_anew
 from shoal.web.pages.method_picker import MethodPicker
 from shoal.web.pages.release import update_back, write_back
 from shoal.web.pages.settings_form import SettingsForm
@@ -132,8 +133,8 @@ class AppointmentsPage:
         first = matching or slots[0]
         same = self._desk.asked.get("people") in (names, *names)
         value = asked if same and isinstance(asked, str) and asked in slots else first
-        self._slots = parts.choice(
-            slots, label="Slots", value=value, on_change=lambda: self._settings.refresh()
+        self._slots = draws_anew(
+            parts.choice(slots, label="Slots", value=value, on_change=lambda: self._settings.refresh())
         )
         parts.quiet(f"{_NEEDED}.")
 
@@ -175,7 +176,7 @@ class AppointmentsPage:
     def _aim(self, item: SettingField, value: Any) -> Callable[[], Any]:
         """Another aim has other methods."""
         self._objective = ui.select(dict(item.words), label=item.label, value=value)
-        self._objective.props("outlined dense").classes("full-width")
+        draws_anew(self._objective).props("outlined dense").classes("full-width")
         self._objective.on_value_change(lambda: self._method_choice.refresh())
         return lambda: self._objective.value
 

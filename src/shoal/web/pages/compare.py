@@ -11,6 +11,7 @@ from shoal.web.activities.compare import protected_columns
 from shoal.web.jobs.job import Job, State
 from shoal.web.pages import layout, parts
 from shoal.web.pages.desk import Desk
+from shoal.web.pages.drawing_anew import draws_anew
 from shoal.web.pages.gates import gates
 from shoal.web.pages.settings_form import SettingsForm
 from shoal.web.workbench import Workbench
@@ -73,7 +74,7 @@ class ComparePage:
                 value=wanted if wanted in names else names[0],
                 on_change=lambda: self._choices.refresh(),
             )
-            self._data.props("outlined dense").classes("full-width")
+            draws_anew(self._data).props("outlined dense").classes("full-width")
             self._choices()
             parts.main_button("Compare", icon="play_arrow", on_click=self._submit)
 

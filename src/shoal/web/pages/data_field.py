@@ -10,6 +10,7 @@ from shoal.settings import SettingField
 from shoal.web.jobs.job import Job, State
 from shoal.web.pages import parts
 from shoal.web.pages.attributes import attributes, picks_files
+from shoal.web.pages.drawing_anew import draws_anew
 from shoal.web.workbench import Workbench
 
 
@@ -74,7 +75,7 @@ class DataField:
         with ui.row().classes("full-width no-wrap items-start gap-1 shoal-hinted") as self._row:
             attributes(self._row, data_field=label)
             self._select = ui.select(names, label=label, value=start, on_change=on_change)
-            self._select.props("outlined dense options-dense").classes("shoal-grow")
+            draws_anew(self._select).props("outlined dense options-dense").classes("shoal-grow")
             attributes(self._select, hint=hint or None)
             upload = ui.upload(
                 auto_upload=True,

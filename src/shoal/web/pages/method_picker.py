@@ -10,6 +10,7 @@ from shoal.search import Registry
 from shoal.settings import SettingField, changed, fields
 from shoal.web.pages import parts
 from shoal.web.pages.attributes import attributes
+from shoal.web.pages.drawing_anew import draws_anew
 from shoal.web.pages.fields import NumberField
 
 
@@ -41,7 +42,7 @@ class MethodPicker:
         if chosen not in offered:
             self._given = {}
         self._select = ui.select(offered, label="Method", value=self._chosen, on_change=self._changed)
-        self._select.props("outlined dense options-dense").classes("full-width shoal-method")
+        draws_anew(self._select).props("outlined dense options-dense").classes("full-width shoal-method")
         self._own()
 
     @property

@@ -12,6 +12,7 @@ from shoal.report.blocks import shown
 from shoal.report.markup import element
 from shoal.web.jobs.job import Job
 from shoal.web.pages.attributes import attributes, html, tall
+from shoal.web.pages.drawing_anew import draws_anew
 from shoal.web.workbench import Workbench
 
 
@@ -230,14 +231,14 @@ def data_picker(
     names = workbench.datasets.names()
     value = chosen if chosen in names else (names[0] if names else None)
     picker = ui.select(names, label=label, value=value, on_change=on_change)
-    return picker.props("outlined dense options-dense").classes("full-width")
+    return draws_anew(picker).props("outlined dense options-dense").classes("full-width")
 
 
 def several(
     names: Sequence[str], label: str, chosen: Sequence[str], on_change: Callable[[], Any]
 ) -> ui.select:
     """A choice of several tables, with a button that adds those of the same name and another number."""
-    picker = ui.select(list(names), label=label, value=list(chosen), multiple=True)
+    picker = draws_anew(ui.select(list(names), label=label, value=list(chosen), multiple=True))
     picker.props("outlined dense options-dense use-chips").classes("full-width")
 
     @ui.refreshable

@@ -9,6 +9,7 @@ from shoal.report.definitions import told
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
 from shoal.web.pages.desk import Desk
+from shoal.web.pages.drawing_anew import draws_anew
 from shoal.web.pages.settings_form import SettingsForm
 from shoal.web.pages.tables.form import SOURCES, TableForm
 from shoal.web.pages.tables.marking import Marking
@@ -60,7 +61,7 @@ class ChangePage:
         kind = workbench.board[self._desk.run].kind if self._desk.run else "round"
         with self._desk.form("Change figures"):
             self._way = parts.choice(_WAYS, label="What is done", value=kind)
-            self._way.on_value_change(lambda: self._table_form.refresh())
+            draws_anew(self._way).on_value_change(lambda: self._table_form.refresh())
             self._table_form()
             parts.main_button("Change figures", icon="play_arrow", on_click=self._submit)
 

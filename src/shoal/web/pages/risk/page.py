@@ -5,6 +5,7 @@ from nicegui import ui
 from shoal.web.jobs.job import Job
 from shoal.web.pages import layout, parts
 from shoal.web.pages.desk import Desk
+from shoal.web.pages.drawing_anew import draws_anew
 from shoal.web.pages.risk.anonymity import AnonymityForm, present_anonymity
 from shoal.web.pages.risk.sample import SampleForm
 from shoal.web.pages.risk.sample_result import present_sample
@@ -52,7 +53,7 @@ class RiskPage:
                 value=shown if shown in _WAYS else "anonymity",
                 on_change=lambda: self._fields.refresh(),
             )
-            self._what.props("no-caps spread unelevated").classes("full-width")
+            draws_anew(self._what).props("no-caps spread unelevated").classes("full-width")
             with ui.column().classes("full-width gap-3 shoal-hinted"):
                 self._fields()
             parts.main_button("Measure risk", icon="play_arrow", on_click=self._submit)

@@ -10,6 +10,7 @@ from shoal.operations import OPERATIONS
 from shoal.settings import SettingField
 from shoal.web.pages import parts
 from shoal.web.pages.data_field import DataField, DataFields
+from shoal.web.pages.drawing_anew import draws_anew
 from shoal.web.pages.fields import NumberField
 from shoal.web.pages.settings_form import SettingsForm
 from shoal.web.pages.tables.linked import LinkedTables
@@ -97,7 +98,7 @@ class TableForm:
         self._offered = sources
         kind = asked.get("source") or self._guess()
         self._source = parts.choice({name: SOURCES[name] for name in sources}, label="It is", value=kind)
-        self._source.on_value_change(lambda: self._again())
+        draws_anew(self._source).on_value_change(lambda: self._again())
         self._fields()
 
     @property
