@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import shoal.search.machine_code  # noqa: F401  whoever loads it first has everything compiled
 from shoal.microdata.measures import linkage_kernels
 from shoal.microdata.measures.linkage import link_by_distance
 from shoal.microdata.risk import population_uniques, population_uniques_kernels

@@ -47,22 +47,26 @@ class Kept(NamedTuple):
         return self.code.run(self.values)
 
 
-def kept(kernel: Any, arguments: tuple[Any, ...]) -> Kept | None:
-    """The kernel with these arguments, if its code was kept for such."""
+class Unknown(NamedTuple):
+    """Of a kernel there is no machine code for these arguments yet, neither kept nor with Numba."""
+
+
+def kept(kernel: Any, arguments: tuple[Any, ...]) -> Kept | Unknown | None:
+    """The kernel with these arguments, if its code was kept for such; ``None`` if Numba has it, or is asked to."""
     kinds: list[str] = []
     values: list[Any] = []
     for argument in arguments:
         if not _taken_apart(argument, kinds, values):
             return None
     kind = ",".join(kinds)
-    known: dict[str, _Code | None] = kernel.__dict__.setdefault("_kept", {})
+    known: dict[str, _Code | Unknown | None] = kernel.__dict__.setdefault("_kept", {})
     if kind not in known:
         known[kind] = _load(kernel, kind)
     code = known[kind]
-    return None if code is None else Kept(code, values)
+    return Kept(code, values) if isinstance(code, _Code) else code
 
 
-def _load(kernel: Any, kind: str) -> "_Code | None":
+def _load(kernel: Any, kind: str) -> "_Code | Unknown | None":
     if any(name.startswith("NUMBA_") for name in os.environ.keys() - _HARMLESS):
         return None
     for path in places(kernel, kind):
@@ -72,7 +76,7 @@ def _load(kernel: Any, kind: str) -> "_Code | None":
             # Not there, or another process is about to keep it anew.
             continue
         return _Code(symbol(path), code, kind, returns.decode()) if code else None
-    return None
+    return Unknown()
 
 
 class _Code:

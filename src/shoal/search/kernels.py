@@ -27,13 +27,18 @@ OPTIONS: dict[Callable[..., Any], dict[str, Any]] = {}
 _WORTH = 0.4
 # And what loading code that was kept takes.
 _WORTH_KEPT = 0.005
+# What stands for a result that it takes Numba to compute.
+_NUMBA = object()
 # After so many calls of a kernel loading Numba would have been quicker than calling what was kept.
 _FEW_CALLS = 10_000
 
 
-def instruction(path: str) -> Any:
-    """What kernels call and only machine code has, by its import path; it takes Numba to say what it does."""
-    return Instruction(path)
+def instruction(path: str, plain: str | None = None) -> Any:
+    """What kernels call and only machine code has, by its import path; it takes Numba to say what it does.
+
+    ``plain`` is the import path of a function that gives the same, to the bit.
+    """
+    return Instruction(path, plain)
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -91,18 +96,27 @@ _patience: ContextVar[_Patience | None] = ContextVar("patience", default=None)
 class Instruction:
     """What stands for an instruction until the first kernel that uses it is compiled."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, plain: str | None = None) -> None:
         self.module, _, self.name = path.partition(":")
+        self._plain = plain
 
     @property
     def source(self) -> tuple[str, str]:
         """Its name, and the file that says what it does."""
         return self.name, (find_spec(self.module) or ModuleSpec("", None, origin="")).origin or ""
 
+    def plain(self) -> Callable[..., Any] | None:
+        """The function in plain Python, if there is one."""
+        if self._plain is None:
+            return None
+        module, _, name = self._plain.partition(":")
+        found: Callable[..., Any] = getattr(import_module(module), name)
+        return found
+
     def machine_code(self) -> Any:
         """The instruction itself."""
         made = getattr(import_module(self.module), self.name)
-        made.source = self.source
+        made.source, made.plain = self.source, self.plain
         return made
 
 
@@ -123,23 +137,35 @@ class Kernel:
         if patience is not None and patience.inside:
             return self.py_func(*arguments, **named)
         if patience is None or patience.left <= _WORTH - _WORTH_KEPT:
-            kept = self._kept_code(arguments, named)
-            if kept is not None:
-                return kept.run()
+            found = self._without_numba(arguments, named, patience is None or patience.left <= 0)
+            if found is not _NUMBA:
+                return found
         if patience is None or patience.left <= 0:
             return self.machine_code()(*arguments, **named)
         return patience.run(self.py_func, arguments, named)
 
-    def _kept_code(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        if named or "shoal.search.machine_code" in sys.modules:
-            return None
+    def _without_numba(self, arguments: tuple[Any, ...], named: dict[str, Any], interpret: bool) -> Any:
+        """What code that was kept makes of the arguments, or the interpreter where nothing was ever compiled."""
+        if named or "_machine_code" in self.__dict__ or _all_by_numba():
+            return _NUMBA
         # NumPy, which kernels are about, need not be loaded to declare them.
-        from shoal.search.kept_code import kept
+        from shoal.search.kept_code import Kept, kept
 
         with _loading:
             self.calls += 1
             # Numba takes its arguments faster than they are taken apart here, once it is loaded.
-            return kept(self, arguments) if self.calls <= _FEW_CALLS else None
+            found = kept(self, arguments) if self.calls <= _FEW_CALLS else None
+        if found is None:
+            return _NUMBA
+        if isinstance(found, Kept):
+            return _NUMBA if "shoal.search.machine_code" in sys.modules else found.run()
+        if not interpret:
+            return _NUMBA
+        # What makes functions of sources is not needed where something was kept.
+        from shoal.search.interpreted import COMPILE, interpreted
+
+        result = interpreted(self, arguments)
+        return _NUMBA if result is COMPILE else result
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -154,6 +180,7 @@ class Kernel:
     def _compiled(self) -> Any:
         with _loading:
             if "_machine_code" not in self.__dict__:
+                _needed.add("shoal.search.machine_code" not in sys.modules)
                 # Numba takes its time to load.
                 from shoal.search.machine_code import dispatcher
 
@@ -165,6 +192,15 @@ class Kernel:
                 if names.get(self.py_func.__name__) is self:
                     names[self.py_func.__name__] = self._machine_code
             return self._machine_code
+
+
+# Whether Numba was loaded since a kernel needed it; ``False`` is there if somebody had loaded it before.
+_needed: set[bool] = set()
+
+
+def _all_by_numba() -> bool:
+    """Whoever loads Numba before any kernel needs it, as to warm up, wants everything compiled."""
+    return "shoal.search.machine_code" in sys.modules and True not in _needed
 
 
 def _kernels_used(
