@@ -194,6 +194,8 @@ def test_a_part_of_a_large_array_is_not_held():
 
 
 MANY = """
+from shoal.search import interpreted
+interpreted._MOST = 0
 import sys
 from shoal.search import kernels
 from shoal.search.kernels import kernel
@@ -226,6 +228,8 @@ def test_numba_is_loaded_for_many_calls(tmp_path):
 
 
 MACHINE = """
+from shoal.search import interpreted
+interpreted._MOST = 0
 import os, sys
 from shoal.search import kept_code
 

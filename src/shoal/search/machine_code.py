@@ -15,6 +15,8 @@ from shoal.search.kept_code import used_globals
 
 # Another number has everything compiled, and so kept, again.
 _KEPT = 2
+# What a file of Numba's makes of itself that was cut off.
+_CUT_OFF = (EOFError, UnpicklingError)
 
 
 class _Announcer(event.Listener):
@@ -71,7 +73,11 @@ def _kept(dispatcher: Any) -> Any:
             with compilation.compiling():
                 # A disk that is full, or that nobody may write to: what was compiled is used all the same.
                 with suppress(OSError):
-                    save(signature, compiled)
+                    try:
+                        save(signature, compiled)
+                    except _CUT_OFF:
+                        cache._cache_file.flush()
+                        save(signature, compiled)
                 keep(dispatcher, compiled)
 
         load = cache.load_overload
@@ -81,7 +87,7 @@ def _kept(dispatcher: Any) -> Any:
             if not is_kept(dispatcher, signature):
                 return None
             # A file that was cut off, as on a full disk, is as good as none.
-            with suppress(OSError, EOFError, UnpicklingError):
+            with suppress(OSError, *_CUT_OFF):
                 return load(signature, context)
             return None
 
