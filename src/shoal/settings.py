@@ -189,6 +189,8 @@ Options: TypeAlias = Annotated[
         repeated=True,
     ),
 ]
+#: What the place of a share is called in a list of options; commands take it in percent, too.
+SHARE = "SHARE"
 #: Data by its name: a file or a table of a database for a command, data of the workspace for the workbench.
 Data: TypeAlias = Annotated[str, Spelling("data", "DATA", str, places=lambda name: [name])]
 SeveralData: TypeAlias = Annotated[

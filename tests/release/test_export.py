@@ -121,6 +121,16 @@ def test_tables_beside_another_are_read_each():
         assert "shoal.audit(" not in text and "# both (audit): " in text
 
 
+def test_more_than_the_whole_is_written_in_percent():
+    """A command takes a change of 5 for a slip; a plan holds what was meant."""
+    places = {name: Source(f"{name}.csv") for name in ("now", "shown", "then")}
+    said = {"data": "now", "pattern": "shown", "beside": ["then"]}
+    for share, written in ((5.0, "500%"), (0.05, "0.05")):
+        assert f"--change {written}" in shell_commands(
+            places, [Taken("both", "audit", {**said, "change": share})]
+        )
+
+
 def test_what_is_perturbed_has_its_amounts_among_the_options():
     step = Taken("other", "perturb", {"data": "people", "method": "pram", "columns": ["job"], "change": 0.1})
     assert 'options={"change": 0.1}' in python_script(SOURCES, [step])

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options
-from shoal.cli.shares import SHARE, read_share
+from shoal.cli.shares import read_share
+from shoal.settings import SHARE
 
 
 def register(group: typer.Typer) -> None:

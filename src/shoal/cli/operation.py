@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from shoal.cli import output
 from shoal.cli.interrupts import interrupts
 from shoal.cli.leaving import Leave
-from shoal.cli.shares import SHARE, read_share
+from shoal.cli.shares import read_share
 from shoal.cli.workplace import CommandLine
 from shoal.errors import Infeasible, InputError, ShoalError, as_option, parameter, spelled, spelled_throughout
 from shoal.operation import Operation, Product
 from shoal.search.stages import WRITING
-from shoal.settings import SettingField, Settings, checked
+from shoal.settings import SHARE, SettingField, Settings, checked
 from shoal.sources.address import beside
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from shoal.operations import OPERATIONS
+from shoal.settings import SHARE
 
 # Numbers that mean the same to everybody and are small enough for all that is done with them.
 _WHOLE = re.compile("[0-9]{1,15}", re.ASCII)
@@ -111,7 +112,7 @@ def _options(operation: Any) -> Iterator[tuple[str, _Option]]:
     for item in operation.fields("command"):
         if not item.argument:
             kind = item.kind if item.kind in ("switch", "whole", "number") else "text"
-            kind = "share" if item.metavar == "SHARE" else kind
+            kind = "share" if item.metavar == SHARE else kind
             option = _Option(item.name, "several" if _repeated(item) else kind)
             yield from ((name, option) for name in (item.option, item.short) if name)
     for item in operation.products:

@@ -4,8 +4,6 @@ import re
 
 from shoal.errors import InputError
 
-#: What the place of a share is called in a list of options.
-SHARE = "SHARE"
 _FORM = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(%?)\s*")
 
 

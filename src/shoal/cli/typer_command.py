@@ -10,10 +10,9 @@ from shoal.cli import options
 from shoal.cli.checked import TYPED, CheckedCommand
 from shoal.cli.leaving import Leave
 from shoal.cli.operation import Run, parameter_of, spelled_option
-from shoal.cli.shares import SHARE
 from shoal.errors import spelled
 from shoal.operation import Operation, Product
-from shoal.settings import SettingField
+from shoal.settings import SHARE, SettingField
 
 #: The section of help with what is written.
 FILES = "Files"

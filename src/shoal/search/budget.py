@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, TypedDict
 
 from shoal.numbers import number, whole
+from shoal.search.compilation import working_time
 from shoal.search.control import Control
 from shoal.search.direction import Direction, better
 from shoal.search.history import History, Point
@@ -42,7 +43,8 @@ class Budget:
     """What a search may spend: work (iterations, nodes, evaluations), seconds, and the value that is enough.
 
     A budget of work alone makes a result depend on the seed only. With ``seconds`` the result also depends on
-    the machine; the run then says where it stopped, and a budget of that much work repeats it.
+    the machine; the run then says where it stopped, and a budget of that much work repeats it. Seconds in which kernels are
+    compiled, once on a machine, do not count.
 
     >>> Budget(iterations=1000).iterations
     1000
@@ -52,7 +54,7 @@ class Budget:
     seconds: float | None = None
     target: Any = None
     control: Control = field(default_factory=Control, compare=False)
-    clock: Callable[[], float] = field(default=time.monotonic, compare=False, repr=False)
+    clock: Callable[[], float] = field(default=working_time, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.iterations is not None:
@@ -72,7 +74,7 @@ class Budget:
         >>> Budget(seconds=1.0).by_wall_clock, Budget(seconds=1.0, clock=time.process_time).by_wall_clock
         (True, False)
         """
-        return self.clock is time.monotonic
+        return self.clock in (working_time, time.monotonic)
 
     def or_iterations(self, default: int) -> "Budget":
         """The same budget, with a number of iterations where neither iterations nor seconds are given.
@@ -131,7 +133,7 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        """Time spent so far, without pauses."""
+        """Time spent so far, without pauses and without the compilation of kernels."""
         return self._clock() - self._began - self._waited
 
     @property

@@ -1,7 +1,9 @@
 """Kernels as Numba compiles them, never stale and announced when it takes time. Loaded with the first kernel that is called."""
 
 import sys
+from contextlib import suppress
 from hashlib import sha256
+from pickle import UnpicklingError
 from typing import Any
 
 from numba import njit
@@ -13,14 +15,17 @@ from shoal.search.kept_code import used_globals
 
 # Another number has everything compiled, and so kept, again.
 _KEPT = 2
+# What a file of Numba's makes of itself that was cut off.
+_CUT_OFF = (EOFError, UnpicklingError)
 
 
 class _Announcer(event.Listener):
     def on_start(self, event: event.Event) -> None:
+        compilation.begin()
         compilation.announce()
 
     def on_end(self, event: event.Event) -> None:
-        pass
+        compilation.end()
 
 
 event.register("numba:compile", _Announcer())
@@ -51,7 +56,12 @@ if "numba.np.arraymath" not in sys.modules:
 
 def dispatcher(kernel: Any) -> Any:
     """A kernel compiled for whatever types it is called with; its globals hold no kernels but compiled ones."""
-    return _kept(_stale_with_what_it_calls(njit(**kernel.options)(kernel.py_func)))
+    try:
+        compiled = njit(**kernel.options)(kernel.py_func)
+    except RuntimeError:
+        # There is no place where Numba may write: what it compiles is for this process alone.
+        return njit(**kernel.options | {"cache": False})(kernel.py_func)
+    return _kept(_stale_with_what_it_calls(compiled))
 
 
 def _kept(dispatcher: Any) -> Any:
@@ -60,14 +70,26 @@ def _kept(dispatcher: Any) -> Any:
     if save is not None:
 
         def save_and_keep(signature: Any, compiled: Any) -> None:
-            save(signature, compiled)
-            keep(dispatcher, compiled)
+            with compilation.compiling():
+                # A disk that is full, or that nobody may write to: what was compiled is used all the same.
+                with suppress(OSError):
+                    try:
+                        save(signature, compiled)
+                    except _CUT_OFF:
+                        cache._cache_file.flush()
+                        save(signature, compiled)
+                keep(dispatcher, compiled)
 
         load = cache.load_overload
 
         def load_what_is_kept(signature: Any, context: Any) -> Any:
             # What Numba still has may have been kept for another processor, or for other versions, only.
-            return load(signature, context) if is_kept(dispatcher, signature) else None
+            if not is_kept(dispatcher, signature):
+                return None
+            # A file that was cut off, as on a full disk, is as good as none.
+            with suppress(OSError, *_CUT_OFF):
+                return load(signature, context)
+            return None
 
         cache.save_overload = save_and_keep
         cache.load_overload = load_what_is_kept

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from time import process_time
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from shoal.appointments.published.genetic import GeneticOptions
 from shoal.generate import minizinc
 from shoal.generate.families import FIXED, Instance, family
 from shoal.search import Budget
+from shoal.search.compilation import working_cpu_time
 from shoal.studies import rooms_examples, rooms_told, rooms_tuning
 from shoal.studies.proofs import proof
 from shoal.studies.rooms_tuning import evolved
@@ -62,9 +62,9 @@ def _problem(one: Instance) -> Problem:
 
 def _timed(one: Instance) -> tuple[float, int, int]:
     """CPU seconds, K and nodes of the exhaustive search."""
-    began = process_time()
+    began = working_cpu_time()
     _, k, count = nodes(_problem(one), limit=10**8)
-    return process_time() - began, k, count
+    return working_cpu_time() - began, k, count
 
 
 def _nodes(scope: Scope) -> Findings:
@@ -159,9 +159,9 @@ def _ablation(name: str, scope: Scope) -> Findings:
         for version, there in zip(VERSIONS, _ABLATION[name], strict=True):
             options = GeneticOptions(version=version, crossover="columns")  # type: ignore[arg-type]
             places = (scope.seeds("ablation", name, size, version, run) for run in range(runs))
-            began = process_time()
+            began = working_cpu_time()
             found = evolved(one, options, generations, places)
-            seconds = (process_time() - began) / runs
+            seconds = (working_cpu_time() - began) / runs
             share = float(np.mean([item.k for item in found])) / best
             broken = float(np.mean([item.violations for item in found]))
             note = f"mean violations {broken:.2g}, {seconds:.2g} s of CPU; {runs} runs of {generations:,} generations"
@@ -182,11 +182,11 @@ def _constraints(scope: Scope) -> Findings:
     for name, printed in _CHAPTER_6.items():
         for size in sizes:
             one = family(name, size)
-            began = process_time()
+            began = working_cpu_time()
             plan = assign_sizes(
                 one.groups, one.capacities, method="constraint", options={"search": "maximise"}
             )
-            seconds = process_time() - began
+            seconds = working_cpu_time() - began
             curves.setdefault(f"constraint|{name}|CP-SAT", []).append((float(size), seconds))
             case = f"{name}, X = {size:,}"
             row = partial(Row, "Figures 6.1–6.3, constraint model", case)
@@ -222,7 +222,7 @@ def _comparison(name: str, scope: Scope) -> Findings:
     for size in sizes:
         one = family(name, size)
         row = partial(Row, "Chapter 7, three solvers", f"{name}, X = {size:,}")
-        budget = Budget(seconds=limit, clock=process_time)
+        budget = Budget(seconds=limit, clock=working_cpu_time)
         plan = assign_sizes(
             one.groups,
             one.capacities,
@@ -236,9 +236,9 @@ def _comparison(name: str, scope: Scope) -> Findings:
         rows.append(row("seconds, branch and bound", exhaustive, round(spent, 4), note))
         keep("seconds", "branch and bound", size, max(spent, 1e-4))
         keep("nodes", "branch and bound", size, float(plan.assignment.nodes or 0))
-        began = process_time()
+        began = working_cpu_time()
         plan = assign_sizes(one.groups, one.capacities, method="constraint", budget=budget)
-        spent = process_time() - began
+        spent = working_cpu_time() - began
         rows.append(
             row("seconds, constraint model", by_constraints, round(spent, 4), f"K {plan.k}, {proof(plan)}")
         )
@@ -247,9 +247,9 @@ def _comparison(name: str, scope: Scope) -> Findings:
         for crossover in ("columns", "rows"):
             options = GeneticOptions(crossover=crossover)
             places = (scope.seeds("comparison", name, size, crossover, run) for run in range(runs))
-            began = process_time()
+            began = working_cpu_time()
             found = evolved(one, options, generations, places)
-            spent = (process_time() - began) / runs
+            spent = (working_cpu_time() - began) / runs
             valid = [item.k for item in found if not item.violations]
             share = round(float(np.mean(valid)) / best, 3) if valid else None
             printed = _COMPARED[name] if crossover == "columns" else None

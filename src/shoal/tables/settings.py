@@ -8,7 +8,7 @@ from pydantic import Field
 
 from shoal.engines import EngineSettings
 from shoal.search.settings import SearchSettings, time_limit
-from shoal.settings import Column, Columns, Data, Options, Settings, SeveralData, Spelling, setting
+from shoal.settings import SHARE, Column, Columns, Data, Options, Settings, SeveralData, Spelling, setting
 from shoal.sources.address import beside
 from shoal.written_values import groups_in_words, in_groups, joined_names, split_groups, split_names
 
@@ -217,7 +217,7 @@ class AttackerSettings(Settings):
         0.0,
         "Width the interval must have in addition, as a share of the value.",
         label="Width of the interval in addition",
-        metavar="SHARE",
+        metavar=SHARE,
         ge=0,
         le=1e6,
         served={"le": 10},
@@ -276,7 +276,7 @@ class TableSettings(TabulationSettings, AttackerSettings):
         None,
         "How far off every sensitive cell must stay at least, as a share of its value, whichever rule calls it so.",
         otherwise="0.10 for cells without levels",
-        metavar="SHARE",
+        metavar=SHARE,
         ge=0,
         le=1,
     )
@@ -375,7 +375,7 @@ class AuditSettings(TableSettings):
         None,
         "The share by which everybody knows that no figure changed by more since last period.",
         label="Figures change at most by",
-        metavar="SHARE",
+        metavar=SHARE,
         otherwise="not known",
         ge=0,
         le=1e6,

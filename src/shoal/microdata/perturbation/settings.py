@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from shoal.microdata.columns.settings import Ordinal
 from shoal.search.settings import method_options
 from shoal.settings import (
+    SHARE,
     Column,
     Columns,
     Data,
@@ -63,7 +64,7 @@ class PerturbSettings(Settings):
         "The share of values to change by PRAM.",
         section=_AMOUNT,
         label="Share of values to change",
-        metavar="SHARE",
+        metavar=SHARE,
         otherwise="0.2",
         gt=0,
         lt=1,
@@ -93,7 +94,7 @@ class PerturbSettings(Settings):
         "The least share of households that a record swap moves.",
         section=_AMOUNT,
         label="Least share of households to swap",
-        metavar="SHARE",
+        metavar=SHARE,
         otherwise="0.05",
         ge=0,
         le=1,

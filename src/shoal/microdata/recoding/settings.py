@@ -8,7 +8,18 @@ from shoal.engines import EngineSettings
 from shoal.microdata.columns.settings import HierarchyTexts, Ordinal
 from shoal.microdata.models.settings import MODELS_IN_WORDS, Models
 from shoal.search.settings import SearchSettings, method, method_options
-from shoal.settings import Column, Columns, Data, Options, Spelling, Weights, data_argument, setting, switch
+from shoal.settings import (
+    SHARE,
+    Column,
+    Columns,
+    Data,
+    Options,
+    Spelling,
+    Weights,
+    data_argument,
+    setting,
+    switch,
+)
 from shoal.written_values import split_weights
 
 _DEMANDS = "What must hold"
@@ -68,7 +79,7 @@ class RecodeSettings(SearchSettings, EngineSettings):
         0.0,
         "Largest share of people who may be left out.",
         label="Share of people who may be left out",
-        metavar="SHARE",
+        metavar=SHARE,
         ge=0,
         le=1,
     )

@@ -18,7 +18,7 @@ from shoal.release.export.taken import (
     placed,
 )
 from shoal.release.written import comment
-from shoal.settings import SettingField
+from shoal.settings import SHARE, SettingField
 
 
 def shell_commands(sources: Mapping[str, Source], steps: Sequence[Taken]) -> str:
@@ -104,6 +104,9 @@ def _option(item: SettingField, value: Any) -> list[str]:
     if item.kind == "switch":
         return [item.option]
     name = item.short or item.option
+    if item.metavar == SHARE and value > 1:
+        # Commands take more than the whole in percent alone.
+        return [name, f"{100 * value:g}%"]
     if item.spelling is None:
         return [name, str(value)]
     if not item.spelling.repeated:

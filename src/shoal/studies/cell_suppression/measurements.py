@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from statistics import mean
-from time import process_time
 from typing import Any
 
 from shoal.generate.table import SETS, DataSet, table
 from shoal.search import Budget, Seeds, silent
+from shoal.search.compilation import working_cpu_time
 from shoal.studies.study import Findings, Scope, Step
 from shoal.tables.methods import METHODS
 from shoal.tables.problem import Problem
@@ -70,7 +70,7 @@ def measure(scope: Scope, data: DataSet, plan: Plan, place: int) -> Findings:
             found = METHODS[plan.method].solve(
                 problem,
                 dict(plan.options),
-                budget=Budget(seconds=plan.seconds, clock=process_time),
+                budget=Budget(seconds=plan.seconds, clock=working_cpu_time),
                 seeds=scope.seeds("run", data.name, place, turn),
                 observer=silent,
             )

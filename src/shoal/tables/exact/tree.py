@@ -101,7 +101,7 @@ def branch_and_cut(
     )
     margin = 1e-7 * max(1.0, incumbent.cost)
     model.setObjlimit(incumbent.cost - margin)
-    model.optimize()
+    _optimise(model, run)
     separator.few = False
     tree.spend(int(model.getNTotalNodes()) - tree.nodes)
     status = model.getStatus()
@@ -114,6 +114,15 @@ def branch_and_cut(
         bound = 0.0
     model.freeProb()
     return bound, closed
+
+
+def _optimise(model: Any, run: Run) -> None:
+    """Solve for as long as the run has time: the solver's own clock counts the compilation of kernels, too."""
+    model.optimize()
+    while model.getStatus() == "timelimit" and not run.stopped:
+        left = run.remaining().seconds
+        model.setParam("limits/time", float(model.getSolvingTime()) + max(0.01, left or 0.0))
+        model.optimize()
 
 
 def _configure(model: Any, run: Run) -> None:

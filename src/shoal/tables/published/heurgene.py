@@ -10,13 +10,13 @@ before it takes away what is not needed any more (``mutation``), and an end when
 """
 
 from dataclasses import dataclass, field, replace
-from time import process_time
 from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
 from shoal.search import Budget, Observer, Run, Seeds
+from shoal.search.compilation import working_cpu_time
 from shoal.search.evolution import (
     EliteParents,
     Evolution,
@@ -248,7 +248,7 @@ class _Benefit:
         """Enter the best cost after a generation; whether the last ones saved too little."""
         if self._least is None:
             return False
-        self._points.append((process_time(), cost))
+        self._points.append((working_cpu_time(), cost))
         if len(self._points) <= self._window:
             return False
         then, before = self._points[-1 - self._window]

@@ -30,6 +30,11 @@ class WithChangedFigures(Glance):
         raise NotImplementedError
 
     @property
+    def reservation(self) -> str:
+        """What the verdict does not hold for though it is near at hand, in words; nothing if there is no such thing."""
+        return ""
+
+    @property
     def published(self) -> "pl.DataFrame":
         """The table as it may be published."""
         return changed_frame(*self._figures)
@@ -94,11 +99,6 @@ class ChangedTable(WithChangedFigures):
     def for_release(self) -> bool:
         """Whether the randomness came from a secret and not from a seed that can be guessed."""
         return not self.secret.of_study
-
-    @property
-    def reservation(self) -> str:
-        """What the verdict does not hold for though it is near at hand, in words; nothing if there is no such thing."""
-        return ""
 
     @property
     def safe_in_words(self) -> str:

@@ -3,7 +3,7 @@
 from typing import Literal
 
 from shoal.search.settings import SearchSettings, method, method_options
-from shoal.settings import Data, Options, choice, setting, switch
+from shoal.settings import SHARE, Data, Options, choice, setting, switch
 from shoal.tables.rounding.settings import secret, study_seed, table_argument
 from shoal.tables.settings import LayoutSettings, TableSettings
 
@@ -25,7 +25,7 @@ class AdjustSettings(TableSettings, LayoutSettings, SearchSettings):
         "How much further than its levels chance may move a sensitive cell, as a share of them.",
         section=_CHANGES,
         label="Further than the levels, at most by",
-        metavar="SHARE",
+        metavar=SHARE,
         ge=0,
         le=10,
     )
@@ -34,7 +34,7 @@ class AdjustSettings(TableSettings, LayoutSettings, SearchSettings):
         "The most that a cell which is not sensitive may change, as a share of its figure.",
         section=_CHANGES,
         label="Other cells change by at most",
-        metavar="SHARE",
+        metavar=SHARE,
         otherwise="no limit",
         gt=0,
         lt=1,
