@@ -5,7 +5,7 @@ It reads the file alone, with the hierarchies of its dimensions where somebody k
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,9 @@ _TOLERANCE = 1e-9
 
 # A decimal comma; beside symbols it is still in the text.
 _COMMA = re.compile(r"^(\s*[+-]?\d+),(\d+\s*)$")
+
+# Figures as people like to read them: with signs between thousands, in percent, in brackets, or with a flag behind.
+_UNREAD = re.compile(r"\s*[(\[]?\s*[+\-−]?\s*\d[\d\s.,'’]*(?:%|[A-Za-z*]{1,2})?\s*[)\]]?\s*[A-Za-z*]?\s*")
 
 Key = tuple[str, ...]
 #: Is called now and then in work that may be long, and raises to end it.
@@ -293,11 +296,25 @@ def figure_in(text: str) -> float | None:
     return found if np.isfinite(found) else None
 
 
+def refuse_unread(texts: Iterable[str | None]) -> None:
+    """Refuse texts that are figures for a reader and no numbers: taken for signs of hidden cells they would look safe.
+
+    >>> refuse_unread(["1234.5", "12,5", "x", "..", "10-20", "<5", None, ""])
+    """
+    for place, text in enumerate(texts, 1):
+        if text and figure_in(text) is None and _UNREAD.fullmatch(text):
+            raise InputError(
+                f"the figure in place {place} is not written as a number; write figures with digits and one decimal sign alone, "
+                "without signs between thousands, percent, brackets or flags, and mark hidden cells with a sign without digits"
+            )
+
+
 def figures_in(column: "pl.Series") -> list[float | None]:
     """The figures of a column, ``None`` where there is none."""
     import polars as pl
 
     if column.dtype == pl.String:
+        refuse_unread(column.to_list())
         return [None if text is None else figure_in(text) for text in column.to_list()]
     found = column.cast(pl.Float64, strict=False) if column.dtype != pl.Float64 else column
     return [None if item is None or not np.isfinite(item) else float(item) for item in found.to_list()]
