@@ -26,6 +26,9 @@ _DIGITS = (1e-14, 1e-12, 1e-10, _ROUNDING)
 # What the linear programmes may miss their limits by, after scaling.
 _TOLERANCE = 1e-9
 
+# What ends of programmes that have an answer are called: some figure, or none is the last.
+_CLEAR = ("Optimal", "Unbounded", "Primal infeasible or unbounded")
+
 # A decimal comma; beside symbols it is still in the text.
 _COMMA = re.compile(r"^(\s*[+-]?\d+),(\d+\s*)$")
 
@@ -183,7 +186,10 @@ class PublicTable:
         for place, key in enumerate(hidden):
             if wanted is None or key in wanted:
                 look()
-                found[key] = solver.interval(place)
+                try:
+                    found[key] = solver.interval(place)
+                except _Lost:
+                    return None
         return found
 
     def possible(self) -> dict[Key, float] | None:
@@ -203,6 +209,10 @@ def _fitting(
     """The programme in which sums are off by no more than the figures need: what is off hides small cells beside large ones."""
     programmes = (_Programme(table, hidden, ends, ties, digits) for digits in _DIGITS)
     return next((programme for programme in programmes if programme.feasible), None)
+
+
+class _Lost(Exception):
+    """The solver cannot tell how far a cell goes: that is no reason to take it for endless."""
 
 
 class _Programme:
@@ -278,8 +288,14 @@ class _Programme:
         """How far a cell goes up (1) or down (−1)."""
         self._solver.changeColCost(place, -direction)
         ended = self._ended()
+        if ended not in _CLEAR:
+            # Figures that fit were found: from where the last cell ended the solver may lose its way, from the start it does not.
+            self._solver.clearSolver()
+            ended = self._ended()
         value = float(self._solver.getSolution().col_value[place]) / self._unit
         self._solver.changeColCost(place, 0.0)
+        if ended not in _CLEAR:
+            raise _Lost
         return value if ended == "Optimal" else direction * np.inf
 
 
