@@ -97,3 +97,17 @@ def test_compiling_is_a_stage_of_its_own_where_it_took_time() -> None:
     assert list(watch.seconds()) == ["reading", "compiling", "search"]
     again = Stopwatch("reading", clock=clock.now, compiling=clock.compiling)
     assert again.seconds() == {"reading": 0.0}
+
+
+def test_an_end_without_its_beginning_does_not_stop_a_clock() -> None:
+    """Ctrl-C may come between the beginnings of two clocks; what is compiled then ends for both."""
+    now = [1.0]
+    clock = ClockWithoutCompiling(lambda: now[0])
+    clock.end()
+    now[0] = 5.0
+    assert clock.now() == 5.0
+    clock.begin()
+    now[0] = 7.0
+    assert clock.now() == 5.0
+    clock.end()
+    assert clock.now() == 5.0 and clock.compiling() == 2.0

@@ -20,7 +20,7 @@ class ClockWithoutCompiling:
     >>> clock = ClockWithoutCompiling(lambda: next(ticks))
     >>> clock.begin(); clock.now(); clock.end(); clock.now()
     1.0
-    5.0
+    4.0
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -37,8 +37,10 @@ class ClockWithoutCompiling:
             self._depth += 1
 
     def end(self) -> None:
-        """It is compiled."""
+        """It is compiled; without its beginning, as Ctrl-C between two clocks leaves it, that is nothing."""
         with _lock:
+            if self._depth == 0:
+                return
             self._depth -= 1
             if self._depth == 0:
                 self._compiling += max(0.0, self._clock() - self._began)

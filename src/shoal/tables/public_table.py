@@ -5,7 +5,7 @@ It reads the file alone, with the hierarchies of its dimensions where somebody k
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,14 @@ _DIGITS = (1e-14, 1e-12, 1e-10, _ROUNDING)
 # What the linear programmes may miss their limits by, after scaling.
 _TOLERANCE = 1e-9
 
+# What ends of programmes that have an answer are called: some figure, or none is the last.
+_CLEAR = ("Optimal", "Unbounded", "Primal infeasible or unbounded")
+
 # A decimal comma; beside symbols it is still in the text.
 _COMMA = re.compile(r"^(\s*[+-]?\d+),(\d+\s*)$")
+
+# Figures as people like to read them: with signs between thousands, in percent, in brackets, or with a flag behind.
+_UNREAD = re.compile(r"\s*[(\[]?\s*[+\-−]?\s*\d[\d\s.,'’]*(?:%|[A-Za-z*]{1,2})?\s*[)\]]?\s*[A-Za-z*]?\s*")
 
 Key = tuple[str, ...]
 #: Is called now and then in work that may be long, and raises to end it.
@@ -180,7 +186,10 @@ class PublicTable:
         for place, key in enumerate(hidden):
             if wanted is None or key in wanted:
                 look()
-                found[key] = solver.interval(place)
+                try:
+                    found[key] = solver.interval(place)
+                except _Lost:
+                    return None
         return found
 
     def possible(self) -> dict[Key, float] | None:
@@ -200,6 +209,10 @@ def _fitting(
     """The programme in which sums are off by no more than the figures need: what is off hides small cells beside large ones."""
     programmes = (_Programme(table, hidden, ends, ties, digits) for digits in _DIGITS)
     return next((programme for programme in programmes if programme.feasible), None)
+
+
+class _Lost(Exception):
+    """The solver cannot tell how far a cell goes: that is no reason to take it for endless."""
 
 
 class _Programme:
@@ -275,8 +288,14 @@ class _Programme:
         """How far a cell goes up (1) or down (−1)."""
         self._solver.changeColCost(place, -direction)
         ended = self._ended()
+        if ended not in _CLEAR:
+            # Figures that fit were found: from where the last cell ended the solver may lose its way, from the start it does not.
+            self._solver.clearSolver()
+            ended = self._ended()
         value = float(self._solver.getSolution().col_value[place]) / self._unit
         self._solver.changeColCost(place, 0.0)
+        if ended not in _CLEAR:
+            raise _Lost
         return value if ended == "Optimal" else direction * np.inf
 
 
@@ -293,11 +312,25 @@ def figure_in(text: str) -> float | None:
     return found if np.isfinite(found) else None
 
 
+def refuse_unread(texts: Iterable[str | None]) -> None:
+    """Refuse texts that are figures for a reader and no numbers: taken for signs of hidden cells they would look safe.
+
+    >>> refuse_unread(["1234.5", "12,5", "x", "..", "10-20", "<5", None, ""])
+    """
+    for place, text in enumerate(texts, 1):
+        if text and figure_in(text) is None and _UNREAD.fullmatch(text):
+            raise InputError(
+                f"the figure in place {place} is not written as a number; write figures with digits and one decimal sign alone, "
+                "without signs between thousands, percent, brackets or flags, and mark hidden cells with a sign without digits"
+            )
+
+
 def figures_in(column: "pl.Series") -> list[float | None]:
     """The figures of a column, ``None`` where there is none."""
     import polars as pl
 
     if column.dtype == pl.String:
+        refuse_unread(column.to_list())
         return [None if text is None else figure_in(text) for text in column.to_list()]
     found = column.cast(pl.Float64, strict=False) if column.dtype != pl.Float64 else column
     return [None if item is None or not np.isfinite(item) else float(item) for item in found.to_list()]

@@ -4,6 +4,8 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shoal.errors import InputError, parameter
 from shoal.sources.address import sheet_in
 from shoal.sources.files import check_readable
@@ -12,6 +14,7 @@ from shoal.tables.files.frames import as_frame, with_row_names
 from shoal.tables.files.loading import is_list_of_cells
 from shoal.tables.files.public_files import is_published, read_public
 from shoal.tables.given import NO_PATTERN
+from shoal.tables.model.total_codes import sums_of_others
 from shoal.tables.model.trees import as_it_fits
 from shoal.tables.published_together import named_frames, problem_of_public
 from shoal.tables.rows_given import remark
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from shoal.tables.problem import Problem
+    from shoal.tables.public_table import Key, PublicTable
 
 #: What can and what cannot be judged then.
 ONLY_EXACT = "what is sensitive is not known of a published table: only what is known exactly is told"
@@ -103,8 +107,28 @@ def published_alone(
         lambda trees: read_public(frame, name, hierarchies=trees, total=total, slack=slack, known=known),
         hierarchies,
     )
+    _refuse_unnamed_totals(public)
     problem, hidden = problem_of_public(public)
     return problem, [tuple(problem.table.key(int(cell)).values()) for cell in hidden]
+
+
+def _refuse_unnamed_totals(public: "PublicTable") -> None:
+    """Refuse totals that are called otherwise: what they give away would be overlooked."""
+    for name in public.unknown:
+        place = public.dimensions.index(name)
+        whole: dict[Key, list[tuple[Key, float | None]]] = {}
+        for key, value in public.cells.items():
+            whole.setdefault(key[:place] + key[place + 1 :], []).append((key, value))
+        shown = [
+            (key, value) for own in whole.values() if all(v is not None for _, v in own) for key, value in own
+        ]
+        figures = np.array([value for _, value in shown], dtype=float)
+        found = sums_of_others([key for key, _ in shown], public.dimensions, figures) if shown else {}
+        if name in found:
+            raise InputError(
+                f"dimension '{name}' has a code that is the sum of all others wherever all are shown; if it is the total, say "
+                f"{parameter('total')} {name}={found[name]}, and else leave it out"
+            )
 
 
 def refuse_unknowable(said: Mapping[str, Any]) -> None:

@@ -24,6 +24,8 @@ from shoal.tables.safety.watching import TimeIsOver, Watch, unwatched
 #: What there may be no time for, in words.
 BESIDE = "what tables beside it give away"
 _NO_TIME = "there was no time to look"
+# What is so much smaller than the largest figure that is shown cannot be told from 0 by linear programmes.
+_HAIR = 1e-11
 
 
 def audited_together(
@@ -170,6 +172,10 @@ def problem_of_public(public: PublicTable) -> tuple[Problem, np.ndarray]:
         raise InputError("no figures fit what the published table shows; are its subtotals named?")
     keys = list(public.cells)
     place = {key: number for number, key in enumerate(keys)}
+    signed = any(value is not None and value < 0 for value in public.cells.values())
+    # A programme may end a hair off 0: on the one side that makes figures that may be negative, on the other room to move.
+    least = _HAIR * max((abs(value) for value in public.cells.values() if value is not None), default=0.0)
+    figures = {key: 0.0 if abs(figure) <= least else figure for key, figure in figures.items()}
     values = [figures[key] if value is None else value for key, value in public.cells.items()]
     relations = [
         [*((place[part], 1.0) for part in item.parts), (place[item.total], -1.0)]
@@ -185,6 +191,5 @@ def problem_of_public(public: PublicTable) -> tuple[Problem, np.ndarray]:
     hidden = np.array(
         [number for number, key in enumerate(keys) if public.cells[key] is None], dtype=np.int64
     )
-    low = np.minimum(0.0, np.array(values).min())
     everything = np.ones(table.cells, dtype=bool)
-    return Problem.of(table, [], candidates=everything, low=low if low == 0.0 else -np.inf), hidden
+    return Problem.of(table, [], candidates=everything, low=-np.inf if signed else 0.0), hidden

@@ -19,7 +19,9 @@ from shoal.tables.files.public_files import read_public
 from shoal.tables.files.published_forms import published_as
 from shoal.tables.files.workbook import review_workbook
 from shoal.tables.model.tabulation import tabulate
+from shoal.tables.public_table import PublicTable
 from shoal.tables.published_alone import ONLY_EXACT
+from shoal.tables.published_together import problem_of_public
 
 TREE = {"n1": "N", "n2": "N", "s1": "S", "N": "", "S": ""}
 LAYOUTS = [
@@ -261,3 +263,50 @@ def test_sheets_that_were_added_to_a_published_workbook_are_passed_over(tmp_path
     book.close()
     assert told(crosstabs_in(tmp_path / "own.xlsx"))[frozenset({("region", "n"), ("sector", "a")})] is None
     assert crosstabs_in(tmp_path / "own.xlsx", "Notes") is None
+
+
+@pytest.mark.parametrize("off", [-2e-12, 2e-12])
+def test_what_a_programme_ends_off_0_neither_frees_cells_nor_hides_that_they_are_known(
+    monkeypatch, off
+) -> None:
+    """Below 0 it would be a table of figures without a lower bound; above, cells of 0 that are known would have room."""
+    frame = pl.DataFrame({"a": ["x", "y", "z", "total"], "value": [None, None, 10.0, 10.0]})
+    monkeypatch.setattr(PublicTable, "possible", lambda self: {("x",): off, ("y",): -off})
+    problem, hidden = problem_of_public(read_public(frame, "t"))
+    assert (problem.low == 0.0).all() and (problem.table.values[hidden] == 0.0).all()
+    with pytest.warns(UserWarning, match=ONLY_EXACT):
+        found = shoal.audit(frame)
+    assert found.disclosed.size == 2 and not found.safe
+
+
+def test_figures_below_0_that_are_shown_leave_no_lower_bound() -> None:
+    frame = pl.DataFrame({"a": ["x", "y", "z", "total"], "value": [None, None, -1.0, -1.0]})
+    with pytest.warns(UserWarning, match=ONLY_EXACT):
+        assert shoal.audit(frame).safe
+
+
+@pytest.mark.parametrize(
+    "total", ["1 900", "1,900,000", "1'900", "1900 e", "(1900)", "100 %", "1\u202f900", "−5"]
+)
+def test_figures_that_are_no_numbers_are_not_taken_for_hidden_cells(tmp_path, total) -> None:
+    """Hidden, they would leave room where a reader has none."""
+    (tmp_path / "t.csv").write_text(f'region,value\nx,c\ny,900\ntotal,"{total}"\n', encoding="utf-8")
+    with pytest.raises(InputError, match="not written as a number"):
+        shoal.audit(tmp_path / "t.csv")
+    frame = pl.DataFrame({"row": ["a", "total"], "p": ["x", total], "total": ["5", "x"]})
+    with pytest.raises(InputError, match="not written as a number"):
+        read_public(frame, "m")
+    cells = pl.DataFrame({"g": ["u", "u"], "row": ["a", "total"], "p": ["x", total], "total": ["5", "x"]})
+    with pytest.raises(InputError, match="not written as a number"):
+        cells_of_crosstab(cells, {"row": ["a"], "g": ["u"]})
+
+
+def test_a_total_that_is_called_otherwise_is_not_overlooked(tmp_path) -> None:
+    lines = ["x,a,", "x,b,2", "x,Summe,3", "y,a,3", "y,b,4", "y,Summe,7", "z,a,3", "z,b,1", "z,Summe,4"]
+    text = "region,sector,value\n" + "\n".join([*lines, "total,a,", "total,b,7", "total,Summe,14"]) + "\n"
+    (tmp_path / "t.csv").write_text(text)
+    told = run("audit", tmp_path / "t.csv")
+    assert told.code == 2 and "--total sector=Summe" in told.err
+    with pytest.warns(UserWarning, match=ONLY_EXACT):
+        found = shoal.audit(tmp_path / "t.csv", total={"sector": "Summe"})
+    assert found.disclosed.size == 2

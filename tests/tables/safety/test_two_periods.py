@@ -14,7 +14,7 @@ from tests.cli.running import shoal as run
 import shoal
 from shoal.tables.files.public_files import public_part, read_public
 from shoal.tables.model.tabulation import tabulate
-from shoal.tables.public_table import PublicTable
+from shoal.tables.public_table import PublicTable, _Programme
 from shoal.tables.safety.judging import Shown
 from shoal.tables.safety.two_periods import around, intervals_of_periods
 
@@ -326,3 +326,19 @@ Total,Total,575
     (closer,) = found.json["together"][0]["cells"]
     told = pl.read_csv(out).filter(pl.col("kind") == "primary")
     assert told.select("REG", "SEC").row(0, named=True) == closer and told["safe"].to_list() == [False]
+
+
+@pytest.mark.parametrize(("lost", "ends"), [(1, (0.0, 6.0)), (99, None)])
+def test_a_solver_that_loses_its_way_leaves_no_cell_without_an_end(monkeypatch, lost, ends) -> None:
+    """It starts anew, and if that is in vain nothing is said of the tables: a cell without an end would be called safe."""
+    frame = pl.DataFrame({"a": ["x", "y", "z", "total"], "value": [None, None, 4.0, 10.0]})
+    table = read_public(frame, "a table")
+    own, asked = _Programme._ended, []
+
+    def ended(self) -> str:
+        asked.append(own(self))
+        return "Infeasible" if 1 < len(asked) <= 1 + lost else asked[-1]
+
+    monkeypatch.setattr(_Programme, "_ended", ended)
+    found = table.intervals()
+    assert (found is None) if ends is None else (found[("x",)] == pytest.approx(ends))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from shoal.errors import InputError
 from shoal.tables.files.workbook import CONTENTS, INTERNAL, TABLE
 from shoal.tables.model.figures import FIGURE
-from shoal.tables.public_table import figure_in
+from shoal.tables.public_table import figure_in, refuse_unread
 
 if TYPE_CHECKING:
     import polars as pl
@@ -233,6 +233,7 @@ def _told(cells: "pl.DataFrame") -> "pl.DataFrame":
     import polars as pl
 
     texts = cells["value"].to_list()
+    refuse_unread(texts)
     marked = any(text and figure_in(text) is None for text in texts)
     values = pl.Series("value", [figure_in(text) for text in texts], dtype=pl.Float64)
     cells = cells.with_columns(values)
