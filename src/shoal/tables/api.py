@@ -389,6 +389,11 @@ def audit(
     trees = {name: hierarchy_of(name, own) for name, own in (said.pop("hierarchies", None) or {}).items()}
     total = said.pop("total", None)
     dimensions = said.get("dimensions") or ()
+    if rounding is not None:
+        number(rounding, "the base of rounding", above=0.0)
+    if tolerance is not None:
+        number(tolerance, f"{parameter('tolerance')}, an amount,", least=0.0)
+    number(low, f"{parameter('low')}, the lower bound an attacker knows,", infinite=True)
     slack = 0.5 * (rounding or 0.0) + (tolerance or 0.0)
     alone: Any = None
     if (
@@ -406,6 +411,7 @@ def audit(
             hierarchies=trees,
             total=total,
             slack=slack,
+            low=low or None,
         )
     given = given_table(
         table,

@@ -192,13 +192,16 @@ class PublicTable:
                     return None
         return found
 
-    def possible(self) -> dict[Key, float] | None:
-        """Figures of the hidden cells that fit what is shown; ``None`` if there are none."""
+    def possible(self, low: float | None = None) -> dict[Key, float] | None:
+        """Figures of the hidden cells that fit what is shown; ``None`` if there are none.
+
+        ``low`` is by default 0 where no figure that is shown is below it.
+        """
         hidden = self.hidden
         if not hidden:
             return {}
         shown = [value for value in self.cells.values() if value is not None]
-        least = 0.0 if min(shown, default=0.0) >= 0 else -np.inf
+        least = low if low is not None else (0.0 if min(shown, default=0.0) >= 0 else -np.inf)
         solver = _fitting(self, hidden, np.tile([least, np.inf], (len(hidden), 1)))
         return None if solver is None else dict(zip(hidden, solver.values(), strict=True))
 

@@ -46,6 +46,7 @@ def as_published(
     hierarchies: Mapping[str, Any],
     total: Any,
     slack: float,
+    low: float | None = None,
 ) -> "tuple[Any, list[tuple[str, ...]] | None]":
     """A published table, given as a frame or a path, as a problem with its hidden cells; anything else as it is, without them.
 
@@ -58,7 +59,9 @@ def as_published(
     refuse_unknowable(said)
     others = [] if beside is None else [frame for _, frame in named_frames(beside)]
     name = Path(str(data)).name if isinstance(data, str | Path) else "the table"
-    problem, hidden = published_alone(own, name, others, hierarchies=hierarchies, total=total, slack=slack)
+    problem, hidden = published_alone(
+        own, name, others, hierarchies=hierarchies, total=total, slack=slack, low=low
+    )
     refuse_nothing_hidden(hidden, others)
     remark((ONLY_EXACT,))
     return problem, hidden
@@ -97,6 +100,7 @@ def published_alone(
     hierarchies: Mapping[str, Mapping[str, str]],
     total: Any,
     slack: float,
+    low: float | None = None,
 ) -> "tuple[Problem, list[tuple[str, ...]]]":
     """A published table as a problem without sensitive cells, and the names of its hidden cells.
 
@@ -108,7 +112,7 @@ def published_alone(
         hierarchies,
     )
     _refuse_unnamed_totals(public)
-    problem, hidden = problem_of_public(public)
+    problem, hidden = problem_of_public(public, low)
     return problem, [tuple(problem.table.key(int(cell)).values()) for cell in hidden]
 
 

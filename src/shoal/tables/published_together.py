@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 from shoal.numbers import counted
 from shoal.tables.files.frames import as_frame, with_row_names
 from shoal.tables.files.public_files import public_part, read_public
@@ -162,17 +162,22 @@ def _beyond(
     )
 
 
-def problem_of_public(public: PublicTable) -> tuple[Problem, np.ndarray]:
-    """A published table as a problem without sensitive cells, and its hidden cells.
+def problem_of_public(public: PublicTable, low: float | None = None) -> tuple[Problem, np.ndarray]:
+    """A published table as a problem without sensitive cells, and its hidden cells, which are at least ``low``.
 
-    Whatever figures stand in the hidden cells, the intervals are the same as long as they fit what is shown.
+    By default that is 0, unless figures are shown that are below it. Whatever figures stand in the hidden cells, the intervals
+    are the same as long as they fit what is shown.
     """
-    figures = public.possible()
+    figures = public.possible(low)
     if figures is None:
-        raise InputError("no figures fit what the published table shows; are its subtotals named?")
+        raise InputError(
+            "no figures fit what the published table shows; are its subtotals named? If figures are rounded, say "
+            f"{parameter('rounding')}, and if hidden ones may be below 0, {parameter('low')}"
+        )
     keys = list(public.cells)
     place = {key: number for number, key in enumerate(keys)}
-    signed = any(value is not None and value < 0 for value in public.cells.values())
+    if low is None:
+        low = -np.inf if any(value is not None and value < 0 for value in public.cells.values()) else 0.0
     # A programme may end a hair off 0: on the one side that makes figures that may be negative, on the other room to move.
     least = _HAIR * max((abs(value) for value in public.cells.values() if value is not None), default=0.0)
     figures = {key: 0.0 if abs(figure) <= least else figure for key, figure in figures.items()}
@@ -192,4 +197,4 @@ def problem_of_public(public: PublicTable) -> tuple[Problem, np.ndarray]:
         [number for number, key in enumerate(keys) if public.cells[key] is None], dtype=np.int64
     )
     everything = np.ones(table.cells, dtype=bool)
-    return Problem.of(table, [], candidates=everything, low=-np.inf if signed else 0.0), hidden
+    return Problem.of(table, [], candidates=everything, low=low), hidden

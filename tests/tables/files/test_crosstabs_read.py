@@ -271,7 +271,7 @@ def test_what_a_programme_ends_off_0_neither_frees_cells_nor_hides_that_they_are
 ) -> None:
     """Below 0 it would be a table of figures without a lower bound; above, cells of 0 that are known would have room."""
     frame = pl.DataFrame({"a": ["x", "y", "z", "total"], "value": [None, None, 10.0, 10.0]})
-    monkeypatch.setattr(PublicTable, "possible", lambda self: {("x",): off, ("y",): -off})
+    monkeypatch.setattr(PublicTable, "possible", lambda self, low: {("x",): off, ("y",): -off})
     problem, hidden = problem_of_public(read_public(frame, "t"))
     assert (problem.low == 0.0).all() and (problem.table.values[hidden] == 0.0).all()
     with pytest.warns(UserWarning, match=ONLY_EXACT):
@@ -310,3 +310,21 @@ def test_a_total_that_is_called_otherwise_is_not_overlooked(tmp_path) -> None:
     with pytest.warns(UserWarning, match=ONLY_EXACT):
         found = shoal.audit(tmp_path / "t.csv", total={"sector": "Summe"})
     assert found.disclosed.size == 2
+
+
+def test_hidden_figures_below_nothing_are_said_to_be(tmp_path: Path) -> None:
+    """A table that shows no figure below 0 may hide some; without a word on that, no figures fit."""
+    shown = tmp_path / "shown.csv"
+    shown.write_text("row,a,b,c,total\nx,,,20,25\ny,7,8,9,24\nz,1,2,3,6\ntotal,3,20,32,55\n")
+    refused = run("audit", shown)
+    assert refused.code == 2 and "--low" in refused.err and "--rounding" in refused.err
+    found = run("audit", shown, "--low", "-100", "--json")
+    assert found.code == 3 and len(found.json["disclosed"]) == 2
+    with pytest.warns(UserWarning, match="published table"):
+        assert shoal.audit(shown, low=-100.0).disclosed.size == 2
+
+
+def test_figures_that_fit_have_no_gap_to_tell(tmp_path: Path) -> None:
+    shown = tmp_path / "shown.csv"
+    shown.write_text("row,a,b,total\nx,10,,30\ny,5,7,12\ntotal,15,27,42\n")
+    assert "largest_gap" not in run("audit", shown, "--tolerance", "1", "--json").json

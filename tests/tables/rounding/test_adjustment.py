@@ -17,6 +17,7 @@ from shoal.errors import Infeasible, InputError
 from shoal.search import Budget, conformance
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
+from shoal.tables.rounding.adjustment import flips
 from shoal.tables.rounding.adjustment.attack import conclusions, possible, reached
 from shoal.tables.rounding.adjustment.exact import solve
 from shoal.tables.rounding.adjustment.methods import METHODS
@@ -447,3 +448,25 @@ def test_a_time_limit_ends_looking_for_other_adjustments(monkeypatch) -> None:
     with pytest.raises(Infeasible, match="time was over before others were tried"):
         solve(problem, budget=Budget(seconds=5.0, clock=lambda: next(ticks)))
     assert len(looked) == 1
+    # Whoever ended it knows why there is nothing.
+    looked.clear()
+    budget = Budget()
+    monkeypatch.setattr(
+        "shoal.tables.rounding.adjustment.exact.too_well_known",
+        lambda problem, change: (budget.control.cancel(), problem.protect.sensitive[:1])[1],
+    )
+    with pytest.raises(KeyboardInterrupt):
+        solve(problem, budget=budget)
+
+
+def test_nothing_is_called_impossible_that_has_too_many_digits_to_tell() -> None:
+    """The solver called tables impossible of which a half of every figure would do."""
+    figures = np.array([[1234567.1234, 2.0, 3.0], [40.0, 5000000.0005, 6.0], [70.0, 8.0, 90.0]])
+    table = Table.from_matrix(figures)
+    problem = AdjustmentProblem.of(Problem.of(table, [0, 5], protection=0.1))
+    none = np.empty(0, dtype=np.int64)
+    told = [
+        flips.why(one, none, Budget().start())
+        for one in (problem, AdjustmentProblem.of(Problem.of(Table.from_matrix(figures.round()), [0, 5])))
+    ]
+    assert "there may be one" in told[0] and "there may be one" not in told[1]

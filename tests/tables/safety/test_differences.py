@@ -184,6 +184,11 @@ def test_the_command_refuses_and_names_what_is_given_away(tmp_path) -> None:
     assert odd.code == 3 and odd.json["together"][0]["small_differences"] == together["small_differences"]
     told = odd.json["together"][0]["detail"]
     assert "2 nested areas are in none of the tables and left out: 'g8', 'd9'" in told
+    # A list of which nothing is in both tables judges nothing.
+    pl.DataFrame({"grid": ["g1", "g8"], "district": ["d9", "d1"]}).write_csv(tmp_path / "map.csv")
+    nothing = run(*asked, "--nested", tmp_path / "map.csv", "--json")
+    assert nothing.code == 3 and nothing.json["together"][0]["discloses"] is None
+    assert "no area of --nested is in both tables" in nothing.json["together"][0]["detail"]
 
 
 def test_wrong_maps_are_refused_in_one_line(tmp_path) -> None:

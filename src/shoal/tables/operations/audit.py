@@ -126,6 +126,7 @@ def _public_table(
         hierarchies=hierarchies_of(settings, place),
         total=settings.total or None,
         slack=0.5 * (settings.rounding or 0.0) + (settings.tolerance or 0.0),
+        low=settings.low or None,
     )
     refuse_nothing_hidden(names, beside)
     hidden = np.array([problem.table.find(*name) for name in names], dtype=np.int64)

@@ -42,6 +42,14 @@ class Nest:
         alone = {part: (whole,) for whole, parts in self.inside.items() for part in parts}
         return {**alone, **self.across}
 
+    @property
+    def foreign(self) -> bool:
+        """Whether there are areas, and the tables have none of them together with those that it lies in."""
+        unknown = set(self.unknown)
+        return bool(self.meets) and not any(
+            part not in unknown and unknown.isdisjoint(every) for part, every in self.meets.items()
+        )
+
 
 @dataclass(frozen=True)
 class Difference:

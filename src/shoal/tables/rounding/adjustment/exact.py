@@ -71,5 +71,5 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
         without.append(rises)
         run.report(bound=bound)
         if run.out_of_time:
-            raise Infeasible(f"{flips.why(problem, known, run)}; time was over before others were tried")
+            raise flips.given_up(problem, known, run)
     raise Infeasible(flips.why(problem, known, run))

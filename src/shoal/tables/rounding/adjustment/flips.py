@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _USUAL, _LEAST, _CELLS = 2000, 20, 10**6
 # Whether there is an adjustment at all is asked of so many sensitive cells, and of so many nodes.
 _ASKED, _ASKED_NODES = 100, 100
+# Changes of so many units of the last decimal are beyond what programmes in whole numbers tell apart.
+_MANY_DIGITS = 1e9
 
 
 def usual_work(cells: int) -> int:
@@ -91,7 +93,7 @@ def _first(
         if not known.size:
             return rises, change
         if run.out_of_time:
-            raise Infeasible(f"{why(problem, known, run)}; time was over before others were tried")
+            raise given_up(problem, known, run)
     raise Infeasible(why(problem, known, run))
 
 
@@ -109,6 +111,13 @@ def possible(problem: AdjustmentProblem, run: "Run") -> bool:
     return solver.getModelStatus().name not in ("kInfeasible", "kUnboundedOrInfeasible")
 
 
+def given_up(problem: AdjustmentProblem, known: np.ndarray, run: "Run") -> BaseException:
+    """What ends a search that has nothing to show: the time, or somebody who did not want to wait."""
+    if run.budget.control.cancelled:
+        return KeyboardInterrupt()
+    return Infeasible(f"{why(problem, known, run)}; time was over before others were tried")
+
+
 def why(problem: AdjustmentProblem, known: np.ndarray, run: "Run") -> str:
     """Why there is no adjustment, as far as that is known, and what may help."""
     in_vain = problem.limit is not None and not possible(replace(problem, limit=None), run)
@@ -124,4 +133,10 @@ def why(problem: AdjustmentProblem, known: np.ndarray, run: "Run") -> str:
     if known.size:
         cell = problem.table.name(int(known[0]))
         return f"the cell {cell} could be computed too closely from every adjustment that was found{advice}"
+    if float(Directions.of(problem).most.max(initial=0.0)) > _MANY_DIGITS:
+        # The solver called such tables impossible that were not.
+        return (
+            "no adjustment was found; figures have more digits than the search can tell apart, so that there may be one: try "
+            "figures with fewer decimals, or shoal round or shoal suppress"
+        )
     return f"no adjustment moves every sensitive cell as far as it must and still adds up{advice}"
