@@ -44,10 +44,10 @@ class Nest:
 
     @property
     def foreign(self) -> bool:
-        """Whether there are areas, and the tables have none of them together with those that it lies in."""
+        """Whether there are areas, and the tables have none of them together with one that it lies in."""
         unknown = set(self.unknown)
         return bool(self.meets) and not any(
-            part not in unknown and unknown.isdisjoint(every) for part, every in self.meets.items()
+            part not in unknown and not unknown.issuperset(every) for part, every in self.meets.items()
         )
 
 

@@ -75,12 +75,14 @@ def tables_together(
         return replace(found, discloses=None, detail=f"{apart}; {found.detail}")
     if not nests:
         return found if all_looked_at else replace(found, detail=found.detail + NOT_LOOKED_INTO)
+    small = small_differences(whole, differences, intervals, difference)
+    found = _with_small(found, small, spread[0], len(differences), difference)
+    unions = _unions(plain, whole, nests, small, difference, look)
+    found = _with_unions(found, unions, spread[0], difference)
     if not found.discloses and all(nest.foreign for nest in nests):
         told = f"no area of {parameter('nested')} is in both tables; name areas as the tables do"
         return replace(found, discloses=None, detail=f"{told}; {found.detail}")
-    small = small_differences(whole, differences, intervals, difference)
-    found = _with_small(found, small, spread[0], len(differences), difference)
-    return _with_unions(found, _unions(plain, whole, nests, small, difference, look), spread[0], difference)
+    return found
 
 
 def _nothing_in_common(tables: Sequence[PublicTable], shown: tuple[Shown, Shown]) -> str:
