@@ -79,7 +79,7 @@ def tables_together(
     found = _with_small(found, small, spread[0], len(differences), difference)
     unions = _unions(plain, whole, nests, small, difference, look)
     found = _with_unions(found, unions, spread[0], difference)
-    if not found.discloses and all(nest.foreign for nest in nests):
+    if not differences and not found.discloses and all(nest.foreign for nest in nests):
         told = f"no area of {parameter('nested')} is in both tables; name areas as the tables do"
         return replace(found, discloses=None, detail=f"{told}; {found.detail}")
     return found
