@@ -363,7 +363,9 @@ def test_three_tables_in_a_circle_tell_what_no_two_of_them_do() -> None:
         ("a1", "b0", "c1", 4.0),
     ]
     frame, beside = in_a_circle(rows)
-    made = tabulate(frame, ["a", "b"], value="v", rules=["frequency(1)"], zeros="suppressible")
+    made = tabulate(
+        frame, ["a", "b"], value="v", rules=["frequency(1)"], zeros="suppressible", source="records"
+    )
     pattern = [(a, b) for a in ("a0", "a1") for b in ("b0", "b1")]
     how = {"sensitive": [("a1", "b0", 0.0, 1.0)], "insiders": False}
     one, two, both = shoal.audit(made, pattern, beside=beside, **how).together
@@ -380,7 +382,9 @@ def test_three_tables_are_judged_by_all_cells_there_may_be(seed: int) -> None:
     codes = [[f"{name}{n}" for n in range(size)] for name, size in (("a", 2), ("b", 3), ("c", 2))]
     rows = [(*key, float(rng.choice([0.0, 1.0, 4.0, 9.0]))) for key in product(*codes)]
     frame, beside = in_a_circle(rows)
-    made = tabulate(frame, ["a", "b"], value="v", rules=["frequency(1)"], zeros="suppressible")
+    made = tabulate(
+        frame, ["a", "b"], value="v", rules=["frequency(1)"], zeros="suppressible", source="records"
+    )
     table = made.table
     pattern = [key for key in product(*codes[:2]) if rng.random() < 0.8] or [("a0", "b0")]
     level = float(rng.choice([0.5, 1.0, 2.0]))
