@@ -470,3 +470,11 @@ def test_nothing_is_called_impossible_that_has_too_many_digits_to_tell() -> None
         for one in (problem, AdjustmentProblem.of(Problem.of(Table.from_matrix(figures.round()), [0, 5])))
     ]
     assert "there may be one" in told[0] and "there may be one" not in told[1]
+    # What is not proved is not said to be so.
+    assert "was found that moves" in told[1] and "may be too little" in told[1]
+    assert "no adjustment moves" in flips.why(
+        AdjustmentProblem.of(Problem.of(Table.from_matrix(figures.round()), [0, 5])),
+        none,
+        Budget().start(),
+        proved=True,
+    )

@@ -46,12 +46,13 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
     )
     without: list[np.ndarray] = []
     known = np.empty(0, dtype=np.int64)
-    bound = 0.0
+    bound, impossible = 0.0, False
     for _ in range(_MOST_ROUNDS):
         model = directions.model(relaxed=False, without=without, whole=whole)
         found = answer(model, run, needed=True, share=_SHARE)
         run.spend(found.nodes)
         if found.values is None:
+            impossible = found.infeasible and not without
             break
         bound = max(bound, found.bound)
         rises = directions.chosen(found.values)
@@ -72,4 +73,4 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
         run.report(bound=bound)
         if run.out_of_time:
             raise flips.given_up(problem, known, run)
-    raise Infeasible(flips.why(problem, known, run))
+    raise Infeasible(flips.why(problem, known, run, proved=impossible))

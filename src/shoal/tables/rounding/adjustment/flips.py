@@ -47,7 +47,7 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
     relaxed = quiet_highs(directions.model(relaxed=True))
     relaxed.run()
     if not is_optimal(relaxed):
-        raise Infeasible(why(problem, np.empty(0, dtype=np.int64), run))
+        raise Infeasible(why(problem, np.empty(0, dtype=np.int64), run, proved=True))
     bound = float(relaxed.getInfo().objective_function_value)
     rises, change = _first(problem, directions, np.array(relaxed.getSolution().col_value), given, run)
     cost = problem.cost(change)
@@ -118,8 +118,8 @@ def given_up(problem: AdjustmentProblem, known: np.ndarray, run: "Run") -> BaseE
     return Infeasible(f"{why(problem, known, run)}; time was over before others were tried")
 
 
-def why(problem: AdjustmentProblem, known: np.ndarray, run: "Run") -> str:
-    """Why there is no adjustment, as far as that is known, and what may help."""
+def why(problem: AdjustmentProblem, known: np.ndarray, run: "Run", *, proved: bool = False) -> str:
+    """Why there is no adjustment, as far as that is known or even ``proved``, and what may help."""
     in_vain = problem.limit is not None and not possible(replace(problem, limit=None), run)
     help_ = [f"a larger {parameter('limit')}"] if problem.limit is not None and not in_vain else []
     if not problem.movable[problem.table.values != 0].all():
@@ -127,7 +127,7 @@ def why(problem: AdjustmentProblem, known: np.ndarray, run: "Run") -> str:
     advice = (
         f"; try {' or '.join(help_)}"
         if help_
-        else "; there is too little beside the sensitive cells that could move"
+        else f"; there {'is' if proved else 'may be'} too little beside the sensitive cells that could move"
     )
     advice += f"; no {parameter('limit')} helps" if in_vain else ""
     if known.size:
@@ -139,4 +139,5 @@ def why(problem: AdjustmentProblem, known: np.ndarray, run: "Run") -> str:
             "no adjustment was found; figures have more digits than the search can tell apart, so that there may be one: try "
             "figures with fewer decimals, or shoal round or shoal suppress"
         )
-    return f"no adjustment moves every sensitive cell as far as it must and still adds up{advice}"
+    how = "moves" if proved else "was found that moves"
+    return f"no adjustment {how} every sensitive cell as far as it must and still adds up{advice}"
