@@ -76,6 +76,11 @@ let seen = 0;
 while (document.body && seen < arguments[0].length && holds(document.body, spaced(arguments[0][seen]))) seen += 1;
 return seen;
 """
+_FIELDS = """
+return [...document.querySelectorAll("input, textarea")].map((item) =>
+  `${item.getAttribute("aria-label") ?? item.closest("label")?.innerText ?? ""}: ${item.value}`
+  + (item === document.activeElement ? " (here)" : "") + (item.closest("[inert]") ? " (closed)" : ""));
+"""
 _ABLE = "return arguments[0].filter((item) => !item.disabled && !(item.getAttribute('class') ?? '').includes('disabled'))"
 
 
@@ -162,9 +167,14 @@ class Visitor:
 
         def otherwise() -> str:
             self._keep("failure")
-            return f"; the page says:\n{self.text[:3000]}"
+            return f"; the page says:\n{self.text[:3000]}\nand in its fields stands:\n{self._fields()}"
 
         return until(look, what, otherwise=otherwise)
+
+    def _fields(self) -> str:
+        """What stands in the fields of the page, and which of them has the keys."""
+        lines: list[str] = self.driver.execute_script(_FIELDS)
+        return "\n".join(lines)
 
     def settle(self) -> None:
         """Wait until the server has dealt with what was sent to it and the page shows what came back."""
@@ -286,20 +296,20 @@ class Visitor:
         return self.labelled("label[contains(@class, 'q-field')]", label)
 
     def fill(self, label: str, value: str) -> None:
-        """Write into a field."""
+        """Write into a field, and look at what stands there: again, if keys went astray on a busy machine."""
 
         def write() -> bool:
+            self.settle()
             try:
                 box = self.field(label).find_element(By.CSS_SELECTOR, "input, textarea")
                 self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", box)
                 box.send_keys(Keys.CONTROL, "a", Keys.NULL, Keys.DELETE, value, Keys.TAB)
+                self.settle()
+                return bool(box.get_property("value") == value)
             except _BUSY:
                 return False
-            return True
 
-        self.settle()
-        self.until(write, f"the field {label!r}")
-        self.settle()
+        self.until(write, f"{value!r} in the field {label!r}")
 
     def choose(self, label: str, *options: str) -> None:
         """Choose from a list; in a list of several, each option is switched."""

@@ -1,8 +1,9 @@
 """What can be computed from an adjusted table by somebody who knows how it was made, but for the secret.
 
 That person knows the relations, all bounds, which cells are sensitive and by how much they were moved at least, how far others
-may have moved, and that empty cells and kept totals are what they are. Counted are only true tables in which the other sensitive
-cells were moved the way they were: there may be more, so that nobody can exclude more than is stated here.
+may have moved, and that empty cells and kept totals are what they are. Counted are true tables in which the other sensitive
+cells were moved the way they were, and those on the line through the true table and the published one, where all were moved the
+other way: there may be more, so that nobody can exclude more than is stated here.
 """
 
 from dataclasses import dataclass
@@ -23,8 +24,8 @@ _SHARE = 1.0 - 1e-6
 _SMALL = 1e-3
 
 
-def possible(problem: AdjustmentProblem, change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How far below and above its true figure each cell could be for that person; a sensitive one on the side it came from."""
+def _room(problem: AdjustmentProblem, change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far below and above its true figure each cell could be for that person, but for the levels of sensitive ones."""
     protect, values = problem.protect, problem.table.values
     seen = values + change
     fall, rise = protect.down.copy(), protect.up.copy()
@@ -42,6 +43,13 @@ def possible(problem: AdjustmentProblem, change: np.ndarray) -> tuple[np.ndarray
     # What is seen as empty is taken to be known, and so are kept totals.
     known = ~problem.movable | ((seen == 0) & ~protect.is_sensitive)
     fall[known] = rise[known] = 0.0
+    return fall, rise
+
+
+def possible(problem: AdjustmentProblem, change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far below and above its true figure each cell could be for that person; a sensitive one on the side it came from."""
+    protect = problem.protect
+    fall, rise = _room(problem, change)
     for cell, lower, upper in zip(protect.sensitive.tolist(), protect.lower, protect.upper, strict=True):
         if change[cell] > 0:
             rise[cell] = min(rise[cell], max(change[cell] - upper, 0.0))
@@ -63,6 +71,29 @@ def reached(change: float, lower: float, upper: float, fall: float, rise: float)
     return (fall if fall >= -change + upper else min(fall, max(-change - lower, 0.0))), rise
 
 
+def along(problem: AdjustmentProblem, change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How far below and above its true figure each sensitive cell could be on the line from the true table to the published one.
+
+    All tables on it add up. Before the true table every sensitive cell is further away than it was; as far behind the published
+    one, all were moved the other way.
+    """
+    protect = problem.protect
+    fall, rise = _room(problem, change)
+    moved = np.flatnonzero(change)
+    own = change[protect.sensitive]
+    size = np.abs(own)
+    if not moved.size or not size.all():
+        return np.zeros(own.size), np.zeros(own.size)
+    step, ahead = np.abs(change[moved]), change[moved] > 0
+    before = float((np.where(ahead, fall[moved], rise[moved]) / step).min())
+    behind = float((np.where(ahead, rise[moved], fall[moved]) / step).min())
+    least = 1.0 + float((np.where(own > 0, protect.lower, protect.upper) / size).max(initial=0.0))
+    if problem.whole:
+        before, behind, least = np.floor(before + 1e-9), np.floor(behind + 1e-9), np.ceil(least - 1e-9)
+    behind = behind if behind >= least * (1.0 - 1e-12) else 0.0
+    return np.where(own > 0, before, behind) * size, np.where(own > 0, behind, before) * size
+
+
 @dataclass(frozen=True, eq=False)
 class Conclusions:
     """How far below and above its true figure each sensitive cell could be, and which are known too well to whom."""
@@ -75,6 +106,12 @@ class Conclusions:
 
 def too_well_known(problem: AdjustmentProblem, change: np.ndarray) -> np.ndarray:
     """The sensitive cells that could be computed too closely."""
+    protect = problem.protect
+    if not protect.insiders:
+        fall, rise = along(problem, change)
+        levels = zip(fall, rise, protect.lower, protect.upper, protect.required_width, strict=True)
+        if all(_enough(*one) for one in levels):
+            return np.empty(0, dtype=np.int64)
     found = conclusions(problem, change)
     return np.union1d(found.unsafe, [cell for cell, _ in found.insider]).astype(np.int64)
 
@@ -84,6 +121,7 @@ def conclusions(problem: AdjustmentProblem, change: np.ndarray) -> Conclusions:
     protect = problem.protect
     if problem.table.network is not None and not protect.insiders:
         return _by_flows(problem, change, problem.table.network)
+    line = along(problem, change)
     view = _View(problem, change)
     ways = _Ways(problem, change)
     count = protect.sensitive.size
@@ -93,20 +131,26 @@ def conclusions(problem: AdjustmentProblem, change: np.ndarray) -> Conclusions:
     for place, cell in enumerate(protect.sensitive.tolist()):
         lower, upper = float(protect.lower[place]), float(protect.upper[place])
         below, above, touched = view.span(cell, -1)
-        fall[place], rise[place] = reached(float(change[cell]), lower, upper, below, above)
-        if not _enough(fall[place], rise[place], lower, upper, float(width[place])):
+        asked = lower, upper, float(width[place])
+        ends = reached(float(change[cell]), lower, upper, below, above)
+        fall[place], rise[place] = max(ends[0], line[0][place]), max(ends[1], line[1][place])
+        if not _enough(fall[place], rise[place], *asked):
             unsafe.append(cell)
             continue
+        on_line = _enough(line[0][place], line[1][place], *asked)
+        touched |= not _enough(*ends, *asked)
         aims = _aims(float(change[cell]), lower, upper, float(width[place]))
         for number, known in enumerate(protect.insiders):
-            if cell in known or not touched[known].any() or ways.both(cell, known, aims):
+            if cell in known or (on_line and not change[known].any()):
+                continue
+            if not touched[known].any() or ways.both(cell, known, aims):
                 continue
             ends = reached(float(change[cell]), lower, upper, *view.span(cell, number)[:2])
-            asked = [
+            left = [
                 protect.need_against(cell, kind, need, number)
-                for kind, need in ((DOWN, lower), (UP, upper), (WIDTH, float(width[place])))
+                for kind, need in zip((DOWN, UP, WIDTH), asked, strict=True)
             ]
-            if not _enough(*ends, *asked):
+            if not _enough(*ends, *left):
                 insider.append((cell, number))
     return Conclusions(fall, rise, np.array(unsafe, dtype=np.int64), tuple(insider))
 
@@ -114,6 +158,7 @@ def conclusions(problem: AdjustmentProblem, change: np.ndarray) -> Conclusions:
 def _by_flows(problem: AdjustmentProblem, change: np.ndarray, network: Network) -> Conclusions:
     """The same of a network without insiders: how far a cell can go is a maximum flow, which takes no programme."""
     protect = problem.protect
+    line = along(problem, change)
     below, above = possible(problem, change)
     limit, tiny = scales(protect)
     up, down = np.minimum(above, UNLIMITED), np.minimum(below, UNLIMITED)
@@ -130,6 +175,7 @@ def _by_flows(problem: AdjustmentProblem, change: np.ndarray, network: Network) 
         up[cell], down[cell] = held
         most, least = (float(end[0]) for end in ends)
         fall[place], rise[place] = reached(float(change[cell]), lower, upper, least, most)
+        fall[place], rise[place] = max(fall[place], line[0][place]), max(rise[place], line[1][place])
         if not _enough(fall[place], rise[place], lower, upper, width):
             unsafe.append(int(cell))
     return Conclusions(fall, rise, np.array(unsafe, dtype=np.int64), ())

@@ -6,7 +6,11 @@ from typing import Any
 import numpy as np
 
 from shoal.search.linear_programmes import LinearProgramme, is_optimal, programme, quiet_highs
+from shoal.tables.rounding.adjustment.last_decimals import whole_units
 from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
+
+#: Changes of so many units of the last decimal are beyond what programmes with choices tell apart.
+MANY_UNITS = 1e6
 
 
 @dataclass(frozen=True, eq=False)
@@ -14,7 +18,8 @@ class Directions:
     """Columns: the rise and the fall of each movable cell in units, then for each sensitive cell whether it rises.
 
     Everything is in units of the last decimal, so that on networks corners of the programme are figures with as many
-    decimals as the table has.
+    decimals as the table has. Where that would be too many for a solver to tell apart, the unit is a share of a usual figure,
+    and changes are brought to the last decimal afterwards.
     """
 
     problem: AdjustmentProblem
@@ -22,20 +27,39 @@ class Directions:
     unit: float
     most: np.ndarray
     weight: np.ndarray
+    up: np.ndarray
+    down: np.ndarray
 
     @classmethod
     def of(cls, problem: AdjustmentProblem) -> "Directions":
         """The programme of a problem."""
+        return cls._within(problem, problem.room, problem.up, problem.down)
+
+    @classmethod
+    def both_ways(cls, problem: AdjustmentProblem) -> "Directions":
+        """The same with changes from which no sensitive cell is known too well, by those who know no cell themselves."""
+        protect = problem.protect
+        up, down = np.maximum(problem.up, protect.lower), np.maximum(problem.down, protect.upper)
+        return cls._within(problem, problem.room_both_ways, up, down)
+
+    @classmethod
+    def _within(
+        cls, problem: AdjustmentProblem, room: tuple[np.ndarray, np.ndarray], up: np.ndarray, down: np.ndarray
+    ) -> "Directions":
         cells = np.flatnonzero(problem.movable)
         unit = problem.unit or _fair(problem)
-        fall, rise = (room[cells] / unit for room in problem.room)
         # Beyond this nothing is gained: all that must move, moved the whole way through every cell.
-        far = 2.0 * float(problem.up.sum() + problem.down.sum()) / unit + 1.0
-        most = np.minimum(np.concatenate([rise, fall]), far)
-        if problem.unit is not None:
-            most = np.floor(most + 1e-9)
+        far = 2.0 * float(up.sum() + down.sum()) + unit
+        most = np.minimum(np.concatenate([room[1][cells], room[0][cells]]), far)
+        if problem.unit is not None and float(most.max(initial=0.0)) > MANY_UNITS * unit:
+            unit = max(unit, _fair(problem))
+        most = most / unit
+        if unit == problem.unit:
+            most, up, down = np.floor(most + 1e-9), np.rint(up / unit), np.rint(down / unit)
+        else:
+            up, down = up / unit, down / unit
         weight = problem.weight[cells]
-        return cls(problem, cells, unit, most, np.concatenate([weight, weight]) * unit)
+        return cls(problem, cells, unit, most, np.concatenate([weight, weight]) * unit, up, down)
 
     @property
     def place(self) -> np.ndarray:
@@ -43,10 +67,9 @@ class Directions:
         return np.searchsorted(self.cells, self.problem.protect.sensitive)
 
     @property
-    def needs(self) -> tuple[np.ndarray, np.ndarray]:
-        """How far sensitive cells must rise or fall, in units."""
-        up, down = self.problem.up / self.unit, self.problem.down / self.unit
-        return (up, down) if self.problem.unit is None else (np.rint(up), np.rint(down))
+    def fine(self) -> bool:
+        """Whether the unit is the last decimal of the table."""
+        return self.unit == self.problem.unit
 
     def model(
         self, *, relaxed: bool, without: list[np.ndarray] | None = None, whole: bool = False
@@ -57,7 +80,7 @@ class Directions:
         problem, size, count = self.problem, self.cells.size, self.problem.size
         relations = problem.table.matrix[:, self.cells]
         sensitive = np.arange(count)
-        up, down = self.needs
+        up, down = self.up, self.down
         rises = csr_matrix((np.ones(count), (sensitive, self.place)), shape=(count, size))
         nothing = csr_matrix((count, size))
 
@@ -93,6 +116,12 @@ class Directions:
             whole=kinds,
         )
 
+    def feasible(self, rises: np.ndarray) -> np.ndarray:
+        """These directions, turned where only the other one has room."""
+        size, place = self.cells.size, self.place
+        can_rise, can_fall = self.up <= self.most[place], self.down <= self.most[size + place]
+        return np.where(can_rise & can_fall, rises, can_rise)
+
     def chosen(self, values: np.ndarray) -> np.ndarray:
         """Which sensitive cells rise."""
         return values[2 * self.cells.size :] > 0.5
@@ -100,7 +129,7 @@ class Directions:
     def bounds(self, rises: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The bounds of all changes with these directions."""
         size, place = self.cells.size, self.place
-        up, down = self.needs
+        up, down = self.up, self.down
         low, high = np.zeros(2 * size), self.most.copy()
         low[place[rises]], high[size + place[rises]] = up[rises], 0.0
         low[size + place[~rises]], high[place[~rises]] = down[~rises], 0.0
@@ -119,22 +148,36 @@ class Directions:
 
     def change(self, rises: np.ndarray) -> np.ndarray | None:
         """The cheapest change of every cell with these directions, in figures of the table; ``None`` if there is none."""
-        solver = self.fixed(rises, whole=self.problem.unit is not None and self.problem.table.network is None)
+        solver = self.fixed(rises, whole=self.fine and self.problem.table.network is None)
         solver.run()
         if not is_optimal(solver):
             return None
-        return self.as_change(np.array(solver.getSolution().col_value))
-
-    def as_change(self, values: np.ndarray) -> np.ndarray:
-        """The change of every cell from the first columns of a programme."""
         size = self.cells.size
-        moved = values[:size] - values[size : 2 * size]
+        values = np.array(solver.getSolution().col_value)
+        moved = values[:size] - values[size:]
         found = np.zeros(self.problem.table.cells)
         if self.problem.unit is None:
             found[self.cells] = moved * self.unit
             return found
-        per_one = round(1.0 / self.unit)
-        found[self.cells] = np.rint(moved) / per_one
+        per_one = round(1.0 / self.problem.unit)
+        if self.fine:
+            found[self.cells] = np.rint(moved) / per_one
+            return found
+        low, high = self.bounds(rises)
+        ends = (
+            (low[:size] - high[size:]) * self.unit * per_one,
+            (high[:size] - low[size:]) * self.unit * per_one,
+        )
+        near = whole_units(
+            self.problem.table.matrix[:, self.cells],
+            moved * self.unit * per_one,
+            (np.ceil(ends[0] - 1e-3), np.floor(ends[1] + 1e-3)),
+            self.problem.weight[self.cells],
+            network=self.problem.table.network is not None,
+        )
+        if near is None:
+            return None
+        found[self.cells] = near / per_one
         return found
 
 

@@ -1,9 +1,12 @@
 """The smallest adjustment, by an integer programme (R. A. Dandekar and L. H. Cox, 2002; J. Castro, European Journal of
 Operational Research 171, 2006).
 
-One variable of 0 or 1 for each sensitive cell says whether it rises or falls. Directions from which a sensitive cell could be
-computed too closely are ruled out, and the programme is solved again.
+One variable of 0 or 1 for each sensitive cell says whether it rises or falls. If a sensitive cell could be computed too closely
+from what it finds, it is solved within bounds that leave room on both sides of every figure; and directions from which that is so
+are ruled out, and it is solved again.
 """
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,9 +19,13 @@ from shoal.tables.rounding.adjustment.attack import too_well_known
 from shoal.tables.rounding.adjustment.directions import Directions
 from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
 from shoal.tables.rounding.adjustment.solution import Adjustment
-from shoal.tables.rounding.whole_programmes import answer
+from shoal.tables.rounding.whole_programmes import Answer, answer
 
-_MOST_ROUNDS = 40
+if TYPE_CHECKING:
+    from shoal.search.budget import Run
+
+# So many directions are ruled out where nothing safe was found, and so many where something was.
+_MOST_ROUNDS, _FURTHER_ROUNDS = 40, 10
 # Up to so many sensitive cells the exact method is the usual one.
 _FEW = 300
 # Beyond so many cells whole changes of tables that are no networks are found after the directions, not with them.
@@ -38,39 +45,70 @@ def choose(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adju
 
 @solver(NoOptions)
 def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjustment:
-    """Solve, look what can be computed, rule out those directions if need be, and solve again."""
+    """Solve, look what can be computed; if too much, keep to changes that leave enough, and rule directions out one by one."""
     run = given.run(flips.usual_work(problem.table.cells))
     directions = Directions.of(problem)
-    whole = (
-        problem.unit is not None and problem.table.network is None and directions.cells.size <= _WHOLE_AT_ONCE
-    )
     without: list[np.ndarray] = []
     known = np.empty(0, dtype=np.int64)
-    bound, impossible = 0.0, False
-    for _ in range(_MOST_ROUNDS):
-        model = directions.model(relaxed=False, without=without, whole=whole)
-        found = answer(model, run, needed=True, share=_SHARE)
+    best: np.ndarray | None = None
+    bound, held, impossible = 0.0, np.inf, False
+    for turn in range(_MOST_ROUNDS):
+        found = _answer(directions, run, without)
         run.spend(found.nodes)
         if found.values is None:
             impossible = found.infeasible and not without
             break
         bound = max(bound, found.bound)
+        if best is not None and bound >= problem.cost(best):
+            break
         rises = directions.chosen(found.values)
         change = directions.change(rises)
-        if change is None:
-            without.append(rises)
-            continue
-        known = too_well_known(problem, change)
-        if not known.size:
-            cost = problem.cost(change)
-            proved = found.optimal and cost <= bound + 1e-6 * max(1.0, cost)
-            if proved:
-                run.finish(StopReason.OPTIMAL)
-            bound = cost if proved else min(bound, cost)
-            run.report(cost, bound=bound)
-            return Adjustment(value=cost, bound=bound, optimal=proved, change=change, **run.closing())
+        if change is not None:
+            known = too_well_known(problem, change)
+            if not known.size:
+                best = _better(problem, best, change)
+                break
+            # A dearer change in the same directions may be safe, so that nothing more than this is proved from now on.
+            if np.isinf(held) and not run.budget.control.cancelled:
+                best = _both_ways(problem, run)
+            held = min(held, bound)
         without.append(rises)
-        run.report(bound=bound)
-        if run.out_of_time:
+        run.report(None if best is None else problem.cost(best), bound=min(bound, held))
+        if run.out_of_time or (best is not None and (run.stopped or turn + 1 >= _FURTHER_ROUNDS)):
+            break
+    if best is None:
+        if run.out_of_time and without:
             raise flips.given_up(problem, known, run)
-    raise Infeasible(flips.why(problem, known, run, proved=impossible))
+        raise Infeasible(flips.why(problem, known, run, proved=impossible))
+    cost = problem.cost(best)
+    bound = min(bound, held)
+    proved = bound >= cost - 1e-6 * max(1.0, cost)
+    if proved:
+        run.finish(StopReason.OPTIMAL)
+    elif not run.stopped:
+        run.finish(StopReason.ITERATIONS)
+    bound = cost if proved else min(bound, cost)
+    run.report(cost, bound=bound)
+    return Adjustment(value=cost, bound=bound, optimal=proved, change=best, **run.closing())
+
+
+def _answer(
+    directions: Directions, run: "Run", without: list[np.ndarray] | None = None, *, needed: bool = True
+) -> Answer:
+    problem = directions.problem
+    whole = directions.fine and problem.table.network is None and directions.cells.size <= _WHOLE_AT_ONCE
+    model = directions.model(relaxed=False, without=without, whole=whole)
+    return answer(model, run, needed=needed, share=_SHARE)
+
+
+def _better(problem: AdjustmentProblem, best: np.ndarray | None, other: np.ndarray) -> np.ndarray:
+    return other if best is None or problem.cost(other) < problem.cost(best) else best
+
+
+def _both_ways(problem: AdjustmentProblem, run: "Run") -> np.ndarray | None:
+    """A safe change among those from which no sensitive cell is known too well by their size alone, if there is one."""
+    directions = Directions.both_ways(problem)
+    found = _answer(directions, run, needed=not run.out_of_time)
+    run.spend(found.nodes)
+    change = None if found.values is None else directions.change(directions.chosen(found.values))
+    return None if change is None or too_well_known(problem, change).size else change

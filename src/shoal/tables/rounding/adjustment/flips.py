@@ -4,6 +4,7 @@ With its directions an adjustment is a linear programme, which is solved again f
 relaxation is a bound on all adjustments.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 _USUAL, _LEAST, _CELLS = 2000, 20, 10**6
 # Whether there is an adjustment at all is asked of so many sensitive cells, and of so many nodes.
 _ASKED, _ASKED_NODES = 100, 100
-# Changes of so many units of the last decimal are beyond what programmes in whole numbers tell apart.
-_MANY_DIGITS = 1e9
+# Where the relaxation helps no further: the integer programme takes such a share of the time that is left and so many nodes, and
+# so many directions are drawn by chance, the first of them by what the relaxation says.
+_SHARE, _SEARCHED_NODES, _BY_CHANCE, _BY_RELAXATION = 0.3, 200, 200, 20
 
 
 def usual_work(cells: int) -> int:
@@ -49,7 +51,7 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
     if not is_optimal(relaxed):
         raise Infeasible(why(problem, np.empty(0, dtype=np.int64), run, proved=True))
     bound = float(relaxed.getInfo().objective_function_value)
-    rises, change = _first(problem, directions, np.array(relaxed.getSolution().col_value), given, run)
+    directions, rises, change = _first(problem, np.array(relaxed.getSolution().col_value), given, run)
     cost = problem.cost(change)
     run.report(cost, bound=min(bound, cost))
     order = given.seeds.child("order").generator().permutation(problem.size)
@@ -77,24 +79,60 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
 
 
 def _first(
-    problem: AdjustmentProblem, directions: Directions, values: np.ndarray, given: Given, run: "Run"
-) -> tuple[np.ndarray, np.ndarray]:
-    """Some safe adjustment: the relaxation rounded, or else directions by chance."""
-    random = given.seeds.child("first").generator()
-    part = values[2 * directions.cells.size :]
+    problem: AdjustmentProblem, values: np.ndarray, given: Given, run: "Run"
+) -> tuple[Directions, np.ndarray, np.ndarray]:
+    """Some safe adjustment, with its directions and the programme it comes from."""
     known = np.empty(0, dtype=np.int64)
-    for turn in range(200):
-        rises = part > 0.5 if turn == 0 else random.random(problem.size) < (part if turn < 20 else 0.5)
-        rises = np.where(problem.can_rise & problem.can_fall, rises, problem.can_rise)
+    for directions, rises in _tries(problem, values, given, run):
         change = directions.change(rises)
         if change is None:
             continue
         known = too_well_known(problem, change)
         if not known.size:
-            return rises, change
+            return directions, rises, change
         if run.out_of_time:
             raise given_up(problem, known, run)
     raise Infeasible(why(problem, known, run))
+
+
+def _tries(
+    problem: AdjustmentProblem, values: np.ndarray, given: Given, run: "Run"
+) -> Iterator[tuple[Directions, np.ndarray]]:
+    """The relaxation rounded, with changes of any size and with those that leave room on both sides; what the integer programme
+    finds first; and directions by chance.
+    """
+    plain = Directions.of(problem)
+    part = values[-problem.size :]
+    yield plain, plain.feasible(part > 0.5)
+    both = Directions.both_ways(problem)
+    relaxed = quiet_highs(both.model(relaxed=True))
+    relaxed.run()
+    if is_optimal(relaxed):
+        yield both, both.feasible(np.array(relaxed.getSolution().col_value)[-problem.size :] > 0.5)
+    for directions in (both, plain):
+        rises = _some(directions, run)
+        if rises is not None:
+            yield directions, rises
+    random = given.seeds.child("first").generator()
+    for turn in range(_BY_CHANCE):
+        drawn = random.random(problem.size)
+        yield plain, plain.feasible(drawn < (part if turn < _BY_RELAXATION else 0.5))
+
+
+def _some(directions: Directions, run: "Run") -> np.ndarray | None:
+    """The directions that the integer programme finds first."""
+    import highspy
+
+    seconds = run.budget.seconds
+    left = None if seconds is None else max(0.05, _SHARE * (seconds - run.seconds))
+    solver = quiet_highs(
+        directions.model(relaxed=False), mip_max_improving_sols=1, mip_max_nodes=_SEARCHED_NODES
+    )
+    solve_within(solver, run, left)
+    feasible = highspy.SolutionStatus.kSolutionStatusFeasible
+    if solver.getInfo().primal_solution_status != feasible:
+        return None
+    return directions.chosen(np.array(solver.getSolution().col_value))
 
 
 def possible(problem: AdjustmentProblem, run: "Run") -> bool:
@@ -133,8 +171,8 @@ def why(problem: AdjustmentProblem, known: np.ndarray, run: "Run", *, proved: bo
     if known.size:
         cell = problem.table.name(int(known[0]))
         return f"the cell {cell} could be computed too closely from every adjustment that was found{advice}"
-    if float(Directions.of(problem).most.max(initial=0.0)) > _MANY_DIGITS:
-        # The solver called such tables impossible that were not.
+    if not Directions.of(problem).fine and problem.unit is not None:
+        # In whole units of the last decimal nothing is proved then.
         return (
             "no adjustment was found; figures have more digits than the search can tell apart, so that there may be one: try "
             "figures with fewer decimals, or shoal round or shoal suppress"

@@ -121,6 +121,31 @@ class AdjustmentProblem:
         fall[~self.movable] = rise[~self.movable] = 0.0
         return frozen(fall), frozen(rise)
 
+    @cached_property
+    def room_both_ways(self) -> tuple[np.ndarray, np.ndarray]:
+        """How far each cell may fall and rise so that the same change once more, and the opposite one, are within what is known.
+
+        Then the table may as well have come from the other side of what is published, and from further away on its own: no
+        sensitive cell is known too well from such changes, if it moves by both of its levels.
+        """
+        fall, rise = (room.copy() for room in self.room)
+        down, up = self.protect.down, self.protect.up
+        fall, rise = (
+            np.minimum(fall, np.minimum(down / 2.0, up)),
+            np.minimum(rise, np.minimum(up / 2.0, down)),
+        )
+        if self.limit is not None:
+            size, most = np.abs(self.table.values), self.limit
+            shares = np.stack([most / (1.0 + 2.0 * most), most / (2.0 + most)])
+            others = ~self.protect.is_sensitive
+            # A negative figure comes nearer to 0 where it rises.
+            grows = self.table.values < 0
+            fall[others] = np.minimum(fall, np.where(grows, shares.min(), shares[0]) * size)[others]
+            rise[others] = np.minimum(rise, np.where(grows, shares.min(), shares[1]) * size)[others]
+        if self.unit is not None:
+            fall, rise = (np.floor(room / self.unit + 1e-9) * self.unit for room in (fall, rise))
+        return frozen(fall), frozen(rise)
+
     def cost(self, change: np.ndarray) -> float:
         """What the changes cost."""
         return float(np.sort(self.weight * np.abs(change)).sum())

@@ -55,6 +55,7 @@ class Possible:
                 self.low[cell] = max(self.low[cell], -max(-change[cell] - lower, 0.0))
         self._widths = dict(zip(self._sensitive, protect.required_width.tolist(), strict=True))
         self._found: list[tuple[set[tuple[int, bool]], np.ndarray]] = []
+        self._lines: list[np.ndarray] = []
         self._solver: Any = None
 
     def _bounds(self) -> tuple[np.ndarray, np.ndarray]:
@@ -96,7 +97,34 @@ class Possible:
                 if moved > 0:
                     spans = [(upper, moved - upper), (moved + lower, top)]
                 found.append(Need(cell, _usable(spans), rising=True))
+        self._look_along(found)
         return found
+
+    def _look_along(self, needs: list[Need]) -> None:
+        """Tables that add up since the change does: some of it taken back before it began, or made again on top of it.
+
+        On top of it every sensitive cell is beyond the published figure, which is as far from it as its levels on that side ask.
+        """
+        self._lines = []
+        back = over = 0.0
+        for cell, (lower, upper) in self._levels.items():
+            moved = float(self._change[cell])
+            if moved == 0.0:
+                return
+            same, other = (lower, upper) if moved > 0 else (upper, lower)
+            back, over = max(back, same / abs(moved)), max(over, same / abs(moved), other / abs(moved) - 1.0)
+        least = min((_away(span) for need in needs for span in need.spans if _away(span) > 0), default=0.0)
+        shares = {-1.0, 2.0} if self._problem.whole else {-1.0, 2.0, -back, 1.0 + over}
+        for share in sorted(shares):
+            found = share * self._change
+            if share and self._holds(found, _NOBODY, least or self._unit):
+                met = {
+                    (need.cell, need.rising)
+                    for need in needs
+                    if any(low <= found[need.cell] <= high for low, high in need.spans)
+                }
+                self._found.append((met, np.flatnonzero(found)))
+                self._lines.append(found)
 
     def narrow(self, cells: Iterable[int], known: np.ndarray = _NOBODY) -> list[int]:
         """Which of some sensitive cells have too narrow an interval, where a width is asked for beyond their levels."""
@@ -135,7 +163,7 @@ class Possible:
             pieces.append((moved + lower, float(self._own_high[cell])))
         else:
             pieces.append((float(self._own_low[cell]), moved - upper))
-        ends = [0.0]
+        ends = [0.0, *(float(line[cell]) for line in self._lines if not line[known].any())]
         for low, high in pieces:
             if low > high:
                 continue
