@@ -111,13 +111,17 @@ class Attacker:
     def _push_bounds(self) -> None:
         self._change_bounds(*self._in_scenario())
 
-    def let(self, cell: int, low: float, high: float) -> None:
-        """Let one cell change by other amounts than before."""
-        column = int(self.column[cell])
+    def let(self, cells: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+        """Let some cells change by other amounts than before."""
+        columns, unit = self.column[cells], self._unit
         bounds = self.low.copy(), self.high.copy()
-        bounds[0][column], bounds[1][column] = low, high
+        bounds[0][columns], bounds[1][columns] = low, high
         self._set_room(*bounds)
-        self._push_bounds()
+        if self._unit != unit:
+            self._push_bounds()
+            return
+        least, most = (self._bounds(side[columns]) for side in self._in_scenario())
+        self.solver.changeColsBounds(columns.size, columns.astype(np.int32), least, most)
 
     def _in_scenario(self) -> tuple[np.ndarray, np.ndarray]:
         low, high = self.low, self.high

@@ -33,13 +33,15 @@ class Directions:
     @classmethod
     def of(cls, problem: AdjustmentProblem) -> "Directions":
         """The programme of a problem."""
-        return cls._within(problem, problem.room, problem.up, problem.down)
+        up, down = _needed(problem)
+        return cls._within(problem, problem.room, up, down)
 
     @classmethod
     def both_ways(cls, problem: AdjustmentProblem) -> "Directions":
         """The same with changes from which no sensitive cell is known too well, by those who know no cell themselves."""
         protect = problem.protect
-        up, down = np.maximum(problem.up, protect.lower), np.maximum(problem.down, protect.upper)
+        up, down = _needed(problem)
+        up, down = np.maximum(up, protect.lower), np.maximum(down, protect.upper)
         return cls._within(problem, problem.room_both_ways, up, down)
 
     @classmethod
@@ -179,6 +181,12 @@ class Directions:
             return None
         found[self.cells] = near / per_one
         return found
+
+
+def _needed(problem: AdjustmentProblem) -> tuple[np.ndarray, np.ndarray]:
+    """How far sensitive cells must move at least; what cannot move so is kept from it by its direction."""
+    up, down = problem.least_moves
+    return np.where(problem.can_rise, up, problem.up), np.where(problem.can_fall, down, problem.down)
 
 
 def _fair(problem: AdjustmentProblem) -> float:

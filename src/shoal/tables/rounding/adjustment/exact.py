@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 # So many directions are ruled out where nothing safe was found, and so many where something was.
 _MOST_ROUNDS, _FURTHER_ROUNDS = 40, 10
-# Up to so many sensitive cells the exact method is the usual one.
-_FEW = 300
+# Up to so many sensitive cells, or cells, the exact method is the usual one.
+_FEW, _FEW_CELLS = 300, 4000
 # Beyond so many cells whole changes of tables that are no networks are found after the directions, not with them.
 _WHOLE_AT_ONCE = 3000
 # How much of its time the programme may take; the rest is for looking what can be computed from its answer.
@@ -36,8 +36,9 @@ _SHARE = 0.8
 
 @solver(NoOptions)
 def choose(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjustment:
-    """The exact method where there are few sensitive cells, else the flips."""
-    method = solve if problem.size <= _FEW else flips.solve
+    """The exact method where there are few cells or few of them are sensitive, else the flips."""
+    few = problem.size <= _FEW or problem.table.cells <= _FEW_CELLS
+    method = solve if few else flips.solve
     return method(
         problem, budget=given.budget, seeds=given.seeds, threads=given.threads, observer=given.observer
     )
@@ -92,13 +93,11 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
     return Adjustment(value=cost, bound=bound, optimal=proved, change=best, **run.closing())
 
 
-def _answer(
-    directions: Directions, run: "Run", without: list[np.ndarray] | None = None, *, needed: bool = True
-) -> Answer:
+def _answer(directions: Directions, run: "Run", without: list[np.ndarray] | None = None) -> Answer:
     problem = directions.problem
     whole = directions.fine and problem.table.network is None and directions.cells.size <= _WHOLE_AT_ONCE
     model = directions.model(relaxed=False, without=without, whole=whole)
-    return answer(model, run, needed=needed, share=_SHARE)
+    return answer(model, run, needed=True, share=_SHARE)
 
 
 def _better(problem: AdjustmentProblem, best: np.ndarray | None, other: np.ndarray) -> np.ndarray:
@@ -108,7 +107,7 @@ def _better(problem: AdjustmentProblem, best: np.ndarray | None, other: np.ndarr
 def _both_ways(problem: AdjustmentProblem, run: "Run") -> np.ndarray | None:
     """A safe change among those from which no sensitive cell is known too well by their size alone, if there is one."""
     directions = Directions.both_ways(problem)
-    found = _answer(directions, run, needed=not run.out_of_time)
+    found = _answer(directions, run)
     run.spend(found.nodes)
     change = None if found.values is None else directions.change(directions.chosen(found.values))
     return None if change is None or too_well_known(problem, change).size else change

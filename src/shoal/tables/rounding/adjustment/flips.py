@@ -6,6 +6,7 @@ relaxation is a bound on all adjustments.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain, cycle
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,8 +18,10 @@ from shoal.search.options import NoOptions
 from shoal.search.solver import Given, solver
 from shoal.tables.rounding.adjustment.attack import too_well_known
 from shoal.tables.rounding.adjustment.directions import Directions
+from shoal.tables.rounding.adjustment.feasible_directions import feasible_directions
 from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
 from shoal.tables.rounding.adjustment.solution import Adjustment
+from shoal.tables.rounding.adjustment.twins import twins
 
 if TYPE_CHECKING:
     from shoal.search.budget import Run
@@ -27,7 +30,10 @@ if TYPE_CHECKING:
 _USUAL, _LEAST, _CELLS = 2000, 20, 10**6
 # Whether there is an adjustment at all is asked of so many sensitive cells, and of so many nodes.
 _ASKED, _ASKED_NODES = 100, 100
-# Where the relaxation helps no further: the integer programme takes such a share of the time that is left and so many nodes, and
+# So many times directions that fall short are turned, and so many times those of cells that are known too well, if these are no
+# more than such a share.
+_PUMPED, _MENDINGS, _MENDED = 60, 20, 0.2
+# Where that helps no further: the integer programme takes such a share of the time that is left and so many nodes, and
 # so many directions are drawn by chance, the first of them by what the relaxation says.
 _SHARE, _SEARCHED_NODES, _BY_CHANCE, _BY_RELAXATION = 0.3, 200, 200, 20
 
@@ -45,8 +51,8 @@ def usual_work(cells: int) -> int:
 def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjustment:
     """Round the relaxation, then turn directions as long as it helps and the budget lasts."""
     run = given.run(usual_work(problem.table.cells))
-    directions = Directions.of(problem)
-    relaxed = quiet_highs(directions.model(relaxed=True))
+    plain = Directions.of(problem)
+    relaxed = quiet_highs(plain.model(relaxed=True))
     relaxed.run()
     if not is_optimal(relaxed):
         raise Infeasible(why(problem, np.empty(0, dtype=np.int64), run, proved=True))
@@ -54,21 +60,14 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
     directions, rises, change = _first(problem, np.array(relaxed.getSolution().col_value), given, run)
     cost = problem.cost(change)
     run.report(cost, bound=min(bound, cost))
-    order = given.seeds.child("order").generator().permutation(problem.size)
-    stale, place = 0, 0
-    while stale < problem.size and not run.stopped:
-        cell = order[place % problem.size]
-        place, stale = place + 1, stale + 1
-        if not (problem.can_fall if rises[cell] else problem.can_rise)[cell]:
-            continue
-        run.spend()
-        turned = rises.copy()
-        turned[cell] = not turned[cell]
-        other = directions.change(turned)
-        if other is None or problem.cost(other) >= cost * (1.0 - 1e-9) or too_well_known(problem, other).size:
-            continue
-        rises, change, cost, stale = turned, other, problem.cost(other), 0
-        run.report(cost, bound=min(bound, cost))
+    groups = twins(problem.protect, problem.movable)
+    order = given.seeds.child("order").generator().permutation(len(groups))
+    found = (rises, change)
+    # Changes that leave room on both sides are safe; once no turn makes them cheaper, others may be safe as well.
+    for programme in dict.fromkeys((directions, plain)):
+        turns = chain([np.empty(0, dtype=np.int64)], (groups[one] for one in cycle(order)))
+        found = _cheaper(programme, found, turns, len(groups), bound, run)
+    change, cost = found[1], problem.cost(found[1])
     optimal = cost <= bound + 1e-9 * max(1.0, cost)
     if optimal:
         run.finish(StopReason.OPTIMAL)
@@ -78,16 +77,72 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
     return Adjustment(value=cost, bound=bound, optimal=optimal, change=change, **run.closing())
 
 
+def _cheaper(
+    directions: Directions,
+    found: tuple[np.ndarray, np.ndarray],
+    turns: Iterator[np.ndarray],
+    most: int,
+    bound: float,
+    run: "Run",
+) -> tuple[np.ndarray, np.ndarray]:
+    """Directions and change after turns that made it cheaper and left it safe, until so many in a row did not."""
+    problem = directions.problem
+    rises, change = found
+    trying, cost, stale = Trying(directions, rises), problem.cost(change), 0
+    while stale <= most and not run.stopped:
+        places = next(turns)
+        run.spend()
+        stale += 1
+        other = trying.turned(places, cost)
+        if other is None or problem.cost(other) >= cost * (1.0 - 1e-9) or too_well_known(problem, other).size:
+            trying.back(places)
+            continue
+        change, cost, stale = other, problem.cost(other), 0
+        run.report(cost, bound=min(bound, cost))
+    return trying.rises, change
+
+
+class Trying:
+    """One programme of changes whose directions are turned one after the other, each solved from where the last one ended."""
+
+    def __init__(self, directions: Directions, rises: np.ndarray) -> None:
+        self._directions, self.rises = directions, rises.copy()
+        self._solver = directions.fixed(rises)
+
+    def turned(self, places: np.ndarray, below: float) -> np.ndarray | None:
+        """The cheapest change with some cells turned, if there is one and it costs less."""
+        self.back(places)
+        if (self._directions.feasible(self.rises) != self.rises)[places].any():
+            return None
+        self._solver.run()
+        if not is_optimal(self._solver) or self._solver.getInfo().objective_function_value >= below:
+            return None
+        return self._directions.change(self.rises)
+
+    def back(self, places: np.ndarray) -> None:
+        """Turn some cells."""
+        self.rises[places] = ~self.rises[places]
+        low, high = self._directions.bounds(self.rises)
+        own = self._directions.place[places]
+        columns = np.concatenate([own, own + self._directions.cells.size]).astype(np.int32)
+        self._solver.changeColsBounds(columns.size, columns, low[columns], high[columns])
+
+
 def _first(
     problem: AdjustmentProblem, values: np.ndarray, given: Given, run: "Run"
 ) -> tuple[Directions, np.ndarray, np.ndarray]:
     """Some safe adjustment, with its directions and the programme it comes from."""
     known = np.empty(0, dtype=np.int64)
-    for directions, rises in _tries(problem, values, given, run):
+    random = given.seeds.child("first").generator()
+    for directions, rises in _tries(problem, values, random, run):
         change = directions.change(rises)
         if change is None:
             continue
         known = too_well_known(problem, change)
+        found = (rises, change, known)
+        if known.size and known.size <= _MENDED * problem.size:
+            found = _mended(directions, found, random, run)
+        rises, change, known = found
         if not known.size:
             return directions, rises, change
         if run.out_of_time:
@@ -95,25 +150,49 @@ def _first(
     raise Infeasible(why(problem, known, run))
 
 
+def _mended(
+    directions: Directions,
+    found: tuple[np.ndarray, np.ndarray, np.ndarray],
+    random: np.random.Generator,
+    run: "Run",
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Turn cells that are known too well, as long as fewer are."""
+    problem = directions.problem
+    for turn in range(_MENDINGS):
+        rises, _, known = found
+        if not known.size or run.out_of_time:
+            break
+        places = np.flatnonzero(np.isin(problem.protect.sensitive, known))
+        turned = rises.copy()
+        some = places if turn == 0 else places[random.random(places.size) < 0.5]
+        turned[some] = ~turned[some]
+        other = feasible_directions(directions, directions.feasible(turned), random, _PUMPED)
+        change = None if other is None else directions.change(other)
+        if other is None or change is None:
+            continue
+        left = too_well_known(problem, change)
+        if left.size <= known.size:
+            found = (other, change, left)
+    return found
+
+
 def _tries(
-    problem: AdjustmentProblem, values: np.ndarray, given: Given, run: "Run"
+    problem: AdjustmentProblem, values: np.ndarray, random: np.random.Generator, run: "Run"
 ) -> Iterator[tuple[Directions, np.ndarray]]:
-    """The relaxation rounded, with changes of any size and with those that leave room on both sides; what the integer programme
-    finds first; and directions by chance.
+    """Directions from the relaxation, with changes of any size and with those that leave room on both sides; what the integer
+    programme finds first; and directions by chance.
     """
-    plain = Directions.of(problem)
     part = values[-problem.size :]
-    yield plain, plain.feasible(part > 0.5)
-    both = Directions.both_ways(problem)
-    relaxed = quiet_highs(both.model(relaxed=True))
-    relaxed.run()
-    if is_optimal(relaxed):
-        yield both, both.feasible(np.array(relaxed.getSolution().col_value)[-problem.size :] > 0.5)
+    plain, both = Directions.of(problem), Directions.both_ways(problem)
+    for directions in (both, plain):
+        rounded = directions.feasible(part > 0.5)
+        rises = feasible_directions(directions, rounded, random, _PUMPED)
+        if rises is not None:
+            yield directions, rises
     for directions in (both, plain):
         rises = _some(directions, run)
         if rises is not None:
             yield directions, rises
-    random = given.seeds.child("first").generator()
     for turn in range(_BY_CHANCE):
         drawn = random.random(problem.size)
         yield plain, plain.feasible(drawn < (part if turn < _BY_RELAXATION else 0.5))

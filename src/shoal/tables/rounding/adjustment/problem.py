@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from shoal.errors import Infeasible, InputError
+from shoal.errors import Infeasible, InputError, parameter
 from shoal.tables.model.decimals import places
 from shoal.tables.model.table import Table, frozen
 from shoal.tables.problem import Problem
@@ -69,9 +69,10 @@ class AdjustmentProblem:
             object.__setattr__(self, name, frozen(np.asarray(getattr(self, name))))
         stuck = self.protect.sensitive[~self.can_rise & ~self.can_fall]
         if stuck.size:
+            cell = self.table.name(int(stuck[0]))
             raise Infeasible(
-                f"the cell {self.table.name(int(stuck[0]))} can neither rise nor fall as far as it must within the bounds "
-                "that somebody knows"
+                f"within the bounds that somebody knows, the cell {cell} can neither rise nor fall as far as it must and stay "
+                f"uncertain by its levels; try wider bounds, a smaller {parameter('spread')}, or shoal suppress"
             )
 
     def __repr__(self) -> str:
@@ -98,15 +99,31 @@ class AdjustmentProblem:
 
     @property
     def can_rise(self) -> np.ndarray:
-        """Which sensitive cells can rise as far as they must."""
-        found: np.ndarray = self.protect.up[self.protect.sensitive] >= self.up * (1.0 - 1e-12)
-        return found
+        """Which sensitive cells can rise as far as they must, and then still have been any figure that their levels ask for."""
+        return np.isfinite(self.least_moves[0])
 
     @property
     def can_fall(self) -> np.ndarray:
-        """Which sensitive cells can fall as far as they must."""
-        found: np.ndarray = self.protect.down[self.protect.sensitive] >= self.down * (1.0 - 1e-12)
-        return found
+        """Which sensitive cells can fall so."""
+        return np.isfinite(self.least_moves[1])
+
+    @cached_property
+    def least_moves(self) -> tuple[np.ndarray, np.ndarray]:
+        """How far each sensitive cell must rise, and fall, to be uncertain enough by its own bounds; infinite where it cannot.
+
+        A risen cell may have been higher than it was if it can be a level above what is published; where that is beyond its
+        bounds, only if its level above the true figure still is a level below the published one.
+        """
+        protect, near = self.protect, 1.0 + 1e-7
+        above, below = (room[protect.sensitive] * near for room in (protect.up, protect.down))
+        found = []
+        for least, own, other, ahead, behind in (
+            (self.up, protect.upper, protect.lower, above, below),
+            (self.down, protect.lower, protect.upper, below, above),
+        ):
+            move = np.where(least + other <= ahead, least, np.maximum(least, 2.0 * own))
+            found.append(np.where((move <= ahead) & (other <= behind), move, np.inf))
+        return frozen(found[0]), frozen(found[1])
 
     @cached_property
     def room(self) -> tuple[np.ndarray, np.ndarray]:
@@ -123,25 +140,21 @@ class AdjustmentProblem:
 
     @cached_property
     def room_both_ways(self) -> tuple[np.ndarray, np.ndarray]:
-        """How far each cell may fall and rise so that the same change once more, and the opposite one, are within what is known.
+        """How far each cell may fall and rise so that the same change once more would be within what somebody knows.
 
-        Then the table may as well have come from the other side of what is published, and from further away on its own: no
-        sensitive cell is known too well from such changes, if it moves by both of its levels.
+        Then the table may as well have come from the other side of what is published, as far away as it was, if sensitive cells
+        move by both of their levels.
         """
-        fall, rise = (room.copy() for room in self.room)
-        down, up = self.protect.down, self.protect.up
         fall, rise = (
-            np.minimum(fall, np.minimum(down / 2.0, up)),
-            np.minimum(rise, np.minimum(up / 2.0, down)),
+            np.minimum(room, known / 2.0)
+            for room, known in zip(self.room, (self.protect.down, self.protect.up), strict=True)
         )
         if self.limit is not None:
-            size, most = np.abs(self.table.values), self.limit
-            shares = np.stack([most / (1.0 + 2.0 * most), most / (2.0 + most)])
-            others = ~self.protect.is_sensitive
-            # A negative figure comes nearer to 0 where it rises.
-            grows = self.table.values < 0
-            fall[others] = np.minimum(fall, np.where(grows, shares.min(), shares[0]) * size)[others]
-            rise[others] = np.minimum(rise, np.where(grows, shares.min(), shares[1]) * size)[others]
+            # As a share of the figure it would have come from, a change towards 0 is larger.
+            most = self.limit / (1.0 + 2.0 * self.limit) * np.abs(self.table.values)
+            others, negative = ~self.protect.is_sensitive, self.table.values < 0
+            fall = np.where(others & ~negative, np.minimum(fall, most), fall)
+            rise = np.where(others & negative, np.minimum(rise, most), rise)
         if self.unit is not None:
             fall, rise = (np.floor(room / self.unit + 1e-9) * self.unit for room in (fall, rise))
         return frozen(fall), frozen(rise)

@@ -8,6 +8,7 @@ sensitive and that each was moved by its levels at least, how far others may hav
 from collections.abc import Iterable
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,7 @@ class Possible:
         # Tolerances of the solver are absolute; whole numbers are left as they are.
         self._unit = 1.0 if problem.whole or not sizes.size else float(np.median(sizes)) / 100.0
         self._own_low, self._own_high = self.low.copy(), self.high.copy()
+        self._twins = self._moving_alike()
         for cell, (lower, upper) in self._levels.items():
             # The others of the sensitive cells stay on the side that they came from.
             if change[cell] > 0:
@@ -80,22 +82,50 @@ class Possible:
             below, above = np.ceil(below - 1e-9), np.floor(above + 1e-9)
         return below, above
 
+    def _moving_alike(self) -> dict[int, list[int]]:
+        """The sensitive cells that change by the same as each of them: they are all that is left of a relation."""
+        leader = list(range(self.low.size))
+
+        def lead(cell: int) -> int:
+            while leader[cell] != cell:
+                leader[cell] = leader[leader[cell]]
+                cell = leader[cell]
+            return cell
+
+        rows = self._problem.table.matrix.tocsr()
+        moves = self._own_high > self._own_low
+        for start, end in zip(rows.indptr[:-1], rows.indptr[1:], strict=True):
+            inside = moves[rows.indices[start:end]]
+            if inside.sum() == 2 and rows.data[start:end][inside].sum() == 0:
+                one, two = rows.indices[start:end][inside].tolist()
+                leader[lead(one)] = lead(two)
+        groups: dict[int, list[int]] = {}
+        for cell in self._sensitive:
+            groups.setdefault(lead(cell), []).append(cell)
+        return {cell: groups[lead(cell)] for cell in self._sensitive}
+
+    def _apart(self, cell: int) -> tuple[float, float]:
+        """How far the cell and those that move alike are from what is published, from above and from below."""
+        levels = [self._levels[one] for one in self._twins[cell]]
+        return max(lower for lower, _ in levels), max(upper for _, upper in levels)
+
     def needs(self) -> list[Need]:
         """What must be possible of the sensitive cells: to be as low, and as high, as their levels ask."""
         found = []
         for cell in self._sensitive:
             lower, upper = self._levels[cell]
+            over, under = self._apart(cell)
             moved = float(self._change[cell])
             bottom, top = float(self._own_low[cell]), float(self._own_high[cell])
             if lower > 0:
                 spans = [(bottom, -lower)]
                 if moved <= 0:
-                    spans = [(moved + lower, -lower), (bottom, moved - upper)]
+                    spans = [(moved + over, -lower), (bottom, moved - under)]
                 found.append(Need(cell, _usable(spans), rising=False))
             if upper > 0:
                 spans = [(upper, top)]
                 if moved > 0:
-                    spans = [(upper, moved - upper), (moved + lower, top)]
+                    spans = [(upper, moved - under), (moved + over, top)]
                 found.append(Need(cell, _usable(spans), rising=True))
         self._look_along(found)
         return found
@@ -144,11 +174,26 @@ class Possible:
         least, most = self._close_up(min(wide, below) or max(wide, below) or 1.0).span(cell, known)
         return -least < below * (1.0 - _OFF) or most - least < wide * (1.0 - _OFF)
 
+    @cached_property
+    def _other_way(self) -> "Possible":
+        """The same, but the others of the sensitive cells are beyond what is published: they were moved the other way."""
+        other = copy(self)
+        other._solver = None
+        other.low, other.high = self._own_low.copy(), self._own_high.copy()
+        for cell, (lower, upper) in self._levels.items():
+            moved = float(self._change[cell])
+            if moved > 0:
+                other.low[cell] = min(moved + lower, other.high[cell])
+            else:
+                other.high[cell] = max(moved - upper, other.low[cell])
+        return other
+
     def _close_up(self, amount: float) -> "Possible":
         """The same where an amount is the unit, and nothing moves much further than that; whole numbers have their unit."""
         if self._problem.whole:
             return self
         near = copy(self)
+        near.__dict__.pop("_other_way", None)
         near._unit, near._solver, far = amount, None, _FAR * amount
         near.low, near._own_low = np.maximum(self.low, -far), np.maximum(self._own_low, -far)
         near.high, near._own_high = np.minimum(self.high, far), np.minimum(self._own_high, far)
@@ -156,28 +201,33 @@ class Possible:
 
     def span(self, cell: int, known: np.ndarray) -> tuple[float, float]:
         """The least and the most a sensitive cell can differ by."""
-        lower, upper = self._levels[cell]
+        over, under = self._apart(cell)
         moved = float(self._change[cell])
         pieces = [(float(self.low[cell]), float(self.high[cell]))]
         if moved > 0:
-            pieces.append((moved + lower, float(self._own_high[cell])))
+            pieces.append((moved + over, float(self._own_high[cell])))
         else:
-            pieces.append((float(self._own_low[cell]), moved - upper))
+            pieces.append((float(self._own_low[cell]), moved - under))
         ends = [0.0, *(float(line[cell]) for line in self._lines if not line[known].any())]
-        for low, high in pieces:
-            if low > high:
-                continue
-            for sign in (1.0, -1.0):
-                end = self._furthest(cell, low, high, sign, known)
-                if end is not None:
-                    ends.append(end)
+        for tables in (self, self._other_way):
+            for low, high in pieces:
+                if low > high:
+                    continue
+                for sign in (1.0, -1.0):
+                    end = tables._furthest(cell, low, high, sign, known)
+                    if end is not None:
+                        ends.append(end)
         return min(ends), max(ends)
 
     def failing(self, needs: list[Need], known: np.ndarray = _NOBODY) -> list[Need]:
         """The needs for which no table is found; many are tried at once, and halves of them where that fails."""
-        number = {cell: place for place, cell in enumerate(self._sensitive)}
+        leaders = {
+            cell: place for place, cell in enumerate(dict.fromkeys(one[0] for one in self._twins.values()))
+        }
+        number = {cell: leaders[alike[0]] for cell, alike in self._twins.items()}
         needs = [need for need in needs if not self._met_without(need, known)]
-        # Where one cell rises the next falls, so that totals need not move far; every cell is in a group once.
+        # Where one cell rises the next falls, so that totals need not move far; every cell is in a group once, and what moves
+        # alike in the same one.
         mixed = [
             [need for need in needs if (number[need.cell] % 2 == turn) == need.rising] for turn in (0, 1)
         ]
@@ -210,8 +260,13 @@ class Possible:
         for spans in choices:
             least = min(_away(span) for span in spans)
             found = self._witness(cells, spans, known, least)
+            if found is None and len(group) == 1:
+                found = self._other_way._witness(cells, spans, known, least)
             if found is None and len(group) == 1 and least > 0.0:
-                found = self._close_up(least)._witness(cells, spans, known, least)
+                near = self._close_up(least)
+                found = near._witness(cells, spans, known, least)
+                if found is None:
+                    found = near._other_way._witness(cells, spans, known, least)
             if found is not None:
                 met = {(need.cell, need.rising) for need in group}
                 self._found.append((met, np.flatnonzero(np.abs(found) > 1e-9 * (least or self._unit))))
@@ -225,8 +280,16 @@ class Possible:
 
         They may be off by no more than a small share of ``least``.
         """
-        solver = self._programme()
-        low, high = np.clip(np.array(spans).T, self._own_low[cells], self._own_high[cells])
+        solver, asked = self._programme(), list(zip(cells, spans, strict=True))
+        ends: dict[int, tuple[float, float]] = {}
+        for cell, (start, end) in asked:
+            for one in self._twins[cell]:
+                first, last = ends.get(one, (start, end))
+                ends[one] = max(first, start), min(last, end)
+        cells = list(ends)
+        low, high = np.clip(np.array(list(ends.values())).T, self._own_low[cells], self._own_high[cells])
+        if (low > high).any():
+            return None
         if self._problem.whole:
             low, high = np.ceil(low - 1e-9), np.floor(high + 1e-9)
             if (low > high).any():
@@ -242,13 +305,17 @@ class Possible:
         own = np.array(cells)
         self._set(own, self.low[own], self.high[own])
         self._set(known, self.low[known], self.high[known])
-        return None if found is None or not self._holds(found, known, least or self._unit) else found
+        if found is None or not self._holds(found, known, least or self._unit):
+            return None
+        near = _OFF * (least or self._unit)
+        shown = all(start - near <= found[cell] <= end + near for cell, (start, end) in asked)
+        return found if shown else None
 
     def _furthest(self, cell: int, low: float, high: float, sign: float, known: np.ndarray) -> float | None:
         """The end of a piece that the cell can reach, by one programme."""
         solver, size = self._programme(), self.low.size
-        own = np.array([cell])
-        self._set(own, np.array([low]), np.array([high]))
+        own = np.array(self._twins[cell])
+        self._set(own, np.full(own.size, low), np.full(own.size, high))
         self._set(known, np.zeros(known.size), np.zeros(known.size))
         every = np.arange(2 * size, dtype=np.int32)
         goal = np.zeros(2 * size)
@@ -297,8 +364,9 @@ class Possible:
         model = highspy.HighsLp()
         model.num_col_, model.num_row_ = 2 * size, rows.shape[0]
         model.col_cost_ = np.ones(2 * size)
-        model.col_lower_ = np.zeros(2 * size)
-        model.col_upper_ = np.concatenate([self.high, -self.low]) / self._unit
+        # What has to rise does not fall, and the other way round.
+        model.col_lower_ = np.maximum(np.concatenate([self.low, -self.high]), 0.0) / self._unit
+        model.col_upper_ = np.maximum(np.concatenate([self.high, -self.low]), 0.0) / self._unit
         model.row_lower_ = model.row_upper_ = np.zeros(rows.shape[0])
         model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
         model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = (
