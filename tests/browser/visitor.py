@@ -296,20 +296,24 @@ class Visitor:
         return self.labelled("label[contains(@class, 'q-field')]", label)
 
     def fill(self, label: str, value: str) -> None:
-        """Write into a field, and look at what stands there: again, if keys went astray on a busy machine."""
+        """Write into a field, look at what stands there, and leave it; again, if keys went astray on a busy machine."""
 
         def write() -> bool:
-            self.settle()
             try:
                 box = self.field(label).find_element(By.CSS_SELECTOR, "input, textarea")
                 self.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", box)
-                box.send_keys(Keys.CONTROL, "a", Keys.NULL, Keys.DELETE, value, Keys.TAB)
+                box.send_keys(Keys.CONTROL, "a", Keys.NULL, Keys.DELETE, value)
                 self.settle()
-                return bool(box.get_property("value") == value)
+                if box.get_property("value") != value:
+                    return False
+                box.send_keys(Keys.TAB)
             except _BUSY:
                 return False
+            return True
 
+        self.settle()
         self.until(write, f"{value!r} in the field {label!r}")
+        self.settle()
 
     def choose(self, label: str, *options: str) -> None:
         """Choose from a list; in a list of several, each option is switched."""

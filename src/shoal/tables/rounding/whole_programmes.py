@@ -27,18 +27,19 @@ class Answer:
     nodes: int
 
 
-def answer(model: LinearProgramme, run: "Run", *, needed: bool, share: float = 1.0) -> Answer:
-    """Solve the programme within what is left of the budget, or a share of the seconds that are left.
+def answer(model: LinearProgramme, run: "Run", *, needed: bool, share: float = 1.0, **options: Any) -> Answer:
+    """Solve the programme within what is left of the budget, or a share of the seconds that are left, with options of the solver.
 
     With ``needed`` the budget only says when to stop improving: it goes on until there is something, or surely nothing.
     """
     if model.cost.size == 0:
         holds = bool((model.row_lower <= 1e-9).all() and (model.row_upper >= -1e-9).all())
         return Answer(np.zeros(0) if holds else None, 0.0, holds, not holds, 0)
-    found = _once(model, run, nodes=_nodes_left(run), patient=needed, share=share)
+    found = _once(model, run, options, nodes=_nodes_left(run), patient=needed, share=share)
     nodes = found.nodes
     while needed and found.values is None and not found.infeasible:
-        found = _once(model, run, nodes=max(_IN_NEED, 2 * found.nodes), patient=True, first=True)
+        nodes_now = max(_IN_NEED, 2 * found.nodes)
+        found = _once(model, run, options, nodes=nodes_now, patient=True, first=True)
         nodes += found.nodes
     return Answer(found.values, found.bound, found.optimal, found.infeasible, nodes)
 
@@ -51,6 +52,7 @@ def _nodes_left(run: "Run") -> int | None:
 def _once(
     model: LinearProgramme,
     run: "Run",
+    more: dict[str, Any],
     *,
     nodes: int | None,
     patient: bool,
@@ -59,7 +61,7 @@ def _once(
 ) -> Answer:
     import highspy
 
-    options: dict[str, Any] = {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-6}
+    options: dict[str, Any] = {"mip_rel_gap": 0.0, "mip_abs_gap": 1e-6, **more}
     if nodes is not None:
         options["mip_max_nodes"] = nodes
     if first:

@@ -11,11 +11,17 @@ from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
 
 #: Changes of so many units of the last decimal are beyond what programmes with choices tell apart.
 MANY_UNITS = 1e6
+#: Large figures that cost little each are added up: proofs need more digits than a solver usually looks at.
+CLOSELY = dict.fromkeys(
+    ("primal_feasibility_tolerance", "dual_feasibility_tolerance", "mip_feasibility_tolerance"), 1e-09
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Directions:
     """Columns: the rise and the fall of each movable cell in units, then for each sensitive cell whether it rises.
+
+    What they cost is ``scale`` times what the programme says.
 
     Everything is in units of the last decimal, so that on networks corners of the programme are figures with as many
     decimals as the table has. Where that would be too many for a solver to tell apart, the unit is a share of a usual figure,
@@ -27,6 +33,7 @@ class Directions:
     unit: float
     most: np.ndarray
     weight: np.ndarray
+    scale: float
     up: np.ndarray
     down: np.ndarray
 
@@ -60,8 +67,10 @@ class Directions:
             most, up, down = np.floor(most + 1e-9), np.rint(up / unit), np.rint(down / unit)
         else:
             up, down = up / unit, down / unit
-        weight = problem.weight[cells]
-        return cls(problem, cells, unit, most, np.concatenate([weight, weight]) * unit, up, down)
+        weight = problem.weight[cells] * unit
+        # What a solver takes for nothing is the same for all programmes: here a usual cell costs one a unit.
+        scale = float(np.median(weight)) if weight.size else 1.0
+        return cls(problem, cells, unit, most, np.tile(weight / scale, 2), scale, up, down)
 
     @property
     def place(self) -> np.ndarray:
@@ -146,7 +155,7 @@ class Directions:
         right = np.zeros(relations.shape[0])
         low, high = self.bounds(rises)
         parts = (matrix.indptr, matrix.indices, matrix.data)
-        return quiet_highs(programme(self.weight, low, high, parts, right, right, whole=whole))
+        return quiet_highs(programme(self.weight, low, high, parts, right, right, whole=whole), **CLOSELY)
 
     def change(self, rises: np.ndarray) -> np.ndarray | None:
         """The cheapest change of every cell with these directions, in figures of the table; ``None`` if there is none."""

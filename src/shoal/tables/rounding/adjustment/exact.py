@@ -6,6 +6,7 @@ from what it finds, it is solved within bounds that leave room on both sides of 
 are ruled out, and it is solved again.
 """
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ from shoal.search.options import NoOptions
 from shoal.search.solver import Given, solver
 from shoal.tables.rounding.adjustment import flips
 from shoal.tables.rounding.adjustment.attack import too_well_known
-from shoal.tables.rounding.adjustment.directions import Directions
+from shoal.tables.rounding.adjustment.directions import CLOSELY, Directions
 from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
 from shoal.tables.rounding.adjustment.solution import Adjustment
 from shoal.tables.rounding.whole_programmes import Answer, answer
@@ -97,7 +98,8 @@ def _answer(directions: Directions, run: "Run", without: list[np.ndarray] | None
     problem = directions.problem
     whole = directions.fine and problem.table.network is None and directions.cells.size <= _WHOLE_AT_ONCE
     model = directions.model(relaxed=False, without=without, whole=whole)
-    return answer(model, run, needed=True, share=_SHARE)
+    found = answer(model, run, needed=True, share=_SHARE, **CLOSELY)
+    return replace(found, bound=found.bound * directions.scale)
 
 
 def _better(problem: AdjustmentProblem, best: np.ndarray | None, other: np.ndarray) -> np.ndarray:

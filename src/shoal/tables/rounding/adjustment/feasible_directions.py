@@ -76,7 +76,7 @@ def _elastic(directions: Directions) -> Any:
     )
     cost = np.concatenate(
         [
-            _COST * directions.weight,
+            _COST * directions.scale * directions.weight,
             1.0 / np.maximum(directions.up, 1e-9),
             1.0 / np.maximum(directions.down, 1e-9),
         ]

@@ -17,7 +17,7 @@ from shoal.search.linear_programmes import is_optimal, quiet_highs, solve_within
 from shoal.search.options import NoOptions
 from shoal.search.solver import Given, solver
 from shoal.tables.rounding.adjustment.attack import too_well_known
-from shoal.tables.rounding.adjustment.directions import Directions
+from shoal.tables.rounding.adjustment.directions import CLOSELY, Directions
 from shoal.tables.rounding.adjustment.feasible_directions import feasible_directions
 from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
 from shoal.tables.rounding.adjustment.solution import Adjustment
@@ -52,11 +52,11 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
     """Round the relaxation, then turn directions as long as it helps and the budget lasts."""
     run = given.run(usual_work(problem.table.cells))
     plain = Directions.of(problem)
-    relaxed = quiet_highs(plain.model(relaxed=True))
+    relaxed = quiet_highs(plain.model(relaxed=True), **CLOSELY)
     relaxed.run()
     if not is_optimal(relaxed):
         raise Infeasible(why(problem, np.empty(0, dtype=np.int64), run, proved=True))
-    bound = float(relaxed.getInfo().objective_function_value)
+    bound = plain.scale * float(relaxed.getInfo().objective_function_value)
     directions, rises, change = _first(problem, np.array(relaxed.getSolution().col_value), given, run)
     cost = problem.cost(change)
     run.report(cost, bound=min(bound, cost))
@@ -115,7 +115,9 @@ class Trying:
         if (self._directions.feasible(self.rises) != self.rises)[places].any():
             return None
         self._solver.run()
-        if not is_optimal(self._solver) or self._solver.getInfo().objective_function_value >= below:
+        if not is_optimal(self._solver):
+            return None
+        if self._directions.scale * self._solver.getInfo().objective_function_value >= below:
             return None
         return self._directions.change(self.rises)
 
