@@ -1,6 +1,7 @@
 """Controlled rounding against all roundings there are, and what it gives away against all tables that are possible."""
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -401,3 +402,35 @@ def test_how_many_decimals_figures_have_is_known(base: float, unit: float) -> No
         assert shown["min"] >= min(possible) - 1e-9
         assert shown["max"] <= max(possible) + 1e-9
         assert min(possible) <= 1e-9 and max(possible) >= 2.0 * unit - 1e-9
+
+
+def test_decimals_that_floating_point_misses_do_not_exclude_the_figure_itself() -> None:
+    """17 times 0.1 is a little more than 1.7: a figure shown as 1.8 with the base 0.2 can still be 1.7."""
+    values = np.array([1.8, 0.0, 1.4, 0.3, 1.8, 1.7, 3.5])
+    relations = [
+        [(0, 1.0), (1, 1.0), (4, -1.0)],
+        [(2, 1.0), (3, 1.0), (5, -1.0)],
+        [(4, 1.0), (5, 1.0), (6, -1.0)],
+    ]
+    table = Table.from_relations(values, relations, {"cell": np.arange(7).astype(object)})
+    protect = Problem.of(table, [5, 2], lower=[0.0, 0.1], upper=[0.1, 0.0], high=3.5)
+    found = shoal.round_table(protect, 0.2, objective="nearest")
+    assert found.problem.steps == 1 and found.audit.safe
+    assert found.values[5] == pytest.approx(1.8)
+
+
+@pytest.mark.parametrize(
+    ("inner", "base"),
+    [([[1234567890123, 8], [6, 2345678901238]], 5), ([[40000000000.03, 8.0], [6.0, 2345678901.01]], 0.05)],
+)
+def test_figures_of_many_digits_are_multiples_to_the_last(inner: list[list[float]], base: float) -> None:
+    for seed in range(4):
+        found = shoal.round_table(np.array(inner), base, seed=seed)
+        exact = [Fraction(repr(value)) for value in found.values.tolist()]
+        step = Fraction(repr(float(base)))
+        assert all((figure / step).denominator == 1 for figure in exact)
+        for place in range(found.problem.table.relations):
+            cells, signs = found.problem.table.relation(place), found.problem.table.signs_of(place)
+            assert sum(exact[cell] * int(sign) for cell, sign in zip(cells, signs, strict=True)) == 0
+        true = [Fraction(repr(value)) for value in found.problem.table.values.tolist()]
+        assert max(abs(a - b) for a, b in zip(exact, true, strict=True)) < step

@@ -1,12 +1,18 @@
 """A verdict names its attacker: where it hangs on what that attacker does not know, no front end says a plain yes."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from tests.cli.running import shoal as run
 
 import shoal
+from shoal.tables.model.table import Table
+from shoal.tables.problem import Problem
 from shoal.tables.rounding.adjustment import report as adjusted
 from shoal.tables.rounding.controlled_rounding import report as rounded
+from shoal.tables.rounding.controlled_rounding.exact import solve
+from shoal.tables.rounding.controlled_rounding.problem import RoundingProblem
 
 TABLE = np.array([[26, 52, 35, 6], [47, 45, 51, 14], [9, 52, 6, 34]])
 
@@ -69,3 +75,25 @@ def test_the_nearest_rounding_is_not_judged_for_somebody_who_knows_that() -> Non
     drawn = shoal.round_table(TABLE, 5, sensitive=[("1", "1", 1.0, 1.0)], seed=1)
     assert drawn.to_dict()["safe_if_method_known"] is True and "reservation" not in drawn.to_dict()
     assert dict(rounded._facts(drawn))["safe"] == "yes"
+
+
+def test_more_steps_are_not_judged_for_somebody_who_knows_the_method_whoever_asked_for_them() -> None:
+    asked = shoal.round_table(TABLE, 5, sensitive=[("1", "1", 6.0, 6.0)], steps=2, seed=1)
+    told = asked.to_dict()
+    assert told["safe"] and told["safe_if_method_known"] is None
+    assert told["reservation"].endswith("further than one base only where they must")
+    # With two steps the empty table can have come from 2 and 2, which are rounded by chance to 0 or 3, and never from 5 and 0.
+    for true, able in (((2.0, 2.0), True), ((5.0, 0.0), False)):
+        table = Table.from_relations([*true, sum(true)], [[(0, 1.0), (1, 1.0), (2, -1.0)]], {"cell": CELLS})
+        shown = {tuple(solve(problem).multiples.tolist()) for problem in all_wishes(table, 3.0, steps=2)}
+        assert ((0, 0, 0) in shown) == able
+
+
+CELLS = np.array(["a", "b", "total"], dtype=object)
+
+
+def all_wishes(table: Table, base: float, steps: int) -> list[RoundingProblem]:
+    """The problem for everything that chance may wish for."""
+    ends = [sorted({np.floor(value / base), np.ceil(value / base)}) for value in table.values.tolist()]
+    protect = Problem.of(table, [])
+    return [RoundingProblem(protect, base, np.array(wish), steps, whole=True) for wish in product(*ends)]

@@ -268,6 +268,25 @@ def test_changed_tables_are_one_system_with_others_at_length() -> None:
     assert sum(checked_beside_changed(seed) for seed in range(1000, 2500)) > 100
 
 
+def test_a_cell_of_both_tables_that_becomes_known_is_one_cell() -> None:
+    frame = pl.DataFrame({"row": ["r", "s"], "a": [1.0, 8.0], "b": [8.0, 3.0], "c": [5.0, 2.0]})
+    pattern = [("r", "a", "primary"), *((row, column, "complementary") for row, column in ("rb", "sa", "sb"))]
+    # At most 1 away: the last cell is 3 at most, so the one above it 8 at least, and the first 1 at most, and at least.
+    rounded = pl.DataFrame(
+        {
+            "row": ["r", "s", "total"],
+            "a": [2.0, 8.0, 10.0],
+            "b": [8.0, 2.0, 10.0],
+            "c": [4.0, 2.0, 6.0],
+            "total": [14.0, 12.0, 26.0],
+        }
+    )
+    found = shoal.audit(
+        frame, pattern, sensitive=[("r", "a", 0.0, 0.0)], beside=rounded, within=1.0, counts=True
+    ).together[0]
+    assert found.discloses and found.figures == {"exact": 4, "too_narrow": 1}
+
+
 def test_the_command_takes_how_far_figures_beside_it_are_off(tmp_path) -> None:
     (tmp_path / "t.csv").write_text(
         "row,a,b,c,total\nr,10,20,30,60\ns,50,15,22,87\nu,17,38,19,74\ntotal,77,73,71,221\n"

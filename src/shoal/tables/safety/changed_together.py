@@ -69,7 +69,8 @@ def _judged(
     intervals: Mapping[Key, tuple[float, float]],
     look: Look,
 ) -> TogetherFound:
-    exact = narrow = unjudged = 0
+    # A cell that is in both tables is one cell.
+    exact, narrow, unjudged = set[Key](), set[Key](), 0
     at_fault: tuple[Key, ...] = ()
     for place, (own, table, keys) in enumerate(zip(shown, tables, wanted, strict=True)):
         ends = {key: whole.ends_of(key) if whole.cells[key] is not None else intervals[key] for key in keys}
@@ -78,7 +79,7 @@ def _judged(
         bounds, low = within_over([own], table)
         alone = table.intervals(low, bounds=bounds, of=points, look=look) or {}
         points = [key for key in points if not is_point(own.narrowed(alone[key]))]
-        exact += len(points)
+        exact.update(points)
         closer: list[Key] = []
         if own.required is None:
             unjudged += len(points)
@@ -87,18 +88,18 @@ def _judged(
             closer = list(
                 dict.fromkeys([*too_close(own, required, ends), *(key for key in points if key in required)])
             )
-            narrow += len(closer)
+            narrow.update(closer)
         if place == 0:
             at_fault = tuple(dict.fromkeys([*closer, *points]))
     levels = any(own.required is not None for own in shown)
-    told = f", and {counted(narrow, 'sensitive one')} more closely than allowed" if levels else ""
+    told = f", and {counted(len(narrow), 'sensitive one')} more closely than allowed" if levels else ""
     detail = (
-        f"{counted(exact, 'cell that neither shows is', 'cells that neither shows are')} known exactly as one system, in which "
-        f"changed figures are off by as much as everybody knows{told}"
+        f"{counted(len(exact), 'cell that neither shows is', 'cells that neither shows are')} known exactly as one system, in "
+        f"which changed figures are off by as much as everybody knows{told}"
     )
     return TogetherFound(
         bool(narrow or unjudged),
         detail,
-        {"exact": exact, "too_narrow": narrow if levels else None},
+        {"exact": len(exact), "too_narrow": len(narrow) if levels else None},
         at_fault,
     )

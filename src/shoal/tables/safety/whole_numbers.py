@@ -74,6 +74,50 @@ def integer_failures(
     return tuple(sorted(failures))
 
 
+def whole_ends(
+    problem: Problem,
+    complementary: np.ndarray,
+    cells: np.ndarray,
+    outer: tuple[np.ndarray, np.ndarray],
+    *,
+    gaps: Mapping[int, np.ndarray],
+) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the most that hidden cells are in any whole-number table, within ``outer`` ends of each that are proved.
+
+    Where the work for an end is spent, what is proved by then.
+    """
+    from scipy.optimize import milp
+
+    hidden = np.flatnonzero(problem.hidden_mask(complementary))
+    columns = np.searchsorted(hidden, cells)
+    constraints, bounds = _whole_tables(problem, hidden, gaps)
+    values = problem.table.values[cells]
+    # As changes of the true table, which is one of them.
+    proved = [outer[0] - values, values - outer[1]]
+    shown = [np.zeros(cells.size), np.zeros(cells.size)]
+    for end, sign in enumerate((1.0, -1.0)):
+        for place in range(cells.size):
+            # What one table shows of other cells need not be asked again.
+            if shown[end][place] <= proved[end][place] + 1e-6:
+                continue
+            goal = np.zeros(bounds.lb.size)
+            goal[columns[place]] = sign
+            found = milp(
+                goal,
+                constraints=constraints,
+                bounds=bounds,
+                integrality=np.ones(goal.size),
+                options={"node_limit": _NODES},
+            )
+            least = found.fun if found.status == 0 else found.mip_dual_bound
+            if least is not None:
+                proved[end][place] = max(proved[end][place], np.ceil(least - 1e-6))
+            if found.x is not None:
+                change = np.rint(found.x[columns])
+                shown = [np.minimum(shown[0], change), np.minimum(shown[1], -change)]
+    return values + proved[0], values - proved[1]
+
+
 def _whole_tables(
     problem: Problem, hidden: np.ndarray, gaps: Mapping[int, np.ndarray]
 ) -> "tuple[list[LinearConstraint], Bounds]":

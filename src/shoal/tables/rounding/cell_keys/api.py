@@ -255,7 +255,8 @@ def _keys(
 
 _ATTACKER = (
     "somebody who knows the perturbation table (changes of at most {}), that empty cells stay empty, that the same records have "
-    "the same figure and that true counts add up; who knows neither keys nor secret, nor any record"
+    "the same figure and that true counts add up; who knows neither keys nor secret, nor any record, and does not use that the "
+    "key of a total is the sum of those of its parts"
 )
 
 

@@ -38,7 +38,7 @@ CELL_KEYS: Definitions = {
     "disclosed": Definition(
         "counts that can be computed exactly",
         "Cells that are not 0 and whose true count follows from the published ones, the largest change, and that true counts "
-        "add up; unknown for tables of more than 20,000 cells.",
+        "add up; unknown for tables of more than 20,000 cells, and of more than 200 where some counts are never published so.",
         count,
     ),
     "posterior_mean": Definition(

@@ -9,10 +9,12 @@ from shoal.tables.problem import Problem
 from shoal.tables.rounding.cell_keys.same_records import with_others
 from shoal.tables.rounding.cell_keys.solution import PerturbationTable
 from shoal.tables.safety.audit import Audit, audit
-from shoal.tables.safety.whole_numbers import integer_failures
+from shoal.tables.safety.whole_numbers import integer_failures, whole_ends
 
 # Up to so many cells it is also looked at which whole numbers are possible; on networks that changes nothing.
 _WHOLE_NUMBERS = 2000
+# Up to so many cells the ends of all intervals are found among the counts that are possible, where a table has gaps.
+_ENDS = 200
 # Nobody reckons with a change that is rarer: an interval that only such changes keep open protects nothing.
 NEGLIGIBLE = 1e-5
 
@@ -84,9 +86,29 @@ def conclusions(
     told = [*whole, *empty_beside_groups(protect)]
     found = replace(found, unsafe=np.union1d(found.unsafe, told).astype(np.int64))
     gaps = _gaps(attack, design, published)
+    found = _in_whole_numbers(found, wide, others, gaps)
     if attack.table.cells <= _WHOLE_NUMBERS:
         return replace(found, integer=integer_failures(wide, others, gaps=gaps))
     return replace(found, integer=_held_by_gaps(found, gaps))
+
+
+def _in_whole_numbers(
+    found: Audit, wide: Problem, others: np.ndarray, gaps: Mapping[int, np.ndarray]
+) -> Audit:
+    """The audit with intervals that end at counts: at whole numbers, and in small tables at those that are possible."""
+    low, high = np.ceil(found.low - 1e-6), np.floor(found.high + 1e-6)
+    if gaps and found.problem.table.cells <= _ENDS:
+        for place, cell in enumerate(found.cells.tolist()):
+            if cell in gaps:
+                able = np.setdiff1d(np.arange(low[place], high[place] + 1), gaps[cell])
+                low[place], high[place] = able.min(), able.max()
+        low, high = whole_ends(wide, others, found.cells, (low, high), gaps=gaps)
+    return replace(found, low=low, high=high)
+
+
+def are_exact(attack: Problem, design: PerturbationTable, published: np.ndarray) -> bool:
+    """Whether intervals count all that is known of single counts: in large tables not which of them are never published so."""
+    return attack.table.cells <= _ENDS or not _gaps(attack, design, published)
 
 
 def whole_groups(protect: Problem) -> list[int]:

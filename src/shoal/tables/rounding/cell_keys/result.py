@@ -11,7 +11,7 @@ from shoal.search.secrets import Secret
 from shoal.tables.model.table import Table
 from shoal.tables.model.tabulation import Tabulation
 from shoal.tables.rounding.cell_keys.files import design_frame
-from shoal.tables.rounding.cell_keys.posterior import Posterior
+from shoal.tables.rounding.cell_keys.posterior import Posterior, are_exact
 from shoal.tables.rounding.cell_keys.problem import DesignProblem
 from shoal.tables.rounding.cell_keys.solution import PerturbationTable
 from shoal.tables.rounding.cell_keys.warnings import ALWAYS, staying
@@ -82,8 +82,10 @@ class PerturbedTable(WithChangedFigures):
 
     @cached_property
     def disclosed(self) -> int | None:
-        """How many counts that are not 0 can be computed exactly; ``None`` if not all cells were looked at."""
+        """How many counts that are not 0 can be computed exactly; ``None`` if not all cells were looked at, or not closely."""
         if self.audit.cells.size < self.tabulation.table.cells:
+            return None
+        if not are_exact(self.audit.problem, self.design, self.values.astype(np.int64)):
             return None
         counts = self.tabulation.table.values[self.audit.cells]
         return int(((self.audit.high - self.audit.low < 0.5) & (counts > 0)).sum())

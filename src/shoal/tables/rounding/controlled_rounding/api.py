@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
@@ -65,8 +66,9 @@ class RoundedTable(ChangedTable):
     @cached_property
     def values(self) -> np.ndarray:
         """The published figures."""
-        found = self.solution.multiples * self.problem.base
-        return np.array([float(f"{value:.12g}") for value in found.tolist()]) + 0.0
+        # In decimals as the base is written: figures of many digits are multiples to the last of them, too.
+        base = Decimal(repr(float(self.problem.base)))
+        return np.array([float(multiple * base) for multiple in self.solution.multiples.tolist()]) + 0.0
 
     @property
     def intervals(self) -> "pl.DataFrame":
@@ -102,11 +104,11 @@ class RoundedTable(ChangedTable):
             return ""
         if self.objective == "nearest":
             return "not judged if it were known that the nearest table was taken"
-        return (
-            f"not judged if it were known that no table less than {self.problem.steps - 1} bases away would do"
-            if self.widened
-            else ""
-        )
+        if self.widened:
+            return f"not judged if it were known that no table less than {self.problem.steps - 1} bases away would do"
+        if self.problem.steps > 1:
+            return "not judged if it were known that figures go further than one base only where they must"
+        return ""
 
     def report(self) -> "Page":
         """The result as a page for internal use."""

@@ -144,6 +144,8 @@ def _allowed(problem: RoundingProblem) -> tuple[np.ndarray, np.ndarray]:
     """The multiples of each cell; of a sensitive one those whose own interval is wide enough."""
     least, most = problem.least.copy(), problem.most.copy()
     protect, values = problem.protect, problem.table.values
+    # Sums of decimals are off by a rounding error, and no end lies outside of the figure by that.
+    noise = max(1e-9 * problem.base, 1e-15 * float(np.abs(values).max()))
     for place, cell in enumerate(protect.sensitive.tolist()):
         choices = np.arange(least[cell], most[cell] + 1)
         seen = np.zeros(values.size)
@@ -154,9 +156,9 @@ def _allowed(problem: RoundingProblem) -> tuple[np.ndarray, np.ndarray]:
             below, above = values[cell] - low, high - values[cell]
             share = 1.0 - 1e-9
             good.append(
-                below >= share * protect.lower[place]
-                and above >= share * protect.upper[place]
-                and below + above >= share * protect.required_width[place]
+                below >= share * protect.lower[place] - noise
+                and above >= share * protect.upper[place] - noise
+                and below + above >= share * protect.required_width[place] - noise
             )
         if not any(good):
             raise Infeasible(

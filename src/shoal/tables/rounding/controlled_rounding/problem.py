@@ -126,17 +126,19 @@ class RoundingProblem:
         return np.maximum(self.protect.low, low), np.minimum(self.protect.high, high)
 
     @cached_property
-    def _unit(self) -> float | None:
+    def _scale(self) -> float | None:
+        """How many units of the last decimal come to one."""
         count = places(self.table.values)
-        return None if count is None else float(10.0**-count)
+        return None if count is None else 10.0**count
 
     def around(self, multiples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The least and the most that figures shown as these multiples can be, whatever else is known of them."""
-        seen, away, unit = multiples * self.base, self.steps * self.base, self._unit
-        if unit is None:
+        seen, away, scale = multiples * self.base, self.steps * self.base, self._scale
+        if scale is None:
             return seen - away, seen + away
-        low, high = np.floor((seen - away) / unit + 1e-6) + 1.0, np.ceil((seen + away) / unit - 1e-6) - 1.0
-        return low * unit, high * unit
+        low, high = np.floor((seen - away) * scale + 1e-6) + 1.0, np.ceil((seen + away) * scale - 1e-6) - 1.0
+        # Divided, 17 of 0.1 are the figure 1.7 itself; multiplied they are a little more.
+        return low / scale, high / scale
 
     def attack(self, multiples: np.ndarray) -> Problem:
         """The table as that person sees it: nothing is hidden, but every cell is known only to within its interval."""
