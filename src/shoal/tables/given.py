@@ -1,6 +1,7 @@
 """Tables, sensitive cells, patterns and costs as somebody gives them: frames, arrays, tuples and lists of cells."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -168,7 +169,7 @@ def as_table(data: Any, *, rounding: float | None = None, tolerance: float | Non
         body = np.concatenate([body, exact_sums(body.sum(axis=0, keepdims=True), body)])
     elif not last_column:
         body = np.concatenate([body, exact_sums(body.sum(axis=1, keepdims=True), body)], axis=1)
-    return Table.from_matrix(
+    table = Table.from_matrix(
         body,
         rows[:-1] if last_row else rows,
         columns[:-1] if last_column else columns,
@@ -177,6 +178,8 @@ def as_table(data: Any, *, rounding: float | None = None, tolerance: float | Non
         tolerance=tolerance,
         corner=names[0],
     )
+    written = {"row": rows[-1] if last_row else TOTAL, "column": columns[-1] if last_column else TOTAL}
+    return replace(table, totals={name: code for name, code in written.items() if code != TOTAL})
 
 
 def _records(data: Any, names: Sequence[str], extra: Sequence[str] = ("kind",)) -> list[dict[str, Any]]:

@@ -67,7 +67,8 @@ class PublicTable:
 
     ``unknown`` are dimensions with subtotals that nobody named; each figure may be off by ``slack`` through rounding. Of cells
     whose figures were changed ``bounds`` has what everybody knows; such a cell counts as hidden. ``trees`` are the hierarchies
-    that are known, of codes that this table or others beside it show.
+    that are known, of codes that this table or others beside it show, and ``totals`` what the file calls the total of a
+    dimension where that is not ``total``.
     """
 
     dimensions: tuple[str, ...]
@@ -77,6 +78,7 @@ class PublicTable:
     slack: float = 0.0
     bounds: Mapping[Key, tuple[float, float]] = field(default_factory=dict, repr=False)
     trees: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    totals: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(

@@ -192,7 +192,7 @@ def problem_of_public(public: PublicTable, low: float | None = None) -> tuple[Pr
     names = {
         name: np.array([key[d] for key in keys], dtype=object) for d, name in enumerate(public.dimensions)
     }
-    table = Table.from_relations(values, relations, names)
+    table = replace(Table.from_relations(values, relations, names), totals=public.totals)
     hidden = np.array(
         [number for number, key in enumerate(keys) if public.cells[key] is None], dtype=np.int64
     )

@@ -328,3 +328,43 @@ def test_figures_that_fit_have_no_gap_to_tell(tmp_path: Path) -> None:
     shown = tmp_path / "shown.csv"
     shown.write_text("row,a,b,total\nx,10,,30\ny,5,7,12\ntotal,15,27,42\n")
     assert "largest_gap" not in run("audit", shown, "--tolerance", "1", "--json").json
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "region,sector,value\nn,a,\nn,b,\nn,Total,40\ns,a,\ns,b,\ns,Total,60\nTotal,a,50\nTotal,b,x\nTotal,Total,100\n",
+        "region,a,b,Total\nn,,,40\ns,,,60\nTotal,50,,100\n",
+    ],
+)
+def test_cells_are_named_as_the_file_names_them_and_have_no_made_up_figure(tmp_path: Path, rows) -> None:
+    (tmp_path / "t.csv").write_text(rows)
+    told = run("audit", tmp_path / "t.csv", "-o", tmp_path / "i.csv", "--json")
+    assert [list(cell.values()) for cell in told.json["disclosed"]] == [["Total", "b"]]
+    assert "Total, " in run("audit", tmp_path / "t.csv").out
+    found = pl.read_csv(tmp_path / "i.csv")
+    assert found["value"].null_count() == found.height == 5
+    assert found.filter(pl.col("min") == 50).rows()[0][:2] == ("Total", "b")
+
+
+def test_a_matrix_keeps_the_name_of_its_totals(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("region,a,b,Total\nn,10,30,40\ns,40,20,60\nTOTAL,50,50,100\n")
+    (tmp_path / "p.csv").write_text("row,column,kind\nn,a,primary\nTOTAL,a,complementary\n")
+    told = run("audit", tmp_path / "t.csv", tmp_path / "p.csv", "-o", tmp_path / "i.csv", "--json")
+    assert told.code == 3 and told.json["disclosed"] == [{"row": "TOTAL", "column": "a"}]
+    assert pl.read_csv(tmp_path / "i.csv")["value"].to_list() == [10, 50]
+    (tmp_path / "old.csv").write_text("row,column,kind\nn,a,primary\ntotal,a,complementary\n")
+    assert run("audit", tmp_path / "t.csv", tmp_path / "old.csv", "--json").json["hidden"] == 2
+    run(
+        "suppress", tmp_path / "t.csv", "--sensitive", tmp_path / "p.csv", "--published", tmp_path / "out.csv"
+    )
+    shown = pl.read_csv(tmp_path / "out.csv")
+    assert shown.columns[-1] == "Total" and shown["region"][-1] == "TOTAL"
+
+
+def test_cells_known_beside_another_table_are_named_as_the_file_names_them(tmp_path: Path) -> None:
+    rows = ["n,a,", "n,b,", "n,All,40", "s,a,", "s,b,", "s,All,60", "All,a,", "All,b,", "All,All,100"]
+    (tmp_path / "t.csv").write_text("\n".join(["region,sector,value", *rows, ""]))
+    (tmp_path / "b.csv").write_text("sector,value\na,50\nb,50\nTotal,100\n")
+    told = run("audit", tmp_path / "t.csv", "--beside", tmp_path / "b.csv", "--json")
+    assert told.json["together"][0]["cells"] == [{"region": "All", "sector": code} for code in "ab"]

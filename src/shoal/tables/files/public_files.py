@@ -80,7 +80,8 @@ def read_public(
             f"the totals of '{name}' do not add up{_first(found, wrong[0], totals)}; name its subtotals with "
             f"{parameter('hierarchy')}, or say {parameter('rounding')}"
         )
-    return replace(found, trees=hierarchies or {})
+    written = {column: code for column, code in totals.items() if code is not None and code != TOTAL}
+    return replace(found, trees=hierarchies or {}, totals=written)
 
 
 def is_published(frame: "pl.DataFrame") -> bool:
