@@ -50,7 +50,7 @@ def as_problem(
     share = 0.10 if protection is None else protection
     number(share, f"{parameter('protection')}, a share of the value between 0 and 1,", least=0.0, most=1.0)
     number(sliding, f"{parameter('sliding')}, a width as a share of the value,", least=0.0)
-    number(low, f"{parameter('low')}, the lower bound an attacker knows,", infinite=True)
+    check_low(low)
     if high is not None:
         number(high, f"{parameter('high')}, the upper bound an attacker knows,", infinite=True)
         if low > high:
@@ -85,6 +85,11 @@ def as_problem(
         low=low,
         high=high,
     )
+
+
+def check_low(low: float) -> None:
+    """Refuse a lower bound that is no number."""
+    number(low, f"{parameter('low')}, the lower bound an attacker knows,", infinite=True)
 
 
 def _candidates(table: Table, sensitive: np.ndarray, zeros: Zeros) -> np.ndarray:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -109,7 +109,7 @@ class Problem:
         low: object = None,
         high: object = None,
         insiders: tuple[np.ndarray, ...] = (),
-    ) -> "Problem":
+    ) -> Self:
         """The problem with the usual defaults: a share of the value on both sides, value as cost, totals published."""
         number(protection, "the protection, a share of the value between 0 and 1,", least=0.0, most=1.0)
         cells = np.asarray(sensitive, dtype=np.int64).reshape(-1)
@@ -339,3 +339,7 @@ class Problem:
     def with_changes(self, **changes: object) -> "Problem":
         """The same problem with some fields changed."""
         return replace(self, **changes)  # type: ignore[arg-type]
+
+
+class PublishedProblem(Problem):
+    """A problem without sensitive cells, since of a published table nobody knows which they are: any hidden one may be."""

@@ -40,6 +40,15 @@ Key = tuple[str, ...]
 Look = Callable[[], None]
 
 
+def slack_of(rounding: float | None, tolerance: float | None) -> float:
+    """What a published figure may be off by: half of the base that it was rounded to, and what is tolerated besides.
+
+    >>> slack_of(5, None), slack_of(None, 0.1)
+    (2.5, 0.1)
+    """
+    return 0.5 * (rounding or 0.0) + (tolerance or 0.0)
+
+
 def go_on() -> None:
     """There is time."""
 

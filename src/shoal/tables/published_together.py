@@ -12,7 +12,7 @@ from shoal.numbers import counted
 from shoal.tables.files.frames import as_frame, with_row_names
 from shoal.tables.files.public_files import public_part, read_public
 from shoal.tables.model.table import TOTAL, Table
-from shoal.tables.problem import Problem
+from shoal.tables.problem import PublishedProblem
 from shoal.tables.public_table import Key, PublicTable
 from shoal.tables.safety.audit import Audit
 from shoal.tables.safety.differences import nest_of
@@ -20,6 +20,7 @@ from shoal.tables.safety.judging import Shown, TogetherFound, known_of, required
 from shoal.tables.safety.spreading import spread_over, united
 from shoal.tables.safety.together import tables_together
 from shoal.tables.safety.watching import TimeIsOver, Watch, unwatched
+from shoal.tables.safety.whole_numbers import with_whole_figures
 
 #: What there may be no time for, in words.
 BESIDE = "what tables beside it give away"
@@ -162,11 +163,13 @@ def _beyond(
     )
 
 
-def problem_of_public(public: PublicTable, low: float | None = None) -> tuple[Problem, np.ndarray]:
+def problem_of_public(
+    public: PublicTable, low: float | None = None, *, whole: bool = False
+) -> tuple[PublishedProblem, np.ndarray]:
     """A published table as a problem without sensitive cells, and its hidden cells, which are at least ``low``.
 
     By default that is 0, unless figures are shown that are below it. Whatever figures stand in the hidden cells, the intervals
-    are the same as long as they fit what is shown.
+    are the same as long as they fit what is shown; of counts they are ``whole`` numbers.
     """
     figures = public.possible(low)
     if figures is None:
@@ -196,5 +199,7 @@ def problem_of_public(public: PublicTable, low: float | None = None) -> tuple[Pr
     hidden = np.array(
         [number for number, key in enumerate(keys) if public.cells[key] is None], dtype=np.int64
     )
+    if whole:
+        table = with_whole_figures(table, hidden, low, public.slack)
     everything = np.ones(table.cells, dtype=bool)
-    return Problem.of(table, [], candidates=everything, low=low), hidden
+    return PublishedProblem.of(table, [], candidates=everything, low=low), hidden

@@ -64,7 +64,6 @@ def run(settings: AuditSettings, place: Workplace) -> Audited:
         pattern=hidden,
         sensitive=table.sensitive,
     )
-    found = replace(found, sensitive_unknown=frame is not None)
     warnings = (*table.warnings, *of_unasked(found.unasked), *of_change(settings.change))
     return Audited(found, replace(table, warnings=warnings))
 
@@ -109,6 +108,7 @@ def _beside(settings: AuditSettings, place: Workplace) -> list[tuple[str, Any]]:
 def _public_table(
     settings: AuditSettings, place: Workplace, frame: Any, beside: list[tuple[str, Any]]
 ) -> "tuple[TableToProtect, Any]":
+    from shoal.tables.public_table import slack_of
     from shoal.tables.published_alone import (
         ONLY_EXACT,
         published_alone,
@@ -125,8 +125,9 @@ def _public_table(
         [other for _, other in beside],
         hierarchies=hierarchies_of(settings, place),
         total=settings.total or None,
-        slack=0.5 * (settings.rounding or 0.0) + (settings.tolerance or 0.0),
+        slack=slack_of(settings.rounding, settings.tolerance),
         low=settings.low or None,
+        whole=settings.counts,
     )
     refuse_nothing_hidden(names, beside)
     hidden = np.array([problem.table.find(*name) for name in names], dtype=np.int64)
