@@ -112,6 +112,11 @@ class PublicTable:
         return cls(dimensions, cells, relations, unknown, slack, trees=known)
 
     @property
+    def without_total(self) -> tuple[str, ...]:
+        """The dimensions of which no code is known as the total; several figures side by side have none."""
+        return tuple(name for name in self.unknown if name != "figure")
+
+    @property
     def hidden(self) -> tuple[Key, ...]:
         """The cells that show no figure."""
         return tuple(key for key, value in self.cells.items() if value is None)

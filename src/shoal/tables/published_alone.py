@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import InputError, parameter
+from shoal.errors import InputError, Message, parameter
 from shoal.sources.address import sheet_in
 from shoal.sources.files import check_readable
 from shoal.tables.files.crosstabs_read import crosstabs_in
@@ -60,11 +60,11 @@ def as_published(
     refuse_unknowable(said)
     others = [] if beside is None else [frame for _, frame in named_frames(beside)]
     name = Path(str(data)).name if isinstance(data, str | Path) else "the table"
-    problem, hidden = published_alone(
+    problem, hidden, doubts = published_alone(
         own, name, others, hierarchies=hierarchies, total=total, slack=slack, low=low, whole=whole
     )
     refuse_nothing_hidden(hidden, others)
-    remark((ONLY_EXACT,))
+    remark((ONLY_EXACT, *doubts))
     return problem, hidden
 
 
@@ -103,8 +103,8 @@ def published_alone(
     slack: float,
     low: float | None = None,
     whole: bool = False,
-) -> "tuple[PublishedProblem, list[tuple[str, ...]]]":
-    """A published table as a problem without sensitive cells, and the names of its hidden cells.
+) -> "tuple[PublishedProblem, list[tuple[str, ...]], tuple[str, ...]]":
+    """A published table as a problem without sensitive cells, the names of its hidden cells, and what is doubtful of it.
 
     What stands ``beside`` it names dimensions that its columns do not; its figures may be known to be ``whole`` numbers.
     """
@@ -117,7 +117,18 @@ def published_alone(
     )
     _refuse_unnamed_totals(public)
     problem, hidden = problem_of_public(public, low, whole=whole)
-    return problem, [tuple(problem.table.key(int(cell)).values()) for cell in hidden]
+    return problem, [tuple(problem.table.key(int(cell)).values()) for cell in hidden], of_no_totals(public)
+
+
+def of_no_totals(public: "PublicTable") -> tuple[str, ...]:
+    """What is said of dimensions without a code that is known as their total: one of an unknown name would be overlooked."""
+    return tuple(
+        Message(
+            f"no code of dimension '{name}' is known as its total, so its codes are taken to add up to nothing; if one is the "
+            f"total, say {parameter('total')} {name}=CODE"
+        )
+        for name in public.without_total
+    )
 
 
 def _refuse_unnamed_totals(public: "PublicTable") -> None:

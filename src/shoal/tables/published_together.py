@@ -83,7 +83,8 @@ def audited_together(
             )
         except TimeIsOver:
             return TogetherFound(None, _NO_TIME)
-        return _by_keys(problem.table, replace(judged, detail=judged.detail + not_found))
+        detail = judged.detail + not_found + _without_total(other)
+        return _by_keys(problem.table, replace(judged, detail=detail))
 
     results = [beside_this(other) for other in others]
     if len(others) > 1:
@@ -128,6 +129,12 @@ def _not_found(areas: Sequence[str]) -> str:
     more = f" and {len(areas) - 3} more" if len(areas) > 3 else ""
     words = ("nested area is in none of the tables and", "nested areas are in none of the tables and")
     return f"; {counted(len(areas), *words)} left out: {named}{more}"
+
+
+def _without_total(other: PublicTable) -> str:
+    """That a total of an unknown name would be overlooked."""
+    named = ", ".join(f"'{name}'" for name in other.without_total)
+    return f"; it has no code that is known as the total of {named}" if named else ""
 
 
 def _joined(tables: Sequence[PublicTable]) -> PublicTable:

@@ -368,3 +368,29 @@ def test_cells_known_beside_another_table_are_named_as_the_file_names_them(tmp_p
     (tmp_path / "b.csv").write_text("sector,value\na,50\nb,50\nTotal,100\n")
     told = run("audit", tmp_path / "t.csv", "--beside", tmp_path / "b.csv", "--json")
     assert told.json["together"][0]["cells"] == [{"region": "All", "sector": code} for code in "ab"]
+
+
+def test_a_dimension_without_a_known_total_is_named(tmp_path: Path) -> None:
+    """With a single slice that shows everything nobody can tell whether a code is the sum of the others."""
+    lines = [
+        "x,a,",
+        "x,b,2",
+        "x,Summe,3",
+        "y,a,3",
+        "y,b,4",
+        "y,Summe,7",
+        "Total,a,",
+        "Total,b,6",
+        "Total,Summe,10",
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(["region,sector,value", *lines, ""]))
+    told = run("audit", tmp_path / "t.csv")
+    assert told.code == 0 and "--total sector=CODE" in told.err and "'region'" not in told.err
+    assert told.err.count("known as its total") == 1
+    with pytest.warns(UserWarning, match="dimension 'sector' is known as its total"):
+        shoal.audit(tmp_path / "t.csv")
+    named = run("audit", tmp_path / "t.csv", "--total", "sector=Summe")
+    assert named.code == 3 and "known as its total" not in named.err
+    (tmp_path / "b.csv").write_text("region,value\nx,3\ny,7\nTotal,10\n")
+    beside = run("audit", tmp_path / "b.csv", "--beside", tmp_path / "t.csv", "--json").json["together"][0]
+    assert beside["detail"].endswith("it has no code that is known as the total of 'sector'")

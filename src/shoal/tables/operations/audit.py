@@ -119,7 +119,7 @@ def _public_table(
 
     named = settings.sensitive_data or settings.sensitive or None
     refuse_unknowable({"sensitive_data": named, "protection": settings.protection})
-    problem, names = published_alone(
+    problem, names, doubts = published_alone(
         frame,
         Path(settings.data).name,
         [other for _, other in beside],
@@ -131,7 +131,7 @@ def _public_table(
     )
     refuse_nothing_hidden(names, beside)
     hidden = np.array([problem.table.find(*name) for name in names], dtype=np.int64)
-    return TableToProtect(problem, hidden=hidden, warnings=(ONLY_EXACT,)), names
+    return TableToProtect(problem, hidden=hidden, warnings=(ONLY_EXACT, *doubts)), names
 
 
 def pattern_of(settings: AuditSettings, table: "TableToProtect", place: Workplace) -> Any:
