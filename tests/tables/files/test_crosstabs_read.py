@@ -387,10 +387,39 @@ def test_a_dimension_without_a_known_total_is_named(tmp_path: Path) -> None:
     told = run("audit", tmp_path / "t.csv")
     assert told.code == 0 and "--total sector=CODE" in told.err and "'region'" not in told.err
     assert told.err.count("known as its total") == 1
-    with pytest.warns(UserWarning, match="dimension 'sector' is known as its total"):
+    with pytest.warns(UserWarning) as said:
         shoal.audit(tmp_path / "t.csv")
+    assert any("dimension 'sector' is known as its total" in str(item.message) for item in said)
     named = run("audit", tmp_path / "t.csv", "--total", "sector=Summe")
     assert named.code == 3 and "known as its total" not in named.err
     (tmp_path / "b.csv").write_text("region,value\nx,3\ny,7\nTotal,10\n")
     beside = run("audit", tmp_path / "b.csv", "--beside", tmp_path / "t.csv", "--json").json["together"][0]
     assert beside["detail"].endswith("it has no code that is known as the total of 'sector'")
+
+
+def test_commas_that_may_be_between_thousands_are_asked_about(tmp_path: Path) -> None:
+    """Read as 1.9 they would make a table of other figures."""
+    shapes = {
+        "value": 'region,value\nx,c\ny,900\ntotal,"1,900"\n',
+        "a": 'row,a,total\nx,c,c\ny,900,c\ntotal,"1,900",c\n',
+        "p": 'g,row,p,total\nu,x,c,c\nu,total,"1,900",c\ntotal,x,c,c\ntotal,total,c,c\n',
+    }
+    for column, text in shapes.items():
+        (tmp_path / "t.csv").write_text(text)
+        told = run("audit", tmp_path / "t.csv")
+        assert told.code == 2 and f"column '{column}'" in told.err and "--decimal comma" in told.err
+        assert "1,900" not in told.err
+        with pytest.raises(InputError, match=f"column '{column}' have commas"):
+            shoal.audit(tmp_path / "t.csv")
+        with pytest.raises(InputError, match=f"column '{column}' have commas"):
+            read_public(pl.read_csv(tmp_path / "t.csv"), "t", known={"row": ["x"]})
+
+
+def test_a_decimal_comma_that_is_said_or_clear_is_one(tmp_path: Path) -> None:
+    rows = "region;value\nx;c\ny;0{}900\ntotal;1{}900\n"
+    (tmp_path / "t.csv").write_text(rows.format(",", ","))
+    assert run("audit", tmp_path / "t.csv").code == 3
+    (tmp_path / "t.csv").write_text(rows.replace("0{}", "1{}").replace("l;1", "l;3").format(",", ","))
+    assert run("audit", tmp_path / "t.csv").code == 2
+    told = run("audit", tmp_path / "t.csv", "--decimal", "comma", "-o", tmp_path / "i.csv")
+    assert told.code == 3 and pl.read_csv(tmp_path / "i.csv")["min"].to_list() == [2.0]

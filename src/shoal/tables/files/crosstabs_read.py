@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from shoal.errors import InputError
 from shoal.tables.files.workbook import CONTENTS, INTERNAL, TABLE
 from shoal.tables.model.figures import FIGURE
-from shoal.tables.public_table import figure_in, refuse_unread
+from shoal.tables.public_table import figure_in, refuse_thousands, refuse_unread
 
 if TYPE_CHECKING:
     import polars as pl
@@ -263,6 +263,7 @@ def cells_of_crosstab(frame: "pl.DataFrame", known: Mapping[str, Collection[str]
     if len({len(own) for own in parts}) > 1:
         parts = [[code] for code in codes]
     across = _named([set(own) for own in zip(*parts, strict=True)], labels, known)
+    refuse_thousands(frame.get_columns()[count:])
     texts = frame.with_columns(pl.all().cast(pl.String).fill_null(""))
     rows = [
         [*line[:count], *own, text]

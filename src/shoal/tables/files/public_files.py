@@ -102,6 +102,12 @@ def is_published(frame: "pl.DataFrame") -> bool:
     return any(figure is None for name in frame.columns[count:] for figure in figures_in(frame[name]))
 
 
+def columns_of_figures(frame: "pl.DataFrame") -> list[str]:
+    """The columns of a published table that have its figures."""
+    listed = [name for name in ("OBS_VALUE", "value") if name in frame.columns]
+    return listed[:1] or frame.columns[labels_of(frame) or 1 :]
+
+
 def _refuse_records(frame: "pl.DataFrame", name: str) -> None:
     """Refuse what is no matrix: a column of different words and not one figure, as records have them."""
     for column in frame.columns[1:]:

@@ -71,7 +71,8 @@ def run(settings: AuditSettings, place: Workplace) -> Audited:
 def _published_frame(settings: AuditSettings, place: Workplace) -> Any:
     """The frame of a table that is itself a published one: nobody says what its rows are or which cells are hidden."""
     from shoal.tables.files.loading import is_list_of_cells
-    from shoal.tables.files.public_files import is_published
+    from shoal.tables.files.public_files import columns_of_figures, is_published
+    from shoal.tables.public_table import with_points
     from shoal.tables.published_alone import published_file, refuse_internal
 
     said = settings.pattern or settings.hidden or settings.dimensions or settings.described or settings.source
@@ -80,6 +81,9 @@ def _published_frame(settings: AuditSettings, place: Workplace) -> Any:
     if (cells := _crosstabs(settings.data, place, published_file)) is not None:
         return cells
     frame = place.records(settings.data).as_written
+    if place.decimal == ",":
+        # Said, or the sign of all columns without symbols.
+        frame = with_points(frame, columns_of_figures(frame))
     if settings.beside:
         refuse_internal(frame)
         return frame
