@@ -16,7 +16,7 @@ from shoal.tables.files.public_files import is_published, read_public
 from shoal.tables.given import NO_PATTERN, check_low
 from shoal.tables.model.total_codes import sums_of_others
 from shoal.tables.model.trees import as_it_fits
-from shoal.tables.published_together import named_frames, problem_of_public
+from shoal.tables.published_together import named_frames, problem_of_public, refuse_needless
 from shoal.tables.rows_given import remark
 
 if TYPE_CHECKING:
@@ -110,11 +110,14 @@ def published_alone(
     """
     if low is not None:
         check_low(low)
-    known = _known(beside, hierarchies)
+    known_beside = list(beside)
+    known = _known(known_beside, hierarchies)
     public = as_it_fits(
         lambda trees: read_public(frame, name, hierarchies=trees, total=total, slack=slack, known=known),
         hierarchies,
     )
+    if not known_beside:
+        refuse_needless(hierarchies, [public])
     _refuse_unnamed_totals(public)
     problem, hidden = problem_of_public(public, low, whole=whole)
     return problem, [tuple(problem.table.key(int(cell)).values()) for cell in hidden], of_no_totals(public)

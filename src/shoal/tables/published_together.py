@@ -67,6 +67,7 @@ def audited_together(
         )
         for name, frame in named_frames(beside)
     ]
+    refuse_needless(hierarchies, [own.table, *others])
     if within is not None:
         others = [other.changed(within) for other in others]
     nests = [
@@ -89,12 +90,23 @@ def audited_together(
     results = [beside_this(other) for other in others]
     if len(others) > 1:
         # Tables of the same data tell more together than one by one.
-        same = [other for other, item in zip(others, results, strict=True) if "as one system" in item.detail]
+        same = [other for other, item in zip(others, results, strict=True) if item.of_one]
         if len(same) > 1:
             results.append(beside_this(_joined(same)))
     found = replace(found, together=tuple(results))
     missed = any(item.detail == _NO_TIME for item in results)
     return found.without_time_for(BESIDE, watch.reason) if missed else found
+
+
+def refuse_needless(hierarchies: Mapping[str, Any], tables: Sequence[PublicTable]) -> None:
+    """Refuse a hierarchy of a dimension that no table has: what it should tell would be overlooked."""
+    every = dict.fromkeys(name for table in tables for name in table.dimensions)
+    for name in hierarchies:
+        if name not in every:
+            raise InputError(
+                f"{parameter('hierarchy')} names dimension '{name}', and the published table has {', '.join(every)}; name "
+                "dimensions as the table does"
+            )
 
 
 def named_frames(beside: Any) -> "list[tuple[str, Any]]":

@@ -423,3 +423,47 @@ def test_a_decimal_comma_that_is_said_or_clear_is_one(tmp_path: Path) -> None:
     assert run("audit", tmp_path / "t.csv").code == 2
     told = run("audit", tmp_path / "t.csv", "--decimal", "comma", "-o", tmp_path / "i.csv")
     assert told.code == 3 and pl.read_csv(tmp_path / "i.csv")["min"].to_list() == [2.0]
+
+
+def test_several_figures_in_one_file_without_columns_are_a_published_table(tmp_path: Path) -> None:
+    table = made(further=True)
+    hidden = np.zeros(table.table.cells, dtype=bool)
+    hidden[[table.table.find("v", "n1", "a", "1/2"), table.table.find("v", "n1", "a", "2")]] = True
+    layout = Layout(("size", "region", "sector"), (), None, "x")
+    frame = as_frame(crosstabs(table.table, table.trees, layout), hidden, layout)
+    assert frame.columns == ["size", "region", "sector", "v", "w"]
+    frame.write_csv(tmp_path / "t.csv")
+    (tmp_path / "h.csv").write_text("code,parent\n" + "".join(f"{k},{v}\n" for k, v in TREE.items()))
+    told = run("audit", tmp_path / "t.csv", "--hierarchy", f"region={tmp_path / 'h.csv'}", "--json")
+    assert told.code == 3 and len(told.json["disclosed"]) == told.json["hidden"] == 2
+    # Records whose codes are called totals are none.
+    records = pl.DataFrame(
+        {"a": ["x", "Total"] * 2, "b": ["p", "q", "r", "s"], "v": [1, 2, None, 4], "w": [1, 2, 3, 4]}
+    )
+    records.write_csv(tmp_path / "r.csv")
+    assert run("audit", tmp_path / "r.csv").code == 2
+
+
+def test_a_figure_may_be_called_like_a_caption(tmp_path: Path) -> None:
+    """Its name may have the words in it by which a caption names the rows."""
+    table = made(2)
+    hidden = np.zeros(table.table.cells, dtype=bool)
+    hidden[3] = True
+    layout = Layout(("region",), ("size",), None, "c", "area by region and owner")
+    for name in ("a.html", "a.xlsx"):
+        (tmp_path / name).write_bytes(published_as(name, table.table, hidden, table.trees, layout, "X"))
+        assert told(crosstabs_in(tmp_path / name)) == pytest.approx(shown(table.table, hidden), nan_ok=True)
+
+
+def test_a_hierarchy_of_no_dimension_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("region,value\nn1,\nn2,\ns,5\ntotal,9\n")
+    (tmp_path / "b.csv").write_text("region,size,value\nn1,a,\nn2,a,\ns,a,5\ntotal,a,9\n")
+    (tmp_path / "h.csv").write_text("code,parent\nn1,N\nn2,N\n")
+    named, given = f"Region={tmp_path / 'h.csv'}", ["--beside", tmp_path / "b.csv"]
+    for more in ([], given):
+        refused = run("audit", tmp_path / "t.csv", "--hierarchy", named, *more)
+        assert refused.code == 2 and "dimension 'Region', and the published table has region" in refused.err
+    # The other table may have it.
+    of_size = f"size={tmp_path / 'h.csv'}"
+    assert run("audit", tmp_path / "t.csv", "--hierarchy", of_size, *given).code != 2
+    assert run("audit", tmp_path / "t.csv", "--hierarchy", of_size).code == 2

@@ -93,11 +93,13 @@ def is_published(frame: "pl.DataFrame") -> bool:
     count = labels_of(frame)
     if count is None or frame.width < 3 or any(has_words(frame[name]) for name in frame.columns[count:]):
         return False
-    rows = (
-        looks_like_total(str(code)) for column in frame.columns[:count] for code in frame[column].to_list()
-    )
-    across = (looks_like_total(code) for code in frame.columns[count:])
-    if not (any(rows) and any(across)):
+    rows = [
+        any(looks_like_total(str(code)) for code in frame[column].to_list())
+        for column in frame.columns[:count]
+    ]
+    across = any(looks_like_total(code) for code in frame.columns[count:])
+    # Several figures side by side have no total.
+    if not (any(rows) and across) and not (count > 1 and all(rows)):
         return False
     return any(figure is None for name in frame.columns[count:] for figure in figures_in(frame[name]))
 

@@ -101,4 +101,5 @@ def _judged(
         detail,
         {"exact": exact, "too_narrow": narrow if levels else None},
         at_fault,
+        of_one=True,
     )
