@@ -106,7 +106,7 @@ def is_published(frame: "pl.DataFrame") -> bool:
 
 def columns_of_figures(frame: "pl.DataFrame") -> list[str]:
     """The columns of a published table that have its figures."""
-    listed = [name for name in ("OBS_VALUE", "value") if name in frame.columns]
+    listed: list[str] = [name for name in ("OBS_VALUE", "value") if name in frame.columns]
     return listed[:1] or frame.columns[labels_of(frame) or 1 :]
 
 
