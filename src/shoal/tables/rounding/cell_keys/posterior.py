@@ -12,7 +12,7 @@ from shoal.tables.safety.audit import Audit, audit
 from shoal.tables.safety.whole_numbers import integer_failures
 
 # Up to so many cells it is also looked at which whole numbers are possible; on networks that changes nothing.
-_WHOLE_NUMBERS = 2000
+WHOLE_NUMBERS = 2000
 # Nobody reckons with a change that is rarer: an interval that only such changes keep open protects nothing.
 NEGLIGIBLE = 1e-5
 
@@ -84,7 +84,7 @@ def conclusions(
     told = [*whole, *empty_beside_groups(protect)]
     found = replace(found, unsafe=np.union1d(found.unsafe, told).astype(np.int64))
     gaps = _gaps(attack, design, published)
-    if attack.table.cells <= _WHOLE_NUMBERS:
+    if attack.table.cells <= WHOLE_NUMBERS:
         return replace(found, integer=integer_failures(wide, others, gaps=gaps))
     return replace(found, integer=_held_by_gaps(found, gaps))
 
