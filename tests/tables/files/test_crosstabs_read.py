@@ -423,6 +423,10 @@ def test_a_decimal_comma_that_is_said_or_clear_is_one(tmp_path: Path) -> None:
     assert run("audit", tmp_path / "t.csv").code == 2
     told = run("audit", tmp_path / "t.csv", "--decimal", "comma", "-o", tmp_path / "i.csv")
     assert told.code == 3 and pl.read_csv(tmp_path / "i.csv")["min"].to_list() == [2.0]
+    beside = ("audit", tmp_path / "b.csv", "--beside", tmp_path / "t.csv")
+    (tmp_path / "b.csv").write_text("region;value\nx;2\ny;1,9\ntotal;3,9\n")
+    assert "--decimal comma" in run(*beside).err
+    assert "as one system" in run(*beside, "--decimal", "comma", "--json").json["together"][0]["detail"]
 
 
 def test_several_figures_in_one_file_without_columns_are_a_published_table(tmp_path: Path) -> None:

@@ -71,8 +71,7 @@ def run(settings: AuditSettings, place: Workplace) -> Audited:
 def _published_frame(settings: AuditSettings, place: Workplace) -> Any:
     """The frame of a table that is itself a published one: nobody says what its rows are or which cells are hidden."""
     from shoal.tables.files.loading import is_list_of_cells
-    from shoal.tables.files.public_files import columns_of_figures, is_published
-    from shoal.tables.public_table import with_points
+    from shoal.tables.files.public_files import is_published
     from shoal.tables.published_alone import published_file, refuse_internal
 
     said = settings.pattern or settings.hidden or settings.dimensions or settings.described or settings.source
@@ -80,10 +79,7 @@ def _published_frame(settings: AuditSettings, place: Workplace) -> Any:
         return None
     if (cells := _crosstabs(settings.data, place, published_file)) is not None:
         return cells
-    frame = place.records(settings.data).as_written
-    if place.decimal == ",":
-        # Said, or the sign of all columns without symbols.
-        frame = with_points(frame, columns_of_figures(frame))
+    frame = _with_decimals(place.records(settings.data).as_written, place)
     if settings.beside:
         refuse_internal(frame)
         return frame
@@ -105,8 +101,16 @@ def _beside(settings: AuditSettings, place: Workplace) -> list[tuple[str, Any]]:
     found = []
     for name in settings.beside:
         cells = _crosstabs(name, place, published_file)
-        found.append((Path(name).name, place.listed(name) if cells is None else cells))
+        found.append((Path(name).name, _with_decimals(place.listed(name), place) if cells is None else cells))
     return found
+
+
+def _with_decimals(frame: Any, place: Workplace) -> Any:
+    """The figures of a published table with points, if commas are said to be before decimals, or are so in other columns."""
+    from shoal.tables.files.public_files import columns_of_figures
+    from shoal.tables.public_table import with_points
+
+    return with_points(frame, columns_of_figures(frame)) if place.decimal == "," else frame
 
 
 def _public_table(
