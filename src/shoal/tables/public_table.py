@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 
 if TYPE_CHECKING:
     import polars as pl
@@ -366,7 +366,8 @@ def refuse_thousands(columns: "Iterable[pl.Series]") -> None:
     if first is not None:
         raise InputError(
             f"the figures of column '{first}' have commas that may stand between thousands or before decimals; write them "
-            "without signs between thousands and with a decimal point, or say on the command line --decimal comma"
+            "without signs between thousands and with a decimal point; where a text file is read, "
+            f"{parameter('decimal', 'comma')} says that they stand before decimals"
         )
 
 
