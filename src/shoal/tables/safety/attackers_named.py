@@ -3,6 +3,7 @@
 import numpy as np
 
 from shoal.numbers import counted
+from shoal.tables.model.distinct import distinct
 from shoal.tables.model.units import ordinary
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import failing
@@ -44,4 +45,4 @@ def doubtful_if_bounded(problem: Problem, complementary: np.ndarray) -> int:
     wanted = scaled.requirements
     # Whether the levels are met is asked, and not how far the cells go beyond: that takes less.
     short = wanted.cell[failing(scaled, hidden, wanted)]
-    return int(np.union1d(short, known_groups(narrow, hidden)).size)
+    return int(distinct(np.concatenate([short, known_groups(narrow, hidden)])).size)
