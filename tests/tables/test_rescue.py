@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.cli.running import shoal as run
 
 from shoal.cli.main import main
 from shoal.errors import InputError
@@ -26,6 +27,27 @@ def test_a_method_that_fails_the_check_is_rescued(monkeypatch) -> None:
     found = suppress(NINE, sensitive=[("2", "2")], method="shortest-path")
     assert found.audit.safe and found.complementary.size >= 3
     assert found.bound is None and not found.solution.optimal and found.solution.record["rescued"] == 1.0
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_cells_that_are_hidden_in_vain_are_told(monkeypatch, tmp_path, more) -> None:
+    """The table is safe all the same: what everybody can work out is not sensitive."""
+
+    def lavish(problem, options, **keywords) -> Pattern:
+        hidden = [("n", "a"), ("n", "b"), ("s", "a"), ("w", "c")][: 3 + more]
+        cells = np.array([problem.table.find(*cell) for cell in hidden], dtype=np.int64)
+        return Pattern(value=problem.total_cost(cells), complementary=cells)
+
+    monkeypatch.setattr(shortest_path, "solve", lavish)
+    (tmp_path / "t.csv").write_text("region,a,b,c\nn,10,20,30\ns,40,50,60\nw,70,80,90\n")
+    (tmp_path / "s.csv").write_text("row,column\ns,b\n")
+    told = run("suppress", tmp_path / "t.csv", "--sensitive", tmp_path / "s.csv", "--method", "shortest-path",
+               "--published", tmp_path / "p.csv", "--report", tmp_path / "r.html", "--json")  # fmt: skip
+    assert told.code == 0 and told.json["safe"] and told.json["disclosed"] == more
+    said = "1 hidden cell that is not sensitive can be worked out exactly"
+    assert (said in " ".join(told.json.get("notes", []))) == bool(more)
+    assert (said in (tmp_path / "r.html").read_text()) == bool(more)
+    assert run("audit", tmp_path / "p.csv").code == (3 if more else 0)
 
 
 def test_nothing_is_written_if_no_pattern_passes_the_check(monkeypatch, tmp_path, capsys) -> None:

@@ -34,7 +34,8 @@ from shoal.tables.model.tabulated import Tabulation, Zeros
 from shoal.tables.model.tabulation import hierarchy_of
 from shoal.tables.model.trees import EitherWay
 from shoal.tables.model.units import refuse_lost_levels
-from shoal.tables.problem import Problem
+from shoal.tables.problem import Problem, PublishedProblem
+from shoal.tables.public_table import slack_of
 from shoal.tables.rows_given import (
     Building,
     Rows,
@@ -48,7 +49,7 @@ from shoal.tables.safety.attackers_named import describe_attacker, doubtful_if_b
 from shoal.tables.safety.audit import WHOLE_NUMBERS, Audit, without
 from shoal.tables.safety.audit import audit as audit_pattern
 from shoal.tables.safety.watching import TimeIsOver, watched
-from shoal.tables.safety.whole_numbers import integer_failures
+from shoal.tables.safety.whole_numbers import integer_failures, known_as_whole, refuse_fractions
 from shoal.tables.suppression import Suppression
 
 if TYPE_CHECKING:
@@ -212,6 +213,8 @@ def suppress(
     refuse_without_rule(table if isinstance(table, Tabulation) else None, problem)
     refuse_lost_levels(problem)
     counts = counts or (isinstance(table, Tabulation) and table.counts)
+    if counts:
+        refuse_fractions(problem.table)
     chosen = METHODS[method]
     budget = budget or Budget(iterations=iterations, seconds=time_limit)
     witness = Witness(observer)
@@ -393,9 +396,7 @@ def audit(
         number(rounding, "the base of rounding", above=0.0)
     if tolerance is not None:
         number(tolerance, f"{parameter('tolerance')}, an amount,", least=0.0)
-    number(low, f"{parameter('low')}, the lower bound an attacker knows,", infinite=True)
-    slack = 0.5 * (rounding or 0.0) + (tolerance or 0.0)
-    alone: Any = None
+    slack = slack_of(rounding, tolerance)
     if (
         pattern is None
         and not said
@@ -403,7 +404,6 @@ def audit(
     ):
         from shoal.tables.published_alone import as_published
 
-        alone = table
         table, pattern = as_published(
             table,
             beside,
@@ -412,6 +412,7 @@ def audit(
             total=total,
             slack=slack,
             low=low or None,
+            whole=counts,
         )
     given = given_table(
         table,
@@ -451,19 +452,26 @@ def audit(
     candidates[complementary] = True
     problem = problem.with_changes(candidates=candidates)
     refuse_lost_levels(problem)
+    are_counts = counts or (isinstance(whole, Tabulation) and whole.counts)
+    if are_counts:
+        refuse_fractions(problem.table)
     published = np.setdiff1d(problem.sensitive, np.array(cells, dtype=np.int64))
     # What kind of table it is belongs to building it, and takes a while if it is large.
     _ = problem.table.network
     watch = watched(budget, observer)
     found = audit_pattern(problem, complementary, published=published, watch=watch)
-    unknown = alone is not None and table is not alone
+    unknown = isinstance(problem, PublishedProblem)
     found = replace(found, unasked=unasked(problem, cells, kinds), sensitive_unknown=unknown)
     if given.table is not table:
         remark(of_unasked(found.unasked))
-    if counts or (isinstance(whole, Tabulation) and whole.counts):
+    if are_counts:
         try:
             watch.look()
-            failing = integer_failures(without(problem, published), complementary, watch)
+            failing = (
+                known_as_whole(problem, np.setdiff1d(complementary, found.disclosed), watch)
+                if unknown
+                else integer_failures(without(problem, published), complementary, watch)
+            )
             found = replace(found, integer=failing)
         except TimeIsOver:
             found = found.without_time_for(WHOLE_NUMBERS, watch.reason)
@@ -493,5 +501,5 @@ def audit(
         nested=nested,
         difference=difference,
         within=within,
-        whole=counts or (isinstance(whole, Tabulation) and whole.counts),
+        whole=are_counts,
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.errors import Infeasible
 from shoal.search import Budget, Observer, Seeds, silent
+from shoal.search.budget import StopReason
 from shoal.tables.methods import METHODS
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import Audit
@@ -16,6 +17,9 @@ from shoal.tables.safety.groups import known_groups, with_room_beside
 from shoal.tables.safety.whole_numbers import integer_failures
 from shoal.tables.solution import Pattern
 from shoal.tables.verify import verify
+
+# What costs more by this share costs as much.
+_NO_MORE = 1e-9
 
 
 def checked_pattern(problem: Problem, solution: Pattern, *, counts: bool) -> tuple[Pattern, Audit]:
@@ -75,8 +79,13 @@ def solve_whole(
     *,
     counts: bool,
 ) -> Pattern:
-    """Solve; for counts, ask for more where whole numbers alone, or a group in one cell, give something away, and solve again."""
+    """Solve; for counts, ask for more where whole numbers alone, or a group in one cell, give something away, and solve again.
+
+    What is proved of the first search holds for all: no pattern that is safe from more costs less. Later ones ask for more than
+    is needed, and prove nothing.
+    """
     asked, run = problem, budget.start()
+    least: float | None = None
     for turn in range(4):
         try:
             solution: Pattern = method.solve(
@@ -89,10 +98,12 @@ def solve_whole(
             solution = _unproven(problem, solution, np.flatnonzero(problem.candidates))
             if _gives_away(problem, solution, counts=counts):
                 raise
-            return solution
+            return _proved(solution, least)
         run.spend(solution.work)
-        if asked is not problem:
-            solution = _for_first(problem, asked, solution)
+        if asked is problem:
+            least = solution.bound
+        else:
+            solution = _proved(_for_first(problem, asked, solution), least)
         bad = integer_failures(problem, solution.complementary) if counts else ()
         known = known_groups(problem, problem.hidden_mask(solution.complementary))
         if not bad and not known.size:
@@ -121,6 +132,16 @@ def _gives_away(problem: Problem, solution: Pattern, *, counts: bool) -> bool:
     hidden = solution.complementary
     known = known_groups(problem, problem.hidden_mask(hidden))
     return bool(known.size or (counts and integer_failures(problem, hidden)))
+
+
+def _proved(solution: Pattern, least: float | None) -> Pattern:
+    """The pattern with the least that any safe one costs; one that costs no more is the best."""
+    if least is None:
+        return solution
+    found = replace(solution, bound=min(least, solution.value))
+    if solution.value > least * (1.0 + _NO_MORE):
+        return found
+    return replace(found, optimal=True, stopped_by=StopReason.OPTIMAL)
 
 
 def _for_first(problem: Problem, asked: Problem, solution: Pattern) -> Pattern:

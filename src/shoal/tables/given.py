@@ -1,6 +1,7 @@
 """Tables, sensitive cells, patterns and costs as somebody gives them: frames, arrays, tuples and lists of cells."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,7 @@ def as_problem(
     share = 0.10 if protection is None else protection
     number(share, f"{parameter('protection')}, a share of the value between 0 and 1,", least=0.0, most=1.0)
     number(sliding, f"{parameter('sliding')}, a width as a share of the value,", least=0.0)
-    number(low, f"{parameter('low')}, the lower bound an attacker knows,", infinite=True)
+    check_low(low)
     if high is not None:
         number(high, f"{parameter('high')}, the upper bound an attacker knows,", infinite=True)
         if low > high:
@@ -84,6 +85,11 @@ def as_problem(
         low=low,
         high=high,
     )
+
+
+def check_low(low: float) -> None:
+    """Refuse a lower bound that is no number."""
+    number(low, f"{parameter('low')}, the lower bound an attacker knows,", infinite=True)
 
 
 def _candidates(table: Table, sensitive: np.ndarray, zeros: Zeros) -> np.ndarray:
@@ -168,7 +174,7 @@ def as_table(data: Any, *, rounding: float | None = None, tolerance: float | Non
         body = np.concatenate([body, exact_sums(body.sum(axis=0, keepdims=True), body)])
     elif not last_column:
         body = np.concatenate([body, exact_sums(body.sum(axis=1, keepdims=True), body)], axis=1)
-    return Table.from_matrix(
+    table = Table.from_matrix(
         body,
         rows[:-1] if last_row else rows,
         columns[:-1] if last_column else columns,
@@ -177,6 +183,8 @@ def as_table(data: Any, *, rounding: float | None = None, tolerance: float | Non
         tolerance=tolerance,
         corner=names[0],
     )
+    written = {"row": rows[-1] if last_row else TOTAL, "column": columns[-1] if last_column else TOTAL}
+    return replace(table, totals={name: code for name, code in written.items() if code != TOTAL})
 
 
 def _records(data: Any, names: Sequence[str], extra: Sequence[str] = ("kind",)) -> list[dict[str, Any]]:

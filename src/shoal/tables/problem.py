@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -109,7 +109,7 @@ class Problem:
         low: object = None,
         high: object = None,
         insiders: tuple[np.ndarray, ...] = (),
-    ) -> "Problem":
+    ) -> Self:
         """The problem with the usual defaults: a share of the value on both sides, value as cost, totals published."""
         number(protection, "the protection, a share of the value between 0 and 1,", least=0.0, most=1.0)
         cells = np.asarray(sensitive, dtype=np.int64).reshape(-1)
@@ -221,9 +221,18 @@ class Problem:
 
     @cached_property
     def without_range(self) -> np.ndarray:
-        """Which of the sensitive cells need only not be known exactly: their levels ask for no more than a point."""
-        asked = np.maximum(self.lower + self.upper, self.sliding)
-        return frozen(asked <= self.point(self.sensitive))
+        """Which of the sensitive cells need only not be known exactly: all of their levels are 0."""
+        return frozen(self._asked <= 0.0)
+
+    @cached_property
+    def tiny_range(self) -> np.ndarray:
+        """Which of the sensitive cells have levels above 0 that ask for no more than what counts as a point."""
+        return frozen((self._asked > 0.0) & (self._asked <= self.point(self.sensitive)))
+
+    @property
+    def _asked(self) -> np.ndarray:
+        found: np.ndarray = np.maximum(self.lower + self.upper, self.sliding)
+        return found
 
     def point(self, cells: np.ndarray) -> np.ndarray:
         """The width below which the interval of a cell is a point.
@@ -330,3 +339,7 @@ class Problem:
     def with_changes(self, **changes: object) -> "Problem":
         """The same problem with some fields changed."""
         return replace(self, **changes)  # type: ignore[arg-type]
+
+
+class PublishedProblem(Problem):
+    """A problem without sensitive cells, since of a published table nobody knows which they are: any hidden one may be."""

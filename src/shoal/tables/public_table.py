@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, parameter
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,12 +32,24 @@ _CLEAR = ("Optimal", "Unbounded", "Primal infeasible or unbounded")
 # A decimal comma; beside symbols it is still in the text.
 _COMMA = re.compile(r"^(\s*[+-]?\d+),(\d+\s*)$")
 
+# A comma that may as well stand between thousands.
+_EITHER = re.compile(r"\s*[+-]?[1-9]\d{0,2},\d{3}\s*")
+
 # Figures as people like to read them: with signs between thousands, in percent, in brackets, or with a flag behind.
 _UNREAD = re.compile(r"\s*[(\[]?\s*[+\-−]?\s*\d[\d\s.,'’]*(?:%|[A-Za-z*]{1,2})?\s*[)\]]?\s*[A-Za-z*]?\s*")
 
 Key = tuple[str, ...]
 #: Is called now and then in work that may be long, and raises to end it.
 Look = Callable[[], None]
+
+
+def slack_of(rounding: float | None, tolerance: float | None) -> float:
+    """What a published figure may be off by: half of the base that it was rounded to, and what is tolerated besides.
+
+    >>> slack_of(5, None), slack_of(None, 0.1)
+    (2.5, 0.1)
+    """
+    return 0.5 * (rounding or 0.0) + (tolerance or 0.0)
 
 
 def go_on() -> None:
@@ -67,7 +79,8 @@ class PublicTable:
 
     ``unknown`` are dimensions with subtotals that nobody named; each figure may be off by ``slack`` through rounding. Of cells
     whose figures were changed ``bounds`` has what everybody knows; such a cell counts as hidden. ``trees`` are the hierarchies
-    that are known, of codes that this table or others beside it show.
+    that are known, of codes that this table or others beside it show, and ``totals`` what the file calls the total of a
+    dimension where that is not ``total``.
     """
 
     dimensions: tuple[str, ...]
@@ -77,6 +90,7 @@ class PublicTable:
     slack: float = 0.0
     bounds: Mapping[Key, tuple[float, float]] = field(default_factory=dict, repr=False)
     trees: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    totals: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -99,6 +113,11 @@ class PublicTable:
         unknown = tuple(name for name in subtotals if name not in known)
         relations = _relations(dimensions, cells, known, unknown)
         return cls(dimensions, cells, relations, unknown, slack, trees=known)
+
+    @property
+    def without_total(self) -> tuple[str, ...]:
+        """The dimensions of which no code is known as the total; several figures side by side have none."""
+        return tuple(name for name in self.unknown if name != "figure")
 
     @property
     def hidden(self) -> tuple[Key, ...]:
@@ -328,6 +347,43 @@ def refuse_unread(texts: Iterable[str | None]) -> None:
             )
 
 
+def refuse_thousands(columns: "Iterable[pl.Series]") -> None:
+    """Refuse a table whose commas may all stand between thousands: 1,900 beside 900 would be read as 1.9.
+
+    >>> import polars as pl
+    >>> refuse_thousands([pl.Series("a", ["1,900", "x"]), pl.Series("b", ["0,5", "x"])])
+    """
+    import polars as pl
+
+    first: str | None = None
+    for column in columns:
+        for text in column.to_list() if column.dtype == pl.String else ():
+            if text is None or not _COMMA.fullmatch(text):
+                continue
+            if not _EITHER.fullmatch(text):
+                return
+            first = first or column.name
+    if first is not None:
+        raise InputError(
+            f"the figures of column '{first}' have commas that may stand between thousands or before decimals; write them "
+            "without signs between thousands and with a decimal point; where a text file is read, "
+            f"{parameter('decimal', 'comma')} says that they stand before decimals"
+        )
+
+
+def with_points(frame: "pl.DataFrame", figures: Iterable[str]) -> "pl.DataFrame":
+    """The same where the commas in columns of ``figures`` are known to stand before decimals.
+
+    >>> import polars as pl
+    >>> with_points(pl.DataFrame({"a": ["1,5"], "value": ["1,900"]}), ["value"]).row(0)
+    ('1,5', '1.900')
+    """
+    import polars as pl
+
+    texts = [name for name in figures if frame[name].dtype == pl.String]
+    return frame.with_columns(pl.col(texts).str.replace(_COMMA.pattern, "${1}.${2}"))
+
+
 def figures_in(column: "pl.Series") -> list[float | None]:
     """The figures of a column, ``None`` where there is none."""
     import polars as pl
@@ -343,6 +399,7 @@ def _listed(frame: "pl.DataFrame") -> tuple[tuple[str, ...], dict[Key, float | N
     dimensions = tuple(name for name in frame.columns if name != "value")
     if not dimensions:
         raise InputError("the published list of cells has no dimension")
+    refuse_thousands([frame["value"]])
     keys = [tuple(str(item) for item in row) for row in frame.select(dimensions).iter_rows()]
     cells = dict(zip(keys, figures_in(frame["value"]), strict=True))
     if len(cells) != frame.height:
@@ -352,6 +409,7 @@ def _listed(frame: "pl.DataFrame") -> tuple[tuple[str, ...], dict[Key, float | N
 
 def _of_matrix(frame: "pl.DataFrame") -> tuple[tuple[str, ...], dict[Key, float | None]]:
     names = frame.columns
+    refuse_thousands(frame.get_columns()[1:])
     rows = [str(item) for item in frame[names[0]].to_list()]
     cells: dict[Key, float | None] = {}
     for name in names[1:]:

@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import InputError, parameter
+from shoal.errors import InputError, Message, parameter
 from shoal.sources.address import sheet_in
 from shoal.sources.files import check_readable
 from shoal.tables.files.crosstabs_read import crosstabs_in
 from shoal.tables.files.frames import as_frame, with_row_names
 from shoal.tables.files.loading import is_list_of_cells
 from shoal.tables.files.public_files import is_published, read_public
-from shoal.tables.given import NO_PATTERN
+from shoal.tables.given import NO_PATTERN, check_low
 from shoal.tables.model.total_codes import sums_of_others
 from shoal.tables.model.trees import as_it_fits
-from shoal.tables.published_together import named_frames, problem_of_public
+from shoal.tables.published_together import named_frames, problem_of_public, refuse_needless
 from shoal.tables.rows_given import remark
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.tables.problem import Problem
+    from shoal.tables.problem import PublishedProblem
     from shoal.tables.public_table import Key, PublicTable
 
 #: What can and what cannot be judged then.
@@ -47,6 +47,7 @@ def as_published(
     total: Any,
     slack: float,
     low: float | None = None,
+    whole: bool = False,
 ) -> "tuple[Any, list[tuple[str, ...]] | None]":
     """A published table, given as a frame or a path, as a problem with its hidden cells; anything else as it is, without them.
 
@@ -59,11 +60,11 @@ def as_published(
     refuse_unknowable(said)
     others = [] if beside is None else [frame for _, frame in named_frames(beside)]
     name = Path(str(data)).name if isinstance(data, str | Path) else "the table"
-    problem, hidden = published_alone(
-        own, name, others, hierarchies=hierarchies, total=total, slack=slack, low=low
+    problem, hidden, doubts = published_alone(
+        own, name, others, hierarchies=hierarchies, total=total, slack=slack, low=low, whole=whole
     )
     refuse_nothing_hidden(hidden, others)
-    remark((ONLY_EXACT,))
+    remark((ONLY_EXACT, *doubts))
     return problem, hidden
 
 
@@ -101,19 +102,36 @@ def published_alone(
     total: Any,
     slack: float,
     low: float | None = None,
-) -> "tuple[Problem, list[tuple[str, ...]]]":
-    """A published table as a problem without sensitive cells, and the names of its hidden cells.
+    whole: bool = False,
+) -> "tuple[PublishedProblem, list[tuple[str, ...]], tuple[str, ...]]":
+    """A published table as a problem without sensitive cells, the names of its hidden cells, and what is doubtful of it.
 
-    What stands ``beside`` it names dimensions that its columns do not.
+    What stands ``beside`` it names dimensions that its columns do not; its figures may be known to be ``whole`` numbers.
     """
-    known = _known(beside, hierarchies)
+    if low is not None:
+        check_low(low)
+    known_beside = list(beside)
+    known = _known(known_beside, hierarchies)
     public = as_it_fits(
         lambda trees: read_public(frame, name, hierarchies=trees, total=total, slack=slack, known=known),
         hierarchies,
     )
+    if not known_beside:
+        refuse_needless(hierarchies, [public])
     _refuse_unnamed_totals(public)
-    problem, hidden = problem_of_public(public, low)
-    return problem, [tuple(problem.table.key(int(cell)).values()) for cell in hidden]
+    problem, hidden = problem_of_public(public, low, whole=whole)
+    return problem, [tuple(problem.table.key(int(cell)).values()) for cell in hidden], of_no_totals(public)
+
+
+def of_no_totals(public: "PublicTable") -> tuple[str, ...]:
+    """What is said of dimensions without a code that is known as their total: one of an unknown name would be overlooked."""
+    return tuple(
+        Message(
+            f"no code of dimension '{name}' is known as its total, so its codes are taken to add up to nothing; if one is the "
+            f"total, say {parameter('total')} {name}=CODE"
+        )
+        for name in public.without_total
+    )
 
 
 def _refuse_unnamed_totals(public: "PublicTable") -> None:

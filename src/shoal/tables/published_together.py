@@ -12,7 +12,7 @@ from shoal.numbers import counted
 from shoal.tables.files.frames import as_frame, with_row_names
 from shoal.tables.files.public_files import public_part, read_public
 from shoal.tables.model.table import TOTAL, Table
-from shoal.tables.problem import Problem
+from shoal.tables.problem import PublishedProblem
 from shoal.tables.public_table import Key, PublicTable
 from shoal.tables.safety.audit import Audit
 from shoal.tables.safety.differences import nest_of
@@ -20,6 +20,7 @@ from shoal.tables.safety.judging import Shown, TogetherFound, known_of, required
 from shoal.tables.safety.spreading import spread_over, united
 from shoal.tables.safety.together import tables_together
 from shoal.tables.safety.watching import TimeIsOver, Watch, unwatched
+from shoal.tables.safety.whole_numbers import with_whole_figures
 
 #: What there may be no time for, in words.
 BESIDE = "what tables beside it give away"
@@ -66,6 +67,7 @@ def audited_together(
         )
         for name, frame in named_frames(beside)
     ]
+    refuse_needless(hierarchies, [own.table, *others])
     if within is not None:
         others = [other.changed(within) for other in others]
     nests = [
@@ -82,17 +84,29 @@ def audited_together(
             )
         except TimeIsOver:
             return TogetherFound(None, _NO_TIME)
-        return _by_keys(problem.table, replace(judged, detail=judged.detail + not_found))
+        detail = judged.detail + not_found + _without_total(other)
+        return _by_keys(problem.table, replace(judged, detail=detail))
 
     results = [beside_this(other) for other in others]
     if len(others) > 1:
         # Tables of the same data tell more together than one by one.
-        same = [other for other, item in zip(others, results, strict=True) if "as one system" in item.detail]
+        same = [other for other, item in zip(others, results, strict=True) if item.of_one]
         if len(same) > 1:
             results.append(beside_this(_joined(same)))
     found = replace(found, together=tuple(results))
     missed = any(item.detail == _NO_TIME for item in results)
     return found.without_time_for(BESIDE, watch.reason) if missed else found
+
+
+def refuse_needless(hierarchies: Mapping[str, Any], tables: Sequence[PublicTable]) -> None:
+    """Refuse a hierarchy of a dimension that no table has: what it should tell would be overlooked."""
+    every = dict.fromkeys(name for table in tables for name in table.dimensions)
+    for name in hierarchies:
+        if name not in every:
+            raise InputError(
+                f"{parameter('hierarchy')} names dimension '{name}', and the published table has {', '.join(every)}; name "
+                "dimensions as the table does"
+            )
 
 
 def named_frames(beside: Any) -> "list[tuple[str, Any]]":
@@ -129,6 +143,12 @@ def _not_found(areas: Sequence[str]) -> str:
     return f"; {counted(len(areas), *words)} left out: {named}{more}"
 
 
+def _without_total(other: PublicTable) -> str:
+    """That a total of an unknown name would be overlooked."""
+    named = ", ".join(f"'{name}'" for name in other.without_total)
+    return f"; it has no code that is known as the total of {named}" if named else ""
+
+
 def _joined(tables: Sequence[PublicTable]) -> PublicTable:
     dimensions = tuple(dict.fromkeys(name for table in tables for name in table.dimensions))
     return united(dimensions, [spread_over(table, dimensions) for table in tables])
@@ -162,11 +182,13 @@ def _beyond(
     )
 
 
-def problem_of_public(public: PublicTable, low: float | None = None) -> tuple[Problem, np.ndarray]:
+def problem_of_public(
+    public: PublicTable, low: float | None = None, *, whole: bool = False
+) -> tuple[PublishedProblem, np.ndarray]:
     """A published table as a problem without sensitive cells, and its hidden cells, which are at least ``low``.
 
     By default that is 0, unless figures are shown that are below it. Whatever figures stand in the hidden cells, the intervals
-    are the same as long as they fit what is shown.
+    are the same as long as they fit what is shown; of counts they are ``whole`` numbers.
     """
     figures = public.possible(low)
     if figures is None:
@@ -192,9 +214,11 @@ def problem_of_public(public: PublicTable, low: float | None = None) -> tuple[Pr
     names = {
         name: np.array([key[d] for key in keys], dtype=object) for d, name in enumerate(public.dimensions)
     }
-    table = Table.from_relations(values, relations, names)
+    table = replace(Table.from_relations(values, relations, names), totals=public.totals)
     hidden = np.array(
         [number for number, key in enumerate(keys) if public.cells[key] is None], dtype=np.int64
     )
+    if whole:
+        table = with_whole_figures(table, hidden, low, public.slack)
     everything = np.ones(table.cells, dtype=bool)
-    return Problem.of(table, [], candidates=everything, low=low), hidden
+    return PublishedProblem.of(table, [], candidates=everything, low=low), hidden

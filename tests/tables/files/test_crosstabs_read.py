@@ -328,3 +328,146 @@ def test_figures_that_fit_have_no_gap_to_tell(tmp_path: Path) -> None:
     shown = tmp_path / "shown.csv"
     shown.write_text("row,a,b,total\nx,10,,30\ny,5,7,12\ntotal,15,27,42\n")
     assert "largest_gap" not in run("audit", shown, "--tolerance", "1", "--json").json
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "region,sector,value\nn,a,\nn,b,\nn,Total,40\ns,a,\ns,b,\ns,Total,60\nTotal,a,50\nTotal,b,x\nTotal,Total,100\n",
+        "region,a,b,Total\nn,,,40\ns,,,60\nTotal,50,,100\n",
+    ],
+)
+def test_cells_are_named_as_the_file_names_them_and_have_no_made_up_figure(tmp_path: Path, rows) -> None:
+    (tmp_path / "t.csv").write_text(rows)
+    told = run("audit", tmp_path / "t.csv", "-o", tmp_path / "i.csv", "--json")
+    assert [list(cell.values()) for cell in told.json["disclosed"]] == [["Total", "b"]]
+    assert "Total, " in run("audit", tmp_path / "t.csv").out
+    found = pl.read_csv(tmp_path / "i.csv")
+    assert found["value"].null_count() == found.height == 5
+    assert found.filter(pl.col("min") == 50).rows()[0][:2] == ("Total", "b")
+
+
+def test_a_matrix_keeps_the_name_of_its_totals(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("region,a,b,Total\nn,10,30,40\ns,40,20,60\nTOTAL,50,50,100\n")
+    (tmp_path / "p.csv").write_text("row,column,kind\nn,a,primary\nTOTAL,a,complementary\n")
+    told = run("audit", tmp_path / "t.csv", tmp_path / "p.csv", "-o", tmp_path / "i.csv", "--json")
+    assert told.code == 3 and told.json["disclosed"] == [{"row": "TOTAL", "column": "a"}]
+    assert pl.read_csv(tmp_path / "i.csv")["value"].to_list() == [10, 50]
+    (tmp_path / "old.csv").write_text("row,column,kind\nn,a,primary\ntotal,a,complementary\n")
+    assert run("audit", tmp_path / "t.csv", tmp_path / "old.csv", "--json").json["hidden"] == 2
+    run(
+        "suppress", tmp_path / "t.csv", "--sensitive", tmp_path / "p.csv", "--published", tmp_path / "out.csv"
+    )
+    shown = pl.read_csv(tmp_path / "out.csv")
+    assert shown.columns[-1] == "Total" and shown["region"][-1] == "TOTAL"
+
+
+def test_cells_known_beside_another_table_are_named_as_the_file_names_them(tmp_path: Path) -> None:
+    rows = ["n,a,", "n,b,", "n,All,40", "s,a,", "s,b,", "s,All,60", "All,a,", "All,b,", "All,All,100"]
+    (tmp_path / "t.csv").write_text("\n".join(["region,sector,value", *rows, ""]))
+    (tmp_path / "b.csv").write_text("sector,value\na,50\nb,50\nTotal,100\n")
+    told = run("audit", tmp_path / "t.csv", "--beside", tmp_path / "b.csv", "--json")
+    assert told.json["together"][0]["cells"] == [{"region": "All", "sector": code} for code in "ab"]
+
+
+def test_a_dimension_without_a_known_total_is_named(tmp_path: Path) -> None:
+    """With a single slice that shows everything nobody can tell whether a code is the sum of the others."""
+    lines = [
+        "x,a,",
+        "x,b,2",
+        "x,Summe,3",
+        "y,a,3",
+        "y,b,4",
+        "y,Summe,7",
+        "Total,a,",
+        "Total,b,6",
+        "Total,Summe,10",
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(["region,sector,value", *lines, ""]))
+    told = run("audit", tmp_path / "t.csv")
+    assert told.code == 0 and "--total sector=CODE" in told.err and "'region'" not in told.err
+    assert told.err.count("known as its total") == 1
+    with pytest.warns(UserWarning) as said:
+        shoal.audit(tmp_path / "t.csv")
+    assert any("dimension 'sector' is known as its total" in str(item.message) for item in said)
+    named = run("audit", tmp_path / "t.csv", "--total", "sector=Summe")
+    assert named.code == 3 and "known as its total" not in named.err
+    (tmp_path / "b.csv").write_text("region,value\nx,3\ny,7\nTotal,10\n")
+    beside = run("audit", tmp_path / "b.csv", "--beside", tmp_path / "t.csv", "--json").json["together"][0]
+    assert beside["detail"].endswith("it has no code that is known as the total of 'sector'")
+
+
+def test_commas_that_may_be_between_thousands_are_asked_about(tmp_path: Path) -> None:
+    """Read as 1.9 they would make a table of other figures."""
+    shapes = {
+        "value": 'region,value\nx,c\ny,900\ntotal,"1,900"\n',
+        "a": 'row,a,total\nx,c,c\ny,900,c\ntotal,"1,900",c\n',
+        "p": 'g,row,p,total\nu,x,c,c\nu,total,"1,900",c\ntotal,x,c,c\ntotal,total,c,c\n',
+    }
+    for column, text in shapes.items():
+        (tmp_path / "t.csv").write_text(text)
+        told = run("audit", tmp_path / "t.csv")
+        assert told.code == 2 and f"column '{column}'" in told.err and "--decimal comma" in told.err
+        assert "1,900" not in told.err
+        with pytest.raises(InputError, match=f"column '{column}' have commas"):
+            shoal.audit(tmp_path / "t.csv")
+        with pytest.raises(InputError, match=f"column '{column}' have commas"):
+            read_public(pl.read_csv(tmp_path / "t.csv"), "t", known={"row": ["x"]})
+
+
+def test_a_decimal_comma_that_is_said_or_clear_is_one(tmp_path: Path) -> None:
+    rows = "region;value\nx;c\ny;0{}900\ntotal;1{}900\n"
+    (tmp_path / "t.csv").write_text(rows.format(",", ","))
+    assert run("audit", tmp_path / "t.csv").code == 3
+    (tmp_path / "t.csv").write_text(rows.replace("0{}", "1{}").replace("l;1", "l;3").format(",", ","))
+    assert run("audit", tmp_path / "t.csv").code == 2
+    told = run("audit", tmp_path / "t.csv", "--decimal", "comma", "-o", tmp_path / "i.csv")
+    assert told.code == 3 and pl.read_csv(tmp_path / "i.csv")["min"].to_list() == [2.0]
+    beside = ("audit", tmp_path / "b.csv", "--beside", tmp_path / "t.csv")
+    (tmp_path / "b.csv").write_text("region;value\nx;2\ny;1,9\ntotal;3,9\n")
+    assert "--decimal comma" in run(*beside).err
+    assert "as one system" in run(*beside, "--decimal", "comma", "--json").json["together"][0]["detail"]
+
+
+def test_several_figures_in_one_file_without_columns_are_a_published_table(tmp_path: Path) -> None:
+    table = made(further=True)
+    hidden = np.zeros(table.table.cells, dtype=bool)
+    hidden[[table.table.find("v", "n1", "a", "1/2"), table.table.find("v", "n1", "a", "2")]] = True
+    layout = Layout(("size", "region", "sector"), (), None, "x")
+    frame = as_frame(crosstabs(table.table, table.trees, layout), hidden, layout)
+    assert frame.columns == ["size", "region", "sector", "v", "w"]
+    frame.write_csv(tmp_path / "t.csv")
+    (tmp_path / "h.csv").write_text("code,parent\n" + "".join(f"{k},{v}\n" for k, v in TREE.items()))
+    told = run("audit", tmp_path / "t.csv", "--hierarchy", f"region={tmp_path / 'h.csv'}", "--json")
+    assert told.code == 3 and len(told.json["disclosed"]) == told.json["hidden"] == 2
+    # Records whose codes are called totals are none.
+    records = pl.DataFrame(
+        {"a": ["x", "Total"] * 2, "b": ["p", "q", "r", "s"], "v": [1, 2, None, 4], "w": [1, 2, 3, 4]}
+    )
+    records.write_csv(tmp_path / "r.csv")
+    assert run("audit", tmp_path / "r.csv").code == 2
+
+
+def test_a_figure_may_be_called_like_a_caption(tmp_path: Path) -> None:
+    """Its name may have the words in it by which a caption names the rows."""
+    table = made(2)
+    hidden = np.zeros(table.table.cells, dtype=bool)
+    hidden[3] = True
+    layout = Layout(("region",), ("size",), None, "c", "area by region and owner")
+    for name in ("a.html", "a.xlsx"):
+        (tmp_path / name).write_bytes(published_as(name, table.table, hidden, table.trees, layout, "X"))
+        assert told(crosstabs_in(tmp_path / name)) == pytest.approx(shown(table.table, hidden), nan_ok=True)
+
+
+def test_a_hierarchy_of_no_dimension_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("region,value\nn1,\nn2,\ns,5\ntotal,9\n")
+    (tmp_path / "b.csv").write_text("region,size,value\nn1,a,\nn2,a,\ns,a,5\ntotal,a,9\n")
+    (tmp_path / "h.csv").write_text("code,parent\nn1,N\nn2,N\n")
+    named, given = f"Region={tmp_path / 'h.csv'}", ["--beside", tmp_path / "b.csv"]
+    for more in ([], given):
+        refused = run("audit", tmp_path / "t.csv", "--hierarchy", named, *more)
+        assert refused.code == 2 and "dimension 'Region', and the published table has region" in refused.err
+    # The other table may have it.
+    of_size = f"size={tmp_path / 'h.csv'}"
+    assert run("audit", tmp_path / "t.csv", "--hierarchy", of_size, *given).code != 2
+    assert run("audit", tmp_path / "t.csv", "--hierarchy", of_size).code == 2

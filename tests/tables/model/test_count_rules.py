@@ -1,5 +1,7 @@
 """Rules for counts: what a whole group has in common, and what nobody has."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import polars as pl
 import pytest
@@ -17,6 +19,7 @@ from shoal.tables.model.tabulated import Tabulation
 from shoal.tables.safety.audit import GROUPS, audit
 from shoal.tables.safety.groups import known_groups
 from shoal.tables.safety.watching import watched
+from shoal.tables.safety.whole_numbers import integer_failures
 from shoal.tables.solution import Pattern
 from shoal.tables.verify import verify
 
@@ -189,7 +192,8 @@ def test_several_cells_beside_a_group_make_room_where_one_cannot() -> None:
     found = solve_whole(problem, METHODS["auto"], None, Budget(), 0, 1, silent, counts=True)
     verify(problem, found)
     assert not known_groups(problem, problem.hidden_mask(found.complementary)).size
-    assert found.bound is None and not found.optimal
+    # The bound is that of the levels alone.
+    assert 0 < found.bound < found.value and not found.optimal
 
 
 def test_groups_that_there_is_no_time_for_are_named_and_nothing_is_safe() -> None:
@@ -205,3 +209,40 @@ def test_groups_that_there_is_no_time_for_are_named_and_nothing_is_safe() -> Non
     ]
     missed = [one for one in seen if GROUPS in one.not_looked_at]
     assert missed and not any(one.safe for one in missed)
+
+
+def cheaper_than(problem, cost: float) -> Iterator[np.ndarray]:
+    """All patterns that cost less."""
+    cells = np.flatnonzero(problem.candidates)
+
+    def more(first: int, left: float, chosen: list[int]) -> Iterator[np.ndarray]:
+        yield np.array(chosen, dtype=np.int64)
+        for place in range(first, cells.size):
+            price = float(problem.cost[cells[place]])
+            if price < left - 1e-9:
+                yield from more(place + 1, left - price, [*chosen, int(cells[place])])
+
+    return more(0, cost, [])
+
+
+def test_patterns_of_groups_come_with_a_bound_that_none_is_below() -> None:
+    """The first search is of a problem that asks for less, so what it proves holds."""
+    proved = searched = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        counts = rng.multinomial(12, np.ones(8) / 8).reshape(2, 4)
+        made = shoal.tabulate(people(counts.tolist()), ["area", "job"], rules=["group(2)"])
+        if made.table.cells < 15 or not made.sensitive.size:
+            continue
+        try:
+            found = shoal.suppress(made)
+        except Infeasible:
+            continue
+        searched += 1
+        assert found.bound is not None and 0 <= found.bound <= found.cost
+        assert found.solution.optimal == (found.bound == found.cost)
+        proved += found.solution.optimal
+        for cells in cheaper_than(found.problem, found.bound):
+            judged = audit(found.problem, cells)
+            assert not judged.safe or integer_failures(found.problem, cells)
+    assert searched > proved > 0

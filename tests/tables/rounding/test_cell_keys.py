@@ -348,6 +348,7 @@ def test_the_command_keeps_its_secret_and_writes_internal_files(tmp_path: Path) 
     assert {"method", "cost", "bound", "optimal", "safe", "changed"} <= set(ran.json)
     assert (tmp_path / "s").stat().st_mode & 0o077 == 0
     assert set(pl.read_csv(tmp_path / "t.csv")["note"]) == {"internal"}
+    assert pl.read_csv(tmp_path / "i.csv").columns[-4:] == ["max", "required_width", "safe", "note"]
     again = run(*given, "-o", tmp_path / "o2.csv", "--json")
     assert again.code == 0 and (tmp_path / "o2.csv").read_bytes() == (tmp_path / "o.csv").read_bytes()
 
@@ -458,3 +459,25 @@ def test_no_programme_is_solved_for_groups_that_no_keys_hide(monkeypatch) -> Non
     frame = pl.DataFrame(rows, schema=["a", "b", "c"], orient="row").with_row_index("id")
     found = shoal.perturb_table(frame, ["a", "b", "c"], record="id", rules=["group(1)"], seed=1)
     assert set(found.tabulation.sensitive.tolist()) <= set(found.audit.unsafe.tolist())
+
+
+def test_of_an_interval_a_width_is_required_and_no_ends() -> None:
+    """Where in it the true count lies is chance."""
+    found = shoal.perturb_table(people(60), ["area", "sex"], record="id", seed=1, rules=["frequency(5,50)"])
+    inside = found.intervals
+    assert not {"required_min", "required_max"} & set(inside.columns)
+    asked = inside.filter(pl.col("safe").is_not_null())
+    assert asked.height == found.audit.problem.sensitive.size == inside["required_width"].count() > 0
+    # Half of the count on both sides.
+    assert (asked["required_width"] == asked["value"]).all()
+
+
+def test_it_is_said_where_whole_tables_are_too_many_to_look_at(monkeypatch) -> None:
+    def notes() -> str:
+        given = {"record": "id", "seed": 1, "rules": ["frequency(5)"]}
+        return " ".join(shoal.perturb_table(people(60), ["area", "sex"], **given).notes)
+
+    assert "whole tables" not in notes()
+    monkeypatch.setattr("shoal.tables.rounding.cell_keys.warnings.WHOLE_NUMBERS", 5)
+    monkeypatch.setattr("shoal.tables.rounding.cell_keys.posterior.WHOLE_NUMBERS", 5)
+    assert "more than 5 cells" in notes()

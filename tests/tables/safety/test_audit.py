@@ -1,6 +1,7 @@
 """Intervals by flows and by linear programmes are those of slow linear programmes; verdicts follow from them."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,7 @@ from tests.tables.oracle import cube, hierarchy, interval, random_plane
 from shoal.tables.model.table import Table
 from shoal.tables.model.tabulation import tabulate
 from shoal.tables.problem import Problem
+from shoal.tables.safety.attackers_named import doubtful_if_bounded
 from shoal.tables.safety.audit import audit, failing_insiders, hopeless, rise_and_fall
 from shoal.tables.solution import Pattern
 from shoal.tables.verify import unprotected, verify
@@ -200,3 +202,24 @@ def test_insiders_are_found_where_an_outsider_sees_no_limit() -> None:
         assert sorted(zip(broken.cell, broken.kind, broken.scenario, strict=True)) == sorted(failures)
         failed += len(failures)
     assert failed
+
+
+@pytest.mark.parametrize("make", [cube, hierarchy, partial(random_plane, rows=5, columns=4, sensitive=3)])
+def test_cells_that_bounds_would_give_away_are_those_of_a_whole_audit(make) -> None:
+    """Asking only whether levels are met counts the same cells as all intervals do, in any unit."""
+    counts = set()
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        problem = make(rng)
+        hidden = np.flatnonzero(problem.candidates & (rng.random(problem.table.cells) < 0.45))
+        values = problem.table.values
+        narrow = problem.with_changes(high=np.maximum(2.0 * np.abs(values), values), insiders=())
+        found = doubtful_if_bounded(problem, hidden)
+        assert found == audit(narrow, hidden, all_cells=False).unsafe.size
+        tiny = problem.with_changes(
+            table=replace(problem.table, values=1e-9 * values),
+            **{name: 1e-9 * getattr(problem, name) for name in ("lower", "upper", "sliding", "low", "high")},
+        )
+        assert doubtful_if_bounded(tiny, hidden) == found
+        counts.add(found)
+    assert len(counts) > 1

@@ -53,7 +53,7 @@ def test_a_cell_that_need_only_not_be_exact_is_said_to_be_nearly_known(table) ->
     assert figures["without_range"]["percent"] == pytest.approx(60 / 4222.04)
     said = dict(found.audit.reached_in_words())
     assert said["narrowest interval of a hidden sensitive cell"] == "0.6 wide, 0.014 % of its value"
-    assert "asks for no range" in said["protected only from being known exactly"]
+    assert "No range is asked for" in said["asked only not to be known exactly"]
     assert "0.6 wide, 0.014 % of its value" in found.report().html()
     assert shoal.audit(found.problem, found.pattern).reached() == found.audit.reached()
     assert verdict(found.audit)["reached"] == found.audit.reached_in_words()
@@ -78,6 +78,35 @@ def test_a_tiny_level_of_a_rule_is_told_by_the_width_it_gives() -> None:
     found = shoal.suppress(made, insiders=False)
     assert found.audit.safe and found.audit.narrowest_without_range is None
     assert 0.0 < found.audit.narrowest.percent < 1.0
+
+
+def test_levels_that_are_tiny_are_not_called_none() -> None:
+    """Who gave levels is told that they are too small, and not to give some."""
+    level = [("1", "1", 0.0005, 0.0005)]
+    found = shoal.suppress(MATRIX, sensitive=level)
+    assert found.audit.safe and found.problem.required_width[0] > 0.001
+    assert found.to_dict()["without_range"] is None and found.to_dict()["tiny_range"]["cells"] == 1
+    said = dict(found.audit.reached_in_words())
+    assert "asked only not to be known exactly" not in said
+    assert "give larger ones" in said["asked for next to no range"] and "frequency" not in str(said)
+    both = shoal.audit(MATRIX, found.pattern, sensitive=[*level, ("2", "1", 0, 0)]).reached()
+    assert both["narrowest"]["cells"] == 2
+    assert both["without_range"]["cells"] == both["tiny_range"]["cells"] == 1
+
+
+@pytest.mark.parametrize("level", [0.0, 0.0005])
+def test_cells_that_are_unsafe_are_not_called_protected(level) -> None:
+    found = shoal.audit(MATRIX, [("1", "1"), ("1", "2")], sensitive=[("1", "1", level, level)])
+    assert not found.safe
+    (_, (name, text)) = found.reached_in_words()
+    assert "protected" not in name + text
+    assert text.startswith("1 sensitive cell, which is unsafe, the narrowest interval 0 wide")
+    again = shoal.audit(
+        MATRIX,
+        [("1", "1"), ("1", "2"), ("2", "2"), ("2", "3"), ("3", "2"), ("3", "3")],
+        sensitive=[("1", "1", level, level), ("2", "3", level, level)],
+    )
+    assert again.reached_in_words()[1][1].startswith("2 sensitive cells, 1 of them unsafe")
 
 
 def test_cells_that_are_not_hidden_have_no_interval() -> None:
@@ -108,6 +137,6 @@ def test_the_commands_say_it_beside_safe(tmp_path) -> None:
     for outcome in (found, again):
         text = " ".join(outcome.out.split())
         assert outcome.code == 0
-        assert "0.6 wide, 0.014 % of its value" in text and "asks for no range" in text
+        assert "0.6 wide, 0.014 % of its value" in text and "No range is asked for" in text
     figures = run("audit", tmp_path / "cells.csv", tmp_path / "pattern.csv", "--no-insiders", "--json").json
     assert figures["without_range"]["width"] == pytest.approx(0.6)

@@ -168,6 +168,8 @@ def test_figures_that_moved_further_than_assumed_are_said() -> None:
 def test_names_that_do_not_meet_are_not_called_safe(other, words) -> None:
     found = audited(other)
     assert not found.safe and found.together[0].discloses is None and words in found.together[0].detail
+    # Nothing was found because nothing was looked at.
+    assert "known exactly" not in found.together[0].detail and "exact" not in found.together[0].figures
     assert audited(table()).together[0].discloses
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from shoal.errors import InputError
 from shoal.tables.files.workbook import CONTENTS, INTERNAL, TABLE
 from shoal.tables.model.figures import FIGURE
-from shoal.tables.public_table import figure_in, refuse_unread
+from shoal.tables.public_table import figure_in, refuse_thousands, refuse_unread
 
 if TYPE_CHECKING:
     import polars as pl
@@ -108,15 +108,22 @@ def _of_grid(grid: "Grid", name: str) -> _Crosstab:
 
 
 def _after_rows(caption: str, rows: Sequence[str]) -> tuple[str, str] | None:
-    """What a caption says before and after the names of its rows; ``None`` if they do not stand there."""
+    """What a caption says before and after the names of its rows; ``None`` if they do not stand there.
+
+    What is counted may be called so, too: the last place counts that no code of a slice stands before.
+
+    >>> _after_rows("area by region and owner by region and size; year: by region", ["region"])
+    ('area by region and owner', ' and size; year: by region')
+    """
     text = f" by {', '.join(rows)}"
+    found: list[tuple[str, str]] = []
     place = caption.find(text)
     while place >= 0:
-        after = caption[place + len(text) :]
-        if not after or after.startswith((" and ", "; ")):
-            return caption[:place], after
+        before, after = caption[:place], caption[place + len(text) :]
+        if (not after or after.startswith((" and ", "; "))) and not (found and "; " in before):
+            found.append((before, after))
         place = caption.find(text, place + 1)
-    return None
+    return found[-1] if found else None
 
 
 def _of_page(path: Path) -> "pl.DataFrame":
@@ -263,6 +270,7 @@ def cells_of_crosstab(frame: "pl.DataFrame", known: Mapping[str, Collection[str]
     if len({len(own) for own in parts}) > 1:
         parts = [[code] for code in codes]
     across = _named([set(own) for own in zip(*parts, strict=True)], labels, known)
+    refuse_thousands(frame.get_columns()[count:])
     texts = frame.with_columns(pl.all().cast(pl.String).fill_null(""))
     rows = [
         [*line[:count], *own, text]

@@ -80,7 +80,8 @@ def read_public(
             f"the totals of '{name}' do not add up{_first(found, wrong[0], totals)}; name its subtotals with "
             f"{parameter('hierarchy')}, or say {parameter('rounding')}"
         )
-    return replace(found, trees=hierarchies or {})
+    written = {column: code for column, code in totals.items() if code is not None and code != TOTAL}
+    return replace(found, trees=hierarchies or {}, totals=written)
 
 
 def is_published(frame: "pl.DataFrame") -> bool:
@@ -92,13 +93,21 @@ def is_published(frame: "pl.DataFrame") -> bool:
     count = labels_of(frame)
     if count is None or frame.width < 3 or any(has_words(frame[name]) for name in frame.columns[count:]):
         return False
-    rows = (
-        looks_like_total(str(code)) for column in frame.columns[:count] for code in frame[column].to_list()
-    )
-    across = (looks_like_total(code) for code in frame.columns[count:])
-    if not (any(rows) and any(across)):
+    rows = [
+        any(looks_like_total(str(code)) for code in frame[column].to_list())
+        for column in frame.columns[:count]
+    ]
+    across = any(looks_like_total(code) for code in frame.columns[count:])
+    # Several figures side by side have no total.
+    if not (any(rows) and across) and not (count > 1 and all(rows)):
         return False
     return any(figure is None for name in frame.columns[count:] for figure in figures_in(frame[name]))
+
+
+def columns_of_figures(frame: "pl.DataFrame") -> list[str]:
+    """The columns of a published table that have its figures."""
+    listed: list[str] = [name for name in ("OBS_VALUE", "value") if name in frame.columns]
+    return listed[:1] or frame.columns[labels_of(frame) or 1 :]
 
 
 def _refuse_records(frame: "pl.DataFrame", name: str) -> None:

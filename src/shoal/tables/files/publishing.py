@@ -37,6 +37,7 @@ def hidden_frame(found: Audit) -> "pl.DataFrame":
     """All hidden cells with their intervals, and sensitive ones that are published instead; the latter also say so.
 
     What is required, and whether it holds, is stated for the sensitive ones; of those that there was no time for it is blank.
+    So is the value of a cell of a published table, which nobody knows.
     """
     import polars as pl
 
@@ -61,7 +62,8 @@ def hidden_frame(found: Audit) -> "pl.DataFrame":
         kind=[
             "published" if int(cell) in shown else str(kind) for cell, kind in zip(cells, kinds, strict=True)
         ],
-        value=values,
+        # Figures that fit what is shown are no figures of a published table.
+        value=pl.Series(np.full(cells.size, np.nan) if found.sensitive_unknown else values),
         min=significant(low),
         max=significant(high),
         required_min=significant(values - levels[0, cells]),
@@ -75,7 +77,7 @@ def hidden_frame(found: Audit) -> "pl.DataFrame":
         ),
     )
     return pl.DataFrame(columns).with_columns(
-        pl.col("min", "max", "required_min", "required_max").fill_nan(None)
+        pl.col("value", "min", "max", "required_min", "required_max").fill_nan(None)
     )
 
 
@@ -127,8 +129,8 @@ def published_frame(
         m, n = table.shape
         grid = table.values.reshape(m + 1, n + 1)
         mask = hidden.reshape(m + 1, n + 1)
-        rows = [str(item) for item in table.keys["row"][:: n + 1]]
-        names = [str(item) for item in table.keys["column"][: n + 1]]
+        rows = table.coordinates(np.arange(0, table.cells, n + 1))["row"]
+        names = [str(item) for item in table.coordinates(np.arange(n + 1))["column"]]
         columns: dict[str, Any] = {"row" if table.corner in names else table.corner: rows}
         for j, name in enumerate(names):
             columns[name] = _blanked(grid[:, j], mask[:, j], symbol, decimals, sign)

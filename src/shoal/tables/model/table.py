@@ -175,6 +175,10 @@ class Table:
         """The coordinates of a cell."""
         return {name: str(column[cell]) for name, column in self.keys.items()}
 
+    def outside(self, key: Mapping[str, str]) -> dict[str, str]:
+        """Coordinates for outputs: totals are called what they are called outside."""
+        return {name: self.totals.get(name, TOTAL) if code == TOTAL else code for name, code in key.items()}
+
     def coordinates(self, cells: np.ndarray | None = None) -> dict[str, list[str | int]]:
         """The coordinates of some cells, or of all, for outputs: totals are called what they are called outside."""
         found: dict[str, list[str | int]] = {}

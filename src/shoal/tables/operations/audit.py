@@ -64,7 +64,6 @@ def run(settings: AuditSettings, place: Workplace) -> Audited:
         pattern=hidden,
         sensitive=table.sensitive,
     )
-    found = replace(found, sensitive_unknown=frame is not None)
     warnings = (*table.warnings, *of_unasked(found.unasked), *of_change(settings.change))
     return Audited(found, replace(table, warnings=warnings))
 
@@ -80,7 +79,7 @@ def _published_frame(settings: AuditSettings, place: Workplace) -> Any:
         return None
     if (cells := _crosstabs(settings.data, place, published_file)) is not None:
         return cells
-    frame = place.records(settings.data).as_written
+    frame = _with_decimals(place.records(settings.data).as_written, place)
     if settings.beside:
         refuse_internal(frame)
         return frame
@@ -102,13 +101,22 @@ def _beside(settings: AuditSettings, place: Workplace) -> list[tuple[str, Any]]:
     found = []
     for name in settings.beside:
         cells = _crosstabs(name, place, published_file)
-        found.append((Path(name).name, place.listed(name) if cells is None else cells))
+        found.append((Path(name).name, _with_decimals(place.listed(name), place) if cells is None else cells))
     return found
+
+
+def _with_decimals(frame: Any, place: Workplace) -> Any:
+    """The figures of a published table with points, if commas are said to be before decimals, or are so in other columns."""
+    from shoal.tables.files.public_files import columns_of_figures
+    from shoal.tables.public_table import with_points
+
+    return with_points(frame, columns_of_figures(frame)) if place.decimal == "," else frame
 
 
 def _public_table(
     settings: AuditSettings, place: Workplace, frame: Any, beside: list[tuple[str, Any]]
 ) -> "tuple[TableToProtect, Any]":
+    from shoal.tables.public_table import slack_of
     from shoal.tables.published_alone import (
         ONLY_EXACT,
         published_alone,
@@ -119,18 +127,19 @@ def _public_table(
 
     named = settings.sensitive_data or settings.sensitive or None
     refuse_unknowable({"sensitive_data": named, "protection": settings.protection})
-    problem, names = published_alone(
+    problem, names, doubts = published_alone(
         frame,
         Path(settings.data).name,
         [other for _, other in beside],
         hierarchies=hierarchies_of(settings, place),
         total=settings.total or None,
-        slack=0.5 * (settings.rounding or 0.0) + (settings.tolerance or 0.0),
+        slack=slack_of(settings.rounding, settings.tolerance),
         low=settings.low or None,
+        whole=settings.counts,
     )
     refuse_nothing_hidden(names, beside)
     hidden = np.array([problem.table.find(*name) for name in names], dtype=np.int64)
-    return TableToProtect(problem, hidden=hidden, warnings=(ONLY_EXACT,)), names
+    return TableToProtect(problem, hidden=hidden, warnings=(ONLY_EXACT, *doubts)), names
 
 
 def pattern_of(settings: AuditSettings, table: "TableToProtect", place: Workplace) -> Any:

@@ -15,6 +15,7 @@ from shoal.tables.safety.audit import INSIDERS, SUMS, WHOLE_NUMBERS
 
 if TYPE_CHECKING:
     from shoal.search import Progress
+    from shoal.tables.model.table import Table
     from shoal.tables.operations.audit import Audited
     from shoal.tables.settings import AuditSettings
 
@@ -41,7 +42,7 @@ def figures(result: "Audited", settings: object) -> dict[str, Any]:
     def named(cells: Any) -> list[dict[str, Any]]:
         if table.dimensions == ("cell",):
             return [{"cell": int(table.keys["cell"][cell])} for cell in cells]
-        return [table.key(int(cell)) for cell in cells]
+        return [table.outside(table.key(int(cell))) for cell in cells]
 
     def unless(what: str, value: Any) -> Any:
         return None if what in found.not_looked_at else value
@@ -64,11 +65,7 @@ def figures(result: "Audited", settings: object) -> dict[str, Any]:
         **found.reached(),
         # Figures that fit what is shown stand in hidden cells of a published table: how far they are off says nothing.
         **({} if found.sensitive_unknown else gap(table)),
-        **(
-            {"together": [_as_json(item, table.dimensions) for item in found.together]}
-            if found.together
-            else {}
-        ),
+        **({"together": [_as_json(item, table) for item in found.together]} if found.together else {}),
         "warnings": [*result.table.warnings, *_missed(result)],
         **({"notes": notes} if notes else {}),
     }
@@ -120,8 +117,8 @@ def _with_others(result: "Audited", settings: object) -> list[tuple[str, str]]:
     ]
 
 
-def _as_json(item: Any, dimensions: tuple[str, ...]) -> dict[str, Any]:
-    cells = [dict(zip(dimensions, key, strict=True)) for key in item.cells]
+def _as_json(item: Any, table: "Table") -> dict[str, Any]:
+    cells = [table.outside(dict(zip(table.dimensions, key, strict=True))) for key in item.cells]
     return {"discloses": item.discloses, "detail": item.detail, "cells": cells, **item.figures}
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.numbers import counted
 from shoal.operation import Rows
 from shoal.report import charts
 from shoal.report.definitions import told
@@ -41,11 +42,12 @@ def glimpse(progress: "Progress") -> str:
 def figures(result: "Suppressed", settings: object) -> dict[str, Any]:
     """The figures of the pattern, and what other methods cost."""
     compared = {other.method: other.cost for other in result.others}
+    notes = [*result.notes, *_in_vain(result.found)]
     return {
         **result.found.to_dict(),
         **gap(result.table.base),
         "warnings": [*result.table.warnings, *_nothing_left(result.found)],
-        **({"notes": list(result.notes)} if result.notes else {}),
+        **({"notes": notes} if notes else {}),
         **({"compared": compared} if compared else {}),
     }
 
@@ -53,6 +55,21 @@ def figures(result: "Suppressed", settings: object) -> dict[str, Any]:
 def _nothing_left(found: "Suppression") -> list[str]:
     problem = found.problem
     return nothing_left(problem.table, problem.sensitive, problem.hidden_mask(found.complementary))
+
+
+def _in_vain(found: "Suppression") -> list[str]:
+    """What is said of hidden cells that everybody can work out: the verdict is about sensitive ones alone."""
+    cells = int(found.audit.disclosed.size)
+    if not cells:
+        return []
+    words = (
+        "hidden cell that is not sensitive can be worked out exactly, and protects",
+        "hidden cells that are not sensitive can be worked out exactly, and protect",
+    )
+    return [
+        f"{counted(cells, *words)} nothing; an audit of the published table alone, where nobody says what is sensitive, calls "
+        "it unsafe for that"
+    ]
 
 
 def facts(result: "Suppressed", settings: object) -> list[tuple[str, Any]]:
@@ -109,10 +126,8 @@ def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()
         ]
     )
     page.text(f"Protected against: {result.attacker}.")
-    if result.audit.disclosed.size:
-        page.warning(
-            "Some complementary cells can be computed exactly. They are not sensitive, but they protect nothing either."
-        )
+    for note in _in_vain(result):
+        page.warning(f"{note}.")
     for warning in _nothing_left(result):
         page.warning(warning)
     if result.tabulation is not None:

@@ -3,8 +3,11 @@
 import numpy as np
 
 from shoal.numbers import counted
+from shoal.tables.model.distinct import distinct
+from shoal.tables.model.units import ordinary
 from shoal.tables.problem import Problem
-from shoal.tables.safety.audit import audit
+from shoal.tables.safety.audit import failing
+from shoal.tables.safety.groups import known_groups
 
 
 def describe_attacker(problem: Problem, *, counts: bool = False) -> str:
@@ -38,4 +41,8 @@ def doubtful_if_bounded(problem: Problem, complementary: np.ndarray) -> int:
     narrow = problem.with_changes(
         high=np.minimum(problem.high, np.maximum(2.0 * values, problem.table.values)), insiders=(), sums=None
     )
-    return int(audit(narrow, complementary, all_cells=False).unsafe.size)
+    hidden, (scaled, _, _) = narrow.hidden_mask(complementary), ordinary(narrow)
+    wanted = scaled.requirements
+    # Whether the levels are met is asked, and not how far the cells go beyond: that takes less.
+    short = wanted.cell[failing(scaled, hidden, wanted)]
+    return int(distinct(np.concatenate([short, known_groups(narrow, hidden)])).size)

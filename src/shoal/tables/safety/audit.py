@@ -129,22 +129,33 @@ class Audit(Glance):
         """The same of those whose levels ask only that they are not known exactly; ``None`` if there are none."""
         return self._narrowest(self.problem.without_range)
 
+    @cached_property
+    def narrowest_of_tiny_range(self) -> Narrowest | None:
+        """The same of those whose levels are above 0 and ask for no more than a point is wide; ``None`` if there are none."""
+        return self._narrowest(self.problem.tiny_range)
+
     def _narrowest(self, some: np.ndarray) -> Narrowest | None:
         cells = distinct(self.problem.sensitive[some]).astype(np.int64)
         cells = cells[~np.isin(cells, np.array(self.published, dtype=np.int64))]
         if np.isin(cells, np.array(self.not_judged, dtype=np.int64)).any():
             return None
         low, high = self.bounds(cells)
-        return Narrowest.of(self.problem.table.values[cells], high - low)
+        failing = {*self.unsafe.tolist(), *(cell for cell, _ in self.insider), *self.integer}
+        unsafe = len(failing.intersection(cells.tolist()))
+        return Narrowest.of(self.problem.table.values[cells], high - low, unsafe)
 
     def reached(self) -> dict[str, Any]:
         """How narrow the intervals are in the end, as the command line prints it."""
-        found = {"narrowest": self.narrowest, "without_range": self.narrowest_without_range}
+        found = {
+            "narrowest": self.narrowest,
+            "without_range": self.narrowest_without_range,
+            "tiny_range": self.narrowest_of_tiny_range,
+        }
         return {name: None if item is None else item.to_dict() for name, item in found.items()}
 
     def reached_in_words(self) -> list[tuple[str, str]]:
         """How narrow the intervals are in the end and what was asked, as pairs of a name and a sentence."""
-        return list(in_words(self.narrowest, self.narrowest_without_range))
+        return list(in_words(self.narrowest, self.narrowest_without_range, self.narrowest_of_tiny_range))
 
 
 def audit(

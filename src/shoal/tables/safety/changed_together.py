@@ -102,4 +102,5 @@ def _judged(
         detail,
         {"exact": len(exact), "too_narrow": len(narrow) if levels else None},
         at_fault,
+        of_one=True,
     )

@@ -79,13 +79,15 @@ class Shown:
 class TogetherFound:
     """What both give away: ``discloses`` is ``None`` where it cannot be measured, and ``detail`` says why.
 
-    ``cells`` are those of the first table that are known exactly, or more closely than they may be.
+    ``cells`` are those of the first table that are known exactly, or more closely than they may be. Tables ``of_one`` and the
+    same data were taken for one system.
     """
 
     discloses: bool | None
     detail: str
     figures: Mapping[str, Any] = field(default_factory=dict)
     cells: tuple[Key, ...] = ()
+    of_one: bool = False
 
 
 def required_of(problem: Problem, dimensions: tuple[str, ...]) -> Required:

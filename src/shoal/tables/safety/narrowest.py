@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.numbers import counted
 from shoal.report.blocks import shown
 
 
@@ -15,7 +16,7 @@ class Narrowest:
 
     ``cells`` is how many cells there are, ``width`` how wide the narrowest interval is (``inf`` if all are open) and
     ``percent`` the same in percent of its cell's value (``None`` if that is 0, or without limit). The narrowest is the one
-    that gives away the most of its value.
+    that gives away the most of its value. ``unsafe`` is how many of the cells are not safe.
 
     >>> print(Narrowest.of(np.array([4222.04, 100.0]), np.array([0.6, 20.0])))
     0.6 wide, 0.014 % of its value
@@ -24,9 +25,10 @@ class Narrowest:
     cells: int
     width: float
     percent: float | None
+    unsafe: int = 0
 
     @classmethod
-    def of(cls, values: np.ndarray, widths: np.ndarray) -> "Narrowest | None":
+    def of(cls, values: np.ndarray, widths: np.ndarray, unsafe: int = 0) -> "Narrowest | None":
         """The narrowest of these intervals; ``None`` if there are none."""
         if values.size == 0:
             return None
@@ -37,7 +39,8 @@ class Narrowest:
         )
         place = int(np.lexsort((widths, share))[0])
         known = bool(sizes[place] > 0.0 and np.isfinite(widths[place]))
-        return cls(int(values.size), float(widths[place]), 100.0 * float(share[place]) if known else None)
+        percent = 100.0 * float(share[place]) if known else None
+        return cls(int(values.size), float(widths[place]), percent, unsafe)
 
     def __str__(self) -> str:
         if not np.isfinite(self.width):
@@ -54,15 +57,35 @@ class Narrowest:
         return {"cells": self.cells, "width": width, "percent": self.percent}
 
 
-def in_words(every: Narrowest | None, without_range: Narrowest | None) -> Iterator[tuple[str, str]]:
+def in_words(
+    every: Narrowest | None, without_range: Narrowest | None, tiny_range: Narrowest | None
+) -> Iterator[tuple[str, str]]:
     """What the narrowest intervals are and what was asked of them, as pairs of a name and a sentence."""
     if every is not None:
         yield "narrowest interval of a hidden sensitive cell", str(every)
     if without_range is not None:
-        cells = "1 sensitive cell" if without_range.cells == 1 else f"{without_range.cells:,} sensitive cells"
         yield (
-            "protected only from being known exactly",
-            f"{cells}, the narrowest interval {without_range}. Their rule or level, such as frequency(n,0) or 20 "
-            "percent of a value of 0, asks for no range; to ask for one, write frequency(n,20), zero(a) for values of 0, or "
-            "give them levels (a list of sensitive cells with a protection, an a-priori file, or the jj file)",
+            "asked only not to be known exactly",
+            f"{_counted(without_range)}. No range is asked for by a rule or level such as frequency(n,0) or 20 percent of a "
+            "value of 0; to ask for one, write frequency(n,20), zero(a) for values of 0, or give them levels (a list of "
+            "sensitive cells with a protection, an a-priori file, or the jj file)",
         )
+    if tiny_range is not None:
+        yield (
+            "asked for next to no range",
+            f"{_counted(tiny_range)}. Levels are above 0, but no wider than what counts as a point in this table; to ask for "
+            "more, give larger ones where these are from (the list of sensitive cells, the a-priori file, the jj file, or the "
+            "rule)",
+        )
+
+
+def _counted(found: Narrowest) -> str:
+    """How many cells there are, whether they are safe, and how narrow the narrowest interval is.
+
+    >>> _counted(Narrowest(3, 0.0, 0.0, unsafe=1))
+    '3 sensitive cells, 1 of them unsafe, the narrowest interval 0 wide, 0 % of its value'
+    """
+    unsafe = ""
+    if found.unsafe:
+        unsafe = ", which is unsafe" if found.cells == 1 else f", {found.unsafe:,} of them unsafe"
+    return f"{counted(found.cells, 'sensitive cell')}{unsafe}, the narrowest interval {found}"

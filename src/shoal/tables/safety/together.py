@@ -70,9 +70,11 @@ def tables_together(
             )
         return TogetherFound(None, NO_FIT)
     found = _judged((one, two), spread, [intervals, intervals], whole.cells, "as one system", look=look)
+    found = replace(found, of_one=True)
     hides = any(table.hidden for table in spread)
     if hides and not nests and not found.discloses and (apart := _nothing_in_common(spread, (one, two))):
-        return replace(found, discloses=None, detail=f"{apart}; {found.detail}")
+        # What was computed nowhere near is no finding.
+        return replace(found, discloses=None, detail=apart, figures={})
     if not nests:
         return found if all_looked_at else replace(found, detail=found.detail + NOT_LOOKED_INTO)
     small = small_differences(whole, differences, intervals, difference)
@@ -81,7 +83,7 @@ def tables_together(
     found = _with_unions(found, unions, spread[0], difference)
     if not differences and not found.discloses and all(nest.foreign for nest in nests):
         told = f"no area of {parameter('nested')} is in both tables; name areas as the tables do"
-        return replace(found, discloses=None, detail=f"{told}; {found.detail}")
+        return replace(found, discloses=None, detail=told, figures={})
     return found
 
 
@@ -110,11 +112,12 @@ def _with_small(
     """What is found besides of differences of nested areas; cells at fault are those of the first table."""
     cells = [key for item in small for key in ((item.whole,) if item.whole in own.cells else item.parts)]
     named = [dict(zip(own.dimensions, item.whole, strict=True)) for item in small]
-    return TogetherFound(
-        bool(found.discloses or small),
-        f"{found.detail}; {len(small)} of {looked_at} differences of nested areas are counts from 1 to {below - 1}",
-        {**found.figures, "differences": looked_at, "small_differences": named},
-        tuple(dict.fromkeys([*found.cells, *(key for key in cells if key in own.cells)])),
+    return replace(
+        found,
+        discloses=bool(found.discloses or small),
+        detail=f"{found.detail}; {len(small)} of {looked_at} differences of nested areas are counts from 1 to {below - 1}",
+        figures={**found.figures, "differences": looked_at, "small_differences": named},
+        cells=tuple(dict.fromkeys([*found.cells, *(key for key in cells if key in own.cells)])),
     )
 
 

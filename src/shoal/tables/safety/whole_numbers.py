@@ -4,11 +4,14 @@ On networks nothing changes, since all corners of the attacker's polytope are wh
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.errors import InputError, parameter
+from shoal.tables.model.table import Table
 from shoal.tables.problem import DOWN, UP, WIDTH, Problem
 from shoal.tables.safety.watching import Watch, unwatched
 
@@ -17,6 +20,59 @@ if TYPE_CHECKING:
 
 # So much work for each requirement; one that no whole table was found for by then counts as failed, on every machine alike.
 _NODES = 2_000
+# The first whole table of all is worth more.
+_MOST_NODES = 100_000
+
+
+def refuse_fractions(table: Table, hidden: np.ndarray | None = None) -> None:
+    """Refuse figures that are no counts, but for those of ``hidden`` cells, which may be any that fit."""
+    broken = table.values != np.rint(table.values)
+    if hidden is not None:
+        broken[hidden] = False
+    if broken.any():
+        raise InputError(
+            f"the cell {table.name(int(np.flatnonzero(broken)[0]))} is no whole number, so these are no counts; leave out "
+            f"{parameter('counts')}"
+        )
+
+
+def with_whole_figures(table: Table, hidden: np.ndarray, least: float, slack: float) -> Table:
+    """The table with whole numbers of at least ``least`` in its hidden cells that fit what is shown.
+
+    Sums may be off by ``slack`` for every figure that is shown.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    refuse_fractions(table, hidden)
+    shown = np.ones(table.cells, dtype=bool)
+    shown[hidden] = False
+    right = -(table.matrix[:, shown] @ table.values[shown])
+    off = slack * (abs(table.matrix[:, shown]) @ np.ones(int(shown.sum()))) + 1e-6
+    found = milp(
+        np.zeros(hidden.size),
+        constraints=LinearConstraint(table.matrix[:, hidden], right - off, right + off),
+        bounds=Bounds(np.full(hidden.size, least), np.full(hidden.size, np.inf)),
+        integrality=np.ones(hidden.size),
+        options={"node_limit": _MOST_NODES},
+    )
+    if found.x is None:
+        raise InputError(
+            "no whole numbers were found that fit what the published table shows; if these are no counts, leave out "
+            f"{parameter('counts')}"
+        )
+    values = table.values.copy()
+    values[hidden] = np.rint(found.x)
+    return replace(table, values=values)
+
+
+def known_as_whole(problem: Problem, cells: np.ndarray, watch: Watch = unwatched) -> tuple[int, ...]:
+    """Which of these cells, the hidden ones of a published table, can be only one whole number.
+
+    ``TimeIsOver`` if there is no time for all of them.
+    """
+    nothing = np.zeros(cells.size)
+    asked = problem.with_changes(sensitive=cells, lower=nothing, upper=nothing, sliding=nothing)
+    return integer_failures(asked, np.empty(0, dtype=np.int64), watch)
 
 
 def integer_failures(

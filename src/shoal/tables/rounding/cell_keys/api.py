@@ -34,7 +34,7 @@ from shoal.tables.rounding.cell_keys.problem import DesignProblem
 from shoal.tables.rounding.cell_keys.result import PerturbedTable
 from shoal.tables.rounding.cell_keys.solution import PerturbationTable
 from shoal.tables.rounding.cell_keys.verify import verify_design, verify_given, verify_table
-from shoal.tables.rounding.cell_keys.warnings import on_keys, on_rare_changes, remarks
+from shoal.tables.rounding.cell_keys.warnings import on_keys, on_rare_changes, on_whole_tables, remarks
 from shoal.tables.rounding.randomness import secret_of
 
 if TYPE_CHECKING:
@@ -216,7 +216,7 @@ def perturb_table(
             ]
         ),
         uneven,
-        messages([*gone, *made.notes]),
+        messages([*gone, *made.notes, *on_whole_tables(made.table.cells, made.sensitive.size)]),
     )
 
 

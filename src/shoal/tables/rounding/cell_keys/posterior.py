@@ -12,7 +12,7 @@ from shoal.tables.safety.audit import Audit, audit
 from shoal.tables.safety.whole_numbers import integer_failures, whole_ends
 
 # Up to so many cells it is also looked at which whole numbers are possible; on networks that changes nothing.
-_WHOLE_NUMBERS = 2000
+WHOLE_NUMBERS = 2000
 # Up to so many cells the ends of all intervals are found among the counts that are possible, where a table has gaps.
 _ENDS = 200
 # Nobody reckons with a change that is rarer: an interval that only such changes keep open protects nothing.
@@ -87,7 +87,7 @@ def conclusions(
     found = replace(found, unsafe=np.union1d(found.unsafe, told).astype(np.int64))
     gaps = _gaps(attack, design, published)
     found = _in_whole_numbers(found, wide, others, gaps)
-    if attack.table.cells <= _WHOLE_NUMBERS:
+    if attack.table.cells <= WHOLE_NUMBERS:
         return replace(found, integer=integer_failures(wide, others, gaps=gaps))
     return replace(found, integer=_held_by_gaps(found, gaps))
 

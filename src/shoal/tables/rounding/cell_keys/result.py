@@ -69,8 +69,20 @@ class PerturbedTable(WithChangedFigures):
 
     @property
     def intervals(self) -> "pl.DataFrame":
-        """What can be computed of the cells that were looked at. For internal use."""
-        return intervals_frame(self.audit, self.values)
+        """What can be computed of the cells that were looked at, and how wide that must be. For internal use.
+
+        Where the true count lies in its interval is chance, so that no ends are required of it.
+        """
+        import polars as pl
+
+        found, problem = intervals_frame(self.audit, self.values), self.audit.problem
+        cells = np.union1d(self.audit.cells, problem.sensitive).astype(np.int64)
+        widths = np.full(problem.table.cells, np.nan)
+        # Another count is at least 1 away.
+        widths[problem.sensitive] = np.maximum(1.0, problem.sliding)
+        width = pl.Series("required_width", widths[cells]).fill_nan(None)
+        place = found.columns.index("required_min")
+        return found.drop("required_min", "required_max").insert_column(place, width)
 
     @property
     def perturbation_table(self) -> "pl.DataFrame":

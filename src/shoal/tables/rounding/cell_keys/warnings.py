@@ -7,6 +7,7 @@ from shoal.numbers import counted
 from shoal.search.secrets import Secret
 from shoal.tables.model.table import Table
 from shoal.tables.rounding.cell_keys.keys import are_in_a_row, are_shared
+from shoal.tables.rounding.cell_keys.posterior import WHOLE_NUMBERS
 from shoal.tables.rounding.cell_keys.problem import DesignProblem
 from shoal.tables.rounding.cell_keys.solution import PerturbationTable
 
@@ -85,6 +86,20 @@ def staying(design: PerturbationTable, counts: np.ndarray) -> float:
     """The largest probability with which one of these counts stays as it is; empty cells always do, and do not count."""
     counts = counts[counts > 0].astype(np.int64)
     return float(design.chances[design.row(counts), design.deviation].max()) if counts.size else 0.0
+
+
+def on_whole_tables(cells: int, sensitive: int) -> list[str]:
+    """What is said where there are too many cells to look at all whole tables that fit.
+
+    >>> on_whole_tables(2000, 5), len(on_whole_tables(2001, 5)), on_whole_tables(2001, 0)
+    ([], 1, [])
+    """
+    if cells <= WHOLE_NUMBERS or not sensitive:
+        return []
+    return [
+        f"there are more than {WHOLE_NUMBERS:,} cells: which whole numbers a sensitive count may be was looked at for each cell "
+        "by itself, and not in all whole tables that fit"
+    ]
 
 
 def on_rare_changes(design: PerturbationTable, counts: np.ndarray) -> list[str]:

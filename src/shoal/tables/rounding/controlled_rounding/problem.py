@@ -11,6 +11,7 @@ from shoal.numbers import whole as whole_number
 from shoal.tables.model.decimals import places
 from shoal.tables.model.table import Table, frozen
 from shoal.tables.problem import Problem
+from shoal.tables.safety.whole_numbers import refuse_fractions
 
 # A figure is a multiple of the base if it is one but for rounding errors: of sums of decimals, and of the largest figures.
 _NOISE, _DIGITS = 1e-9, 1e-14
@@ -47,9 +48,8 @@ class RoundingProblem:
         number(self.base, "the base of rounding", above=0.0)
         whole_number(self.steps, "the number of steps", least=1, most=MOST_STEPS)
         values = self.table.values
-        if self.whole and not (values == np.rint(values)).all():
-            cell = int(np.flatnonzero(values != np.rint(values))[0])
-            raise InputError(f"the cell {self.table.name(cell)} is no whole number, so these are no counts")
+        if self.whole:
+            refuse_fractions(self.table)
         if self.whole and (self.base < 2 or self.base != round(self.base)):
             raise InputError("the base of whole numbers must be a whole number of at least 2")
         if self.base > 2 * float(np.abs(values).max()):
