@@ -27,6 +27,7 @@ from shoal.tables.rounding.cell_keys.keys import (
     known_by_values,
     perturbed_by,
     record_keys,
+    scattered,
 )
 from shoal.tables.rounding.cell_keys.methods import METHODS
 from shoal.tables.rounding.cell_keys.posterior import conclusions, posterior
@@ -183,13 +184,13 @@ def perturb_table(
     )
     counts = contributions.counts.astype(np.int64)
     sums = cell_keys(contributions.starts, contributions.contributor, keys)
-    published = perturbed_by(counts, sums, design)
+    published = perturbed_by(counts, sums if drawn is None else scattered(sums, drawn), design)
     try:
         if own is None:
             verify_design(problem, design)
         else:
             verify_given(design)
-        check_counts(made, data, dimensions, keys, design, published, missing)
+        check_counts(made, data, dimensions, keys, drawn, design, published, missing)
     except AssertionError as error:
         raise Infeasible(f"the independent check does not confirm the table: {error}") from error
     audit = conclusions(
@@ -206,7 +207,7 @@ def perturb_table(
         posterior(design, counts, published, made.sensitive),
         len(data),
         method if own is None else "given",
-        _ATTACKER.format(problem.deviation),
+        _attacker(problem.deviation, scattered=drawn is not None),
         drawn,
         messages(
             [
@@ -253,11 +254,17 @@ def _keys(
     return record_keys(known, secret)
 
 
-_ATTACKER = (
-    "somebody who knows the perturbation table (changes of at most {}), that empty cells stay empty, that the same records have "
-    "the same figure and that true counts add up; who knows neither keys nor secret, nor any record, and does not use that the "
-    "key of a total is the sum of those of its parts"
-)
+def _attacker(deviation: int, *, scattered: bool) -> str:
+    """Whom the table protects against, in words."""
+    text = (
+        f"somebody who knows the perturbation table (changes of at most {deviation}), that empty cells stay empty, that the same "
+        "records have the same figure and that true counts add up; who knows neither keys nor secret, nor any record"
+    )
+    return (
+        text
+        if scattered
+        else f"{text}, and does not use that the key of a total is the sum of those of its parts"
+    )
 
 
 def _counted(
@@ -294,6 +301,7 @@ def check_counts(
     data: "nw.DataFrame[Any]",
     dimensions: Sequence[str],
     keys: np.ndarray,
+    secret: Secret | None,
     design: PerturbationTable,
     published: np.ndarray,
     missing: Missing = "refuse",
@@ -308,4 +316,4 @@ def check_counts(
     }
     codes = zip(*(codes_of(data, name, missing) for name in dimensions), strict=True)
     cells: dict[str, Sequence[Any]] = {name: made.table.keys[name].tolist() for name in dimensions}
-    verify_table(cells, lineages, list(codes), keys.tolist(), design, published.tolist())
+    verify_table(cells, lineages, list(codes), keys.tolist(), secret, design, published.tolist())

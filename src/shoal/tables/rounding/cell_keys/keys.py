@@ -1,4 +1,4 @@
-"""Record keys and cell keys: a record has one number in every table, and a cell the sum of those of its records."""
+"""Record keys and cell keys: a record has one number in every table, and a cell one that the sum of those gives."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -110,6 +110,15 @@ def cell_keys(starts: np.ndarray, records: np.ndarray, keys: np.ndarray) -> np.n
     sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(keys[records], dtype=np.uint64)])
     found: np.ndarray = (sums[starts[1:]] - sums[starts[:-1]]) & np.uint64(KEYS - 1)
     return found
+
+
+def scattered(sums: np.ndarray, secret: Secret) -> np.ndarray:
+    """Another number for each sum of keys, by which its cell is looked up: those of parts say nothing of that of their total.
+
+    Keys add up, and changes come in the order of the keys, so that by the sums themselves not all changes go together.
+    """
+    draws = secret.draws("cell keys").uniforms(sums)
+    return (draws * KEYS).astype(np.uint64)
 
 
 def perturbed_by(counts: np.ndarray, keys: np.ndarray, design: PerturbationTable) -> np.ndarray:

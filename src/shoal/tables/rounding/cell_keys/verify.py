@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.search.secrets import Secret
 from shoal.tables.rounding.cell_keys.problem import DesignProblem
 from shoal.tables.rounding.cell_keys.solution import PerturbationTable
 
@@ -78,13 +79,14 @@ def verify_table(
     lineages: Mapping[str, Mapping[str, Sequence[str]]],
     records: Sequence[tuple[str, ...]],
     keys: Sequence[int],
+    secret: Secret | None,
     design: PerturbationTable,
     published: Sequence[int],
 ) -> None:
     """Raise ``AssertionError`` unless every published count is what the keys of its records make of it.
 
     ``cells`` are the coordinates of the cells, ``lineages`` name for each code of a dimension all that contain it, and
-    ``records`` are the codes of each record.
+    ``records`` are the codes of each record. With a ``secret`` cells are looked up by what it makes of their sums of keys.
     """
     names = list(cells)
     counts: dict[tuple[str, ...], int] = {}
@@ -92,7 +94,10 @@ def verify_table(
     for codes, key in zip(records, keys, strict=True):
         for cell in product(*(lineages[name][code] for name, code in zip(names, codes, strict=True))):
             counts[cell] = counts.get(cell, 0) + 1
-            sums[cell] = sums.get(cell, 0) + int(key)
+            sums[cell] = (sums.get(cell, 0) + int(key)) % 2**53
+    if secret is not None:
+        drawn = secret.draws("cell keys").uniforms(np.array(list(sums.values()), dtype=np.uint64))
+        sums = {cell: int(place * 2**53) for cell, place in zip(sums, drawn.tolist(), strict=True)}
     if design.intervals is not None:
         _verify_intervals(names, cells, counts, sums, design.intervals, published)
         return
