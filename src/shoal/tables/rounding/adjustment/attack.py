@@ -297,12 +297,17 @@ class Twins:
         """Those of a published table."""
         protect = problem.protect
         fall, rise = _room(problem, change)
-        levels, cells = [(0.0, 0.0)] * problem.size, {}
+        levels = list(zip(protect.lower.tolist(), protect.upper.tolist(), strict=True))
+        cells = {cell: np.array([cell]) for cell in protect.sensitive.tolist()}
         for places in twins(protect, (fall > 0.0) | (rise > 0.0) | protect.is_sensitive):
-            alike = protect.sensitive[places]
-            for place in places.tolist():
-                levels[place] = float(protect.lower[places].max()), float(protect.upper[places].max())
-                cells[int(protect.sensitive[place])] = alike
+            moved = change[protect.sensitive[places]]
+            # Where a cell beside them is taken to be known that did move, they did not move alike.
+            if places.size == 1 or not ((moved > 0).all() or (moved < 0).all()):
+                continue
+            over, under = (moved + protect.lower[places]).max(), (moved - protect.upper[places]).min()
+            for place, own in zip(places.tolist(), moved.tolist(), strict=True):
+                levels[place] = float(over - own), float(own - under)
+                cells[int(protect.sensitive[place])] = protect.sensitive[places]
         return cls(cells, levels)
 
 
