@@ -24,6 +24,8 @@ from shoal.tables.safety.flow_kernels import UNLIMITED, Arcs
 _SHARE = 1.0 - 1e-6
 # What is a smaller share of the unit of a programme may be lost in its tolerances.
 _SMALL = 1e-3
+# A change adds up if it is off by no more than such a share of the least that a sensitive cell moved.
+_OFF = 1e-6
 # So many cells are looked at one by one rather than together first.
 _FEW = 20
 
@@ -93,8 +95,11 @@ def along(problem: AdjustmentProblem, change: np.ndarray) -> tuple[np.ndarray, n
 def _times(
     problem: AdjustmentProblem, change: np.ndarray, sign: float, room: tuple[np.ndarray, np.ndarray]
 ) -> float:
-    """How often the change, or its opposite, can be made from the true table on."""
+    """How often the change, or its opposite, can be made from the true table on; of one that does not add up never."""
     moved = np.flatnonzero(change)
+    least = float(np.abs(change[problem.protect.sensitive]).min(initial=np.inf))
+    if (np.abs(problem.table.matrix @ change) > _OFF * least).any():
+        return 0.0
     ahead = sign * change[moved] > 0
     found = float(
         (np.where(ahead, room[1][moved], room[0][moved]) / np.abs(change[moved])).min(initial=np.inf)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 # So many directions are ruled out where nothing safe was found, and so many where something was.
 _MOST_ROUNDS, _FURTHER_ROUNDS = 40, 10
-# Up to so many sensitive cells, or cells, the exact method is the usual one.
-_FEW, _FEW_CELLS = 300, 4000
+# Up to so many sensitive cells the exact method is the usual one.
+_FEW = 500
 # Beyond so many cells whole changes of tables that are no networks are found after the directions, not with them.
 _WHOLE_AT_ONCE = 3000
 # How much of its time the programme may take; the rest is for looking what can be computed from its answer.
@@ -37,9 +37,8 @@ _SHARE = 0.8
 
 @solver(NoOptions)
 def choose(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjustment:
-    """The exact method where there are few cells or few of them are sensitive, else the flips."""
-    few = problem.size <= _FEW or problem.table.cells <= _FEW_CELLS
-    method = solve if few else flips.solve
+    """The exact method where there are few sensitive cells, else the flips."""
+    method = solve if problem.size <= _FEW else flips.solve
     return method(
         problem, budget=given.budget, seeds=given.seeds, threads=given.threads, observer=given.observer
     )

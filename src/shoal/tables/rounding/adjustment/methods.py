@@ -11,7 +11,7 @@ METHODS = Registry(
             "auto",
             f"{_FOLDER}.exact:choose",
             "shoal.search.options:NoOptions",
-            "the exact method for up to 300 sensitive cells or 4,000 cells, above that the flips",
+            "the exact method for up to 500 sensitive cells, above that the flips",
         ),
         Method(
             "exact",

@@ -98,7 +98,9 @@ class Possible:
             inside = moves[rows.indices[start:end]]
             if inside.sum() == 2 and rows.data[start:end][inside].sum() == 0:
                 one, two = rows.indices[start:end][inside].tolist()
-                leader[lead(one)] = lead(two)
+                # What is taken to be known beside them may have moved all the same.
+                if abs(self._change[one] - self._change[two]) <= _OFF * abs(self._change[one]):
+                    leader[lead(one)] = lead(two)
         groups: dict[int, list[int]] = {}
         for cell in self._sensitive:
             groups.setdefault(lead(cell), []).append(cell)
