@@ -77,6 +77,25 @@ def test_nobody_writes_into_a_field_that_is_about_to_go(visitor: Visitor) -> Non
     assert _shows(visitor, "Seed") == "5"
 
 
+def test_whoever_loses_the_connection_finds_the_fields_open(visitor: Visitor) -> None:
+    """Nobody answers then, and what closed the fields would wait for ever."""
+    visitor.have("firms")
+    visitor.open("/perturb?data=firms")
+    visitor.click(lambda: visitor.field("Method").find_element(By.CSS_SELECTOR, ".q-field__append"))
+    listed = visitor.until(lambda: visitor.all(".q-menu .q-item"), "the methods")
+    other = next(item for item in listed if item.text.startswith("noise"))
+    visitor.served.process.send_signal(signal.SIGSTOP)
+    try:
+        other.click()
+        visitor.until(lambda: visitor.all("[inert]"), "closed fields")
+        visitor.driver.execute_script("window.socket.disconnect()")
+        assert not visitor.all("[inert]")
+    finally:
+        visitor.served.process.send_signal(signal.SIGCONT)
+    visitor.open("/perturb?data=firms")
+    visitor.see("Columns to change")
+
+
 def test_nothing_chosen_is_not_everything(visitor: Visitor) -> None:
     visitor.have("firms")
     before = _runs(visitor, "microaggregate")

@@ -13,7 +13,12 @@ _CLOSE = """() => {
   const fields = [...document.querySelectorAll("[data-setting], [data-option]")]
     .map((item) => item.closest(".q-field") ?? item).filter((item) => !item.contains(document.activeElement));
   fields.forEach((item) => { item.inert = true; });
-  const open = () => fields.forEach((item) => { item.inert = false; });
+  const open = () => {
+    window.socket.off("disconnect", open);
+    fields.forEach((item) => { item.inert = false; });
+  };
+  // Whoever loses the connection gets no answer.
+  window.socket.once("disconnect", open);
   window.socket.emit("ack", there, () => window.socket.emit("ack", there, open));
 }"""
 
