@@ -446,6 +446,17 @@ def test_what_cannot_be_is_said_in_a_line(
     assert ran.code == code and words in ran.err and len(ran.err.strip().splitlines()) == 1
 
 
+def test_counts_that_are_none_are_named_with_their_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("area,a,b\nnorth,30,80\nsouth,60.5,10\n", encoding="utf-8")
+    Path("s.csv").write_text("row,column\nnorth,a\n", encoding="utf-8")
+    ran = run("adjust", "t.csv", "--sensitive", "s.csv", "--counts")
+    assert ran.code == 2 and "60.5" not in ran.err
+    assert "the cell row 2, column 'a' is no whole number, so these are no counts; leave out --counts" in ran.err
+
+
 def count_problem(seed: int, kind: str) -> AdjustmentProblem:
     """Counts with sensitive cells and people who know some of the others."""
     rng = np.random.default_rng(seed)
