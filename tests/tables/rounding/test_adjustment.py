@@ -454,7 +454,9 @@ def test_counts_that_are_none_are_named_with_their_place(
     Path("s.csv").write_text("row,column\nnorth,a\n", encoding="utf-8")
     ran = run("adjust", "t.csv", "--sensitive", "s.csv", "--counts")
     assert ran.code == 2 and "60.5" not in ran.err
-    assert "the cell row 2, column 'a' is no whole number, so these are no counts; leave out --counts" in ran.err
+    assert (
+        "the cell row 2, column 'a' is no whole number, so these are no counts; leave out --counts" in ran.err
+    )
 
 
 def count_problem(seed: int, kind: str) -> AdjustmentProblem:
