@@ -256,7 +256,7 @@ def why(problem: AdjustmentProblem, known: np.ndarray, run: "Run", *, proved: bo
         # In whole units of the last decimal nothing is proved then.
         return (
             "no adjustment was found; figures have more digits than the search can tell apart, so that there may be one: try "
-            "figures with fewer decimals, or shoal round or shoal suppress"
+            f"{', '.join([*help_, 'figures with fewer decimals'])}, or shoal round or shoal suppress"
         )
     how = "moves" if proved else "was found that moves"
     return f"no adjustment {how} every sensitive cell as far as it must and still adds up{advice}"
