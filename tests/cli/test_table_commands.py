@@ -205,6 +205,27 @@ def test_a_place_of_an_unknown_kind_is_answered_by_what_can_be_written(cells: Pa
     assert ".sas7bdat, or URL::table" in shoal("suppress", "x.docx").err
 
 
+@pytest.mark.parametrize("command", ["suppress", "audit", "adjust"])
+def test_a_jj_file_with_dimensions_is_told_to_leave_them_out(command: str, tmp_path: Path) -> None:
+    table = tmp_path / "t.jj"
+    table.write_text(
+        "0\n3\n1 9 9 s 0 20 0 0 0\n2 5 5 u 0 20 1 1 0\n3 4 4 s 0 20 0 0 0\n1\n0 3 : 1 (-1) 2 (1) 3 (1)\n"
+    )
+    told = shoal(command, table, "--dimensions", "a,b")
+    assert told.code == 2 and told.err.count("\n") == 1
+    assert "a jj file has its cells and relations already; leave out --dimensions" in told.err
+
+
+def test_a_published_table_with_unnamed_subtotals_is_answered_by_the_option(tmp_path: Path) -> None:
+    # The hidden b would be -10: ab is no further part of the total, but a and b together.
+    table = tmp_path / "t.csv"
+    table.write_text("region,value\na,10\nb,\nab,30\nc,5\ntotal,35\n")
+    told = shoal("audit", table)
+    assert told.code == 2 and "are its subtotals named with --hierarchy?" in told.err
+    (tmp_path / "h.csv").write_text("code,parent\na,ab\nb,ab\nab,\nc,\n")
+    assert shoal("audit", table, "--hierarchy", f"region={tmp_path / 'h.csv'}").code == 3
+
+
 def test_codes_that_mean_missing_elsewhere_are_told_of(records: Path) -> None:
     records.write_text(RECORDS + "f15,NA,a,20\nf16,NA,b,30\nf17,NA,b,30\nf18,NA,a,20\n")
     said = "note: dimension 'region' has 'NA' in 4 records: a code like any other; leave it blank where"

@@ -193,8 +193,8 @@ def problem_of_public(
     figures = public.possible(low)
     if figures is None:
         raise InputError(
-            "no figures fit what the published table shows; are its subtotals named? If figures are rounded, say "
-            f"{parameter('rounding')}, and if hidden ones may be below 0, {parameter('low')}"
+            f"no figures fit what the published table shows; are its subtotals named with {parameter('hierarchy')}? If figures "
+            f"are rounded, say {parameter('rounding')}, and if hidden ones may be below 0, {parameter('low')}"
         )
     keys = list(public.cells)
     place = {key: number for number, key in enumerate(keys)}

@@ -73,7 +73,7 @@ class TabulationSettings(Settings):
     value: Column | None = setting(None, "What is summed.", label="Sum of", otherwise="records are counted")
     further_values: Columns = _several(
         [],
-        "Further columns that are summed, in the same table.",
+        "Further columns of the records that are summed, in the same table.",
         flag="--further-value",
         label="Further figures",
         served={"max_length": 20},

@@ -133,7 +133,11 @@ def _table(settings: TableSettings, place: Workplace, cost: str) -> TableToProte
     whole = place.as_file(settings.data, "jj")
     if settings.source == "jj" and whole is None:
         raise InputError(f"'{settings.data}' did not come from a jj file")
-    if whole is not None and (settings.source == "jj" or not (settings.source or settings.dimensions)):
+    if whole is not None and settings.source is None and settings.dimensions:
+        raise InputError(
+            f"a jj file has its cells and relations already; leave out {parameter('dimensions')}"
+        )
+    if whole is not None and settings.source in (None, "jj"):
         _refuse_more(settings, "a jj file", ())
         loaded = load_general(whole, rounding=settings.rounding, tolerance=settings.tolerance)
         return TableToProtect(loaded.table, hidden=loaded.hidden)

@@ -194,6 +194,9 @@ def test_rules_say_what_they_need_and_hierarchies_that_are_none_are_refused() ->
     with pytest.raises(InputError, match="goes round in circles at its code number 6"):
         # Codes that no row has do not add up to anything either.
         ready(frame, hierarchies={"region": {**TREE, "nowhere": "never", "never": "nowhere"}})
+    with pytest.raises(InputError, match="goes round in circles at its code number 2"):
+        # The first code lies below the circle, and is not in it.
+        ready(frame, hierarchies={"region": {"n1": "north", "north": "south", "south": "north"}})
     with pytest.raises(InputError, match="is in no row of the table"):
         ready(frame, total={"sector": "Everything"})
     with pytest.raises(InputError, match="have no contributors of their own"):

@@ -1,8 +1,10 @@
 """Controlled tabular adjustment against all adjustments there are, and what it gives away against all possible tables."""
 
+import re
 from dataclasses import replace
 from itertools import count, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -444,6 +446,32 @@ def test_what_cannot_be_is_said_in_a_line(
     Path("s.csv").write_text("row,column\nnorth,a\n", encoding="utf-8")
     ran = run("adjust", "t.csv", *arguments)
     assert ran.code == code and words in ran.err and len(ran.err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"limit": 0.001}, "may be one: try a larger limit=, figures with fewer decimals, or shoal round"),
+        ({"keep_totals": True}, "try totals that move (without keep_totals=), figures with fewer decimals"),
+    ],
+)
+def test_what_may_help_is_told_of_figures_with_many_digits_too(asked: dict[str, Any], words: str) -> None:
+    figures = np.array([[300000.1234, 800.5678], [600.4321, 100.8765]])
+    with pytest.raises(Infeasible, match=re.escape(words)):
+        shoal.adjust_table(figures, sensitive=[("1", "1")], seed=1, **asked)
+
+
+def test_counts_that_are_none_are_named_with_their_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("area,a,b\nnorth,30,80\nsouth,60.5,10\n", encoding="utf-8")
+    Path("s.csv").write_text("row,column\nnorth,a\n", encoding="utf-8")
+    ran = run("adjust", "t.csv", "--sensitive", "s.csv", "--counts")
+    assert ran.code == 2 and "60.5" not in ran.err
+    assert (
+        "the cell row 2, column 'a' is no whole number, so these are no counts; leave out --counts" in ran.err
+    )
 
 
 def count_problem(seed: int, kind: str) -> AdjustmentProblem:

@@ -388,8 +388,8 @@ def test_the_command_keeps_its_secret_and_writes_internal_files(tmp_path: Path) 
     [
         (["--value", "id"], "record keys protect counts"),
         (["--record", "sex"], "does not tell the records apart"),
-        (["--variance", "26"], "variance must be at most 25"),
-        (["--small", "5"], "must be at most 4"),
+        (["--variance", "26"], "--variance must be at most 25, the square of --deviation, not 26"),
+        (["--small", "5"], "--small must be at most 4, one less than --deviation, not 5"),
         (["--record", "idd"], "did you mean 'id'"),
         (["--seed", "1", "--secret", "s"], "do not go together"),
     ],

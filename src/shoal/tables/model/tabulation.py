@@ -203,7 +203,7 @@ def tabulate(
         refuse_unnamed(data, codes, unnamed, columns)
         if further_values:
             raise InputError(
-                f"{parameter('further_values')} are for records; protect the figures of a ready-made table one after the other"
+                f"{parameter('further_values')} is for records; protect the figures of a ready-made table one after the other"
             )
         if own:
             raise InputError(

@@ -59,14 +59,14 @@ class Tree:
 def refuse_circles(name: str, parents: Mapping[str, str]) -> None:
     """Refuse codes that contain themselves, whether the data have them or not."""
     fine: set[str] = {TOTAL}
-    for number, code in enumerate(parents, 1):
+    for code in parents:
         seen: list[str] = []
         step: str | None = code
         while step is not None and step not in fine:
             if step in seen:
-                raise InputError(
-                    f"the hierarchy of '{name}' goes round in circles at its code number {number}"
-                )
+                # The one that came again is in the circle; the one that led there may only lie below it.
+                at = list(parents).index(step) + 1
+                raise InputError(f"the hierarchy of '{name}' goes round in circles at its code number {at}")
             seen.append(step)
             step = parents.get(step)
         fine.update(seen)

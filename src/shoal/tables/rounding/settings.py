@@ -9,8 +9,13 @@ _RANDOMNESS = "Randomness"
 
 def table_argument() -> Any:
     """Which table."""
-    sentence = "Records or a ready-made table (with dimensions), a CSV matrix, a list of cells from tabulate, or a .jj file."
-    return setting(..., sentence, argument=True, label="Data", metavar="TABLE")
+    return setting(
+        ...,
+        "Records or a ready-made table (with dimensions), a CSV matrix, a list of cells from tabulate, or a .jj or .tab file.",
+        argument=True,
+        label="Data",
+        metavar="TABLE",
+    )
 
 
 def secret() -> Any:

@@ -184,7 +184,8 @@ def _periods(
     if change is None:
         text = (
             f"they are of different data; {crossed} cells are hidden in one and shown in the other, "
-            "which tells of them as much as they have changed little"
+            "which tells of them as much as they have changed little; say by which share figures changed at most, or, if they "
+            "were rounded or perturbed, how far they may be off"
         )
         return TogetherFound(None, text, {"crossed": crossed})
     moved = moved_further(tables, change)

@@ -31,6 +31,7 @@ from shoal.tables.rounding.given import as_given, problem_to_change
 from shoal.tables.rounding.randomness import secret_of
 from shoal.tables.rows_given import Building, given_table, refuse_without_rule
 from shoal.tables.safety.audit import Audit
+from shoal.tables.safety.whole_numbers import refuse_fractions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -267,8 +268,8 @@ def adjust_table(
     refuse_without_rule(given if isinstance(given, Tabulation) else None, protect)
     refuse_lost_levels(protect)
     whole = counts or (isinstance(given, Tabulation) and given.counts)
-    if whole and (protect.table.values != np.rint(protect.table.values)).any():
-        raise InputError("a figure is no whole number, so these are no counts")
+    if whole:
+        refuse_fractions(protect.table)
     drawn = secret_of(secret, seed)
     problem = posed(
         protect,

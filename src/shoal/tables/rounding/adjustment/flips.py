@@ -251,12 +251,15 @@ def why(problem: AdjustmentProblem, known: np.ndarray, run: "Run", *, proved: bo
     advice += f"; no {parameter('limit')} helps" if in_vain else ""
     if known.size:
         cell = problem.table.name(int(known[0]))
+        # What a sole contributor knows is counted for all of them.
+        advice += f"; or see {parameter('insiders')}" if problem.protect.insiders else ""
+        advice += ", or shoal suppress"
         return f"the cell {cell} could be computed too closely from every adjustment that was found{advice}"
     if not Directions.of(problem).fine and problem.unit is not None:
         # In whole units of the last decimal nothing is proved then.
         return (
             "no adjustment was found; figures have more digits than the search can tell apart, so that there may be one: try "
-            "figures with fewer decimals, or shoal round or shoal suppress"
+            f"{', '.join([*help_, 'figures with fewer decimals'])}, or shoal round or shoal suppress"
         )
     how = "moves" if proved else "was found that moves"
     return f"no adjustment {how} every sensitive cell as far as it must and still adds up{advice}"

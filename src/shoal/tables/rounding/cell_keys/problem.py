@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.errors import InputError, parameter
 from shoal.numbers import number, whole
 
 MOST_DEVIATION = 100
@@ -25,8 +26,18 @@ class DesignProblem:
 
     def __post_init__(self) -> None:
         whole(self.deviation, "the largest deviation", least=1, most=MOST_DEVIATION)
-        number(self.variance, "the variance", above=0.0, most=float(self.deviation) ** 2)
-        whole(self.small, "the largest count that is not published", least=0, most=self.deviation - 1)
+        number(self.variance, "the variance", above=0.0)
+        whole(self.small, "the largest count that is not published", least=0)
+        if self.variance > self.deviation**2:
+            raise InputError(
+                f"{parameter('variance')} must be at most {self.deviation**2}, the square of {parameter('deviation')}, "
+                f"not {self.variance:g}"
+            )
+        if self.small >= self.deviation:
+            raise InputError(
+                f"{parameter('small')} must be at most {self.deviation - 1}, one less than {parameter('deviation')}, "
+                f"not {self.small}"
+            )
 
     @property
     def rows(self) -> int:
