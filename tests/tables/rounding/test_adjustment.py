@@ -17,11 +17,13 @@ from shoal.errors import Infeasible, InputError
 from shoal.search import Budget, conformance
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
-from shoal.tables.rounding.adjustment import flips
+from shoal.tables.rounding.adjustment import directions as directions_module
+from shoal.tables.rounding.adjustment import exact, flips
 from shoal.tables.rounding.adjustment.attack import along, conclusions, possible, reached, too_well_known
 from shoal.tables.rounding.adjustment.directions import Directions
 from shoal.tables.rounding.adjustment.exact import solve
 from shoal.tables.rounding.adjustment.feasible_directions import feasible_directions
+from shoal.tables.rounding.adjustment.last_decimals import whole_units
 from shoal.tables.rounding.adjustment.methods import METHODS
 from shoal.tables.rounding.adjustment.operation import check_adjusted
 from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
@@ -584,3 +586,63 @@ def test_nothing_is_called_impossible_that_has_too_many_digits_to_tell() -> None
         Budget().start(),
         proved=True,
     )
+
+
+def large_figures(seed: int) -> AdjustmentProblem:
+    """Figures of ten digits of which a few units are asked, so that shares of them are very small."""
+    rng = np.random.default_rng(seed)
+    table = Table.from_matrix(rng.integers(10**8, 10**10, (4, 4)).astype(float))
+    cells = rng.choice(np.flatnonzero(table.internal), 5, replace=False)
+    lower, upper = rng.integers(1, 20, (2, 5)).astype(float)
+    bounds = {"low": np.maximum(table.values - 30.0, 0.0), "high": table.values + 30.0}
+    return AdjustmentProblem.of(Problem.of(table, cells, lower=lower, upper=upper, **bounds))
+
+
+def test_what_is_proved_does_not_hang_on_how_small_costs_are() -> None:
+    """Costs of a few billionths were called proved whatever the bound said."""
+    verdicts = set()
+    for seed in (1, 4, 6, 17):
+        problem = large_figures(seed)
+        one, two = (flips.solve(replace(problem, weight=by * problem.weight)) for by in (1.0, 1e9))
+        assert one.bound is not None and two.bound is not None
+        assert one.optimal == two.optimal and 1e9 * one.bound == pytest.approx(two.bound, rel=1e-6)
+        verdicts.add(one.optimal)
+    assert verdicts == {True, False}
+
+
+def test_a_dearer_change_than_an_unsafe_one_is_not_proved_however_small_costs_are(monkeypatch) -> None:
+    problem = large_figures(1)
+    cheapest = solve(problem)
+    unsafe = iter([problem.protect.sensitive[:1]])
+    monkeypatch.setattr(exact, "too_well_known", lambda *given: next(unsafe, too_well_known(*given)))
+    found = solve(problem)
+    assert found.value > cheapest.value * (1.0 + 1e-3)
+    assert found.bound == pytest.approx(cheapest.value, rel=1e-6) and not found.optimal
+
+
+def test_one_of_the_last_decimal_is_enough_beside_many_digits() -> None:
+    """The difference of two such figures is off by more than the check forgave, and a good adjustment was refused."""
+    table = Table.from_matrix(np.array([[7430694.9313, 8392364.8287], [1051162.9421, 6430001.7003]]))
+    for cell in np.flatnonzero(table.internal).tolist():
+        problem = AdjustmentProblem.of(Problem.of(table, [cell], lower=[0.0], upper=[0.0]))
+        found = solve(problem)
+        verify(problem, found)
+        assert np.abs(found.change).max() == pytest.approx(1e-4)
+
+
+def test_directions_without_whole_units_found_prove_nothing(monkeypatch) -> None:
+    """Where units are coarse, the cheapest directions may have an adjustment that bringing it to whole units missed."""
+    rng = np.random.default_rng(3)
+    problem = AdjustmentProblem.of(with_many_digits(random_plane(rng, 4, 4, 4)), further=1.0 + rng.random(4))
+    first = solve(problem)
+    assert not Directions.of(problem).fine and first.optimal
+    # The same with all directions turned costs as much.
+    missed = iter([True, True])
+    monkeypatch.setattr(
+        directions_module,
+        "whole_units",
+        lambda *given, **named: None if next(missed, False) else whole_units(*given, **named),
+    )
+    found = solve(problem)
+    assert found.value > first.value * (1.0 + 1e-6)
+    assert found.bound is not None and found.bound <= first.value * (1.0 + 1e-6) and not found.optimal

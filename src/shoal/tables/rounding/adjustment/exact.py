@@ -52,7 +52,7 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
     without: list[np.ndarray] = []
     known = np.empty(0, dtype=np.int64)
     best: np.ndarray | None = None
-    bound, held, impossible = 0.0, np.inf, False
+    bound, held, looked, impossible = 0.0, np.inf, False, False
     for turn in range(_MOST_ROUNDS):
         found = _answer(directions, run, without)
         run.spend(found.nodes)
@@ -69,9 +69,11 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
             if not known.size:
                 best = _better(problem, best, change)
                 break
-            # A dearer change in the same directions may be safe, so that nothing more than this is proved from now on.
-            if np.isinf(held) and not run.budget.control.cancelled:
-                best = _both_ways(problem, run)
+            if not looked and not run.budget.control.cancelled:
+                best, looked = _both_ways(problem, run), True
+        if change is not None or not directions.fine:
+            # A dearer change in the same directions may be safe, and where units are coarse there may be a whole one that was
+            # not found, so that nothing more than this is proved from now on.
             held = min(held, bound)
         without.append(rises)
         run.report(None if best is None else problem.cost(best), bound=min(bound, held))
@@ -83,7 +85,8 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
         raise Infeasible(flips.why(problem, known, run, proved=impossible))
     cost = problem.cost(best)
     bound = min(bound, held)
-    proved = bound >= cost - 1e-6 * max(1.0, cost)
+    # Shares of large figures are small costs, so that what counts as nothing is a share of them, too.
+    proved = bound >= cost - 1e-6 * max(directions.scale, cost)
     if proved:
         run.finish(StopReason.OPTIMAL)
     elif not run.stopped:
