@@ -31,6 +31,7 @@ from shoal.tables.rounding.adjustment.solution import Adjustment
 from shoal.tables.rounding.adjustment.twins import twins
 from shoal.tables.rounding.adjustment.verify import verify
 from shoal.tables.rounding.adjustment.witnesses import Possible
+from shoal.tables.rounding.whole_programmes import answer
 
 # No cell of the small tables below moves further, so that all can be tried.
 FAR = 4
@@ -646,3 +647,24 @@ def test_directions_without_whole_units_found_prove_nothing(monkeypatch) -> None
     found = solve(problem)
     assert found.value > first.value * (1.0 + 1e-6)
     assert found.bound is not None and found.bound <= first.value * (1.0 + 1e-6) and not found.optimal
+
+
+@pytest.mark.parametrize(("by", "together"), [(1.0, True), (1000.0, False)])
+def test_wide_changes_are_made_whole_after_directions_are_chosen(
+    monkeypatch, by: float, together: bool
+) -> None:
+    """A solver stayed for minutes in the first node of a programme of wide whole numbers, which no limit of work ends."""
+    protect = cube(np.random.default_rng(5), 3, 3)
+    table = replace(protect.table, values=by * np.rint(protect.table.values))
+    problem = AdjustmentProblem.of(Problem.of(table, protect.sensitive, protection=0.1))
+    asked = []
+    monkeypatch.setattr(
+        exact,
+        "answer",
+        lambda model, *given, **more: asked.append(model.whole) or answer(model, *given, **more),
+    )
+    found = solve(problem)
+    verify(problem, found)
+    assert Directions.of(problem).fine and table.network is None
+    assert all(whole.all() == together and whole.any() for whole in asked)
+    assert (found.change == np.rint(found.change)).all() and found.optimal

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 _MOST_ROUNDS, _FURTHER_ROUNDS = 40, 10
 # Up to so many sensitive cells the exact method is the usual one.
 _FEW = 500
-# Beyond so many cells whole changes of tables that are no networks are found after the directions, not with them.
-_WHOLE_AT_ONCE = 3000
+# Beyond so many cells, or changes of so many units, whole changes of tables that are no networks are found after the
+# directions, not with them: a solver may not even leave the first node of wide whole numbers, where no work is counted.
+_WHOLE_AT_ONCE, _WIDE = 3000, 1000.0
 # How much of its time the programme may take; the rest is for looking what can be computed from its answer.
 _SHARE = 0.8
 
@@ -97,8 +98,8 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
 
 
 def _answer(directions: Directions, run: "Run", without: list[np.ndarray] | None = None) -> Answer:
-    problem = directions.problem
-    whole = directions.fine and problem.table.network is None and directions.cells.size <= _WHOLE_AT_ONCE
+    few = directions.cells.size <= _WHOLE_AT_ONCE and directions.most.max(initial=0.0) <= _WIDE
+    whole = directions.fine and directions.problem.table.network is None and few
     model = directions.model(relaxed=False, without=without, whole=whole)
     found = answer(model, run, needed=True, share=_SHARE, **CLOSELY)
     return replace(found, bound=found.bound * directions.scale)
