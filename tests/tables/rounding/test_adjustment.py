@@ -621,6 +621,26 @@ def test_a_dearer_change_than_an_unsafe_one_is_not_proved_however_small_costs_ar
     assert found.bound == pytest.approx(cheapest.value, rel=1e-6) and not found.optimal
 
 
+def test_coarse_units_prove_no_more_than_the_bound_says() -> None:
+    """Programmes that count in large shares of a figure take for nothing what a few of the last decimal cost."""
+    figures = [
+        [6028.0599, 2307576.1627, 321248.8533],
+        [0.0, 649732.6384, 17597.9606],
+        [628848.5972, 177208.8759, 769698618.1969],
+        [1570781.4375, 493979.3379, 0.0],
+        [262870.7816, 121201.4669, 0.0],
+    ]
+    table = Table.from_matrix(np.array(figures))
+    cells = np.array([11, 12, 15])
+    upper = 0.05 * table.values[cells]
+    problem = AdjustmentProblem.of(Problem.of(table, cells, lower=np.zeros(3), upper=upper))
+    assert not Directions.of(problem).fine
+    for method in (solve, flips.solve):
+        found = method(problem)
+        # Whole units cost a little more than shares of them do.
+        assert found.bound is not None and found.bound < found.value * (1.0 - 1e-6) and not found.optimal
+
+
 def test_one_of_the_last_decimal_is_enough_beside_many_digits() -> None:
     """The difference of two such figures is off by more than the check forgave, and a good adjustment was refused."""
     table = Table.from_matrix(np.array([[7430694.9313, 8392364.8287], [1051162.9421, 6430001.7003]]))

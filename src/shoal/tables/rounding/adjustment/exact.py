@@ -87,7 +87,7 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
     cost = problem.cost(best)
     bound = min(bound, held)
     # Shares of large figures are small costs, so that what counts as nothing is a share of them, too.
-    proved = bound >= cost - 1e-6 * max(directions.scale, cost)
+    proved = bound >= cost * (1.0 - 1e-6)
     if proved:
         run.finish(StopReason.OPTIMAL)
     elif not run.stopped:

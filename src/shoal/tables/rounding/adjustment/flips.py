@@ -69,7 +69,7 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
         found = _cheaper(programme, found, turns, len(groups), bound, run)
     change, cost = found[1], problem.cost(found[1])
     # Shares of large figures are small costs, so that what counts as nothing is a share of them, too.
-    optimal = cost <= bound + 1e-9 * max(plain.scale, cost)
+    optimal = cost * (1.0 - 1e-9) <= bound
     if optimal:
         run.finish(StopReason.OPTIMAL)
     elif not run.stopped:
