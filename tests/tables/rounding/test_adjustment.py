@@ -19,11 +19,13 @@ from shoal.errors import Infeasible, InputError
 from shoal.search import Budget, conformance
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
-from shoal.tables.rounding.adjustment import flips
+from shoal.tables.rounding.adjustment import directions as directions_module
+from shoal.tables.rounding.adjustment import exact, flips
 from shoal.tables.rounding.adjustment.attack import along, conclusions, possible, reached, too_well_known
 from shoal.tables.rounding.adjustment.directions import Directions
 from shoal.tables.rounding.adjustment.exact import solve
 from shoal.tables.rounding.adjustment.feasible_directions import feasible_directions
+from shoal.tables.rounding.adjustment.last_decimals import whole_units
 from shoal.tables.rounding.adjustment.methods import METHODS
 from shoal.tables.rounding.adjustment.operation import check_adjusted
 from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
@@ -31,6 +33,7 @@ from shoal.tables.rounding.adjustment.solution import Adjustment
 from shoal.tables.rounding.adjustment.twins import twins
 from shoal.tables.rounding.adjustment.verify import verify
 from shoal.tables.rounding.adjustment.witnesses import Possible
+from shoal.tables.rounding.whole_programmes import answer
 
 # No cell of the small tables below moves further, so that all can be tried.
 FAR = 4
@@ -612,3 +615,104 @@ def test_nothing_is_called_impossible_that_has_too_many_digits_to_tell() -> None
         Budget().start(),
         proved=True,
     )
+
+
+def large_figures(seed: int) -> AdjustmentProblem:
+    """Figures of ten digits of which a few units are asked, so that shares of them are very small."""
+    rng = np.random.default_rng(seed)
+    table = Table.from_matrix(rng.integers(10**8, 10**10, (4, 4)).astype(float))
+    cells = rng.choice(np.flatnonzero(table.internal), 5, replace=False)
+    lower, upper = rng.integers(1, 20, (2, 5)).astype(float)
+    bounds = {"low": np.maximum(table.values - 30.0, 0.0), "high": table.values + 30.0}
+    return AdjustmentProblem.of(Problem.of(table, cells, lower=lower, upper=upper, **bounds))
+
+
+def test_what_is_proved_does_not_hang_on_how_small_costs_are() -> None:
+    """Costs of a few billionths were called proved whatever the bound said."""
+    verdicts = set()
+    for seed in (1, 4, 6, 17):
+        problem = large_figures(seed)
+        one, two = (flips.solve(replace(problem, weight=by * problem.weight)) for by in (1.0, 1e9))
+        assert one.bound is not None and two.bound is not None
+        assert one.optimal == two.optimal and 1e9 * one.bound == pytest.approx(two.bound, rel=1e-6)
+        verdicts.add(one.optimal)
+    assert verdicts == {True, False}
+
+
+def test_a_dearer_change_than_an_unsafe_one_is_not_proved_however_small_costs_are(monkeypatch) -> None:
+    problem = large_figures(1)
+    cheapest = solve(problem)
+    unsafe = iter([problem.protect.sensitive[:1]])
+    monkeypatch.setattr(exact, "too_well_known", lambda *given: next(unsafe, too_well_known(*given)))
+    found = solve(problem)
+    assert found.value > cheapest.value * (1.0 + 1e-3)
+    assert found.bound == pytest.approx(cheapest.value, rel=1e-6) and not found.optimal
+
+
+def test_coarse_units_prove_no_more_than_the_bound_says() -> None:
+    """Programmes that count in large shares of a figure take for nothing what a few of the last decimal cost."""
+    figures = [
+        [6028.0599, 2307576.1627, 321248.8533],
+        [0.0, 649732.6384, 17597.9606],
+        [628848.5972, 177208.8759, 769698618.1969],
+        [1570781.4375, 493979.3379, 0.0],
+        [262870.7816, 121201.4669, 0.0],
+    ]
+    table = Table.from_matrix(np.array(figures))
+    cells = np.array([11, 12, 15])
+    upper = 0.05 * table.values[cells]
+    problem = AdjustmentProblem.of(Problem.of(table, cells, lower=np.zeros(3), upper=upper))
+    assert not Directions.of(problem).fine
+    for method in (solve, flips.solve):
+        found = method(problem)
+        # Whole units cost a little more than shares of them do.
+        assert found.bound is not None and found.bound < found.value * (1.0 - 1e-6) and not found.optimal
+
+
+def test_one_of_the_last_decimal_is_enough_beside_many_digits() -> None:
+    """The difference of two such figures is off by more than the check forgave, and a good adjustment was refused."""
+    table = Table.from_matrix(np.array([[7430694.9313, 8392364.8287], [1051162.9421, 6430001.7003]]))
+    for cell in np.flatnonzero(table.internal).tolist():
+        problem = AdjustmentProblem.of(Problem.of(table, [cell], lower=[0.0], upper=[0.0]))
+        found = solve(problem)
+        verify(problem, found)
+        assert np.abs(found.change).max() == pytest.approx(1e-4)
+
+
+def test_directions_without_whole_units_found_prove_nothing(monkeypatch) -> None:
+    """Where units are coarse, the cheapest directions may have an adjustment that bringing it to whole units missed."""
+    rng = np.random.default_rng(3)
+    problem = AdjustmentProblem.of(with_many_digits(random_plane(rng, 4, 4, 4)), further=1.0 + rng.random(4))
+    first = solve(problem)
+    assert not Directions.of(problem).fine and first.optimal
+    # The same with all directions turned costs as much.
+    missed = iter([True, True])
+    monkeypatch.setattr(
+        directions_module,
+        "whole_units",
+        lambda *given, **named: None if next(missed, False) else whole_units(*given, **named),
+    )
+    found = solve(problem)
+    assert found.value > first.value * (1.0 + 1e-6)
+    assert found.bound is not None and found.bound <= first.value * (1.0 + 1e-6) and not found.optimal
+
+
+@pytest.mark.parametrize(("by", "together"), [(1.0, True), (1000.0, False)])
+def test_wide_changes_are_made_whole_after_directions_are_chosen(
+    monkeypatch, by: float, together: bool
+) -> None:
+    """A solver stayed for minutes in the first node of a programme of wide whole numbers, which no limit of work ends."""
+    protect = cube(np.random.default_rng(5), 3, 3)
+    table = replace(protect.table, values=by * np.rint(protect.table.values))
+    problem = AdjustmentProblem.of(Problem.of(table, protect.sensitive, protection=0.1))
+    asked = []
+    monkeypatch.setattr(
+        exact,
+        "answer",
+        lambda model, *given, **more: asked.append(model.whole) or answer(model, *given, **more),
+    )
+    found = solve(problem)
+    verify(problem, found)
+    assert Directions.of(problem).fine and table.network is None
+    assert all(whole.all() == together and whole.any() for whole in asked)
+    assert (found.change == np.rint(found.change)).all() and found.optimal

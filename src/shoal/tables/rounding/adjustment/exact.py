@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 _MOST_ROUNDS, _FURTHER_ROUNDS = 40, 10
 # Up to so many sensitive cells the exact method is the usual one.
 _FEW = 500
-# Beyond so many cells whole changes of tables that are no networks are found after the directions, not with them.
-_WHOLE_AT_ONCE = 3000
+# Beyond so many cells, or changes of so many units, whole changes of tables that are no networks are found after the
+# directions, not with them: a solver may not even leave the first node of wide whole numbers, where no work is counted.
+_WHOLE_AT_ONCE, _WIDE = 3000, 1000.0
 # How much of its time the programme may take; the rest is for looking what can be computed from its answer.
 _SHARE = 0.8
 
@@ -52,7 +53,7 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
     without: list[np.ndarray] = []
     known = np.empty(0, dtype=np.int64)
     best: np.ndarray | None = None
-    bound, held, impossible = 0.0, np.inf, False
+    bound, held, looked, impossible = 0.0, np.inf, False, False
     for turn in range(_MOST_ROUNDS):
         found = _answer(directions, run, without)
         run.spend(found.nodes)
@@ -69,9 +70,11 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
             if not known.size:
                 best = _better(problem, best, change)
                 break
-            # A dearer change in the same directions may be safe, so that nothing more than this is proved from now on.
-            if np.isinf(held) and not run.budget.control.cancelled:
-                best = _both_ways(problem, run)
+            if not looked and not run.budget.control.cancelled:
+                best, looked = _both_ways(problem, run), True
+        if change is not None or not directions.fine:
+            # A dearer change in the same directions may be safe, and where units are coarse there may be a whole one that was
+            # not found, so that nothing more than this is proved from now on.
             held = min(held, bound)
         without.append(rises)
         run.report(None if best is None else problem.cost(best), bound=min(bound, held))
@@ -83,19 +86,21 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
         raise Infeasible(flips.why(problem, known, run, proved=impossible))
     cost = problem.cost(best)
     bound = min(bound, held)
-    proved = bound >= cost - 1e-6 * max(1.0, cost)
+    # Shares of large figures are small costs, so that what counts as nothing is a share of them, too.
+    proved = bound >= cost * (1.0 - 1e-6)
     if proved:
         run.finish(StopReason.OPTIMAL)
     elif not run.stopped:
-        run.finish(StopReason.ITERATIONS)
+        # The programme ended with its share of the time, or of the work.
+        run.finish(StopReason.ITERATIONS if run.budget.seconds is None else StopReason.TIME)
     bound = cost if proved else min(bound, cost)
     run.report(cost, bound=bound)
     return Adjustment(value=cost, bound=bound, optimal=proved, change=best, **run.closing())
 
 
 def _answer(directions: Directions, run: "Run", without: list[np.ndarray] | None = None) -> Answer:
-    problem = directions.problem
-    whole = directions.fine and problem.table.network is None and directions.cells.size <= _WHOLE_AT_ONCE
+    few = directions.cells.size <= _WHOLE_AT_ONCE and directions.most.max(initial=0.0) <= _WIDE
+    whole = directions.fine and directions.problem.table.network is None and few
     model = directions.model(relaxed=False, without=without, whole=whole)
     found = answer(model, run, needed=True, share=_SHARE, **CLOSELY)
     return replace(found, bound=found.bound * directions.scale)

@@ -68,7 +68,8 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
         turns = chain([np.empty(0, dtype=np.int64)], (groups[one] for one in cycle(order)))
         found = _cheaper(programme, found, turns, len(groups), bound, run)
     change, cost = found[1], problem.cost(found[1])
-    optimal = cost <= bound + 1e-9 * max(1.0, cost)
+    # Shares of large figures are small costs, so that what counts as nothing is a share of them, too.
+    optimal = cost * (1.0 - 1e-9) <= bound
     if optimal:
         run.finish(StopReason.OPTIMAL)
     elif not run.stopped:

@@ -22,7 +22,7 @@ def verify(problem: AdjustmentProblem, adjustment: Adjustment) -> None:
     published = published_figures(problem, adjustment.change)
     assert published.size == table.cells, "some cells are missing"
     expect_sums(problem, published)
-    change = published - table.values
+    change = _moved(problem, published)
     near = _TINY * np.maximum(np.abs(table.values), 1.0)
     assert (published >= protect.low - near).all() and (published <= protect.high + near).all(), (
         "a bound is broken"
@@ -52,6 +52,15 @@ def published_figures(problem: AdjustmentProblem, change: np.ndarray) -> np.ndar
     if problem.unit is None:
         return found
     # A whole number divided by a power of ten is the figure as it is written.
+    per_one = round(1.0 / problem.unit)
+    return np.asarray(np.rint(found * per_one) / per_one)
+
+
+def _moved(problem: AdjustmentProblem, published: np.ndarray) -> np.ndarray:
+    """By how much figures changed: beside many digits a difference of two of them is no longer whole units of the last one."""
+    found: np.ndarray = published - problem.table.values
+    if problem.unit is None:
+        return found
     per_one = round(1.0 / problem.unit)
     return np.asarray(np.rint(found * per_one) / per_one)
 
