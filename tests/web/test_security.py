@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import json
 import os
 import re
 import socket
@@ -192,6 +193,14 @@ def _handshake(workbench: Served, **headers: str) -> int:
         line.sendall(text.encode())
         answer = line.recv(200).decode("latin-1")
     return int(answer.split()[1])
+
+
+def test_a_busy_page_is_not_taken_for_gone(workbench: Served) -> None:
+    """What is written into one reaches nobody until it is connected again."""
+    headers = {"Origin": workbench.root, "Cookie": workbench.cookie()}
+    where = f"{workbench.root}/_nicegui_ws/socket.io/?EIO=4&transport=polling"
+    answer = httpx.get(where, headers=headers, timeout=GUARD)
+    assert answer.is_success and json.loads(answer.text[1:])["pingTimeout"] >= 600_000
 
 
 def test_the_web_socket_wants_token_origin_and_host(workbench: Served) -> None:

@@ -16,6 +16,9 @@ from shoal.web.keeping import Keeping
 from shoal.web.occupancy import occupy, remove_left_behind, temporary
 from shoal.web.workbench import LARGEST_UPLOAD_MB, Workbench
 
+# So many seconds a page may take to answer whether it is there.
+_PATIENCE = 600
+
 
 @dataclass(frozen=True)
 class Address:
@@ -116,6 +119,17 @@ class Farewell:
         return len(self._workbench.board.settle())
 
 
+def _be_patient() -> None:
+    """Give a page minutes to answer whether it is there.
+
+    A page that is busy for some seconds was taken for gone, and what somebody wrote into it before it was connected again
+    reached nobody. On this machine a page that is really gone closes its connection.
+    """
+    from nicegui import core
+
+    core.sio.eio.ping_timeout = _PATIENCE
+
+
 def application(workbench: Workbench) -> Guard:
     """The whole application behind its guard."""
     from nicegui import app as nicegui
@@ -125,6 +139,7 @@ def application(workbench: Workbench) -> Guard:
 
     # A bar at every request tells nobody anything: runs have bars of their own, with names.
     nicegui.config.quasar_config["loadingBar"]["skipHijack"] = True
+    nicegui.on_startup(_be_patient)
     app = api.application(workbench)
     downloads.register(app, workbench)
     pages.register(workbench, app.openapi)
