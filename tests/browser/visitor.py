@@ -24,12 +24,20 @@ PICTURES = bool(os.environ.get("SHOAL_PICTURES"))
 ARTEFACTS = Path(__file__).parents[2] / "artefacts" / "browser"
 _BUSY = (StaleElementReferenceException, ElementClickInterceptedException, ElementNotInteractableException)
 # The server answers through the line that brings what it has drawn, after what it drew for all that was sent before; the
-# page deals with both in turn. Then one picture more.
+# page deals with both in turn. Then one picture more, unless the page is not drawn, as one behind another is not. Whoever gets
+# no answer asks again: a question may be lost while a page is connected again.
 _SETTLE = """
 const done = arguments[0];
-const picture = () => requestAnimationFrame(() => done(true));
-window.settled = picture;
-window.socket ? window.socket.emit("event", {id: "settled", client_id: window.clientId, args: []}) : picture();
+const number = window.questions = (window.questions ?? 0) + 1;
+const ask = () => window.socket.emit("event", {id: "settled", client_id: window.clientId, args: [number]});
+const again = window.socket ? setInterval(ask, 10000) : 0;
+window.settled = (answered) => {
+  if (answered !== number) return;
+  clearInterval(again);
+  requestAnimationFrame(() => done(true));
+  setTimeout(() => done(true), 2000);
+};
+window.socket ? ask() : window.settled(number);
 """
 # Whether the press reaches what it is meant for, and not only what has taken its place.
 _LISTEN = """

@@ -25,7 +25,8 @@ lost, handle_event = Path(sys.argv.pop(1)), Client.handle_event
 
 def noting(client, message):
     if message["id"] == "settled":
-        client.outbox.enqueue_message("run_javascript", {"code": "window.settled()"}, client.id)
+        code = f"window.settled({int(message['args'][0])})"
+        client.outbox.enqueue_message("run_javascript", {"code": code}, client.id)
         return
     if message["id"] not in client.elements:
         with lost.open("a") as file:
