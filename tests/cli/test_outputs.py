@@ -235,25 +235,69 @@ def test_two_outputs_in_one_file_are_refused(folder, name, one, other):
         "suppress table.csv --sensitive cells.csv -o cells.csv",
         "audit table.csv hidden.csv --sensitive cells.csv -o hidden.csv",
         "tabulate survey.csv --dimensions region,sex --value income -o survey.csv",
+        "suppress table.csv --sensitive cells.csv --published cells.csv",
+        "suppress table.csv --sensitive cells.csv --previous hidden.csv -o hidden.csv",
+        "round table.csv --sensitive cells.csv --base 5 -o table.csv",
+        "adjust table.csv --sensitive cells.csv -o cells.csv",
+        "perturb-table survey.csv --dimensions region,sex --record id -o survey.csv",
+        "perturb-table survey.csv --dimensions region,sex --record id --secret key.txt -o counts.csv --report key.txt",
+        "tabulate survey.csv --dimensions region --hierarchy region=tree.csv --value income -o tree.csv",
         "assign people.csv slots.csv --quasi sex --seed 1 --method greedy -o people.csv",
+        "assign people.csv slots.csv --quasi sex --seed 1 --method greedy -o slots.csv",
+        "assign people.csv slots.csv --quasi sex --method greedy --eligible tree.csv -o tree.csv",
         "microaggregate sqlite:///clinic.db::people -k 5 --columns ID --method mdav -o sqlite:///clinic.db::people",
+        "microaggregate sqlite:///clinic.db::people -k 5 --columns ID --method mdav -o sqlite:///./link.db::main.people",
+        "microaggregate survey.csv -k 5 --columns income --method mdav -o symbolic.csv",
+        "microaggregate survey.csv -k 5 --columns income --method mdav -o hard.csv",
+        "microaggregate survey.csv -k 5 --columns income --method mdav -o safe.csv --record-links hard.csv",
+        "microaggregate survey.csv -k 5 --columns income --start labels.txt -o safe.csv --labels labels.txt",
+        "microaggregate parts --engine stream -k 5 --columns income -o safe --report parts/one.parquet",
+        "microaggregate parts/*.parquet --engine stream -k 5 --columns income -o safe --report parts/one.parquet",
+        "recode survey.csv --quasi region --hierarchy region=tree.csv -k 5 -o tree.csv",
+        "recode survey.csv --quasi region --apply mapping.txt -o safe.csv --report mapping.txt",
+        "recode survey.csv --quasi region --population-file other.csv -k 5 -o safe.csv --mapping other.csv",
+        "perturb survey.csv --columns income --method noise -o survey.csv",
+        "perturb survey.csv --columns income --method noise --secret key.txt -o safe.csv --report key.txt",
+        "compare survey.csv other.csv --columns income,rent --key id --report other.csv",
+        "anonymity survey.csv --quasi sex --report survey.csv",
+        "risk survey.csv --quasi region,sex --population 900 --risks survey.csv",
+        "hierarchy region.csv --columns region -o .",
+        "plan survey.csv -o survey.csv",
+        "plan people.csv --slots slots.csv -o slots.csv",
+        "sweep plan.toml --set microaggregate.k=3 --report survey.csv",
+        "sweep plan.toml --set microaggregate.k=3 --report plan.toml",
     ],
 )
-def test_the_input_is_replaced_with_force_only(folder, arguments):
+def test_an_input_is_never_replaced(folder, arguments):
+    for name in ("key.txt", "tree.csv", "labels.txt", "mapping.txt", "region.csv"):
+        Path(name).write_text(Path("survey.csv").read_text())
+    Path("symbolic.csv").symlink_to("survey.csv")
+    Path("hard.csv").hardlink_to("survey.csv")
+    Path("link.db").hardlink_to("clinic.db")
+    Path("parts").mkdir()
+    pl.read_csv("survey.csv").write_parquet("parts/one.parquet")
+    Path("plan.toml").write_text(PLAN)
     before = content(folder)
-    told = shoal(*arguments.split())
-    assert told.code == 2
-    assert "names the input" in told.err and "--force replaces it" in told.err
-    assert content(folder) == before
-    assert shoal(*arguments.split(), "--force").code == 0
-    assert content(folder) != before
+    for force in ((), ("--force",)):
+        told = shoal(*arguments.split(), *force)
+        assert told.code == 2
+        assert "names the input" in told.err and "never replaced; give it a place of its own" in told.err
+        assert content(folder) == before
 
 
-def test_a_report_never_replaces_the_input(folder):
-    before = content(folder)
-    told = shoal("anonymity", "survey.csv", "--quasi", "sex", "--report", "survey.csv", "--force")
-    assert told.code == 2 and "a file of its own" in told.err
-    assert content(folder) == before
+PLAN = """\
+[release]
+name = "safe"
+[sources.survey]
+data = "survey.csv"
+roles = {region = "quasi-identifier"}
+[[steps]]
+do = "microaggregate"
+columns = ["income"]
+k = 5
+[outputs]
+"safe.csv" = "microaggregate"
+"""
 
 
 def test_calendars_are_refused_before_any_work(folder, monkeypatch):

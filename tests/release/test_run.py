@@ -123,6 +123,17 @@ def test_nothing_is_overwritten_unasked(tmp_path: Path):
         shoal.release(plan, tmp_path / "new", resume=True)
 
 
+def test_a_folder_that_holds_an_input_is_not_replaced(tmp_path: Path):
+    plan = survey(tmp_path)
+    shoal.release(plan, tmp_path / "out")
+    text = plan.read_text().replace('"people.csv"', '"out/public/survey.csv"').replace('"name"', '"region"')
+    plan.write_text(text)
+    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    with pytest.raises(shoal.InputError, match=r"an input lies in '.*out', and inputs are never replaced"):
+        shoal.release(plan, tmp_path / "out", force=True)
+    assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
+
+
 class _Killed(BaseException):
     pass
 

@@ -96,22 +96,37 @@ def test_two_names_for_one_place_are_refused(tmp_path, monkeypatch):
     declared.data("--published", "sqlite:///clinic.db::other")
 
 
-def test_an_input_is_replaced_by_data_with_force_only(tmp_path):
+@pytest.mark.parametrize("force", [False, True])
+def test_an_input_is_never_replaced(tmp_path, force):
     path = tmp_path / "people.csv"
     FRAME.write_csv(path)
     (tmp_path / "link.csv").symlink_to(path)
-    with pytest.raises(InputError, match=r"-o names the input '.*people.csv'; force= replaces it"):
-        Outputs(inputs=[path]).data("-o", tmp_path / "." / "people.csv")
-    for force in (False, True):
-        with pytest.raises(InputError, match="--report names the input"):
-            Outputs(inputs=[None, str(path)], force=force).file("--report", tmp_path / "link.csv")
-    declared = Outputs(inputs=[str(path)], force=True)
-    output = declared.data("-o", path)
-    read = sources.read(path)
-    with declared.together() as writing:
-        writing.data(output, read.frame.head(1), like=read)
-    assert path.read_text() == "id,name\n1,=1+1\n"
-    assert sorted(content(tmp_path)) == ["link.csv", "people.csv"]
+    (tmp_path / "other.csv").write_text("id\n")
+    for given in (path, str(path), path.as_uri(), str(tmp_path), str(tmp_path / "peo*.csv")):
+        for name in (tmp_path / "." / "people.csv", tmp_path / "link.csv"):
+            declared = Outputs(inputs=[None, given], force=force)
+            with pytest.raises(
+                InputError, match=r"-o names the input '.*csv', which is never replaced; give it a place"
+            ):
+                declared.data("-o", name)
+            with pytest.raises(InputError, match="--report names the input"):
+                declared.file("--report", name)
+            with pytest.raises(InputError, match="--drafts names the input"):
+                declared.check_inside(declared.folder("--drafts", tmp_path), [name.name])
+    # What is elsewhere is nothing on this machine, and what has a name like a pattern is no pattern.
+    (tmp_path / "o[t]her.csv").write_text("id\n")
+    for given in ("hdfs://cluster/people.csv", "s3a://bucket/people", tmp_path / "o[t]her.csv"):
+        Outputs(inputs=[given], force=True).data("-o", tmp_path / "other.csv")
+
+
+def test_a_folder_with_an_input_is_not_replaced(tmp_path):
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "people.csv").write_text("id\n")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "old" / "people.csv")
+    for given in (tmp_path / "link.csv", tmp_path / "old", f"sqlite:///{tmp_path}/old/clinic.db::people"):
+        with pytest.raises(InputError, match=r"an input lies in '.*old', and inputs are never replaced"):
+            Outputs(inputs=[given]).replaced("folder", tmp_path / "old")
+        Outputs(inputs=[given]).replaced("folder", tmp_path / "new")
 
 
 def test_a_sheet_of_a_workbook_is_its_file(tmp_path):

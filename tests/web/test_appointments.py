@@ -17,7 +17,7 @@ import shoal
 from shoal.appointments.random_plan import with_random_plan
 from shoal.errors import Infeasible, InputError
 from shoal.search.control import Control
-from shoal.web.activities import assign, generate, update
+from shoal.web.activities import assign, generate, load, update, write
 from shoal.web.jobs.context import Context
 from shoal.web.jobs.task import Task
 from shoal.web.workspace import Workspace
@@ -213,6 +213,23 @@ def test_generated_tables_go_to_the_database_and_are_not_overwritten(
         assert sorted(names) == ["ward0", "ward1"]
         assert database.execute("SELECT count(*) FROM ward1").fetchone() == (20,)
     database.close()
+
+
+def test_a_table_that_data_came_from_is_never_replaced(context: Context, tmp_path: Path) -> None:
+    generate.run(generate.Generate(what="people", name="ward", population=20, connection="clinic"), context)
+    load.run(load.Load(connection="clinic", table="ward"), context)
+    _people(0).write_parquet(context.workspace.place("runs", RUN, "release.parquet"))
+    for table in ("ward", "main.WARD"):
+        with pytest.raises(InputError, match=r"names the input .*, which is never replaced"):
+            write.run(write.Write(run=RUN, connection="clinic", table=table, force=True), context)
+    again = generate.Generate(what="people", name="ward", connection="clinic", force=True)
+    with pytest.raises(InputError, match=r"names the input .*, which is never replaced"):
+        generate.run(again, context)
+    write.run(write.Write(run=RUN, connection="clinic", table="safe"), context)
+    with sqlite3.connect(tmp_path / "clinic.db") as database:
+        counts = [database.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in ("ward", "safe")]
+    database.close()
+    assert counts == [20, 60]
 
 
 def test_several_tables_are_written_back_together(context: Context, tmp_path: Path) -> None:

@@ -217,7 +217,7 @@ class Run:
 
         outputs = sources.Outputs(
             force=self._values["force"],
-            inputs=list(self.operation.reads(settings)),
+            inputs=[*self.operation.reads(settings), *self.operation.reads_beside(settings)],
             safe_csv=self._values.get("safe_csv", False),
         )
         every = {item: self._values.get(parameter_of(item)) for item in self.operation.products}
@@ -245,7 +245,7 @@ class Run:
                 )
             if name is not None:
                 product.suits(settings, str(name), written)
-            data = partial(outputs.data, endings=product.endings, instead=product.name == "output")
+            data = partial(outputs.data, endings=product.endings)
             ways: dict[str, Any] = {"data": data, "folder": outputs.folder, "parts": outputs.parts}
             declare = outputs.file if product.is_whole(name) else ways.get(product.form, outputs.file)
             place = declare(called, name, internal=product.internal)

@@ -22,7 +22,7 @@ Quiet = Annotated[
     bool,
     _option("What is told", "--quiet", "-q", help="No progress and no notes; warnings about safety stay."),
 ]
-Force = Annotated[bool, _option("Files", "--force", help="Replace what exists.")]
+Force = Annotated[bool, _option("Files", "--force", help="Replace what exists; never an input.")]
 Seed = Annotated[
     int, _option("Search", "--seed", help="Where randomness begins; the same seed gives the same result.")
 ]

@@ -63,11 +63,13 @@ def plan(
     from shoal.written_values import split_names
 
     wanted = Wanted(kind, tuple(split_names(dimensions or "")), value, slots)
+    outputs = sources.Outputs(force=force, inputs=[data, slots])
+    file = outputs.file("-o", output)
     text = draft_plan(data, wanted=wanted, name=name, folder=Path() if output is None else output.parent)
     figures = {"plan": text}
-    if output is not None:
-        with sources.atomically(output, force) as unfinished:
-            unfinished.write_text(text, encoding="utf-8")
+    if file is not None:
+        with outputs.together() as writing:
+            writing.text(file, text)
         figures["output"] = str(output)
     told.emit(
         figures,

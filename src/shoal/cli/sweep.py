@@ -38,7 +38,9 @@ def sweep(
 
     Example: shoal sweep plan.toml --set microaggregate.k=3,5,10,25 --report map.html
     """
+    from shoal import sources
     from shoal.cli import output as told
+    from shoal.release.inputs import every_place
     from shoal.release.plan_reader import read_plan
     from shoal.release.sweep import read_choice
     from shoal.release.sweep import sweep as run
@@ -47,13 +49,16 @@ def sweep(
 
     asked = read_plan(plan)
     wanted = [read_choice(text) for text in choices]
+    outputs = sources.Outputs(force=force, inputs=[plan, *every_place(asked)])
+    sheet = outputs.file("--report", report, internal=True)
     done = run(
         asked, wanted, threads=threads, again=again, say=lambda text: told.remark(text, quiet=quiet or json)
     )
     figures = {"variants": [item.as_json() for item in done.variants], "verified": not done.failures}
-    if report is not None:
+    if sheet is not None:
         typed = ["shoal", "sweep", plan.name, *[part for text in choices for part in ("--set", text)]]
-        page(asked, done, by="command", words=as_typed(typed)).write(report, force=force)
+        with outputs.together() as writing:
+            writing.text(sheet, page(asked, done, by="command", words=as_typed(typed)).html())
         figures["report"] = str(report)
     told.emit(figures, lambda: told.rows(*rows(done.choices, done.variants)), as_json=json)
     if report is not None:

@@ -52,6 +52,12 @@ def fingerprints_of(manifest: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
+def every_place(plan: Plan) -> list[str]:
+    """Where everything is that a plan reads."""
+    files = [path for step in plan.steps for path in named_files(step, plan.folder).values()]
+    return [*(plan.place(name) for name in plan.sources), *map(str, files)]
+
+
 def read_inputs(plan: Plan, secret: Secret) -> Inputs:
     """Read the sources, and fingerprint everything."""
     expect_keys(plan)

@@ -1,8 +1,9 @@
 """All that one command writes: declared before any work, written beside, checked, and put in place together.
 
-A command names its outputs first, which refuses at once what cannot be written, what exists already (without ``force``)
-and two names for one file. When the results are there they are written where nobody looks yet, read back and checked,
-and only then do all of them take their places. If anything fails on the way, everything is as it was before.
+A command names its outputs first, which refuses at once what cannot be written, what exists already (without ``force``),
+two names for one file, and always the place of an input. When the results are there they are written where nobody looks
+yet, read back and checked, and only then do all of them take their places. If anything fails on the way, everything is
+as it was before.
 
     outputs = Outputs(force=force, inputs=[data])
     release = outputs.data("-o", output_to)                       # a file of any format, or a table of a database
@@ -28,9 +29,9 @@ from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import urlsplit
 
 from shoal.errors import Infeasible, InputError
-from shoal.errors import parameter as in_message
 from shoal.sources.address import WRITTEN, Address, Database, FileAddress, TableAddress, names_sheet, parse
 from shoal.sources.atomic import Beside, check_target, unwritable
 from shoal.sources.data import Said
@@ -65,8 +66,8 @@ class Output:
 class Outputs:
     """The outputs of one command.
 
-    ``inputs`` are the places it reads: data may take the place of an input with ``force``, since it is written beside
-    it; a report or another file of its own kind never.
+    ``inputs`` are all places it reads. None of them is ever replaced, whatever its name (a link, another spelling) and whether
+    by ``force`` or not: it may be the only copy of confidential data.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -86,7 +87,7 @@ class Outputs:
     ) -> None:
         self._force = force
         self._safe_csv = safe_csv
-        self._inputs = [place for place in inputs if place is not None]
+        self._inputs = [place for given in inputs if given is not None for place in _every_file(given)]
         self._declared: list[Output] = []
 
     def __bool__(self) -> bool:
@@ -103,12 +104,8 @@ class Outputs:
         *,
         internal: bool = False,
         endings: tuple[str, ...] = (),
-        instead: bool = True,
     ) -> Output | None:
-        """A frame will go here: a file of a known format, or a table; ``endings`` are others that could be written as well.
-
-        By force it may go ``instead`` of an input, unless it is something else than what was read.
-        """
+        """A frame will go here: a file of a known format, or a table; ``endings`` are others that could be written as well."""
         if place is None:
             return None
         if isinstance(place, str) and "://" not in place and names_sheet(place):
@@ -119,9 +116,7 @@ class Outputs:
         address = parse(place, known=dict.fromkeys((*WRITTEN, *endings)))
         output = Output(parameter, address, internal)
         # First, since "exists already" would be no help to somebody who named the input.
-        if not (self._force and instead) and self._among_inputs(output):
-            help_ = f"{in_message('force')} replaces it" if instead else "give it a place of its own"
-            raise InputError(f"{parameter} names the input '{address}'; {help_}")
+        self._expect_no_input(output)
         from shoal.sources.read_write import check_writable
 
         check_writable(address, self._force)
@@ -134,8 +129,7 @@ class Outputs:
         if path is None:
             return None
         output = Output(parameter, Path(path), internal)
-        if self._among_inputs(output):
-            raise InputError(f"{parameter} names the input '{path}'; give it a file of its own")
+        self._expect_no_input(output)
         check_target(path, self._force)
         return self._declare(output)
 
@@ -162,14 +156,20 @@ class Outputs:
         if place is None:
             return None
         output = Output(parameter, parse_folder(str(place)), internal)
-        if self._among_inputs(output):
-            raise InputError(f"{parameter} names the input '{place}'; give it a folder of its own")
+        self._expect_no_input(output)
         if isinstance(output.place, Path) and any(_is_within(output.place, put) for put in self._inputs):
             raise InputError(
                 f"'{place}' and the input lie one in the other; give {parameter} a folder of its own"
             )
         check_folder(output.place, self._force)  # type: ignore[arg-type]
         return self._declare(output)
+
+    def replaced(self, parameter: str, folder: Path) -> None:
+        """A folder will be replaced as a whole, by something that sees to the rest itself."""
+        if any(_is_within(folder, place) for place in self._inputs):
+            raise InputError(
+                f"an input lies in '{folder}', and inputs are never replaced; choose another {parameter}"
+            )
 
     def columns(self, parameter: str, address: Address) -> Output:
         """Columns of an existing table will be set."""
@@ -182,6 +182,7 @@ class Outputs:
         assert isinstance(folder.place, Path)
         for name in names:
             if folder.place.is_dir():
+                self._expect_no_input(Output(folder.parameter, folder.place / name))
                 check_target(folder.place / name, self._force)
 
     @contextmanager
@@ -207,22 +208,53 @@ class Outputs:
         self._declared.append(output)
         return output
 
-    def _among_inputs(self, output: Output) -> bool:
+    def _expect_no_input(self, output: Output) -> None:
         mine = _identity(output.place)
         if isinstance(output.place, Path | FileAddress) and mine.inode is None:
-            return False
-        return any(_same(mine, _identity(place)) for place in self._inputs)
+            return
+        if any(_same(mine, _identity(place)) for place in self._inputs):
+            raise InputError(
+                f"{output.parameter} names the input '{output}', which is never replaced; give it a place of its own"
+            )
 
 
-def _is_within(folder: Path, given: "Place") -> bool:
+def _every_file(given: "Place") -> "Iterator[Place | RemoteFolder]":
+    """A place that is read, and the files in it or of it if it is a folder or a pattern."""
+    path = _local_path(given)
+    if path is None:
+        elsewhere = isinstance(given, str) and "::" not in given
+        yield RemoteFolder(str(given)) if elsewhere else given
+        return
+    yield path if str(given).startswith("file:") else given
+    if path.is_dir():
+        yield from path.iterdir()
+    elif _is_pattern(path) and not path.exists():
+        # What is no pattern after all means no file.
+        with suppress(ValueError):
+            yield from Path(path.anchor).glob(str(path.relative_to(path.anchor)))
+
+
+def _local_path(given: "Place | RemoteFolder") -> Path | None:
+    """The path of a file, a folder or a pattern on this machine; of a table there is none."""
+    text = str(given)
+    if text.startswith("file:"):
+        return Path(urlsplit(text).path)
+    return None if "://" in text else Path(text)
+
+
+def _is_pattern(path: Path) -> bool:
+    return bool(set("*?[") & set(str(path)))
+
+
+def _is_within(folder: Path, given: "Place | RemoteFolder") -> bool:
     """Whether files that are read lie in a folder, or the folder among them; a pattern lies where its fixed part does."""
-    text = str(given).removeprefix("file://")
-    if "://" in text:
+    if isinstance(given, str) and given.startswith("sqlite://"):
+        given = parse(given)
+    sqlite = isinstance(given, TableAddress) and given.database.kind == "sqlite"
+    path = Path(given.database.database) if sqlite else _local_path(given)  # type: ignore[union-attr]
+    if path is None:
         return False
-    path = Path(text)
-    fixed = next(
-        part for part in (path, *path.parents, Path()) if part.exists() or not set("*?[") & set(str(part))
-    )
+    fixed = next(part for part in (path, *path.parents, Path()) if part.exists() or not _is_pattern(part))
     mine, theirs = folder.resolve(), fixed.resolve()
     # Beside a pattern's files, or beside a file, there may be other things.
     return theirs.is_relative_to(mine) or (mine.is_relative_to(theirs) and fixed == path and path.is_dir())

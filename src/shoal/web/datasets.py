@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _ORIGIN = "run "
+_SQLITE = "sqlite:///"
 # What may lie beside the records of data.
 _ENDINGS = ("jj", "hst")
 
@@ -26,7 +27,8 @@ class Dataset:
 
     ``reasons`` say why a role was guessed, and ``averaged`` are the columns whose means mean something. ``sha256`` is the
     fingerprint of the file that was received, or of the records if there was ``no_file``.
-    ``file`` is the place by which whoever has that file reads the same, if there is one.
+    ``file`` is the place by which whoever has that file reads the same, if there is one, and ``address`` that of a table; of a
+    database in a file it has the name alone, since the workspace may move.
     ``distinct`` and ``missing`` count the values of each column that differ and those that are not there.
     """
 
@@ -46,6 +48,7 @@ class Dataset:
     distinct: tuple[int, ...] = ()
     missing: tuple[int, ...] = ()
     file: str | None = None
+    address: str | None = None
 
     def with_role(self, role: str) -> list[str]:
         """The columns that have a role."""
@@ -128,6 +131,15 @@ class Datasets:
         """All descriptions, in order of their names."""
         return [self[name] for name in self.names()]
 
+    def tables(self, url: str) -> list[str]:
+        """The tables that data came from; those of databases in files where that of ``url`` is."""
+        folder = Path(url.removeprefix(_SQLITE)).parent
+        every = [dataset.address for dataset in self.all() if dataset.address is not None]
+        return [
+            f"{_SQLITE}{folder / address.removeprefix(_SQLITE)}" if address.startswith(_SQLITE) else address
+            for address in every
+        ]
+
     def __contains__(self, name: str) -> bool:
         return name in self.names()
 
@@ -168,6 +180,7 @@ class Datasets:
         connection: str | None = None,
         sha256: str | None = None,
         file: str | None = None,
+        address: str | None = None,
     ) -> Dataset:
         """Put a frame on the shelf under a free name like the one asked for; ``sha256`` is that of the file it came in."""
         from shoal.microdata.columns.roles import guess_roles
@@ -190,6 +203,7 @@ class Datasets:
             sha256=sha256 or records_fingerprint(frame),
             no_file=sha256 is None,
             file=file,
+            address=address,
             distinct=tuple(_distinct(column) for column in frame.iter_columns()),
             missing=tuple(column.len() - _present(column).len() for column in frame.iter_columns()),
         )

@@ -48,9 +48,10 @@ def run(request: Generate, context: Context) -> dict[str, Any]:
             f"the smallest capacity ({request.min_capacity}) is above the largest ({request.max_capacity})"
         )
     names = _names(request)
-    outputs = sources.Outputs(force=request.force)
-    if request.connection is not None:
-        url = context.secret(request.connection)
+    url = None if request.connection is None else context.secret(request.connection)
+    inputs = () if url is None else context.datasets.tables(url)
+    outputs = sources.Outputs(force=request.force, inputs=inputs)
+    if url is not None:
         for name in names:
             outputs.data("the table", f"{url}::{name}")
     frames = []

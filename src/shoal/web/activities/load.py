@@ -41,7 +41,7 @@ def run(request: Load, context: Context) -> dict[str, Any]:
     from shoal import sources
 
     notes: tuple[str, ...] = ()
-    table = connection = general = received = None
+    table = connection = general = received = address = None
     name = request.sample or request.title or request.file or request.table or ""
     if request.sample is not None:
         frame, origin = _sample(request.sample), "sample data, invented"
@@ -66,15 +66,16 @@ def run(request: Load, context: Context) -> dict[str, Any]:
         data = sources.read(f"{url}::{request.table}")
         frame, notes, table = data.frame, data.notes, request.table
         connection = request.connection
-        origin = str(data.address)
+        origin = address = str(data.address)
         if origin.startswith("sqlite"):
-            origin = "sqlite: " + origin.rpartition("/")[2]
+            name_only = origin.rpartition("/")[2]
+            origin, address = f"sqlite: {name_only}", f"sqlite:///{name_only}"
     else:
         raise InputError("say what to load: a file, a table of a connected database, or a sample")
     context.say("looking at the columns")
     spoken = tuple(spelled(note, field_names("load")) for note in notes)
     found = context.datasets.add(
-        frame, name, origin, spoken, table, connection, received, _as_a_file(request, name)
+        frame, name, origin, spoken, table, connection, received, _as_a_file(request, name), address
     )
     if general is not None:
         context.datasets.attach(found.name, *general)

@@ -36,11 +36,14 @@ def run(request: Write, context: Context) -> dict[str, Any]:
         raise InputError("say what to write: a run or data")
     if not path.is_file():
         raise InputError("this run has no released records to write")
-    place = f"{context.secret(request.connection)}::{request.table}"
-    sources.check_writable(place, request.force)
+    url = context.secret(request.connection)
+    outputs = sources.Outputs(force=request.force, inputs=context.datasets.tables(url))
+    table = outputs.data("the table", f"{url}::{request.table}")
+    assert table is not None
     frame = pl.read_parquet(path)
     context.say(f"writing {frame.height:,} records")
-    sources.write(frame, place, force=request.force)
+    with outputs.together() as writing:
+        writing.data(table, frame)
     return {"table": request.table, "records": frame.height}
 
 
