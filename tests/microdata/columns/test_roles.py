@@ -55,6 +55,68 @@ def test_surveys_in_many_languages(language, seed):
     assert wrong(frame, roles) == {}
 
 
+#: The measured columns of further files, which stay what they are.
+MEASURED = {
+    "casc/casc1.csv": "1 2 3 4 5 6 7",
+    "eusilc/eusilcP.csv": "eqsize eqIncome py010n py050n py090n py100n py110n py120n py130n py140n hy040n hy050n hy070n hy080n "
+    "hy090n hy110n hy130n hy145n",
+    "eusilc/eusilcS.csv": "netIncome py010n py050n py090n py100n py110n py120n py130n py140n db090 rb050",
+    "nist/ma2019.csv": "AGEP DENSITY PINCP POVPIP",
+    "nist/national2019.csv": "AGEP DENSITY PINCP POVPIP",
+    "nist/tx2019.csv": "AGEP DENSITY PINCP POVPIP",
+}
+
+
+@pytest.mark.parametrize("file", MEASURED)
+def test_measured_columns_stay_measurements(file):
+    found = guessed(sources.read(benchmark_file(file)).frame)
+    assert [name for name, role in found.items() if role == "measurement"] == MEASURED[file].split()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("Patientennr", "PatNr", "PAT_NR", "Fallnr", "Versicherungsnummer", "Aktennr"),
+        *("MRN", "patient_no", "CaseNumber", "insurance_number", "file_no", "claim_number"),
+        *("Numéro patient", "num_dossier", "numero_assure", "IPP"),
+        *("num_paciente", "Nro. Historia", "numero_expediente", "numero_poliza"),
+        *("numero_paziente", "numero_cartella", "codice_assistito", "numero_polizza"),
+        *("patiëntnummer", "dossiernr", "zaaknummer", "polisnummer"),
+    ],
+)
+@pytest.mark.parametrize("repeated", [False, True])
+def test_numbers_of_patients_cases_and_files_are_no_measurements(name, repeated):
+    draw = np.random.default_rng(2)
+    numbers = np.sort(draw.choice(10**6, 300, replace=False)) ** 2
+    values = draw.choice(numbers, 900) if repeated else numbers
+    assert guessed(pl.DataFrame({name: values})) == {name: "identifier"}
+
+
+def test_a_number_that_nearly_counts_on_was_given_out_and_others_are_asked_about():
+    draw = np.random.default_rng(2)
+    running = np.arange(1000, 1400)
+    running[7] = running[6]
+    running[300:] += 5
+    spread = np.unique((draw.lognormal(9, 1.5, 500)).astype(int))
+    (counted, asked) = (
+        guess_roles(pl.DataFrame({"x": draw.permutation(values)}))[0] for values in (running, spread)
+    )
+    assert (counted.role, counted.kind, counted.averaged) == ("identifier", "a running number", False)
+    assert (asked.role, asked.averaged) == ("measurement", True) and asked.reason.endswith("?")
+    frame = pl.DataFrame({"x": draw.permutation(spread)})
+    notes = shoal.microaggregate(frame, k=3).notes
+    assert any("if they were given out" in str(note) for note in notes)
+
+
+@pytest.mark.parametrize("name", ["comment", "x"])
+def test_texts_of_which_some_hold_names_are_free_text(name):
+    texts = ["no", "will call", "asked Mr Ode", "n/a"] * 40 + [f"Anna{n} Rim" for n in "abcdefgh"]
+    (guess,) = guess_roles(pl.DataFrame({name: texts}))
+    assert (guess.role, guess.kind) == ("identifier", "free text")
+    classes = pl.DataFrame({"x": ["Never Married", "Widowed", "Asian Islander", "Adm Clerical"] * 60})
+    assert guessed(classes) == {"x": "quasi-identifier"}
+
+
 def test_amounts_that_are_all_different_are_no_identifiers():
     frame = sources.read(benchmark_file("casc/census.csv")).frame
     all_different = [name for name in frame.columns if frame[name].n_unique() == frame.height]

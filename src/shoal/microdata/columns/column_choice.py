@@ -6,21 +6,27 @@ from dataclasses import dataclass
 import narwhals as nw
 
 from shoal.errors import InputError, parameter, unknown
-from shoal.microdata.columns.roles import Guess, guess_roles
+from shoal.microdata.columns.roles import AMOUNTS_OR_NUMBERS, Guess, guess_roles
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The columns to protect, and why each other column of numbers or dates was left out."""
+    """The columns to protect, why each other column of numbers or dates was left out, and which may be numbers given out."""
 
     columns: tuple[str, ...]
     left_out: tuple[tuple[str, str], ...] = ()
+    doubtful: tuple[str, ...] = ()
 
     def sentence(self) -> str:
         """The choice in one line."""
         text = "protecting " + ", ".join(self.columns)
         if self.left_out:
             text += "; left out: " + ", ".join(f"{name} ({why})" for name, why in self.left_out)
+        if self.doubtful:
+            text += (
+                f"; nearly all whole numbers of {', '.join(self.doubtful)} are different: if they were given out and identify "
+                f"somebody, name the others with {parameter('columns')}"
+            )
         return text
 
 
@@ -73,4 +79,7 @@ def choose_columns(
     taken = set(chosen)
     others = [guess for guess in found if guess.column not in taken]
     told = [g for g in others if g.column in numbers or g.kind == "a date" or g.fault]
-    return Choice(chosen, tuple((guess.column, guess.kind) for guess in told))
+    doubtful = tuple(
+        guess.column for guess in found if guess.column in taken and guess.reason == AMOUNTS_OR_NUMBERS
+    )
+    return Choice(chosen, tuple((guess.column, guess.kind) for guess in told), doubtful)

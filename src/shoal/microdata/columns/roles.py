@@ -1,4 +1,4 @@
-"""What each column is to an intruder: one guess with its reason, shared by every front end, for a person to correct."""
+"""What each column is to an intruder: one guess with its reason, shared by every front end, for others to correct."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,14 +22,20 @@ ROLES: tuple[str, ...] = get_args(Role)
 #: What the roles mean, for a page or a manual.
 ROLES_IN_WORDS: dict[str, str] = {
     "identifier": "says who somebody is, alone: a name, an e-mail, a number given out; removed from a release",
-    "quasi-identifier": "could be known of somebody, and singles people out together with others: age, place, job (a key)",
+    "quasi-identifier": "could be known of somebody, and singles out records together with others: age, place, job (a key)",
     "measurement": "a number that measures something: income, turnover, blood pressure; averaged",
-    "weight": "how many people a record stands for; never averaged, and known to who knows the sample",
+    "weight": "how much of the population a record stands for; never averaged, and known to who knows the sample",
     "household": "the number of a household or another group that joins records; never averaged",
-    "unit": "whose records these are, where somebody has several: K counts each once; said by hand, never guessed",
+    "unit": "whose records these are, where one has several: K counts each once; proposed where numbers repeat, never taken",
     "confidential": "what an intruder wants to learn and does not know: a diagnosis, a verdict",
     "other": "says nothing of anybody: empty, the same for all, or technical",
 }
+
+#: The kind of a column whose numbers join records, by the look of them alone.
+GROUP_NUMBER = "the number of a group"
+
+#: The reason of a measurement that may be none: nobody can tell by the look of it.
+AMOUNTS_OR_NUMBERS = "nearly all its whole numbers are different: are they amounts, or were they given out and identify somebody?"
 
 #: Roles of columns that say who somebody is, and go from a release unless somebody says otherwise.
 REMOVED: tuple[Role, ...] = ("identifier", "unit")
@@ -238,7 +244,7 @@ def _said_in_order(said: frozenset[Meaning], shape: Shape) -> Iterator[tuple[Rol
     """What a name may say, the more telling first, if the values can be that."""
     amount = shape.is_number and not shape.is_class_number
     whole_or_text = not shape.is_number or shape.is_whole
-    given_out = shape.is_given_out or (shape.is_running and shape.is_unique)
+    given_out = shape.is_given_out or shape.counts_on or (shape.is_running and shape.is_unique)
     if given_out and said & {Meaning.IDENTIFIER, Meaning.NUMBERED}:
         yield "identifier", Meaning.IDENTIFIER
     # What says who or where somebody is does so beside any other word: "treatment city", "tax id". And texts that are
@@ -262,7 +268,7 @@ def _said_in_order(said: frozenset[Meaning], shape: Shape) -> Iterator[tuple[Rol
         yield "measurement", Meaning.BODY
     if Meaning.COUNT in said and amount and not shape.is_few:
         yield "measurement", Meaning.COUNT
-    if Meaning.FREE_TEXT in said and shape.is_text and shape.is_nearly_unique:
+    if Meaning.FREE_TEXT in said and shape.is_text and (shape.is_nearly_unique or shape.holds_names):
         yield "identifier", Meaning.FREE_TEXT
     if Meaning.IDENTIFIER in said and whole_or_text:
         yield "identifier", Meaning.IDENTIFIER
@@ -273,7 +279,10 @@ def _said_in_order(said: frozenset[Meaning], shape: Shape) -> Iterator[tuple[Rol
     if Meaning.PERSON in said and whole_or_text and not shape.is_few:
         yield "identifier", Meaning.PERSON
     if Meaning.NUMBERED in said and (
-        shape.is_given_out or shape.is_running or (shape.is_text and shape.is_nearly_unique)
+        shape.is_given_out
+        or shape.is_running
+        or shape.counts_on
+        or (shape.is_text and shape.is_nearly_unique)
     ):
         yield "identifier", Meaning.IDENTIFIER
     if (Meaning.CODE in said or (Meaning.NUMBERED in said and shape.is_class_number)) and whole_or_text:
@@ -303,20 +312,24 @@ def _of_values(shape: Shape) -> tuple[Role, str, str]:
         return "measurement", "a measurement", "its numbers are not whole"
     if shape.is_year:
         return "quasi-identifier", "a year", "its numbers lie where years do"
-    if shape.is_running and shape.is_unique:
+    if shape.is_unique and shape.is_running:
         return "identifier", "a running number", "its numbers are all different and count on"
+    if shape.counts_on:
+        return "identifier", "a running number", "nearly all its numbers count on, one by one"
     if shape.is_given_out:
         spread = (
             "its numbers are all different and evenly spread, as numbers given out are and amounts are not"
         )
         return "identifier", "a unique integer", spread
     if shape.joins_records:
-        return "household", "the number of a group", "its numbers count on, each on a few records in a row"
+        return "household", GROUP_NUMBER, "its numbers count on, each on a few records in a row"
     if shape.is_few:
         return "quasi-identifier", "a code with few values", "a few whole numbers come again and again"
     if shape.is_code_of_one_length:
         again = "its numbers have one length, come again and again and are not rounded"
         return "quasi-identifier", "a code", again
+    if shape.is_nearly_unique:
+        return "measurement", "a measurement", AMOUNTS_OR_NUMBERS
     return "measurement", "a measurement", "its numbers look like amounts or counts"
 
 
@@ -330,7 +343,9 @@ def _of_texts(shape: Shape) -> tuple[Role, str, str]:
         how = "every" if shape.is_unique else "nearly every"
         return "identifier", f"an identifier ({how} text is unique)", f"{how} text is different"
     if shape.is_person:
-        return "identifier", str(Meaning.NAME), "its texts look like names of people"
+        return "identifier", str(Meaning.NAME), "its texts look like personal names"
+    if shape.holds_names:
+        return "identifier", str(Meaning.FREE_TEXT), "some of its texts look like personal names"
     if shape.is_postcode_text:
         return "quasi-identifier", "a postcode", "its texts have one length and the shape of postcodes"
     return "quasi-identifier", "a class", "its texts come again, and may be known of somebody"

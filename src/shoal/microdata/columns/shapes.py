@@ -13,6 +13,9 @@ from shoal.sources.not_numbers import Faults, faults_in_numbers, first_not_numbe
 
 # Texts that are looked at one by one; the shape of a column shows in these.
 _LOOKED_AT = 200
+# So many texts are read for names in some of them, and this share of names is a part.
+_READ = 5_000
+_PART = 0.02
 # Shapes that so many of the values have are those of the column.
 _MOST = 0.8
 # From this share of different values on nearly everybody has one of their own.
@@ -47,7 +50,8 @@ class Shape:
     @cached_property
     def present(self) -> nw.Series:
         """The values that are there; NaN is missing."""
-        present = self.column.drop_nulls()
+        # Under a name that no engine takes for a pattern.
+        present = self.column.alias("value").drop_nulls()
         return present.filter(~present.is_nan()) if present.dtype.is_float() else present
 
     @cached_property
@@ -112,6 +116,14 @@ class Shape:
     def is_running(self) -> bool:
         """Whether whole numbers count on, each once: few are left out between the first and the last."""
         return self.is_whole and self.distinct == self.count > 1 and self._span < 2 * self.distinct
+
+    @cached_property
+    def counts_on(self) -> bool:
+        """Whether nearly all whole numbers are one more than the number before: a few gaps and repeats are mistakes."""
+        if not self.is_whole or self.count < _TELLING:
+            return False
+        steps = np.asarray(self._sorted[1:] - self._sorted[:-1])
+        return bool(np.count_nonzero(steps == 1) >= NEARLY_ALL * steps.size)
 
     @cached_property
     def is_given_out(self) -> bool:
@@ -233,9 +245,21 @@ class Shape:
         )
 
     @cached_property
+    def holds_names(self) -> bool:
+        """Whether a part of the texts look like personal names, most of which come once: free text does, classes do not."""
+        if not self.is_text:
+            return False
+        texts = [str(text).strip() for text in self.present.head(_READ).to_list()]
+        named = [text for text in texts if _TWO_NAMES.search(text) and _titled(text)]
+        return len(named) >= max(2, _PART * len(texts)) and 2 * len(set(named)) > len(named)
+
+    @cached_property
     def is_person(self) -> bool:
         """Whether the texts are two to five words in capitals, and many of them are different."""
         if self.count < _TELLING or self.distinct < 0.3 * self.count or not self._most(_TWO_NAMES):
             return False
-        titled = sum(all(part[:1].isupper() for part in text.split()) for text in self._texts)
-        return titled >= _MOST * len(self._texts)
+        return sum(map(_titled, self._texts)) >= _MOST * len(self._texts)
+
+
+def _titled(text: str) -> bool:
+    return all(part[:1].isupper() for part in text.split())
