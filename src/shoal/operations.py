@@ -1,7 +1,7 @@
 """Every operation in one list: what command line, workbench, REST and plans are made from.
 
 >>> OPERATIONS["anonymity"].summary
-'Measure how well people are hidden: K and the vector.'
+'Report K, the class sizes and the anonymity vector.'
 """
 
 from collections.abc import Iterator, Mapping

@@ -135,7 +135,8 @@ def required_k(sentence: str, *, section: str = "") -> Any:
 
 def counted_unit(sentence: str = "Count distinct units in K.", *, section: str = "") -> Any:
     """Declare the column that says whose records these are."""
-    return setting(None, sentence, section=section, label="Unit", otherwise="every record is one")
+    which = f"{sentence} '{EACH_RECORD}': each record is one, unless a column is called so."
+    return setting(None, which, section=section, label="Unit", otherwise="each record is one unit")
 
 
 def choice(sentence: str, words: Mapping[str, str], *, section: str, label: str) -> Any:
@@ -161,8 +162,14 @@ class Spelling:
     check: Callable[[Any], object] = lambda value: None
 
 
+#: The unit that is declared by who says that each record is one.
+EACH_RECORD = "record"
 #: The name of a column, of several, of groups of them; numbers by column; the options of a method.
 Column: TypeAlias = Annotated[str, Spelling("column", "COLUMN", str, names=lambda name: [name])]
+#: The column that says whose a record is, or ``EACH_RECORD``, which names none.
+UnitColumn: TypeAlias = Annotated[
+    str, Spelling("column", "COLUMN", str, names=lambda name: [name] if name != EACH_RECORD else [])
+]
 Columns: TypeAlias = Annotated[
     list[str], Spelling("columns", "a,b", split_names, joined_names, names=but_star)
 ]

@@ -20,9 +20,9 @@ AGE = 'hierarchies = {age = "intervals(10,20,40)"}'
             'columns = ["pay"]\nk = 4',
             'columns = ["pay"]\nk = 5000',
             "k = 5000",
-            "there are 200 people in all",
+            "there are 200 records in all",
         ),
-        ("[gates.recode]\nk = 4", "[gates.recode]\nk = 5000", "k = 5000", "there are 200 people in all"),
+        ("[gates.recode]\nk = 4", "[gates.recode]\nk = 5000", "k = 5000", "there are 200 records in all"),
         (
             'columns = ["pay"]',
             'columns = ["pay", "region"]',

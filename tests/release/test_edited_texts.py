@@ -32,10 +32,10 @@ def test_guarantees_are_those_of_the_figures(copied: Path):
     assert noted.passed is None and "1 other" in noted.detail
     place = public / "manifest.json"
     content = json.loads(place.read_text())
-    assert content["guarantees"][0].startswith("survey.csv: at least 4 people share")
+    assert content["guarantees"][0].startswith("survey.csv: at least 4 records share")
     assert not [text for text in content["guarantees"] if "lost" in text]
     for edited in (
-        [text.replace("at least 4 people", "at least 50 people") for text in content["guarantees"]],
+        [text.replace("at least 4 records", "at least 50 records") for text in content["guarantees"]],
         content["guarantees"][1:],
         [*content["guarantees"], content["guarantees"][0].replace("survey", "more")],
     ):

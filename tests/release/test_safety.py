@@ -121,7 +121,7 @@ def test_promises_are_those_of_the_files(tmp_path: Path):
     (item,) = [item for item in manifest(done.folder)["outputs"] if item["file"] == "survey.csv"]
     assert item.get("k", 0) <= k
     assert ("k" in item) == (k >= 4)
-    told = [text for text in manifest(done.folder)["guarantees"] if "people share" in text]
+    told = [text for text in manifest(done.folder)["guarantees"] if "share every" in text]
     assert len(told) == (k >= 4)
 
 

@@ -190,7 +190,7 @@ def test_it_warns_of_what_is_kept_as_memory_does(tmp_path: Path) -> None:
     mine.close()
     theirs = shoal.microaggregate(frame, 4, method="blocks", **asked)
     assert mine.warnings[0] == theirs.warnings[0] and mine.warnings[2:] == theirs.warnings[2:]
-    for words in ("looks like an identifier", "nearly determines it", "exact numbers that few people share"):
+    for words in ("looks like an identifier", "nearly determines it", "exact numbers that few records share"):
         assert any(words in warning for warning in mine.warnings), mine.warnings
     assert any("a median is the exact value" in note for note in mine.notes)
 

@@ -58,7 +58,7 @@ def read_columns(
 
     ``count`` is the column that says how many records each row stands for; by default it is one.
     """
-    wrapped = _wrap(frame)
+    wrapped = read_any_frame(frame)
     available = list(wrapped.collect_schema().names())
     names = {f"key {place}": name for place, name in enumerate(quasi)}
     _check_quasi(quasi, available)
@@ -96,7 +96,8 @@ def _with_nulls(plan: pl.LazyFrame, names: Mapping[str, Any]) -> pl.LazyFrame:
     return plan.with_columns(pl.col(floats).fill_nan(None)) if floats else plan
 
 
-def _wrap(frame: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any]":
+def read_any_frame(frame: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any]":
+    """The frame as Narwhals sees it, in memory or not; an ``InputError`` if it is none, or has two columns of one name."""
     several = InputError("the data has several columns of one name; give each a name of its own")
     try:
         wrapped: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(frame)

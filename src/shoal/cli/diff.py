@@ -38,7 +38,7 @@ def diff(
 ) -> None:
     """Show what changed between two releases, and what both together give away.
 
-    Of records K of the people seen in both, of tables what can be computed of hidden cells when all that either shows is known.
+    Of records K of those seen in both, of tables what can be computed of hidden cells when all that either shows is known.
 
     Example: shoal diff survey-2025 survey-2026 --require-safe
     """

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shoal import sources
 from shoal.errors import InputError, as_plan_setting, parameter, spelled, unknown
 from shoal.microdata.columns.hierarchies.builders import RULES, builder, is_rule
+from shoal.microdata.columns.units import units_in_words
 from shoal.operations import OPERATIONS
 from shoal.release.own_steps import OWN_STEPS, read_key
 from shoal.release.plan import RECORDS, Plan, Step, located
@@ -51,9 +52,11 @@ def expect_feasible(plan: Plan, frames: "Mapping[str, pl.DataFrame]") -> None:
             raise plan.wrong(("steps", number, key), f"step '{step.name}': {why}")
     for name, gates in plan.gates.items():
         if plan.step(name).do in RECORDS and gates.k is not None:
-            there = _people(plan, plan.step(name), frames)
+            there, counted = _units(plan, plan.step(name), frames)
             if gates.k > there:
-                raise plan.wrong(("gates", name, "k"), f"k is {gates.k}, and there are {there} people in all")
+                raise plan.wrong(
+                    ("gates", name, "k"), f"k is {gates.k}, and there are {there} {counted} in all"
+                )
 
 
 def _is_data(step: Step, product: str) -> bool:
@@ -65,9 +68,10 @@ def _told(problem: InputError) -> str:
     return spelled(problem.template, as_plan_setting)
 
 
-def _people(plan: Plan, step: Step, frames: "Mapping[str, pl.DataFrame]") -> int:
+def _units(plan: Plan, step: Step, frames: "Mapping[str, pl.DataFrame]") -> tuple[int, str]:
+    """How many units, or records, there are, and what they are called."""
     frame, unit = frames[plan.source_of(step.name)], plan.unit(step.name)
-    return frame.height if unit is None else frame[unit].n_unique()
+    return frame.height if unit is None else frame[unit].n_unique(), units_in_words(unit)[1]
 
 
 def _faults(plan: Plan, step: Step, frames: "Mapping[str, pl.DataFrame]") -> Iterator[tuple[str, str]]:
@@ -82,8 +86,10 @@ def _faults(plan: Plan, step: Step, frames: "Mapping[str, pl.DataFrame]") -> Ite
         except InputError as problem:
             yield "options", _told(problem)
     k = getattr(settings, "k", None)
-    if step.do in RECORDS and isinstance(k, int) and k > (there := _people(plan, step, frames)):
-        yield "k", f"k is {k}, and there are {there} people in all"
+    if step.do in RECORDS and isinstance(k, int):
+        there, counted = _units(plan, step, frames)
+        if k > there:
+            yield "k", f"k is {k}, and there are {there} {counted} in all"
     if step.do == "microaggregate":
         yield from _texts_to_average(settings, frames[plan.source_of(step.name)])
     yield from _rules_and_files(plan, step)

@@ -68,7 +68,7 @@ def diff_releases(
 ) -> Difference:
     """Say what changed between two releases, and what both together give away.
 
-    Records: K of the people seen in both, for an intruder who knows their quasi-identifiers as both releases tell them; records
+    Records: K of what is seen in both, for an intruder who knows their quasi-identifiers as both releases tell them; records
     are followed by the links of the internal parts. Tables: what one of them shows is known, and the rest is one system.
 
     Parameters
@@ -128,7 +128,7 @@ def diff_releases(
     one, two = open_release(first), open_release(second)
     changes = [*_settings(one, two), *_figures(one, two), *_gates(one, two), *_outputs(one, two)]
     notes = [
-        f"'{opened.name}' has no internal part: its settings and figures, and the people in it, are not known"
+        f"'{opened.name}' has no internal part: its settings and figures, and whose records it holds, are not known"
         for opened in (one, two)
         if opened.inside is None
     ]

@@ -10,9 +10,11 @@ from shoal import sources
 from shoal.errors import InputError, parameter, unknown
 from shoal.microdata.columns.names import Meaning, meanings
 from shoal.microdata.columns.roles import Guess, guess_roles
+from shoal.microdata.columns.units import possible_units
 from shoal.release.knowable import nearly_unique
 from shoal.release.plan_reader import parse_plan
 from shoal.release.written import comment, toml_value
+from shoal.settings import EACH_RECORD
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,13 +62,15 @@ def draft_plan(
         raise InputError(f"{parameter('dimensions')} and {parameter('slots')} do not go together")
     guesses = guess_roles(frame)
     parts = [_about(name or _title(data), wanted.kind), _source(data, folder, guesses)]
+    units = possible_units(frame, guesses)
     if wanted.slots is not None:
         _ = sources.read(wanted.slots)
         parts += _appointments(guesses, wanted.slots, folder)
     elif wanted.dimensions:
         parts += _table(guesses, wanted)
     else:
-        parts += _steps(guesses, wanted.kind, frame)
+        parts += [_whose(name, values, frame.height) for name, values in units.items()]
+        parts += _steps(guesses, wanted.kind, frame, list(units))
     text = "\n".join(parts)
     # What is drafted is a plan; a name that cannot be one is told now.
     parse_plan(text, folder, "the draft")
@@ -86,7 +90,7 @@ def _about(title: str, kind: str) -> str:
 name = {toml_value(title)}
 type = {toml_value(kind)}                    # public, scientific (use under contract) or secure (use in a room)
 # Whom it must hold against: "respondents" (knows who is in the data), "register" (holds one of the population),
-# "neighbour" (knows a person, but not whether that person is in the data).
+# "neighbour" (knows one of the population, but not whether they are in the data).
 intruders = {toml_value(["register", "neighbour"] if kind == "public" else ["register"])}
 seed = 0                                # where searches begin; what protects is drawn from a secret that is made when it runs
 """
@@ -134,12 +138,15 @@ def births_beside_age(guesses: Sequence[Guess]) -> list[str]:
     return born if ages else []
 
 
-def _steps(guesses: Sequence[Guess], kind: str, frame: "pl.DataFrame") -> list[str]:
+def _steps(guesses: Sequence[Guess], kind: str, frame: "pl.DataFrame", units: Sequence[str]) -> list[str]:
     births = births_beside_age(guesses)
     by_role = _by_role([guess for guess in guesses if guess.column not in births])
     k = _K[kind]
     parts, last = [], ""
-    identifiers = by_role.get("identifier", [])
+    quasi, numbers = by_role.get("quasi-identifier", []), by_role.get("measurement", [])
+    # What may say whose the records are stays until they are counted.
+    units = [name for name in units if quasi or numbers]
+    identifiers = [name for name in by_role.get("identifier", []) if name not in units]
     if identifiers:
         parts.append(_step("drop", {"columns": identifiers}, "Who somebody is, is not released."))
         if kind != "public":
@@ -152,7 +159,6 @@ def _steps(guesses: Sequence[Guess], kind: str, frame: "pl.DataFrame") -> list[s
         )
         parts.append(_step("drop", {"name": "births", "columns": births}, why))
         last = "births"
-    quasi, numbers = by_role.get("quasi-identifier", []), by_role.get("measurement", [])
     household = by_role.get("household", [])
     if quasi:
         about: dict[str, object] = {"quasi": quasi, "k": k}
@@ -161,11 +167,13 @@ def _steps(guesses: Sequence[Guess], kind: str, frame: "pl.DataFrame") -> list[s
             about["sample_weights"] = weight[0]
         if household:
             about["household"] = household[0]
-        why = f"Keys are made coarser until {k} people share each combination."
-        parts.append(_step("recode", about, why))
+        if units:
+            about["drop"] = [] if numbers else units
+        why = f"Keys are made coarser until every class has at least {k} records, or units where a column says whose they are."
+        parts.append(_step("recode", about, why, units))
         last = "recode"
     if household and kind != "secure":
-        why = "The numbers of households join records: who recognises one person has found the others."
+        why = "The numbers of households join records: who recognises one of them has found the others."
         parts.append(_step("drop", {"name": "households", "columns": household}, why))
         last = "households"
     unique = nearly_unique(frame, by_role.get("weight", []))
@@ -178,8 +186,13 @@ def _steps(guesses: Sequence[Guess], kind: str, frame: "pl.DataFrame") -> list[s
         columns = toml_value(by_role["confidential"][:1])
         parts.append(_PERTURBED.format(columns=columns))
     if numbers:
-        own = {"columns": numbers, "k": k, **({"quasi": quasi} if quasi else {})}
-        parts.append(_step("microaggregate", own, f"Numbers become means of at least {k} records."))
+        own = {
+            "columns": numbers,
+            "k": k,
+            **({"quasi": quasi} if quasi else {}),
+            **({"drop": units} if units else {}),
+        }
+        parts.append(_step("microaggregate", own, f"Numbers become means of at least {k} records.", units))
         last = "microaggregate"
     if not last:
         raise InputError("no column looks like anything that has to be protected; write the plan by hand")
@@ -193,13 +206,13 @@ def _steps(guesses: Sequence[Guess], kind: str, frame: "pl.DataFrame") -> list[s
 
 
 def _gates(last: str, kind: str, records: int, *, weighted: bool, loses: bool) -> str:
-    # Without weights the records count as all the people there are: one of each class is expected to be found.
+    # Without weights the records count as the whole population: one of each class is expected to be found.
     found = max(1, round(_FOUND[kind] * records / 100) if weighted else records // _K[kind])
-    who = "people who are expected to be found, at most" + (
-        "" if weighted else "; no weights say that there are more people than records"
+    who = "records that are expected to be found, at most" + (
+        "" if weighted else "; no weights say that there is a larger population"
     )
     lines = [
-        (f"k = {_K[kind]}", "at least so many people alike in all declared quasi-identifiers"),
+        (f"k = {_K[kind]}", "at least so many records, or units, alike in all declared quasi-identifiers"),
         (f"reidentifications = {found}", who),
         (f"linkage = {_LINKED[kind]}", "percent of records that an intruder finds by linkage, at most"),
     ]
@@ -240,7 +253,7 @@ def _appointments(guesses: Sequence[Guess], slots: str, folder: Path) -> list[st
     quasi = _by_role(guesses).get("quasi-identifier", [])
     if not quasi:
         raise InputError(
-            "no column looks like anything that may be known of a person; write the plan by hand"
+            "no column looks like anything that may be known of somebody; write the plan by hand"
         )
     about: dict[str, object] = {"people": "data", "slots": "slots", "quasi": quasi}
     return [
@@ -253,14 +266,14 @@ def _appointments(guesses: Sequence[Guess], slots: str, folder: Path) -> list[st
 
 
 _PSEUDONYMS = """\
-# In the place of the step above, for those who must follow people: pseudonyms under a key from outside, others in each release.
+# In the place of the step above, for those who must follow somebody: pseudonyms under a key from outside, others in each release.
 # [[steps]]
 # do = "pseudonymise"
 # columns = [...]
 # key = "env:SHOAL_KEY"
 """
 _WEIGHTS = """\
-# such a weight, and the gate on k does not count it: whoever knows it finds the person. Take it out unless it is needed; if
+# such a weight, and the gate on k does not count it: whoever knows it finds the record. Take it out unless it is needed; if
 # no step follows, [gates] and [outputs] then name this one.
 # [[steps]]
 # name = "weights"
@@ -277,6 +290,18 @@ _PERTURBED = """\
 """
 
 
-def _step(do: str, values: dict[str, object], why: str) -> str:
-    lines = "\n".join(f"{name} = {toml_value(value)}" for name, value in values.items())
-    return f"# {why}\n[[steps]]\ndo = {toml_value(do)}\n{lines}\n"
+def _whose(name: str, values: int, records: int) -> str:
+    """The question whether a column is the unit."""
+    lines = (
+        f"Whose records are these? '{name}' looks like the number of a unit (person, household, firm, episode), and its",
+        f"values repeat: {values:,} in {records:,} records. Now records are counted, so that one unit may fill a class alone.",
+        'If it is the unit, give it the role "unit" above, and take away the sign # before unit in the steps below;',
+        f"if each record is a unit of its own, say unit = {toml_value(EACH_RECORD)} there.",
+    )
+    return "\n".join([*map(comment, lines), ""])
+
+
+def _step(do: str, values: dict[str, object], why: str, units: Sequence[str] = ()) -> str:
+    lines = [f"{name} = {toml_value(value)}" for name, value in values.items()]
+    lines += [f"# unit = {toml_value(name)}" for name in units]
+    return "\n".join([f"# {why}", "[[steps]]", f"do = {toml_value(do)}", *lines, ""])

@@ -197,7 +197,7 @@ def _nearly_unique(plan: Plan, frames: "Mapping[str, pl.DataFrame]") -> Iterator
             role = plan.roles(output.step)[name]
             yield (
                 f"'{output.file}' has column '{name}' ({role}) as it is, and few records share a value of it: whoever knows "
-                "it finds the person, and the gate on k does not count it; drop it, or round it"
+                "it finds the record, and the gate on k does not count it; drop it, or round it"
             )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.microdata.columns.record_links import RecordLinks
+from shoal.microdata.columns.units import units_in_words
 from shoal.release.plan import Gates, Plan, Step
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 #: What a register or a neighbour knows, and what somebody knows in the worst case, by the roles of columns.
 KNOWN = ("quasi-identifier",)
 EVERYTHING = ("quasi-identifier", "confidential", "measurement")
-#: The attacks that look for the record of a person; others look for a value, or for whether somebody is there at all.
+#: The attacks that look for the record of a unit; others look for a value, or for whether somebody is there at all.
 _WHOSE = "whose record it is"
 _LINKING = ("dld", "pld", "mixed-linkage", "likelihood", "rank-windows", "mahalanobis")
 
@@ -50,8 +51,8 @@ class GateOutcome:
 class Released:
     """What a step released, beside its source: frames, and for each original record the released one (−1: none).
 
-    ``units`` tells for each original record whose it is, where somebody may have several: K counts people, also where
-    the column that tells them apart is not released.
+    ``units`` tells for each original record whose it is, where ``unit`` is the column that says it: K counts units, also
+    where that column is not released.
     """
 
     original: "pl.DataFrame"
@@ -59,6 +60,7 @@ class Released:
     links: np.ndarray
     roles: Mapping[str, str]
     units: np.ndarray | None = None
+    unit: str | None = None
 
     @property
     def unit_column(self) -> "pl.Series | None":
@@ -73,8 +75,8 @@ class Released:
         codes[self.links[kept]] = np.unique(self.units, return_inverse=True)[1][kept]
         return pl.Series(_WHOSE, codes)
 
-    def people(self, keys: Sequence[str]) -> "pl.DataFrame":
-        """The released records, of a person with several that are alike in some columns one: they hide nobody among others."""
+    def one_of_each(self, keys: Sequence[str]) -> "pl.DataFrame":
+        """The released records, of a unit with several that are alike in some columns one: they hide nobody among others."""
         units = self.unit_column
         if units is None:
             return self.frame
@@ -135,7 +137,7 @@ def _one(names: list[str]) -> str | None:
 
 
 def measured_k(found: Released, quasi: list[str]) -> int:
-    """The fewest people that share their quasi-identifiers."""
+    """The fewest units, or records, that share their quasi-identifiers."""
     import shoal
 
     units = found.unit_column
@@ -143,9 +145,9 @@ def measured_k(found: Released, quasi: list[str]) -> int:
     return int(shoal.anonymity(frame, quasi, unit=None if units is None else _WHOSE).k)
 
 
-def k_meaning(quasi: Sequence[str]) -> str:
+def k_meaning(quasi: Sequence[str], unit: str | None) -> str:
     """What the gate on k counts, in words."""
-    return f"people alike in the declared quasi-identifiers {', '.join(quasi)}, at least"
+    return f"{units_in_words(unit)[1]} alike in the declared quasi-identifiers {', '.join(quasi)}, at least"
 
 
 def _k(step: Step, limit: int, found: Released, quasi: list[str]) -> GateOutcome:
@@ -156,7 +158,7 @@ def _k(step: Step, limit: int, found: Released, quasi: list[str]) -> GateOutcome
         limit,
         measured,
         measured >= limit,
-        k_meaning(quasi),
+        k_meaning(quasi, found.unit),
     )
 
 
@@ -166,12 +168,12 @@ def _risk(plan: Plan, step: Step, gates: Gates, found: Released, quasi: list[str
     known = "respondents" in plan.about.intruders
     # A key that was made the same for all tells nobody apart.
     telling = [name for name in quasi if found.frame[name].n_unique() > 1]
-    people = found.people(telling)
+    units = found.one_of_each(telling)
     if not telling:
-        yield from _alike(step, gates, people.height)
+        yield from _alike(step, gates, units.height)
         return
     measured = shoal.risk(
-        people,
+        units,
         telling,
         sample_weights=_one(found.with_role("weight")),
         household=_one(found.with_role("household")),
@@ -188,7 +190,7 @@ def _risk(plan: Plan, step: Step, gates: Gates, found: Released, quasi: list[str
             gates.reidentifications,
             value,
             passed,
-            f"expected people found, {who}",
+            f"{units_in_words(found.unit)[1]} expected to be found, {who}",
         )
     if gates.risk is not None:
         value = float(measured.worst_risk)
@@ -197,9 +199,9 @@ def _risk(plan: Plan, step: Step, gates: Gates, found: Released, quasi: list[str
         )
 
 
-def _alike(step: Step, gates: Gates, people: int) -> Iterator[GateOutcome]:
+def _alike(step: Step, gates: Gates, units: int) -> Iterator[GateOutcome]:
     """All records are alike: one is found by chance."""
-    chance = 1.0 / people
+    chance = 1.0 / units
     meaning = "all released records are alike in their quasi-identifiers"
     if gates.reidentifications is not None:
         limit = gates.reidentifications
@@ -222,7 +224,7 @@ def comparison(found: Released, *roles: str) -> Any:
 
 
 def worst_linkage(compared: Any) -> tuple[str, float]:
-    """The most successful of the attacks that look for a person's record, and how many percent it finds."""
+    """The most successful of the attacks that look for somebody's record, and how many percent it finds."""
     return _worst([attack for attack in compared.attacks if attack.name in _LINKING], "linkage")
 
 

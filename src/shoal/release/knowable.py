@@ -1,4 +1,4 @@
-"""K of a released file twice: over its declared quasi-identifiers, and over everything that somebody could know of a person."""
+"""K of a released file twice: over its declared quasi-identifiers, and over everything that somebody could know."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

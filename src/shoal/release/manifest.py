@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal._version import __version__
+from shoal.microdata.columns.units import units_in_words
 from shoal.release.gates import GateOutcome
 from shoal.release.inputs import Inputs
 from shoal.release.plan import CHANGED_TABLES, Output, Plan, Step
@@ -20,17 +21,22 @@ class Facts:
 
 
 #: What every guarantee of K says; the figures and columns stand beside it in the list of outputs.
-SHARED = "people share every combination of"
+SHARED = "share every combination of"
 
 
 def k_guarantees(outputs: Sequence[Mapping[str, Any]]) -> list[str]:
     """What is guaranteed of K, made of the figures that the outputs state, so that a text cannot say more than they."""
     return [
-        f"{item['file']}: at least {item['k']} {SHARED} the declared quasi-identifiers "
+        f"{item['file']}: at least {item['k']} {_counted(item)} {SHARED} the declared quasi-identifiers "
         f"{', '.join(item['quasi'])}; other columns are not counted"
         for item in outputs
         if "k" in item and isinstance(item.get("quasi"), list)
     ]
+
+
+def _counted(item: Mapping[str, Any]) -> str:
+    """What K of an output counts; a unit whose column is not released has no name outside."""
+    return "units" if item.get("unit", "") is None else units_in_words(item.get("unit"))[1]
 
 
 def guarantees(plan: Plan, gates: Sequence[GateOutcome], outputs: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -40,8 +46,8 @@ def guarantees(plan: Plan, gates: Sequence[GateOutcome], outputs: Sequence[Mappi
     """
     found = k_guarantees(outputs)
     words = {
-        "reidentifications": "at most {limit:g} people are expected to be found",
-        "risk": "nobody is found with a chance above {limit:g}",
+        "reidentifications": "at most {limit:g} {counted} are expected to be found",
+        "risk": "none of the {counted} is found with a chance above {limit:g}",
         "linkage": "the worst linkage that was tried finds at most {limit:g} percent of the records",
         "attacks": "the worst attack that was tried succeeds with at most {limit:g} percent",
         "loss": "at most {limit:g} percent were lost",
@@ -50,8 +56,8 @@ def guarantees(plan: Plan, gates: Sequence[GateOutcome], outputs: Sequence[Mappi
     for gate in gates:
         files = [item.file for item in plan.outputs if item.public and item.step == gate.step]
         if gate.passed and gate.name in words and files:
-            about = ", ".join(files)
-            found.append(f"{about}: {words[gate.name].format(limit=gate.limit)}")
+            counted = "records" if plan.unit(gate.step) is None else "units"
+            found.append(f"{', '.join(files)}: {words[gate.name].format(limit=gate.limit, counted=counted)}")
     return found
 
 
@@ -75,7 +81,7 @@ def output_facts(plan: Plan, output: Output, facts: Facts | None) -> dict[str, A
     roles = plan.roles(step.name)
     quasi = [name for name, role in roles.items() if role == "quasi-identifier" and name in facts.columns]
     unit = plan.unit(step.name)
-    # Nobody outside can count people where the column that tells them apart is not released.
+    # Nobody outside can count units where the column that tells them apart is not released.
     told = {} if unit is None else {"unit": unit if unit in facts.columns else None}
     return {"kind": "records", "k": max(asked), "quasi": quasi, **told}
 

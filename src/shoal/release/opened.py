@@ -141,9 +141,10 @@ class OpenedRelease:
         assert self.plan is not None
         frame = self.frame(output.file)
         original = self.original(step)
-        units = None if self.plan.unit(step.name) is None else self.record_keys(step).units
+        unit = self.plan.unit(step.name)
+        units = None if unit is None else self.record_keys(step).units
         links, roles = self.links(step), self.roles(step)
-        return Released(frame if original is None else original, frame, links, roles, units)
+        return Released(frame if original is None else original, frame, links, roles, units, unit)
 
     def located(self, name: str) -> str | None:
         """The file or table of a source, or of a step; nothing if it is not there."""

@@ -51,7 +51,7 @@ class RecordKeys:
         return cls(who, rows, None if unit is None else _digests([_told_apart(unit)], key))
 
     def matched(self, other: "RecordKeys") -> tuple[np.ndarray, np.ndarray]:
-        """The places of the records that are of the same people here and there; equal ones in their order."""
+        """The places of the records that are the same here and there; equal ones in their order."""
         mine, theirs = _numbered(self.who), _numbered(other.who)
         both = [(place, theirs[key]) for key, place in mine.items() if key in theirs]
         found = np.array(both, dtype=np.int64).reshape(-1, 2)

@@ -18,7 +18,7 @@ from shoal.report.page import Page
 _INTRUDERS = {
     "respondents": "somebody who knows who is in the data",
     "register": "somebody who holds a register of the population",
-    "neighbour": "somebody who knows a person, but not whether that person is in the data",
+    "neighbour": "somebody who knows one of the population, but not whether they are in the data",
 }
 _TYPES = {
     "public": "for everybody",
@@ -99,16 +99,19 @@ def _settings(step: Step) -> list[tuple[str, str]]:
 #: The figures that gates measure.
 _GATES = {
     "k": (
-        "The fewest people (records, where no column is the unit) who share all declared quasi-identifiers of what the step "
-        "released; weights, measurements and other columns are not counted."
+        "The fewest records, or units where a column says whose they are, that share all declared quasi-identifiers of what the "
+        "step released; weights, measurements and other columns are not counted."
     ),
-    "reidentifications": ("How many people the intruder assumed is expected to find, as shoal risk does."),
-    "risk": ("The largest chance of a person to be found, as shoal risk estimates it."),
+    "reidentifications": (
+        "How many records, or units where a column says whose they are, the intruder assumed is expected to find, as shoal "
+        "risk does."
+    ),
+    "risk": ("The largest chance of one of them to be found, as shoal risk estimates it."),
     "linkage": (
         "Percent of the records that the worst linkage of shoal compare finds for somebody who knows the quasi-identifiers."
     ),
     "attacks": (
-        "Percent of success of the worst attack of shoal compare, for somebody who knows every value of a person."
+        "Percent of success of the worst attack of shoal compare, for somebody who knows every value of a record."
     ),
     "loss": ("Percent that the step lost, by its own measure."),
     "safe": ("No hidden cell can be computed more closely than the rules allow."),

@@ -269,7 +269,7 @@ class Running:
         frame = sources.read(self._located(step.name)).frame
         unit = self._plan.unit(step.name)
         units = None if unit is None else codes_of(original[unit])
-        return Released(original, frame, links, self._roles(step.name), units)
+        return Released(original, frame, links, self._roles(step.name), units, unit)
 
     @property
     def finished(self) -> int:
@@ -361,7 +361,7 @@ class Running:
         self._folder.protect()
 
     def _facts_of(self, output: Output) -> Facts | None:
-        """The columns of a published file of records, and the people who share their quasi-identifiers in it."""
+        """The columns of a published file of records, and K over its quasi-identifiers."""
         if output not in record_outputs(self._plan):
             return None
         found = self.released(self._plan.step(output.step))

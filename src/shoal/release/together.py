@@ -1,4 +1,4 @@
-"""What two releases give away together, though neither does alone: people seen in both, and cells that one of them shows."""
+"""What two releases give away together, though neither does alone: records seen in both, and cells that one of them shows."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -128,7 +128,7 @@ def _records(one: OpenedRelease, two: OpenedRelease) -> Iterator[Together]:
     if one.plan is None or two.plan is None:
         for first in _files(one, "records"):
             for second in _files(two, "records"):
-                why = "which records are of the same people only the internal parts of both releases know"
+                why = "which records belong together only the internal parts of both releases know"
                 yield Together("records", (first, second), None, why)
         return
     for first_output, first_step in one.record_outputs():
@@ -139,7 +139,7 @@ def _records(one: OpenedRelease, two: OpenedRelease) -> Iterator[Together]:
 def _joined(
     one: OpenedRelease, first: Output, step: Step, two: OpenedRelease, second: Output, other: Step
 ) -> Together:
-    """K of the people that are seen in both, for somebody who knows their quasi-identifiers as both releases tell them."""
+    """K of the units, or records, seen in both, for somebody who knows their quasi-identifiers as both releases tell them."""
     files = (first.file, second.file)
     links, more = one.links(step), two.links(other)
     mine, theirs = one.record_keys(step), two.record_keys(other)

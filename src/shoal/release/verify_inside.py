@@ -192,7 +192,7 @@ def _gates_of(
     quasi = found.with_role("quasi-identifier")
     if limits.k is not None and quasi:
         k = counted_k(found.frame, quasi, found.unit_column)
-        yield GateOutcome(step.name, "k", limits.k, k, k >= limits.k, k_meaning(quasi))
+        yield GateOutcome(step.name, "k", limits.k, k, k >= limits.k, k_meaning(quasi, found.unit))
     rest = Gates(reidentifications=limits.reidentifications, risk=limits.risk)
     if opened.originals is not None and last == step:
         rest = rest.model_copy(update={"linkage": limits.linkage, "attacks": limits.attacks})

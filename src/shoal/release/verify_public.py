@@ -84,7 +84,7 @@ def _records(frame: "pl.DataFrame", item: Mapping[str, Any]) -> Iterator[Check]:
         found = counted_k(frame, keys, unit)
         text = f"K of '{file}' is {found} over {', '.join(keys)}, and {item['k']} is guaranteed"
         if "unit" in item and unit is None and found >= item["k"]:
-            why = "records were counted, of which people have several, and only the internal part tells whose they are"
+            why = "records were counted, of which a unit may have several, and only the internal part tells whose they are"
             yield noted("k", f"{text}; {why}")
         else:
             yield Check("k", found >= item["k"], text)
@@ -95,7 +95,7 @@ def _records(frame: "pl.DataFrame", item: Mapping[str, Any]) -> Iterator[Check]:
 
 
 def counted_k(frame: "pl.DataFrame", keys: list[str], unit: "str | pl.Series | None" = None) -> int:
-    """The fewest people, or records, that share their keys; a missing value is one of its own.
+    """The fewest units, or records, that share their keys; a missing value is one of its own.
 
     >>> import polars as pl
     >>> counted_k(pl.DataFrame({"sex": ["f", "f", "m", "m", "m"]}), ["sex"])
@@ -107,8 +107,8 @@ def counted_k(frame: "pl.DataFrame", keys: list[str], unit: "str | pl.Series | N
         return frame.height
     texts = frame.select(pl.col(name).cast(pl.String).alias(f"key {n}") for n, name in enumerate(keys))
     units = frame[unit] if isinstance(unit, str) else unit
-    people = pl.Series("who", range(frame.height)) if units is None else units.alias("who")
-    counts = texts.with_columns(people).group_by(texts.columns).agg(pl.col("who").n_unique())
+    whose = pl.Series("who", range(frame.height)) if units is None else units.alias("who")
+    counts = texts.with_columns(whose).group_by(texts.columns).agg(pl.col("who").n_unique())
     return int(min(counts["who"].to_list()))
 
 

@@ -1,14 +1,17 @@
 """``shoal.spark.anonymity``: K, the vector and diversity of a DataFrame, counted on the cluster."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shoal.anonymity.vector import AnonymityVector
-from shoal.errors import InputError, parameter
+from shoal.errors import InputError, messages, parameter
 from shoal.microdata.anonymity.result import Anonymity, Diversity
+from shoal.microdata.columns.units import unit_column, unit_warnings
 from shoal.spark.arguments import on_cluster
 from shoal.spark.failures import told
 from shoal.spark.frames import Frame, plain, same
+from shoal.spark.look import some_records
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -23,7 +26,7 @@ def anonymity(
     null: str = "own",
     confidential: Sequence[str] | str | None = None,
 ) -> Anonymity:
-    """Measure how well the people of a table are hidden among each other; the same as ``shoal.anonymity``.
+    """Measure K, the class sizes and diversity of a table; the same as ``shoal.anonymity``.
 
     Classes are counted where the records are; only how many there are of each size comes back. A missing value is a
     value of its own.
@@ -41,6 +44,7 @@ def anonymity(
             "records in one place"
         )
     own = Frame.of(frame)
+    declared, unit = unit, unit_column(unit, own.names)
     own.check([*names, unit, *secrets])
     if not names:
         raise InputError("name at least one quasi-identifier column")
@@ -52,7 +56,10 @@ def anonymity(
             raise InputError(f"column '{other}' cannot be a quasi-identifier and something else at once")
     own.check_carried([*names, *([unit] if unit else []), *secrets])
     with told("the records cannot be counted"):
-        return count_classes(own, names, unit, tuple(secrets))
+        found = count_classes(own, names, unit, tuple(secrets))
+        looked_at = some_records(own) if declared is None else None
+    remarks = () if looked_at is None else unit_warnings(looked_at, declared, but=(*names, *secrets))
+    return replace(found, warnings=messages(remarks))
 
 
 def count_classes(

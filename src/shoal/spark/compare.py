@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import InputError, parameter
+from shoal.microdata.columns.units import unit_column
 from shoal.microdata.measures.information_loss import ColumnLoss, InformationLoss, Mean
 from shoal.microdata.measures.intervals import WIDTHS
 from shoal.microdata.measures.large_comparison import LargeComparison
@@ -53,6 +54,7 @@ def compare(
     (4.1, 19.8, 1)
     """
     one, two = Frame.of(original), Frame.of(protected)
+    declared, unit = unit, unit_column(unit, two.names)
     if key is None:
         raise InputError(
             f"on a cluster {parameter('key')} pairs records: name a column that both tables have"
@@ -63,7 +65,7 @@ def compare(
     check_workers(original.sparkSession)
     block = whole(block, "the size of a block", least=2)
     with told("the tables cannot be compared"):
-        asked = read_comparison(one, two, key, columns, quasi, roles, unit)
+        asked = read_comparison(one, two, key, columns, quasi, roles, unit, declared)
         for frame in (one, two):
             for column in asked.columns:
                 if frame.kind(column) is None:

@@ -10,6 +10,7 @@ from shoal.errors import InputError, messages
 from shoal.microdata.columns.column_choice import choose_columns
 from shoal.microdata.columns.released_as_is import listed
 from shoal.microdata.columns.roles import Guess
+from shoal.microdata.columns.units import unit_warnings
 from shoal.microdata.measures.counted_in_k import counted_in_k, warnings_on_key
 from shoal.microdata.microaggregation.leaves.request import LOOKED_AT
 from shoal.spark.frames import Frame
@@ -36,6 +37,7 @@ def read_comparison(
     quasi: Sequence[str] | None,
     roles: Mapping[str, str] | None,
     unit: str | None,
+    declared: str | None,
 ) -> ComparisonRequest:
     """What nobody has said is found by the look of some records; what a column was before protection says more of it."""
     notes: list[str] = []
@@ -49,6 +51,7 @@ def read_comparison(
         raise InputError("name at least one column to compare")
     counted = tuple(quasi) if quasi else _counted(one, two, columns, guesses, (key, unit), warnings)
     warnings += warnings_on_key(key, counted)
+    warnings += unit_warnings(looked_at, declared, guesses, (key, *(quasi or ()), *columns))
     return ComparisonRequest(
         key=key,
         columns=tuple(columns),

@@ -11,6 +11,7 @@ import polars as pl
 from shoal.errors import InputError, messages
 from shoal.microdata.columns.inputs import as_names
 from shoal.microdata.columns.orders import Orders, read_orders
+from shoal.microdata.columns.units import unit_column, unit_warnings
 from shoal.microdata.microaggregation.leaves.steps import Steps
 from shoal.microdata.recoding.large_result import LargeRecoded
 from shoal.microdata.recoding.losses import measured_losses
@@ -52,10 +53,10 @@ def recode(
     budget: Budget | None = None,
     observer: Observer = silent,
 ) -> LargeRecoded:
-    """Make whole columns coarser until every combination is shared by at least k people; as ``shoal.recode`` does.
+    """Make whole columns coarser until every class has at least k records, or units; as ``shoal.recode`` does.
 
     The combinations of keys are counted on the cluster; the levels that lose least are found on the driver with proof, and
-    applied where the records are. Every record is a person, unless ``unit`` says whose it is: then k distinct units are held,
+    applied where the records are. Records are counted, unless ``unit`` says whose they are: then k distinct units are held,
     and of those with records of several combinations it comes to the driver which these are.
 
     >>> safe = shoal.spark.recode(spark.read.parquet("people"), ["age", "zip"], k=5)   # doctest: +SKIP
@@ -65,6 +66,7 @@ def recode(
     began = monotonic()
     names, drop = as_names(quasi), as_names(drop)
     own = Frame.of(frame)
+    declared, unit = unit, unit_column(unit, own.names)
     own.check([*names, *drop, *stay, *(hierarchies or {}), unit])
     if not names:
         raise InputError("name at least one key")
@@ -131,12 +133,12 @@ def recode(
             stopped_by=found.solution.stopped_by,
             seconds=monotonic() - began,
             notes=messages(f"{item.column}: {item.reason}" for item in found.keys.proposals),
-            warnings=messages(_warnings(own, names, drop, roles, unit, found)),
+            warnings=messages(_warnings(own, names, drop, roles, unit, declared, found)),
             settings=(
                 ("k", k),
                 ("keys", ", ".join(names)),
                 ("measure", measure),
-                ("share of people that may be left out", suppress),
+                ("share that may be left out", suppress),
                 ("unit counted in K", unit or "record"),
                 ("columns dropped", ", ".join(drop) or None),
                 ("order", "by what is released"),
@@ -156,13 +158,15 @@ def _warnings(
     drop: Sequence[str],
     roles: Mapping[str, str] | None,
     unit: str | None,
+    declared: str | None,
     found: RecodedTuples,
 ) -> list[str]:
     """Those of one machine, by the look of some records."""
     looked_at = some_records(frame)
-    return warnings_on_release(
+    guesses = guessed(frame, looked_at, roles)
+    return unit_warnings(looked_at, declared, guesses, names) + warnings_on_release(
         nw.from_native(looked_at, eager_only=True),
-        guessed(frame, looked_at, roles),
+        guesses,
         names,
         [name for name in frame.names if name not in drop],
         [name for name, level in found.levels.items() if level],

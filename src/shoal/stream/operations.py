@@ -1,8 +1,9 @@
 """The operations as commands run them on files larger than memory."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import InputError, unknown
+from shoal.errors import InputError, messages, unknown
 from shoal.operation import call
 from shoal.stream.records import Source
 
@@ -25,20 +26,23 @@ def run_anonymity(settings: Any, place: Any) -> "Measured":
     import polars.selectors as cs
 
     from shoal.microdata.columns.inputs import check_quasi
+    from shoal.microdata.columns.units import unit_column, unit_warnings
     from shoal.stream.classes import count_classes
     from shoal.stream.memory import room_for, row_bytes
 
     measured = []
     for name in settings.data:
         source = Source(name)
-        for column in (*settings.quasi, settings.unit):
+        unit = unit_column(settings.unit, source.schema.names())
+        for column in (*settings.quasi, unit):
             if column is not None and column not in source.schema:
                 raise unknown("column", column, source.schema.names(), where="in the data")
-        check_quasi(settings.quasi, settings.unit, ())
+        check_quasi(settings.quasi, unit, ())
         if not source.records:
             raise InputError(f"there are no records in '{name}'")
         some = source.plan.select(cs.by_name(*settings.quasi)).head(10_000).collect(engine="streaming")
         room = room_for(settings.memory, row_bytes(some), len(settings.quasi), 1_000)
-        found = count_classes(source.plan, settings.quasi, source.records, room.classes, settings.unit)
-        measured.append((name, found))
+        found = count_classes(source.plan, settings.quasi, source.records, room.classes, unit)
+        remarks = unit_warnings(source.plan, settings.unit, but=settings.quasi)
+        measured.append((name, replace(found, warnings=messages(remarks))))
     return measured

@@ -370,10 +370,10 @@ def test_importing_it_loads_nothing_heavy():
     assert found.stdout.strip() == "[]"
 
 
-def test_the_command_tells_the_mean_class_of_a_person(tmp_path):
+def test_the_command_tells_the_mean_class(tmp_path):
     from tests.cli.running import shoal as command
 
     pl.DataFrame({"zip": ["a", "a", "a", "b", "b", "c"]}).write_csv(tmp_path / "people.csv")
     arguments = ("anonymity", tmp_path / "people.csv", "--quasi", "zip")
     assert command(*arguments, "--json").json["mean_class"] == pytest.approx((9 + 4 + 1) / 6)
-    assert "mean class of a person" in command(*arguments).out
+    assert "mean size of a class" in command(*arguments).out

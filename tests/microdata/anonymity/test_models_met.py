@@ -232,7 +232,7 @@ def shoal_people() -> pl.DataFrame:
             {"models": ["k-map(2)"], "population": pl.DataFrame({"zipp": [1]})},
             "not in the population; did you mean",
         ),
-        ({"models": ["k-map(2)"], "population": pl.DataFrame({"zip": [1]})}, "more people in the data"),
+        ({"models": ["k-map(2)"], "population": pl.DataFrame({"zip": [1]})}, "more in the data"),
         ({"models": ["distinct(2)"], "confidential": "ill", "null": "wildcard"}, "null='wildcard'"),
         ({"models": ["closeness(0.2,ordered)"], "confidential": "ill"}, "ordinal="),
         ({"models": ["closeness(0.2,hierarchical)"], "confidential": "ill"}, "hierarchies="),
@@ -282,7 +282,7 @@ def test_a_result_in_python_has_the_report_of_the_command_without_values() -> No
     found = shoal.anonymity(frame, ["sex"], confidential="ill", models=["distinct(5)", "recursive(2,9)"])
     page = found.report().html()
     assert "zq" not in page and "shoal.anonymity(frame=…)" in page
-    for words in ("distinct(5) of ill", "too few values", "fails for 60 people", "is a value of its own"):
+    for words in ("distinct(5) of ill", "too few values", "fails for 60 records", "is a value of its own"):
         assert words in page
     with pytest.raises(shoal.InputError, match="no records"):
         shoal.anonymity(frame.head(0), ["sex"]).report()

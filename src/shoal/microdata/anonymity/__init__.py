@@ -1,1 +1,1 @@
-"""How well the people of a table are hidden among each other: K, the vector, and the models of privacy it meets."""
+"""How well the records of a table, or their units, are hidden among each other: K, the vector, and the models it meets."""

@@ -1,4 +1,4 @@
-"""``shoal.anonymity``: how well the people in a table are hidden among each other."""
+"""``shoal.anonymity``: how well the records of a table, or their units, are hidden among each other."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.anonymity.vector import AnonymityVector
 from shoal.arguments import checked
-from shoal.errors import InputError, unknown
+from shoal.errors import InputError, messages, unknown
 from shoal.microdata.anonymity.result import Anonymity, Diversity, Null
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def anonymity(
     ordinal: Sequence[str] | Mapping[str, Sequence[Any] | None] = (),
     population: Any = None,
 ) -> Anonymity:
-    """Measure how well the people of a table are hidden among each other.
+    """Measure K, the class sizes and models of privacy of a table.
 
     Two records are alike when they agree in all quasi-identifiers; a class is a set of records that are alike, and K is
     the size of the smallest. Models say what a class should be besides large; each is measured in every class.
@@ -40,10 +40,11 @@ def anonymity(
     frame : DataFrame
         The records: a frame of pandas, Polars, Arrow or any other that Narwhals knows. An empty one has K = 0.
     quasi : str or iterable of str
-        The quasi-identifiers: columns somebody may know of a person.
+        The quasi-identifiers: columns an intruder may know.
     unit : str, optional
-        The column that says whose records these are. Sizes then count distinct units: somebody with several records
-        counts once, and all records without a unit count as one. By default every record is a person.
+        The column that says whose records these are. Sizes then count distinct units: one with several records counts once,
+        and all records without a unit count as one. By default records are counted; ``"record"`` declares that each is a unit
+        (unless a column has that name), and no column is proposed.
     null : {"own", "wildcard"}, default "own"
         What a missing value (NaN is one, too) means. With ``"own"`` it is a value of its own. With ``"wildcard"`` it
         matches anything: the size of a record's class is then the number of records compatible with it, and classes
@@ -68,7 +69,8 @@ def anonymity(
     Anonymity
         ``k``, ``vector`` (how many classes there are of each size), its exact ``rank``, ``people`` by class size,
         ``maximum_risk``, ``average_risk`` and, if asked for, ``diversities`` by confidential column and ``models``: of each the
-        ``worst`` class, its ``limit``, ``failing_classes``, ``failing_people`` and whether it ``holds``. ``report()`` is a page.
+        ``worst`` class, its ``limit``, ``failing_classes``, ``failing_people`` and whether it ``holds``; ``warnings`` name
+        columns that may be the unit. ``report()`` is a page.
 
     Raises
     ------
@@ -115,8 +117,9 @@ def anonymity(
             raise InputError(f"column '{name}' is named twice among the confidential columns")
 
     from shoal.anonymity.classes import find_classes
-    from shoal.anonymity.columns import read_columns
+    from shoal.anonymity.columns import read_any_frame, read_columns
     from shoal.microdata.columns.orders import read_orders
+    from shoal.microdata.columns.units import unit_column, unit_warnings
 
     orders = read_orders(ordinal)
     # Models take longer to load than K of a small table to count.
@@ -127,6 +130,8 @@ def anonymity(
 
         demands = read_models(models, secrets, population)
         check_models(demands, hierarchies or {}, orders, null)
+    wrapped, declared = read_any_frame(frame), unit
+    unit = unit_column(unit, wrapped.collect_schema().names())
     # Every confidential column is grouped with the keys on its own.
     every = [read_columns(frame, names, unit, name) for name in secrets or (None,)]
     columns, *further = every
@@ -135,6 +140,7 @@ def anonymity(
     result = replace(
         _measured(columns, classes, unit, null),
         diversities=tuple(_diversity(name, table) for name, table in zip(secrets, tables, strict=False)),
+        warnings=messages(unit_warnings(wrapped, declared, but=(*names, *secrets))),
     )
     if not demands:
         return result

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from shoal.microdata.columns.units import units_in_words
 from shoal.numbers import counted
 from shoal.report.making import Assurances
 
@@ -10,8 +11,8 @@ if TYPE_CHECKING:
     from shoal.microdata.anonymity.result import Anonymity
 
 _NOT_LINKED = (
-    "Not measured: near matches and columns beyond these (shoal compare, for a release and its original), and how many people of "
-    "the population share these values (shoal risk)."
+    "Not measured: near matches and columns beyond these (shoal compare, for a release and its original), and how much of "
+    "the population shares these values (shoal risk)."
 )
 
 
@@ -31,20 +32,20 @@ def knower(result: "Anonymity") -> str:
     """The attacker that K is about."""
     missing = "is a value of its own" if result.null == "own" else "matches any value"
     return (
-        f"somebody who knows {', '.join(result.quasi)} of a person exactly and nothing else, and knows that the person is in the "
-        f"data. A missing value {missing}. Whoever knows more than these columns is not meant."
+        f"somebody who knows {', '.join(result.quasi)} exactly and nothing else, and knows whose values are in the data. A "
+        f"missing value {missing}. Whoever knows more than these columns is not meant."
     )
 
 
 def singled_out(result: "Anonymity") -> str:
     """Whether somebody is alone with what may be known."""
     over, alone = ", ".join(result.quasi), result.below(2)
-    one, many = ("record is", "records are") if result.unit is None else ("unit is", "units are")
+    one, many = units_in_words(result.unit)
     if alone:
-        found = f"{counted(alone, one, many)} alone with their values of {over}"
+        found = f"{counted(alone, f'{one} is', f'{many} are')} alone with their values of {over}"
         return f"Yes: {found}, of {result.units:,} in all (K is {result.k})."
     others = counted(result.k - 1, "other")
-    return f"Not by {over}: K is {result.k}, so that everybody shares these values with at least {others}."
+    return f"Not by {over}: K is {result.k}, so that each of the {many} shares these values with at least {others}."
 
 
 def linked(result: "Anonymity") -> str:
@@ -66,12 +67,12 @@ def _inferred(result: "Anonymity") -> str:
         for one in result.diversities
     ]
     told += [
-        f"{one.named} {'holds' if one.holds else f'fails for {one.failing_people:,} people'}"
+        f"{one.named} {'holds' if one.holds else f'fails for {counted(one.failing_people, *units_in_words(result.unit))}'}"
         for one in result.models
     ]
     if not told:
         return (
-            "Not measured. K says nothing of what the people of a class share; shoal anonymity measures it where confidential "
+            "Not measured. K says nothing of what a class shares besides; shoal anonymity measures it where confidential "
             "columns are named."
         )
     return (

@@ -2,29 +2,29 @@
 
 from shoal.report.definitions import Definition, Definitions, count, decimals, share
 
-_COUNTED = "people: distinct units where the unit is named, or else records"
+_COUNTED = "records, or in distinct units where a column says whose they are"
 
 DEFINITIONS: Definitions = {
     "records": Definition("records", "Records that were measured.", count),
-    "units": Definition("people", f"How many there are, counted as {_COUNTED}.", count),
+    "units": Definition("units", "Distinct values of the column that says whose the records are.", count),
     "classes": Definition("classes", "Different combinations of values of the quasi-identifiers.", count),
-    "k": Definition("K", f"The size of the smallest class, in {_COUNTED}.", count),
+    "k": Definition("K", f"The size of the smallest class, counted in {_COUNTED}.", count),
     "below": Definition(
-        "people in classes below 3, 5, 10",
-        "People whose smallest class has fewer than that many.",
+        "in classes below 3, 5, 10",
+        f"How many have a smallest class of fewer than that, counted in {_COUNTED}.",
         lambda found: ", ".join(count(found[limit]) for limit in ("3", "5", "10")),
     ),
     "mean_class": Definition(
-        "mean class of a person",
-        "The mean size of a person's smallest class: every size weighted by the people in it.",
+        "mean size of a class",
+        "The mean size of the smallest class that a record or unit is in: every size weighted by those in it.",
         decimals(2),
     ),
     "maximum_risk": Definition(
-        "largest risk of a person", "1/K: the chance to take the right one of the smallest class.", share
+        "largest risk", "1/K: the chance to take the right one of the smallest class.", share
     ),
     "average_risk": Definition(
-        "average risk of a person",
-        "The mean over all people of 1 by the size of their smallest class.",
+        "average risk",
+        "The mean over all records or units of 1 by the size of their smallest class.",
         share,
     ),
 }

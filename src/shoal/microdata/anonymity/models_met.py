@@ -164,7 +164,7 @@ def _judged(
             f" ({in_words(lacking, 'record lacks', 'records lack')} a key: fill it in, or take them out)"
         )
         raise InputError(
-            f"{in_words(int(short.sum()), 'class has', 'classes have')} more people in the data than in the population"
+            f"{in_words(int(short.sum()), 'class has', 'classes have')} more in the data than in the population"
             f"{blanked if lacking else ''}; it must hold everybody, with the keys told as in the data: {parameter('population')}"
         )
     return found

@@ -6,6 +6,7 @@ from shoal.errors import InputError, parameter
 from shoal.microdata.anonymity.settings import AnonymitySettings
 from shoal.microdata.columns.hierarchies.operation import given_hierarchies, read_files
 from shoal.operation import Engine, Operation, Workplace, call
+from shoal.settings import EACH_RECORD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,8 +30,7 @@ def run(settings: AnonymitySettings, place: Workplace) -> "Measured":
         if (counted := _counted(settings, place, name)) is not None:
             measured.append(counted)
             continue
-        wanted = [*settings.quasi, settings.unit, *settings.confidential]
-        records = place.records(name, columns=[column for column in dict.fromkeys(wanted) if column])
+        records = place.records(name, columns=_columns(settings))
         if records.frame.is_empty():
             raise InputError(f"there are no records in '{records.name}'")
         orders: Any = read_orders(settings.ordinal)
@@ -53,9 +53,22 @@ def run(settings: AnonymitySettings, place: Workplace) -> "Measured":
     return measured
 
 
+def _columns(settings: AnonymitySettings) -> list[str] | None:
+    """The columns to read: all of them where no column is named as the unit, since one of them may be it."""
+    if settings.unit in (None, EACH_RECORD):
+        return None
+    wanted = [*settings.quasi, settings.unit, *settings.confidential]
+    return [column for column in dict.fromkeys(wanted) if column]
+
+
 def _counted(settings: AnonymitySettings, place: Workplace, name: "Place") -> "tuple[str, Anonymity] | None":
     """What a database can count by itself: classes, without units or confidential values."""
-    if settings.unit or settings.confidential or settings.models or settings.population is not None:
+    if (
+        settings.unit is not None
+        or settings.confidential
+        or settings.models
+        or settings.population is not None
+    ):
         return None
     from shoal.microdata.anonymity.api import anonymity_of_counts
 
@@ -104,7 +117,7 @@ def gate(measured: "Measured", settings: AnonymitySettings) -> str | None:
 
 
 def titled(settings: AnonymitySettings) -> str:
-    """A line by which a person recognises the run."""
+    """A line by which the run is recognised."""
     which = settings.data[0] if len(settings.data) == 1 else f"{len(settings.data)} tables"
     return f"Risk of {which} by {', '.join(settings.quasi)}"
 
@@ -112,8 +125,8 @@ def titled(settings: AnonymitySettings) -> str:
 OPERATION = Operation(
     name="anonymity",
     title="Measure risk",
-    summary="Measure how well people are hidden: K and the vector.",
-    description="Prints classes, K, the anonymity vector and its exact rank, and how many people are in crowds of which size. "
+    summary="Report K, the class sizes and the anonymity vector.",
+    description="Reports K, the class sizes, the anonymity vector and its exact rank. "
     f"With {parameter('models')} it measures models of privacy; with {parameter('require_models')} these are gates.",
     examples=(
         "shoal anonymity people.csv --quasi zip,age,sex",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.microdata.anonymity.assurances import assurances as assurances
 from shoal.microdata.anonymity.definitions import DEFINITIONS
 from shoal.microdata.anonymity.settings import RANKED_BY_DEFAULT, AnonymitySettings
+from shoal.microdata.columns.units import units_in_words
 from shoal.numbers import counted
 from shoal.operation import Rows
 from shoal.report import charts
@@ -21,9 +22,9 @@ if TYPE_CHECKING:
 # Longer numbers are told by their length.
 _DIGITS_READ = 18
 _SIZES_SHOWN = 10
-_MODEL_HEADER = ["model", "outcome", "limit", "worst class", "classes that fail", "people in them"]
+_MODEL_HEADER = ["model", "outcome", "limit", "worst class", "classes that fail"]
 _WHAT_MODELS_SAY = (
-    "A model is judged in every class of people with the same keys; a missing key is a value of its own. Missing confidential "
+    "A model is judged in every class of records with the same keys; a missing key is a value of its own. Missing confidential "
     "values say nothing for diversity, and are a value of their own for closeness and likeness."
 )
 
@@ -68,7 +69,7 @@ def _figures(result: "Anonymity", settings: AnonymitySettings) -> dict[str, Any]
         ]
     if result.models:
         found["models"] = [_outcome(one) for one in result.models]
-    return found
+    return found | {"warnings": list(result.warnings)}
 
 
 def _outcome(one: "ModelOutcome") -> dict[str, Any]:
@@ -89,7 +90,7 @@ def _ranked(result: "Anonymity", settings: AnonymitySettings) -> bool:
 
 
 def facts(measured: "Measured", settings: AnonymitySettings) -> list[tuple[str, Any]]:
-    """What a person wants to know first; several tables are a table."""
+    """What is to be known first; several tables are a table."""
     return _facts(measured[0][1], settings) if len(measured) == 1 else []
 
 
@@ -113,7 +114,7 @@ def _facts(result: "Anonymity", settings: AnonymitySettings) -> list[tuple[str, 
         )
         for one in result.diversities
     ]
-    pairs += [(one.named, _in_words(one)) for one in result.models]
+    pairs += [(one.named, _in_words(one, result.unit)) for one in result.models]
     return pairs
 
 
@@ -123,7 +124,7 @@ def _row(one: "ModelOutcome") -> list[str]:
     return [one.named, "holds" if one.holds else "fails", limit, _number(one.worst), *failing]
 
 
-def _in_words(one: "ModelOutcome") -> str:
+def _in_words(one: "ModelOutcome", unit: str | None) -> str:
     worst = (
         f"{'it is' if one.model.startswith('average-risk') else 'the worst class has'} {_number(one.worst)}"
     )
@@ -131,7 +132,7 @@ def _in_words(one: "ModelOutcome") -> str:
         return f"holds; {worst}"
     if not one.failing_classes:
         return f"does not hold; {worst}"
-    where = f"{counted(one.failing_classes, 'class', 'classes')} with {counted(one.failing_people, 'person', 'people')}"
+    where = f"{counted(one.failing_classes, 'class', 'classes')} with {counted(one.failing_people, *units_in_words(unit))}"
     return f"fails in {where}; {worst}"
 
 
@@ -155,7 +156,7 @@ def tables(measured: "Measured", settings: AnonymitySettings) -> list[Rows]:
     """The sizes of the classes, or of several tables a line each."""
     if len(measured) > 1:
         every = figures(measured, settings)
-        header = ["table", "records", "classes", "K", "people below 3", "below 5", "below 10"]
+        header = ["table", "records", "classes", "K", "in classes below 3", "below 5", "below 10"]
         body = [[name, r.records, r.classes, r.k, *map(r.below, (3, 5, 10))] for name, r in measured]
         if settings.models:
             header.append("models that fail")
@@ -168,7 +169,7 @@ def tables(measured: "Measured", settings: AnonymitySettings) -> list[Rows]:
     more = len(sizes) - _SIZES_SHOWN
     found = [
         Rows(
-            ["class size", "classes", "people"],
+            ["class size", "classes", units_in_words(result.unit)[1]],
             [(size, result.vector[size], people) for size, people in sizes[:_SIZES_SHOWN]],
             rest=f"… and {more} larger sizes" if more > 0 else "",
         )
@@ -185,7 +186,7 @@ def tables(measured: "Measured", settings: AnonymitySettings) -> list[Rows]:
 
 
 def page(measured: "Measured", settings: AnonymitySettings) -> Page:
-    """The report: facts and a chart of each table; nobody is shown, and no bar stands for fewer than 10 people."""
+    """The report: facts and a chart of each table; no record is shown, and no bar stands for fewer than 10."""
     which = measured[0][0] if len(measured) == 1 else f"{len(measured)} tables"
     sheet = Page(f"Anonymity of {which}", "quasi-identifiers: " + ", ".join(settings.quasi))
     if len(measured) > 1:
@@ -194,23 +195,29 @@ def page(measured: "Measured", settings: AnonymitySettings) -> Page:
             sheet.table(rows.header, rows.body)
     for name, result in measured:
         sheet.section(name)
+        for warning in result.warnings:
+            sheet.warning(warning)
         sheet.facts(_facts(result, settings))
         if result.models:
-            sheet.table(_MODEL_HEADER, [_row(one) for one in result.models])
+            sheet.table(
+                [*_MODEL_HEADER, f"{units_in_words(result.unit)[1]} in them"],
+                [_row(one) for one in result.models],
+            )
             sheet.note(_WHAT_MODELS_SAY)
         bins = merge_small(_binned(result.people))
         if bins:
             names, counts = [b.name for b in bins], [b.count for b in bins]
+            many = units_in_words(result.unit)[1]
             sheet.chart(
-                charts.bars(names, counts, x="size of the class", y="people"),
-                "How many people are in classes of which size. Bars stand for at least 10 people.",
+                charts.bars(names, counts, x="size of the class", y=many),
+                f"How many {many} are in classes of which size. Bars stand for at least 10.",
             )
         else:
-            sheet.note("There are too few people for a chart.")
+            sheet.note("There is too little for a chart.")
     sheet.provenance(
         [
             ("quasi-identifiers", ", ".join(settings.quasi)),
-            ("counting", f"distinct {settings.unit}" if settings.unit else "records"),
+            ("counting", units_in_words(measured[0][1].unit)[1]),
             ("a missing value", settings.null),
         ],
         "sizes recounted from the class of each record",

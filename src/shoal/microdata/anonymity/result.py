@@ -34,13 +34,13 @@ class Diversity:
 class Anonymity(Glance):
     """The anonymity of a table under a choice of quasi-identifiers.
 
-    ``vector`` counts the classes by size, and K is the smallest size. A size counts people: records, or distinct
-    units where the unit is known. ``people`` says how many people have their smallest class of each size. ``null``
-    says what a missing value means. ``diversities`` are those of the confidential columns, and ``models`` what became of each
+    ``vector`` counts the classes by size, and K is the smallest size. A size counts records, or distinct units where the
+    ``unit`` is known. ``people`` says how many of them have their smallest class of each size. ``null`` says what a missing
+    value means. ``diversities`` are those of the confidential columns, and ``models`` what became of each
     model that was asked for.
 
     Classes do not overlap unless missing values match anything, or one unit has records in several classes. Then the
-    sizes add up to more than the number of people, and the vector has no rank among those of the population.
+    sizes add up to more than the number of units, and the vector has no rank among those of the population.
     """
 
     quasi: tuple[str, ...]
@@ -52,6 +52,7 @@ class Anonymity(Glance):
     people: dict[int, int]
     diversities: tuple[Diversity, ...] = ()
     models: "tuple[ModelOutcome, ...]" = ()
+    warnings: tuple[str, ...] = ()
     _smallest: "Listing | None" = field(default=None, repr=False, compare=False)
 
     def glance(self) -> dict[str, Any]:
@@ -110,11 +111,11 @@ class Anonymity(Glance):
 
     @property
     def average_risk(self) -> float:
-        """The mean chance to be singled out: 1/size of each person's smallest class; classes/people without overlap."""
+        """The mean chance to be singled out: 1/size of each unit's smallest class; classes/units without overlap."""
         return sum(people / size for size, people in self.people.items()) / self.units if self.units else 0.0
 
     def below(self, size: int) -> int:
-        """How many people are in a class smaller than a size."""
+        """How many records, or units, are in a class smaller than a size."""
         return sum(people for own, people in self.people.items() if own < size)
 
     def smallest(self, number: int = 10) -> "pl.DataFrame":

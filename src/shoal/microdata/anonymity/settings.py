@@ -6,10 +6,10 @@ from shoal.engines import EngineSettings
 from shoal.microdata.columns.settings import HierarchyTexts, Ordinal
 from shoal.microdata.models.settings import MODELS_IN_WORDS, Models
 from shoal.settings import (
-    Column,
     Columns,
     Data,
     SeveralData,
+    UnitColumn,
     choice,
     counted_unit,
     data_argument,
@@ -27,7 +27,7 @@ _RESULT = "Result"
 
 
 class AnonymitySettings(EngineSettings):
-    """Which tables, and which columns somebody may know of a person."""
+    """Which tables, and which columns an intruder may know."""
 
     data: SeveralData = data_argument(
         "Files, or URL::table of a database.",
@@ -38,7 +38,7 @@ class AnonymitySettings(EngineSettings):
     )
     quasi: Columns = setting(
         ...,
-        "The columns somebody may know of a person.",
+        "Key variables (quasi-identifiers): columns an intruder may know.",
         metavar="a,b,c",
         label="Quasi-identifiers",
         min_length=1,
@@ -46,7 +46,9 @@ class AnonymitySettings(EngineSettings):
     tables: int = setting(
         1, "Number of tables: DATA0, DATA1, … (1: DATA itself).", only="command", ge=1, le=10_000
     )
-    unit: Column | None = counted_unit("Whose records these are: K counts distinct units.", section=_COUNTING)
+    unit: UnitColumn | None = counted_unit(
+        "Identifies the unit a record belongs to; K counts distinct units.", section=_COUNTING
+    )
     null: Literal["own", "wildcard"] = choice(
         "A missing value is a value of its own, or matches any.",
         {"own": "is a value of its own", "wildcard": "matches any value"},

@@ -14,6 +14,7 @@ from shoal.microdata.columns.attributes import read_attribute
 from shoal.microdata.columns.inputs import read_frame
 from shoal.microdata.columns.released_as_is import listed
 from shoal.microdata.columns.roles import guess_roles, with_roles
+from shoal.microdata.columns.units import unit_column, unit_warnings
 from shoal.microdata.measures.attacks.all_attacks import ATTACKS, UNCHANGED, attacked, chosen
 from shoal.microdata.measures.attacks.attack import Attack
 from shoal.microdata.measures.categories import CategoryPair, pair_categories
@@ -166,6 +167,7 @@ def compare(
     (2, 2.0, 2.92)
     """
     before, after = read_frame(original), read_frame(protected)
+    declared, unit = unit, unit_column(unit, after.columns)
     for frame, where in ((before, "the original data"), (after, f"'{name}'")):
         if len(frame) == 0:
             raise InputError(f"there are no records in {where}")
@@ -210,6 +212,7 @@ def compare(
             f"them with {parameter('columns')}"
         )
     warnings += warnings_on_key(key, counted)
+    warnings += unit_warnings(before, declared, but=(key, *(quasi or ()), *(columns or ())))
     numbers = [
         np.column_stack(
             [np.zeros((len(frame), 0)), *(_numbers(frame, column) for column in compared.numbers)]

@@ -13,6 +13,7 @@ from shoal.settings import (
     Groups,
     SeveralData,
     Spelling,
+    UnitColumn,
     choice,
     counted_unit,
     setting,
@@ -70,7 +71,7 @@ class CompareSettings(EngineSettings):
         label="Quasi-identifiers",
         otherwise="all in the protected data that could be known",
     )
-    unit: Column | None = counted_unit()
+    unit: UnitColumn | None = counted_unit()
     max_risk: float | None = setting(
         None,
         "Exit with 3 if the worst risk is above.",

@@ -32,6 +32,7 @@ from shoal.microdata.columns.orders import Orders, read_orders, remarks_on_order
 from shoal.microdata.columns.record_links import RecordLinks, released_numbers
 from shoal.microdata.columns.roles import Guess, guess_roles, knowable, with_roles
 from shoal.microdata.columns.sorting import sorted_by_release
+from shoal.microdata.columns.units import unit_column, unit_warnings
 from shoal.microdata.measures.before_after import measure_changes
 from shoal.microdata.microaggregation.aggregate import MEDIAN_TELLS, Aggregate
 from shoal.microdata.microaggregation.contributors import Contributions, check_contributors, join_short_groups
@@ -192,7 +193,8 @@ def microaggregate(
     check_choice("missing", missing, get_args(Missing))
     check_choice("order", order, get_args(Order))
     METHODS[method].configure(options)
-    data = read_frame(frame)
+    data, declared = read_frame(frame), unit
+    unit = unit_column(unit, data.columns)
     columns = None if columns is None else as_names(columns)
     if isinstance(groups, str) and groups != "auto":
         raise unknown("way to group columns", groups, ["auto"])
@@ -348,6 +350,7 @@ def microaggregate(
     warnings = [
         *warnings_on_identity(guesses, kept, unit),
         *warnings_on_k(measured, k, k_protected, kept),
+        *unit_warnings(data, declared, guesses, (*names, *by, *(quasi or ()), sample_weights)),
         *warnings_on_kept(
             data,
             guesses,

@@ -10,6 +10,7 @@ from shoal.settings import (
     Columns,
     Data,
     Options,
+    UnitColumn,
     Weights,
     choice,
     counted_unit,
@@ -44,7 +45,7 @@ class MicroaggregateSettings(SearchSettings, EngineSettings):
         label="Quasi-identifiers",
         otherwise="all released ones that could be known; the choice is printed",
     )
-    unit: Column | None = counted_unit("Count distinct units in K and in every group.", section=_RISK)
+    unit: UnitColumn | None = counted_unit("Count distinct units in K and in every group.", section=_RISK)
     require_k: int | None = required_k("Release nothing if K of the release is below this.", section=_RISK)
     ordinal: Ordinal = setting(
         [],

@@ -66,7 +66,7 @@ def warnings_on_kept(
     amounts = [guess.column for guess in rare if guess.role == "measurement" and not guess.fault]
     households = [guess.column for guess in open_to if guess.role == "household"]
     weighing = [guess.column for guess in unnamed if guess.column == weights or guess.role == "weight"]
-    few = "that few people share"
+    few = "that few records share"
     protect = f"protect {{it}} with {parameter('columns')}, or {_UNLESS_PUBLIC}"
     return [
         *_warnings_on_faults(open_to),

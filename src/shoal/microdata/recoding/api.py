@@ -14,6 +14,7 @@ from shoal.microdata.columns.hierarchies.hierarchy import read_values
 from shoal.microdata.columns.inputs import as_names, check_choice, read_frame
 from shoal.microdata.columns.orders import Orders, read_orders
 from shoal.microdata.columns.roles import guess_roles, with_roles
+from shoal.microdata.columns.units import unit_column, unit_warnings
 from shoal.microdata.models.confidential import read_confidential, trees_asked_for
 from shoal.microdata.recoding.assembly import Asked, assemble
 from shoal.microdata.recoding.demands import (
@@ -194,7 +195,8 @@ def recode(
     METHODS[method].configure(options)
     k = whole(k, "k", least=1)
     number(suppress, "suppress", least=0.0, most=1.0)
-    data = read_frame(frame)
+    data, declared = read_frame(frame), unit
+    unit = unit_column(unit, data.columns)
     names, confidential, orders = as_names(quasi), as_names(confidential), read_orders(ordinal)
     others = {
         "by": as_names(by),
@@ -291,6 +293,9 @@ def recode(
         explain=explain,
         seed=seed,
         budget=budget,
+        unit_warnings=tuple(
+            unit_warnings(data, declared, guesses, (*names, *others["by"], household, sample_weights))
+        ),
     )
     witness.verification()
     return assemble(asked, data, guesses, keys, secrets, units, households, everybody, parts)

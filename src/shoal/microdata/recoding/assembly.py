@@ -67,6 +67,7 @@ class Asked:
     explain: bool
     seed: int | None
     budget: Budget | None
+    unit_warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +216,7 @@ def assemble(
                     (asked.unit, asked.household),
                     (*asked.by, *asked.average, *secrets, asked.sample_weights),
                 ),
+                *asked.unit_warnings,
                 *_warnings_on_homogeneous(homogeneous),
                 *warnings_on_wildcards(asked.null, strictly, measured.k),
             ]

@@ -56,7 +56,7 @@ def check_columns(
             raise InputError(f"column '{name}' is not numeric, so it cannot be in {parameter('average')}")
     if roles.get("average") and roles.get("unit"):
         raise InputError(
-            f"averages are made of records, of which one person may have several; {parameter('average')} and {parameter('unit')} "
+            f"averages are made of records, of which one unit may have several; {parameter('average')} and {parameter('unit')} "
             "do not go together"
         )
     others = {*quasi, *roles.get("confidential", ())}

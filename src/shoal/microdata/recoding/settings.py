@@ -15,7 +15,9 @@ from shoal.settings import (
     Data,
     Options,
     Spelling,
+    UnitColumn,
     Weights,
+    counted_unit,
     data_argument,
     setting,
     switch,
@@ -103,9 +105,7 @@ class RecodeSettings(SearchSettings, EngineSettings):
         flag="--population-file",
         label="Population",
     )
-    unit: Column | None = setting(
-        None, "Count distinct units in k.", section=_DEMANDS, label="Unit", otherwise="every record is one"
-    )
+    unit: UnitColumn | None = counted_unit("Count distinct units in k.", section=_DEMANDS)
     household: Column | None = setting(
         None,
         "Records of one household: what members share is told of all alike.",

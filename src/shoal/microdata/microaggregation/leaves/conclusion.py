@@ -154,6 +154,7 @@ def _warnings(request: Request, names: Sequence[str], known: Overview, found: Co
     return [
         *warnings_on_identity(request.guesses, kept, request.unit),
         *warnings_on_k(found.measured, request.k, found.protected.k, kept),
+        *request.unit_warnings,
         *warnings_on_kept(
             request.looked_at,
             request.guesses,

@@ -17,6 +17,7 @@ from shoal.microdata.columns.inputs import (
     read_attribute_weights,
 )
 from shoal.microdata.columns.roles import Guess, guess_with_nested, knowable, with_roles
+from shoal.microdata.columns.units import unit_column, unit_warnings
 from shoal.microdata.microaggregation.aggregate import MEDIAN_TELLS, Aggregate
 from shoal.microdata.microaggregation.leaves.leaf_search import LeafOptions, LeafTask
 from shoal.microdata.microaggregation.leaves.methods import METHODS
@@ -52,6 +53,7 @@ class Request:
     guesses: tuple[Guess, ...]
     looked_at: nw.DataFrame
     notes: tuple[str, ...]
+    unit_warnings: tuple[str, ...] = ()
 
     def kept(self, names: Sequence[str]) -> list[str]:
         """The columns that are released as they are."""
@@ -138,6 +140,7 @@ def read_request(
     chosen_options = METHODS[method].configure(options)
     assert isinstance(chosen_options, LeafOptions)
     by, drop = as_names(by), as_names(drop)
+    declared, unit = unit, unit_column(unit, names)
     quasi = None if quasi is None else as_names(quasi)
     for name in (*by, *drop, *(quasi or ()), unit, *(columns or ())):
         if name is not None and name not in names and name != "*":
@@ -152,6 +155,7 @@ def read_request(
     if chosen_options.leaf < 2 * k:
         raise InputError(f"a leaf must hold at least 2k = {2 * k} records; make option leaf larger")
     looked_at = look()
+    remarks = unit_warnings(looked_at, declared, but=(*(columns or ()), *by, *(quasi or ())))
     guesses = with_roles(guess_with_nested(names, looked_at), roles or {})
     frame = nw.from_native(looked_at, eager_only=True)
     notes: list[str] = []
@@ -190,6 +194,7 @@ def read_request(
         guesses=guesses,
         looked_at=frame,
         notes=tuple(notes),
+        unit_warnings=tuple(remarks),
     )
 
 
