@@ -112,7 +112,7 @@ def test_what_cannot_be_recoded_is_refused(given) -> None:
     data = given(people(100))
     with pytest.raises(shoal.InputError, match="did you mean 'zip'"):
         recode(data, ["zipp"])
-    with pytest.raises(shoal.InputError, match="only 100 people"):
+    with pytest.raises(shoal.InputError, match="only 100 records"):
         recode(data, ["zip"], 101)
     with pytest.raises(shoal.Infeasible, match="even the coarsest"):
         recode(data, ["zip", "sex"], 40, stay=["zip", "sex"])

@@ -138,11 +138,11 @@ def _one(names: list[str]) -> str | None:
 
 def measured_k(found: Released, quasi: list[str]) -> int:
     """The fewest units, or records, that share their quasi-identifiers."""
-    import shoal
+    from shoal.microdata.anonymity.api import count_classes
 
     units = found.unit_column
     frame = found.frame.select(quasi) if units is None else found.frame.select(quasi).with_columns(units)
-    return int(shoal.anonymity(frame, quasi, unit=None if units is None else _WHOSE).k)
+    return int(count_classes(frame, quasi, unit=None if units is None else _WHOSE).k)
 
 
 def k_meaning(quasi: Sequence[str], unit: str | None) -> str:

@@ -36,7 +36,7 @@ def k_guarantees(outputs: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _counted(item: Mapping[str, Any]) -> str:
     """What K of an output counts; a unit whose column is not released has no name outside."""
-    return "units" if item.get("unit", "") is None else units_in_words(item.get("unit"))[1]
+    return units_in_words(item["unit"] or True if "unit" in item else None)[1]
 
 
 def guarantees(plan: Plan, gates: Sequence[GateOutcome], outputs: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -56,7 +56,7 @@ def guarantees(plan: Plan, gates: Sequence[GateOutcome], outputs: Sequence[Mappi
     for gate in gates:
         files = [item.file for item in plan.outputs if item.public and item.step == gate.step]
         if gate.passed and gate.name in words and files:
-            counted = "records" if plan.unit(gate.step) is None else "units"
+            counted = units_in_words(plan.unit(gate.step) is not None)[1]
             found.append(f"{', '.join(files)}: {words[gate.name].format(limit=gate.limit, counted=counted)}")
     return found
 

@@ -116,3 +116,18 @@ def test_a_draft_asks_whose_records_these_are_and_runs_with_either_answer(
     assert "people" not in " ".join(promised)
     assert any(PROPOSED in str(warning) for warning in done.warnings) == (answer is None)
     assert shoal.verify_release(done.folder).verified
+
+
+def test_risk_counts_a_unit_once_for_each_of_its_combinations() -> None:
+    frame = stays()
+    (text,) = told(shoal.risk(frame, ["age", "sex"]))
+    assert "unit='patient_id'" in text and not told(shoal.risk(frame, ["age", "sex"], unit="record"))
+    found = shoal.risk(frame, ["age", "sex"], unit="patient_id", population=5000)
+    once = shoal.risk(
+        frame.unique(["patient_id", "age", "sex"]), ["age", "sex"], unit="record", population=5000
+    )
+    assert (found.units, found.records, once.records) == (80, frame.height, 80)
+    assert (found.k, found.uniques, found.pairs) == (once.k, once.uniques, once.pairs)
+    assert found.estimates == pytest.approx(once.estimates) and not told(found)
+    with pytest.raises(shoal.InputError, match="does not go with unit"):
+        shoal.risk(frame, ["age", "sex"], unit="patient_id", special_uniques=True)

@@ -235,7 +235,7 @@ def test_a_release_that_was_changed_is_noticed() -> None:
 
 REFUSED = {
     "no such column": ({"quasi": ["agee"]}, "did you mean 'age'"),
-    "k above the data": ({"k": 1000}, "only 400 people"),
+    "k above the data": ({"k": 1000}, "only 400 records"),
     "a limit out of range": ({"suppress": 1.5}, "suppress must be .* at most 1, not 1.5"),
     "confidential among the keys": ({"confidential": ["age"]}, "is a key"),
     "a model without its column": ({"models": ["distinct(2)"]}, "no confidential column"),
@@ -286,7 +286,7 @@ def test_explain_shows_neighbours_and_the_front() -> None:
     assert [one.people_left_out for one in why.front] == sorted(one.people_left_out for one in why.front)
     allowed = [one for one in why.front if one.people_left_out <= safe.limit]
     assert allowed[-1].loss == pytest.approx(safe.loss)
-    assert "people left out" in safe.report().html()
+    assert "records left out" in safe.report().html()
 
 
 def families(n: int = 120) -> pl.DataFrame:

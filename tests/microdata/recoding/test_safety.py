@@ -177,7 +177,7 @@ def test_people_with_several_combinations_and_keys_that_stay() -> None:
 
 def test_wildcards_are_counted_for_people_of_one_record() -> None:
     data = pl.DataFrame({"a": list("xxxyyyzz"), "b": list("pppqqqrr"), "u": [1, 1, 1, 2, 2, 2, 3, 4]})
-    with pytest.raises(InputError, match="one person"):
+    with pytest.raises(InputError, match="one unit"):
         shoal.recode(data, ["a", "b"], 2, unit="u", null="wildcard", drop=["u"])
 
 

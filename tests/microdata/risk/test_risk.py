@@ -152,7 +152,7 @@ def test_blanked_records_are_held_against_a_complete_population() -> None:
 def test_a_population_that_lacks_somebody_is_refused_with_blanks_too() -> None:
     sample = pl.DataFrame({"a": ["x", "x", None], "b": [1, 2, 2]})
     people = pl.DataFrame({"a": ["x", "y", "y"], "b": [1, 1, 2]})
-    with pytest.raises(shoal.InputError, match="fewer people with the same keys than the sample: record 2"):
+    with pytest.raises(shoal.InputError, match="fewer with the same keys than the sample: record 2"):
         shoal.risk(sample, ["a", "b"], population_file=people, null="wildcard")
 
 
@@ -239,14 +239,14 @@ HOLES = SURVEY.with_columns(
         (ZERO, QUASI, {"sample_weights": "w"}, "0 or negative in 2 records (the first is record 2)"),
         (HOLES, QUASI, {"sample_weights": "w"}, "have gaps: record 2"),
         (HOLES, QUASI, {"household": "h"}, "missing in 2 records (the first is record 2)"),
-        (SURVEY, QUASI, {"population": 5}, "fewer people than the 6 records"),
+        (SURVEY, QUASI, {"population": 5}, "fewer than the 6 records"),
         (SURVEY, QUASI, {"population": 0}, "at least 1"),
         (SURVEY, QUASI, {"population": 2.5}, "whole number"),
         (SURVEY, QUASI, {"population_file": SURVEY.head(3)}, "fewer than the 6 of the sample"),
         (SURVEY, QUASI, {"population_file": SURVEY.drop("sex")}, "the population has no column 'sex'"),
         (SURVEY, QUASI, {"population_file": SURVEY, "population": 9}, "leave out population="),
         (SURVEY, QUASI, {"population_file": SURVEY, "sample_weights": "w"}, "leave out sample_weights="),
-        (SURVEY, QUASI, {"population_file": pl.concat([SURVEY[2:]] * 2)}, "fewer people with the same keys"),
+        (SURVEY, QUASI, {"population_file": pl.concat([SURVEY[2:]] * 2)}, "fewer with the same keys"),
         (SURVEY, QUASI, {"null": "any"}, "null"),
         (SURVEY, QUASI, {"respondents": "some"}, "respondents"),
         (SURVEY, QUASI, {"riskiest": -1}, "at least 0"),
@@ -339,9 +339,7 @@ def test_the_report_shows_no_values() -> None:
 def test_scaled_weights_are_warned_of(scale: float) -> None:
     frame = pl.DataFrame({"a": [1, 1, 2, 3], "b": list("xyxy"), "w": np.array([0.5, 1.5, 1.2, 0.8]) * scale})
     found = shoal.risk(frame, ["a", "b"], sample_weights="w")
-    assert any(
-        "no more people than there are records, as scaled weights do" in text for text in found.warnings
-    )
+    assert any("no more than there are records, as scaled weights do" in text for text in found.warnings)
     census = shoal.risk(frame.with_columns(w=1.0), ["a", "b"], sample_weights="w")
     assert census.warnings == ()
     assert not any(

@@ -157,6 +157,22 @@ def anonymity(
     return replace(result, models=met)
 
 
+def count_classes(
+    frame: Any, quasi: Sequence[str], *, unit: str | None = None, null: Null = "own"
+) -> Anonymity:
+    """K and the classes alone, for those who have looked at all other columns themselves.
+
+    >>> import polars as pl
+    >>> count_classes(pl.DataFrame({"zip": [1, 2, 2]}), ["zip"]).k
+    1
+    """
+    from shoal.anonymity.classes import find_classes
+    from shoal.anonymity.columns import read_columns
+
+    columns = read_columns(frame, _sequence(quasi), unit, None)
+    return _measured(columns, find_classes(columns, null), unit, null)
+
+
 def anonymity_of_counts(frame: "pl.DataFrame", quasi: Sequence[str], count: str, null: Null) -> Anonymity:
     """The same measure where each row stands for as many records as its ``count`` says.
 

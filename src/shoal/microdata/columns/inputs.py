@@ -111,7 +111,7 @@ def records_to_keep(attributes: Mapping[str, Attribute], missing: Missing) -> tu
 
 
 def read_sample_weights(data: nw.DataFrame, name: str | None) -> np.ndarray | None:
-    """How many people each record stands for; ``None`` if nobody said."""
+    """How much of the population each record stands for; ``None`` if nobody said."""
     if name is None:
         return None
     attribute = read_attribute(data, name)

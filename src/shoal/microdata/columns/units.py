@@ -33,13 +33,15 @@ def unit_column(unit: str | None, columns: Sequence[str]) -> str | None:
     return None if unit == EACH_RECORD and EACH_RECORD not in columns else unit
 
 
-def units_in_words(unit: str | None) -> tuple[str, str]:
-    """What is counted, one and several of it: records, or the units that a column tells apart.
+def units_in_words(unit: str | bool | None) -> tuple[str, str]:
+    """What is counted, one and several of it: records, or the units that a column tells apart, or ``True`` for a nameless one.
 
-    >>> units_in_words(None), units_in_words("patient")
-    (('record', 'records'), ("unit of 'patient'", "units of 'patient'"))
+    >>> units_in_words(None), units_in_words("patient"), units_in_words(True)
+    (('record', 'records'), ("unit of 'patient'", "units of 'patient'"), ('unit', 'units'))
     """
-    return ("record", "records") if unit is None else (f"unit of '{unit}'", f"units of '{unit}'")
+    if not unit:
+        return "record", "records"
+    return ("unit", "units") if unit is True else (f"unit of '{unit}'", f"units of '{unit}'")
 
 
 def possible_units(

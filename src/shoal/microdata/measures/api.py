@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.arguments import checked
 from shoal.errors import InputError, messages, parameter, unknown
-from shoal.microdata.anonymity.api import anonymity
+from shoal.microdata.anonymity.api import count_classes
 from shoal.microdata.columns.attributes import read_attribute
 from shoal.microdata.columns.inputs import read_frame
 from shoal.microdata.columns.released_as_is import listed
@@ -100,7 +100,7 @@ def compare(
     paired_by_position : bool, default False
         The tables hold the same records in the same order. That is refused when columns that protection left alone disagree.
     unit : str, optional
-        The column that says whose records these are; K counts distinct units.
+        The column that says whose records these are; K counts distinct units. ``"record"`` declares that each record is one.
     known : sequence of sequences of str, optional
         Sets of columns an intruder may know; by default one of all that are compared.
     definitions : Definitions, optional
@@ -113,7 +113,7 @@ def compare(
     attacks : sequence of str, optional
         Which attacks beside the classic ones: ``rank-windows``, ``mahalanobis``, ``mixed-linkage``, ``likelihood``,
         ``attribute-inference``, ``membership``; all by default, none if the list is empty. On large files they look for a seeded
-        sample of people.
+        sample of records.
     made : {"paired", "independent", "synthetic"}, default "paired"
         How the release was made, which decides what pMSE is to be expected: records that were changed, a new sample, or
         drawn from a model.
@@ -248,8 +248,8 @@ def compare(
     seeds = Seeds(seed)
     left = InTime(run)
     run.report(phase="K and loss")
-    k = anonymity(released.to_native(), list(counted), unit=unit).k
-    k_compared = anonymity(released.to_native(), names, unit=unit).k
+    k = count_classes(released.to_native(), list(counted), unit=unit).k
+    k_compared = count_classes(released.to_native(), names, unit=unit).k
     measured = measure(x, y, using, scenarios=places, seeds=seeds, threads=threads, left=left)
     attackable = tables.knowing([_pair(before, after, column, rows) for column in known_too])
     tried = attacked(
@@ -374,7 +374,7 @@ def _sampled(tried: Sequence[Attack]) -> list[str]:
     for attack in tried:
         if attack.targets < attack.records:
             samples.setdefault(attack.targets, []).append(attack.title)
-    return [f"{', '.join(names)}: tried on a sample of {size:,} people" for size, names in samples.items()]
+    return [f"{', '.join(names)}: tried on a sample of {size:,} records" for size, names in samples.items()]
 
 
 def _scenarios(known: Sequence[Sequence[str]] | None, names: Sequence[str]) -> list[list[str]]:

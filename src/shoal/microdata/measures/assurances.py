@@ -52,10 +52,7 @@ def _linked(result: "Comparison") -> str:
             f"({share:.2f} %) if all columns of numbers are known: values are scaled by {scaling}, and a tie of t records "
             "counts 1/t. "
         )
-    return (
-        text
-        + "Not measured: other ways to link, and how many people of the population are alike (shoal risk)."
-    )
+    return text + "Not measured: other ways to link, and how much of the population is alike (shoal risk)."
 
 
 def _inferred(result: "Comparison") -> str:

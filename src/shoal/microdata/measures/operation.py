@@ -109,7 +109,7 @@ OPERATION = Operation(
     doing="comparing",
     examples=(
         "shoal compare survey.csv safe.csv --record-links links.csv --columns income,age --report compare.html",
-        "shoal compare survey.csv mdav.csv ils.csv grouped.csv --key person --report map.html",
+        "shoal compare survey.csv mdav.csv ils.csv grouped.csv --key id --report map.html",
     ),
     settings=CompareSettings,
     run=run,

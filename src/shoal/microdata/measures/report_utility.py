@@ -25,13 +25,13 @@ def draw_attacks(out: Page, result: "Comparison") -> None:
         "How far each attack gets. The longest bar is the worst risk.",
     )
     out.table(
-        ["attack", "%", "the intruder knows", "people looked for"],
+        ["attack", "%", "the intruder knows", "records looked for"],
         [(attack.title, attack.percent, attack.knows, attack.targets) for attack in found],
     )
     inferred = next((attack for attack in found if attack.name == "attribute-inference"), None)
     if inferred is not None:
         out.text(
-            "Values inferred of people in the release, of a control group that is not, and the excess of the first:"
+            "Values inferred of records in the release, of a control group that is not, and the excess of the first:"
         )
         out.table(
             ["column", "released", "control", "excess"],
@@ -95,7 +95,7 @@ def draw_utility(out: Page, result: "Comparison") -> None:
     if useful.eigenvalues is not None:
         out.facts([("eigenvalues of the correlations, mean change", f"{useful.eigenvalues.mean_change:.4f}")])
     if useful.classification is not None:
-        out.text("Predicting each column of original records, by trees grown on other people (AUC):")
+        out.text("Predicting each column of original records, by trees grown on other records (AUC):")
         out.table(
             ["predicted", "grown on the original", "grown on the release", "change"],
             [

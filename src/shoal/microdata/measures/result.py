@@ -16,8 +16,8 @@ from shoal.search.budget import StopReason
 
 #: What an intruder has to know to link records.
 KNOWS = {
-    "dld": "the numbers of a person",
-    "pld": "the numbers of a person, roughly",
+    "dld": "the numbers of a record",
+    "pld": "the numbers of a record, roughly",
 }
 
 

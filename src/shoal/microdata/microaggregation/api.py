@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.arguments import checked
 from shoal.errors import InputError, messages, parameter, unknown
-from shoal.microdata.anonymity.api import anonymity
+from shoal.microdata.anonymity.api import count_classes
 from shoal.microdata.columns.attributes import Attribute, read_attribute, write_attribute
 from shoal.microdata.columns.column_choice import choose_columns
 from shoal.microdata.columns.inputs import (
@@ -121,7 +121,7 @@ def microaggregate(
     attribute_weights : mapping of str to float, optional
         How much a column counts in the distance; 1 by default.
     sample_weights : str, optional
-        The column that says how many people a record stands for: means are weighted by it; k still counts records.
+        The column that says how much of the population a record stands for: means are weighted by it; k still counts records.
     largest : int, optional
         The most records a group may have.
     drop : sequence of str, default ()
@@ -135,7 +135,7 @@ def microaggregate(
         Corrections of the roles that ``guess_roles`` guesses, by column.
     unit : str, optional
         The column that says whose records these are: K counts distinct units, and so does every group, which holds at
-        least k of them.
+        least k of them. ``"record"`` declares that each record is one.
     start : array of int, optional
         Begin the search from these groups: one number for each record. For one group of columns only.
     bound : bool, default True
@@ -341,8 +341,8 @@ def microaggregate(
     counted_elsewhere = {*names, *drop, unit}
     known = [name for name in knowable(guesses) if name not in counted_elsewhere]
     quasi_names = tuple(names) + tuple(known) if quasi is None else tuple(quasi) or tuple(names)
-    measured = anonymity(protected.to_native(), list(quasi_names), unit=unit)
-    k_protected = anonymity(protected.to_native(), names, unit=unit).k
+    measured = count_classes(protected.to_native(), list(quasi_names), unit=unit)
+    k_protected = count_classes(protected.to_native(), names, unit=unit).k
     units = None if unit is None else protected[unit]
     if drop:
         protected = protected.drop(*drop)

@@ -58,5 +58,5 @@ def _inferred(result: "Microaggregation") -> str:
     return (
         f"Counted over all protected columns, {single:,} of {groups:,} groups hold a single value, which is everybody's there, "
         f"and in {dominated:,} the second largest can estimate the largest within 10 % from the group's sum. Not measured: what "
-        "the columns that were kept say of the people in a group (shoal anonymity, with confidential columns)."
+        "the columns that were kept say of a group (shoal anonymity, with confidential columns)."
     )

@@ -81,7 +81,7 @@ class MicroaggregateSettings(SearchSettings, EngineSettings):
         le=10**9,
     )
     sample_weights: Column | None = setting(
-        None, "People a record stands for.", section=_RECORDS, label="Sample weights"
+        None, "How much of the population a record stands for.", section=_RECORDS, label="Sample weights"
     )
     attribute_weights: Weights | None = setting(
         None, "Importance in the distance.", section=_RECORDS, label="Importance of columns"

@@ -10,6 +10,7 @@ from shoal.microdata.anonymity.result import Anonymity
 from shoal.microdata.columns.attributes import Attribute
 from shoal.microdata.columns.released_as_is import NAMED, listed, one_line, warnings_on_joining
 from shoal.microdata.columns.roles import Guess
+from shoal.microdata.columns.units import units_in_words
 from shoal.numbers import counted
 
 # Above this share of explained variance a kept column (or several together) all but repeats the protected one.
@@ -78,11 +79,11 @@ def warnings_on_kept(
 
 
 def warnings_on_k(known: Anonymity, k: int, k_protected: int, kept: Sequence[str]) -> list[str]:
-    """That K of the release is below k, how many people that concerns, and which columns make it so."""
+    """That K of the release is below k, how many records or units that concerns, and which columns make it so."""
     if known.k >= k:
         return []
     by_unit = f" by distinct '{known.unit}'" if known.unit else ""
-    units = "units" if known.unit else "records"
+    units = units_in_words(known.unit is not None)[1]
     below, more = known.below(k), len(known.quasi) - NAMED
     told = (
         f"K of the release over {', '.join(known.quasi[:NAMED])}"

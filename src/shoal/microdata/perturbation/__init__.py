@@ -1,1 +1,1 @@
-"""Changing values by chance, so that what is seen of a person need not be true: PRAM, swapping, noise, shuffling."""
+"""Changing values by chance, so that what is seen in a record need not be true: PRAM, swapping, noise, shuffling."""

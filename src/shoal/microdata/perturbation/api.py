@@ -53,7 +53,7 @@ def perturb(
     secret: Any = None,
     seed: int | None = None,
 ) -> Perturbed:
-    """Change values by chance, so that what is seen of a person need not be true.
+    """Change values by chance, so that what is seen in a record need not be true.
 
     The randomness comes from a secret of the operating system. Whatever the method promises was verified on the released frame
     by checks that share nothing with it.
@@ -81,7 +81,7 @@ def perturb(
     regions : sequence of str, default ()
         The columns of the place, from the coarsest to the finest, that swapped households exchange.
     quasi : sequence of str, default ()
-        What may be known of a person, by which households at risk are found.
+        What an intruder may know, by which households at risk are found.
     key : str, optional
         A column that tells the records apart. What is drawn for a record is a function of the secret and of its key, or else of
         all its values: the order of the file does not matter.

@@ -146,7 +146,7 @@ class PerturbSettings(Settings):
         label="Regions, coarsest first",
     )
     quasi: Columns = setting(
-        [], "What may be known of a person.", section=_HOUSEHOLDS, label="Quasi-identifiers"
+        [], "Key variables: columns an intruder may know.", section=_HOUSEHOLDS, label="Quasi-identifiers"
     )
     secret: str | None = setting(
         None,

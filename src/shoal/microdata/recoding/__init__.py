@@ -1,1 +1,1 @@
-"""Recoding: make categorical keys coarser, or blank them, until every combination is shared by at least k people."""
+"""Recoding: make categorical keys coarser, or blank them, until every class has at least k records, or units."""

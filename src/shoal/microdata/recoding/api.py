@@ -1,4 +1,4 @@
-"""``shoal.recode``: from a frame to one in which every combination of keys is shared by at least k people."""
+"""``shoal.recode``: from a frame to one in which every class has at least k records, or units."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -79,7 +79,7 @@ def recode(
     threads: int | None = None,
     observer: Observer = silent,
 ) -> Recoded:
-    """Make keys coarser, or blank them, until every combination is shared by at least k people, and prove how little that costs.
+    """Make keys coarser, or blank them, until every class has at least k records, or units, and prove how little that costs.
 
     Every key has a hierarchy: what each value becomes, level by level, up to one label that says nothing. Where none is given
     one is built, and a note says which. The result was verified by an independent check.
@@ -89,16 +89,16 @@ def recode(
     frame : DataFrame
         The records: a frame of pandas, Polars, Arrow or any other that Narwhals knows.
     quasi : sequence of str
-        The keys: columns somebody may know of a person.
+        The keys: columns an intruder may know.
     k : int, default 5
-        The least number of people who share a combination of keys.
+        The least size of a class: records, or units, that share their keys.
     hierarchies : mapping of str to hierarchy, optional
         What the values of a key become: a rule such as ``"intervals(5,10,20)"``, the path of a file as ARX writes it, rows,
         a frame of rows, or a ``Hierarchy``. Columns that are not named get what ``propose_hierarchies`` proposes.
     ordinal : sequence of str, or mapping of str to sequence, default ()
         Keys whose values have an order; of texts each with its values from the lowest on.
     suppress : float, default 0
-        The largest share of people who may be left out of the release.
+        The largest share of records, or units, that may be left out of the release.
     keep_suppressed : bool, default False
         Release those who are left out with all keys blank; together they must meet every demand.
     method : str, default "auto"
@@ -124,17 +124,17 @@ def recode(
     population : DataFrame, optional
         Everybody, with the same keys: for ``k-map`` and ``presence``.
     unit : str, optional
-        The column that says whose records these are; k counts distinct units.
+        The column that says whose records these are; k counts distinct units. ``"record"`` declares that each record is one.
     household : str, optional
         The column that says which records are of one household: what its members share is told of all alike and blanked for
-        nobody alone, and whole households of the same composition are counted beside people.
+        nobody alone, and whole households of the same composition are counted, too.
     null : {"own", "wildcard"}, default "own"
         A blank is a value of its own, or matches anything when k is counted, as in sdcMicro: fewer values are blanked, and
-        people are protected less. A missing value of the data is a value of its own in any case.
+        records are protected less. A missing value of the data is a value of its own in any case.
     by : sequence of str, default ()
         Columns that form strata, each recoded on its own; k holds within each.
     sample_weights : str, optional
-        The column that says how many people a record stands for: margins in the report are weighted by it.
+        The column that says how much of the population a record stands for: margins in the report are weighted by it.
     average : sequence of str, default ()
         Numeric columns that are microaggregated within the classes, in groups of at least k records.
     drop : sequence of str, default ()
@@ -144,7 +144,7 @@ def recode(
     roles : mapping of str to str, optional
         Corrections of the roles that ``guess_roles`` guesses, by column.
     explain : bool, default False
-        Look also at what one level finer or coarser would cost, and at the front of loss against people left out.
+        Look also at what one level finer or coarser would cost, and at the front of loss against what is left out.
     budget : Budget, optional
         How long to search. By default the usual amount of work.
     seed : int or None, default 0
@@ -164,8 +164,8 @@ def recode(
     Raises
     ------
     InputError
-        Before any work: a column is missing, a hierarchy does not cover the values, k is above the number of people, a model
-        lacks its column, an option is unknown.
+        Before any work: a column is missing, a hierarchy does not cover the values, k is above the number of records (or
+        units), a model lacks its column, an option is unknown.
     Infeasible
         No recoding meets the demands; the message says how near one can get.
 

@@ -1,7 +1,7 @@
 """From solved parts to a result: the released frame, what holds of it, and what to say about it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import floor
 from typing import Any
 
@@ -10,12 +10,13 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import Infeasible, messages, parameter
-from shoal.microdata.anonymity.api import anonymity
+from shoal.microdata.anonymity.api import count_classes
 from shoal.microdata.columns.hierarchies.hierarchy import read_values
 from shoal.microdata.columns.inputs import read_sample_weights
 from shoal.microdata.columns.record_links import RecordLinks, released_numbers
 from shoal.microdata.columns.roles import Guess
 from shoal.microdata.columns.sorting import sorted_by_release
+from shoal.microdata.columns.units import units_in_words
 from shoal.microdata.models.histogram import counted
 from shoal.microdata.models.model import (
     AverageRisk,
@@ -43,6 +44,7 @@ from shoal.microdata.recoding.warnings import (
     warnings_on_release,
     warnings_on_wildcards,
 )
+from shoal.numbers import counted as in_words
 from shoal.search import Budget, informative
 
 Secrets = Mapping[str, tuple[np.ndarray, ConfidentialColumn]]
@@ -141,10 +143,11 @@ def assemble(
         notes.append(
             f"records are in their original order, by which they can be linked; {parameter('order', 'sorted')} removes that"
         )
-    measured = anonymity(_with_units(frame, asked, units, released, order), shown, unit=_unit(asked, frame))
+    counted_as = _with_units(frame, asked, units, released, order)
+    measured = replace(count_classes(counted_as, shown, unit=_unit(asked, frame)), unit=asked.unit)
     strictly = measured.k
     if asked.null == "wildcard":
-        measured = anonymity(_with_nulls(frame, keys, shown), shown, null="wildcard")
+        measured = count_classes(_with_nulls(frame, keys, shown), shown, null="wildcard")
     classes = _classes(frame, shown)
     models = _outcomes(parts[0].problem.models, classes, secrets, people[released][order], released, order)
     models += _population_outcomes(parts[0])
@@ -164,8 +167,8 @@ def assemble(
     left_out, limit = int(np.unique(people[out]).size), floor(asked.suppress * np.unique(people).size + 1e-9)
     if left_out > limit:
         raise Infeasible(
-            f"{left_out:,} people would lose a record in one of the strata, and {limit:,} may be left out; raise "
-            f"{parameter('suppress')}, or recode all together"
+            f"{in_words(left_out, *units_in_words(asked.unit))} would lose a record in one of the strata, and {limit:,} may be "
+            f"left out; raise {parameter('suppress')}, or recode all together"
         )
     for model in problem.models:
         if isinstance(model, AverageRisk) and not model.allows(measured.classes, measured.units):
@@ -217,7 +220,7 @@ def assemble(
                     (*asked.by, *asked.average, *secrets, asked.sample_weights),
                 ),
                 *asked.unit_warnings,
-                *_warnings_on_homogeneous(homogeneous),
+                *_warnings_on_homogeneous(homogeneous, asked.unit),
                 *warnings_on_wildcards(asked.null, strictly, measured.k),
             ]
         ),
@@ -443,10 +446,10 @@ def _reasons(parts: Sequence[Part]) -> list[str]:
     return list(dict.fromkeys(part.solution.reason for part in parts if part.solution.reason))
 
 
-def _warnings_on_homogeneous(homogeneous: Sequence[Any]) -> list[str]:
+def _warnings_on_homogeneous(homogeneous: Sequence[Any], unit: str | None) -> list[str]:
     return [
-        f"{one.classes:,} classes with {one.people:,} people share one value of '{one.column}': who is known to be in one has no "
-        f"secret there; {parameter('models', 'distinct(2)')} asks for more"
+        f"{one.classes:,} classes with {in_words(one.people, *units_in_words(unit))} share one value of '{one.column}': who is "
+        f"known to be in one has no secret there; {parameter('models', 'distinct(2)')} asks for more"
         for one in homogeneous
         if one.classes
     ]
@@ -463,7 +466,7 @@ def _settings(
         ("measure of loss", measure),
         ("importance of keys", ", ".join(f"{n} = {w:g}" for n, w in zip(keys.names, weights, strict=True))),
         ("models", ", ".join(dict.fromkeys(model.text for model in models)) or None),
-        ("share of people that may be left out", asked.suppress),
+        ("share that may be left out", asked.suppress),
         ("those left out", "are released without keys" if starred else "are not released"),
         ("strata", ", ".join(asked.by) or None),
         ("columns dropped", ", ".join(asked.drop) or None),

@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING
 
 from shoal.microdata.anonymity.assurances import knower, linked, singled_out
+from shoal.microdata.columns.units import units_in_words
+from shoal.numbers import counted
 from shoal.report.making import Assurances
 
 if TYPE_CHECKING:
@@ -26,25 +28,27 @@ def assurances(result: "Recoded", settings: object = None) -> Assurances:
         singled_out(result.anonymity) + strict + households,
         linked(result.anonymity)
         + " Columns that were released as they were may be known, too, and are not in these figures. Not measured: links to "
-        "the original (shoal compare), and how many people of the population share these values (shoal risk).",
+        "the original (shoal compare), and how much of the population shares these values (shoal risk).",
         _inferred(result),
     )
 
 
 def _inferred(result: "Recoded") -> str:
+    one_of, many = units_in_words(result.anonymity.unit)
     told = [
         f"{one.model}{f' of {one.column}' if one.column else ''} holds in every class (the worst has {one.worst:.4g})"
         for one in result.models
     ]
     told += [
-        f"{one.people:,} people are in {one.classes:,} classes that share one {one.column}: whoever is known to be there has it"
+        f"{counted(one.people, f'{one_of} is', f'{many} are')} in {counted(one.classes, 'class', 'classes')} that share one "
+        f"{one.column}: who is known to be there has it"
         if one.classes
         else f"no class shares one {one.column}"
         for one in result.homogeneous
     ]
     if not told:
         return (
-            "Not measured, since no confidential column was named. k says nothing of what the people of a class share (shoal "
+            "Not measured, since no confidential column was named. k says nothing of what a class shares besides (shoal "
             "anonymity measures it)."
         )
     text = "; ".join(told)

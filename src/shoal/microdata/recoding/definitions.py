@@ -5,7 +5,9 @@ from shoal.report.definitions import Definition, Definitions, amount, count, yes
 
 DEFINITIONS: Definitions = {
     "records": Definition("records released", "Records of the release.", count),
-    "suppressed_people": Definition("people left out", "People whose records are not released.", count),
+    "suppressed_people": Definition(
+        "left out", "Records, or units where a column says whose they are, that are not released.", count
+    ),
     "suppressed_records": Definition("records left out", "Records that are not released.", count),
     "suppressed_cells": Definition(
         "values blanked", "Values of released records that are blank where the column shows others.", count

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.microdata.anonymity.assurances import knower, linked, singled_out
 from shoal.microdata.recoding.definitions import DEFINITIONS as DEFINITIONS
-from shoal.microdata.recoding.report import MEASURES_IN_WORDS
+from shoal.microdata.recoding.report import MEASURES_IN_WORDS, left_out_in_words
 from shoal.microdata.recoding.report import glimpse as glimpse
 from shoal.operation import Rows
 from shoal.report.making import Assurances
@@ -53,13 +53,10 @@ def figures(result: "LargeRecoded", settings: object) -> dict[str, Any]:
 
 
 def facts(result: "LargeRecoded", settings: object) -> list[tuple[str, Any]]:
-    """What a person wants to know first."""
+    """What is to be known first."""
     return [
         ("records released", f"{result.records:,}"),
-        (
-            "left out",
-            f"{result.suppressed_people:,} people, {result.suppressed_records:,} records (at most {result.limit:,} people)",
-        ),
+        ("left out", left_out_in_words(result)),
         ("values blanked", f"{sum(result.suppressed_cells.values()):,}"),
         ("K of the release", f"{result.k_release} over {', '.join(result.quasi)} (k asked for: {result.k})"),
         (f"loss ({MEASURES_IN_WORDS[result.measure]})", f"{result.loss:.6g}{_quality(result)}"),
@@ -118,5 +115,5 @@ def assurances(result: "LargeRecoded", settings: object = None) -> Assurances:
         knower(result.anonymity),
         singled_out(result.anonymity),
         f"{linked(result.anonymity)} Columns that were released as they were may be known, too, and are not in these figures.",
-        "Not measured: what the columns that were kept say of the people in a class.",
+        "Not measured: what the columns that were kept say of a class.",
     )

@@ -215,6 +215,6 @@ def _infeasible(problem: Problem, search: _Search) -> Infeasible:
         )
     return Infeasible(
         f"no recoding meets these demands: even the coarsest levels allowed leave out {search.fewest_left_out:,} of "
-        f"{problem.units:,} people ({share:.1f} %), and {problem.limit:,} may be; raise {parameter('suppress')}, allow coarser "
-        "levels, or ask for less"
+        f"{problem.units:,} {problem.counted[1]} ({share:.1f} %), and {problem.limit:,} may be; raise {parameter('suppress')}, "
+        "allow coarser levels, or ask for less"
     )

@@ -85,7 +85,7 @@ _MAPPING = Product(
 OPERATION = Operation(
     name="recode",
     title="Recode keys",
-    summary="Make keys coarser or blank them, until k people share each combination.",
+    summary="Generalise or suppress key variables until every class has at least k units.",
     description="Finds the recoding that loses least, and says how far it is from the best possible. Works without a hierarchy "
     "file: a rule is proposed for each key and printed.\n\n"
     f"Ctrl-C or {parameter('time_limit')} end the search with the best found so far, checked like any other result; with "

@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
+from shoal.microdata.columns.units import units_in_words
 from shoal.microdata.models.histogram import Histogram, counted
 from shoal.microdata.models.model import AverageRisk, ConfidentialColumn, Model
 from shoal.microdata.recoding.class_kernels import numbered_rows
@@ -76,8 +77,9 @@ class Problem:
         if self.k < 1:
             raise InputError(f"k must be at least 1, not {self.k}")
         if self.units < self.k:
-            people = "is only 1 person" if self.units == 1 else f"are only {self.units} people"
-            raise InputError(f"k is {self.k}, but there {people}")
+            one, many = self.counted
+            there = f"is only 1 {one}" if self.units == 1 else f"are only {self.units} {many}"
+            raise InputError(f"k is {self.k}, but there {there}")
 
     @classmethod
     def of(
@@ -104,8 +106,13 @@ class Problem:
 
     @property
     def units(self) -> int:
-        """How many people there are."""
+        """How many units, or records, there are."""
         return int(self.people.sum()) + (0 if self.spread is None else self.spread.starts.size - 1)
+
+    @property
+    def counted(self) -> tuple[str, str]:
+        """What is counted, one and several of it."""
+        return units_in_words(self.spread is not None or bool((self.people != self.records).any()))
 
     @property
     def heights(self) -> tuple[int, ...]:

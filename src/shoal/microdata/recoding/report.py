@@ -3,9 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import parameter
+from shoal.microdata.columns.units import units_in_words
 from shoal.microdata.recoding.assurances import assurances as assurances
 from shoal.microdata.recoding.definitions import DEFINITIONS
 from shoal.microdata.recoding.margins import largest_change
+from shoal.numbers import counted
 from shoal.operation import Rows
 from shoal.report import charts
 from shoal.report.definitions import told
@@ -13,6 +15,7 @@ from shoal.report.page import Page
 
 if TYPE_CHECKING:
     from shoal.microdata.recoding.explanation import Neighbour
+    from shoal.microdata.recoding.large_result import LargeRecoded
     from shoal.microdata.recoding.result import Recoded
     from shoal.search import Progress
 
@@ -102,14 +105,18 @@ def _neighbour(one: "Neighbour") -> dict[str, Any]:
     }
 
 
+def left_out_in_words(result: "Recoded | LargeRecoded") -> str:
+    """How many units and records are left out; where records are counted, these alone."""
+    names, records = units_in_words(result.anonymity.unit), counted(result.suppressed_records, "record")
+    units = "" if result.anonymity.unit is None else f"{counted(result.suppressed_people, *names)}, "
+    return f"{units}{records} (at most {counted(result.limit, *names)})"
+
+
 def facts(result: "Recoded", settings: object) -> list[tuple[str, Any]]:
-    """What a person wants to know first."""
+    """What is to be known first."""
     return [
         ("records released", f"{result.records:,}"),
-        (
-            "left out",
-            f"{result.suppressed_people:,} people, {result.suppressed_records:,} records (at most {result.limit:,} people)",
-        ),
+        ("left out", left_out_in_words(result)),
         ("values blanked", f"{sum(result.suppressed_cells.values()):,}"),
         (
             "K of the release",
@@ -124,7 +131,10 @@ def facts(result: "Recoded", settings: object) -> list[tuple[str, Any]]:
             for one in result.models
         ],
         *[
-            (f"classes that share one {one.column}", f"{one.classes:,} with {one.people:,} people")
+            (
+                f"classes that share one {one.column}",
+                f"{one.classes:,} with {counted(one.people, *units_in_words(result.anonymity.unit))}",
+            )
             for one in result.homogeneous
         ],
         *_beside(result),
@@ -191,15 +201,15 @@ def tables(result: "Recoded", settings: object) -> list[Rows]:
         if result.explanation.front is not None:
             rows.append(
                 Rows(
-                    [*result.quasi, "loss", "people left out"],
+                    [*result.quasi, "loss", "left out"],
                     _front(result),
-                    title="Loss against people left out",
+                    title=f"Loss against {units_in_words(result.anonymity.unit)[1]} left out",
                 )
             )
     return rows
 
 
-_NEIGHBOURS = ["key", "step", "loss", "people left out", "records left out"]
+_NEIGHBOURS = ["key", "step", "loss", "left out", "records left out"]
 
 
 def _keys(result: "Recoded") -> list[tuple[Any, ...]]:
@@ -308,12 +318,13 @@ def _explanation(out: Page, result: "Recoded") -> None:
     if why.front is None:
         out.note(f"There are too many recodings to look at all; {parameter('levels')} looks at one.")
         return
-    out.table([*result.quasi, "loss", "people left out"], _front(result))
+    out.table([*result.quasi, "loss", "left out"], _front(result))
     if len(why.front) > 1:
+        many = units_in_words(result.anonymity.unit)[1]
         curve = {"least loss": [(one.people_left_out, one.loss) for one in why.front]}
         out.chart(
-            charts.lines(curve, x="people left out", y="loss"),
-            "The least loss for each number of people left out.",
+            charts.lines(curve, x=f"{many} left out", y="loss"),
+            f"The least loss for each number of {many} left out.",
         )
 
 
@@ -322,11 +333,11 @@ def _margins(out: Page, result: "Recoded") -> None:
     out.section("What an analyst keeps")
     least = max(result.k, 10)
     for name, margins in result.margins.items():
-        # Nothing is told of labels that few people have, or that are not released at all.
+        # Nothing is told of labels that are rare, or that are not released at all.
         listed = [margin for margin in margins if margin.people >= least and margin.after > 0]
         if not listed or len(margins) == 1:
             continue
-        out.text(f"{name}: labels with at least {least} people")
+        out.text(f"{name}: labels with at least {least} {units_in_words(result.anonymity.unit)[1]}")
         out.table(
             ["label", "share before", "after", "blanked or left out, %"],
             [

@@ -55,16 +55,16 @@ class RecodeSettings(SearchSettings, EngineSettings):
     data: Data = data_argument()
     quasi: Columns = setting(
         ...,
-        "The keys: columns somebody may know of a person.",
+        "Key variables (quasi-identifiers): columns an intruder may know.",
         metavar="a,b,c",
         label="Keys",
         min_length=1,
     )
     k: int = setting(
         5,
-        "Least number of people who share a combination of keys.",
+        "Least size of a class: records, or units, that share their keys.",
         short="-k",
-        label="k, least number of people who share their keys",
+        label="k, least size of a class",
         ge=1,
         le=10**9,
         served={"le": 10**6},
@@ -79,8 +79,8 @@ class RecodeSettings(SearchSettings, EngineSettings):
     )
     suppress: float = setting(
         0.0,
-        "Largest share of people who may be left out.",
-        label="Share of people who may be left out",
+        "Largest share of records, or units, that may be left out.",
+        label="Share that may be left out",
         metavar=SHARE,
         ge=0,
         le=1,
@@ -169,7 +169,7 @@ class RecodeSettings(SearchSettings, EngineSettings):
     )
     sample_weights: Column | None = setting(
         None,
-        "People a record stands for, in the margins of the report.",
+        "How much of the population a record stands for, in the margins of the report.",
         section=_RECORDS,
         label="Sample weights",
     )
@@ -183,7 +183,7 @@ class RecodeSettings(SearchSettings, EngineSettings):
     method: str = method("auto", "How to recode")
     options: Options = method_options()
     explain: bool = switch(
-        "Show what one level finer would cost, and loss against people left out.",
+        "Show what one level finer would cost, and loss against what is left out.",
         section="Result",
         label="Explain the choice",
     )

@@ -96,7 +96,7 @@ def warnings_on_wildcards(null: str, strictly: int, matching: int) -> list[str]:
         return []
     return [
         f"blanks are counted as if they matched anything: K is {matching} that way, and {strictly} where a blank is a value. "
-        "A few wholly blank records would satisfy that count for any data, and people whose values are shown may have fewer "
+        "A few wholly blank records would satisfy that count for any data, and records whose values are shown may have fewer "
         "records like theirs"
     ]
 

@@ -33,7 +33,7 @@ def check_wildcard(problem: Problem, traits: frozenset[str]) -> None:
         )
     if problem.spread is not None or problem.keep_suppressed or (problem.people != problem.records).any():
         raise InputError(
-            f"{parameter('null', 'wildcard')} counts records of one person each that are released with their keys"
+            f"{parameter('null', 'wildcard')} counts records of one unit each that are released with their keys"
         )
 
 

@@ -8,9 +8,17 @@ import numpy as np
 from shoal.arguments import checked
 from shoal.errors import InputError, first_record, messages, parameter
 from shoal.microdata.columns.inputs import as_names, check_choice, read_frame
+from shoal.microdata.columns.units import unit_column, unit_warnings
 from shoal.microdata.risk.counts import Classes, count_classes
 from shoal.microdata.risk.estimates import Estimates, estimate
-from shoal.microdata.risk.inputs import Keys, check_columns, read_households, read_keys, read_weights
+from shoal.microdata.risk.inputs import (
+    Keys,
+    check_columns,
+    one_of_each,
+    read_households,
+    read_keys,
+    read_weights,
+)
 from shoal.microdata.risk.keys import Groups
 from shoal.microdata.risk.per_variable import contributions
 from shoal.microdata.risk.result import QUANTILES, RecordRisks, Respondents, Risk
@@ -39,6 +47,7 @@ def risk(
     quasi: Sequence[str],
     *,
     sample_weights: str | None = None,
+    unit: str | None = None,
     household: str | None = None,
     population: int | None = None,
     population_file: Any = None,
@@ -50,9 +59,9 @@ def risk(
     budget: Budget | None = None,
     observer: Observer = silent,
 ) -> Risk:
-    """Measure who is at risk in a sample of people: alone, in the population, and through their households.
+    """Measure who is at risk in a sample: alone, in the population, and through their households.
 
-    Two intruders are told apart. One may know who is in the sample, and finds a person among the f records with the same keys:
+    Two intruders are told apart. One may know who is in the sample, and finds a record among the f with the same keys:
     the risk is 1/f. The other does not, and has to reckon with everybody in the population: the risk is the expected 1/F.
 
     Parameters
@@ -60,13 +69,16 @@ def risk(
     frame : DataFrame
         The records: a frame of pandas, Polars, Arrow or any other that Narwhals knows.
     quasi : sequence of str
-        The keys: columns somebody may know of a person.
+        The keys: columns an intruder may know.
     sample_weights : str, optional
-        The column that says how many people of the population a record stands for.
+        The column that says how much of the population a record stands for.
+    unit : str, optional
+        The column that says whose records these are: of a unit with several records of the same keys one is counted.
+        ``"record"`` declares that each record is a unit. Not with ``household`` or ``special_uniques``, which are of records.
     household : str, optional
         The column that says which records are of one household: who finds one member finds all.
     population : int, optional
-        How many people the population has. Without weights every record stands for equally many of them.
+        How large the population is. Without weights every record stands for equally many of them.
     population_file : DataFrame, optional
         Everybody, with the same keys: then F is counted, and nothing is estimated.
     null : {"own", "wildcard"}, default "own"
@@ -130,16 +142,26 @@ def risk(
     if max_size is not None and not special_uniques:
         raise InputError(f"{parameter('max_size')} is about {parameter('special_uniques')}; name both")
     run = (budget or Budget()).start(observer)
-    data, names = read_frame(frame), as_names(quasi)
-    check_columns(data, names, sample_weights, household)
+    data, names, declared = read_frame(frame), as_names(quasi), unit
+    unit = unit_column(unit, data.columns)
+    check_columns(data, names, sample_weights, household, unit)
+    if unit is not None and (household is not None or special_uniques):
+        other = parameter("household") if household is not None else parameter("special_uniques")
+        raise InputError(f"{other} is about records, so it does not go with {parameter('unit')}")
     if len(data) == 0:
         raise InputError("there are no records")
     people = None if population_file is None else read_frame(population_file)
     weights, basis = read_weights(data, sample_weights, population, people=people is not None)
     households = read_households(data, household)
     keys = read_keys(data, names, people)
+    counts = np.ones(len(data), dtype=np.int64) if unit is None else one_of_each(data, unit, keys.sample)
+    units = int(counts.sum())
+    if basis == "fraction":
+        weights = weights * (len(data) / units)
+    equal = bool(weights.min() == weights.max())
+    weights = weights * counts
     wanted = Wanted.of(keys.with_gaps(), max_size) if special_uniques else None
-    groups, classes = _count(keys, weights, null, run)
+    groups, classes = _count(keys, counts, weights, null, run)
     class_of = groups.of_record[: len(data)]
     if basis == "population":
         _check_included(classes, class_of, keys, null)
@@ -155,8 +177,7 @@ def risk(
     estimates = Estimates()
     if basis in ("weights", "fraction") and size is not None:
         estimates = estimate(classes, size, class_of, households, run)
-    uniques, in_sample = _population_uniques(classes, basis, estimates, len(data), size)
-    equal = bool(weights.min() == weights.max())
+    uniques, in_sample = _population_uniques(classes, basis, estimates, units, size)
     risky = riskiest_records(classes, unknown_by_class, class_of, riskiest)
     added = contributions(classes, names, basis, run)
     special = None if wanted is None else wanted.look(run)
@@ -168,6 +189,8 @@ def risk(
         basis=basis,
         respondents=respondents,
         records=len(data),
+        unit=unit,
+        units=units,
         population=size,
         k=k,
         uniques=alone,
@@ -200,11 +223,13 @@ def risk(
                 *warnings_on_weights(weights, basis, sample_weights),
                 *differing_totals(population, weights, basis),
                 *what_is_not_measured(left_out, stopped),
+                *unit_warnings(data, declared, but=(*names, sample_weights, household)),
             ]
         ),
         settings=_settings(
             quasi=", ".join(names),
             sample_weights=sample_weights,
+            unit=unit,
             household=household,
             population=population,
             null=null,
@@ -229,9 +254,10 @@ def _left_out(keys: Sequence[str], special: SpecialUniques | None) -> list[str]:
     return found
 
 
-def _count(keys: Keys, weights: np.ndarray, null: str, run: Run) -> tuple[Groups, Classes]:
-    """The classes of the sample; people of a population stand behind it, each for one person and no record."""
-    records = np.ones(weights.size, dtype=np.int64)
+def _count(
+    keys: Keys, records: np.ndarray, weights: np.ndarray, null: str, run: Run
+) -> tuple[Groups, Classes]:
+    """The classes of the sample; those of a population stand behind it, each for one of it and no record."""
     columns = keys.sample
     if keys.people is not None:
         columns = [np.concatenate(both) for both in zip(keys.sample, keys.people, strict=True)]
@@ -265,7 +291,7 @@ def _check_included(classes: Classes, class_of: np.ndarray, keys: Keys, null: st
             f" ({lacking:,} lack a key: {parameter('null', 'wildcard')} lets a missing value match anything)"
         )
         raise InputError(
-            f"the population has fewer people with the same keys than the sample: {first_record(fewer)}"
+            f"the population has fewer with the same keys than the sample: {first_record(fewer)}"
             f"{blanked if lacking else ''}; it must hold everybody who is in the sample"
         )
 

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from shoal.microdata.columns.units import units_in_words
+from shoal.numbers import counted
 from shoal.report.making import Assurances
 
 if TYPE_CHECKING:
@@ -19,12 +21,13 @@ def assurances(result: "Risk", settings: object = None) -> Assurances:
     )
     name, expected = max(result.estimates.items(), key=lambda item: item[1])
     return Assurances(
-        f"somebody who knows {over} of people exactly, one who knows who responded and one who does not ({reckoned}). A missing "
+        f"somebody who knows {over} exactly, one who knows who responded and one who does not ({reckoned}). A missing "
         f"value {missing}.",
-        f"{result.uniques:,} of {result.records:,} records are alone in the sample with their values of {over}, "
+        f"{result.uniques:,} of {counted(result.units, *units_in_words(result.unit))} are alone in the sample with their values "
+        f"of {over}, "
         f"{result.pairs:,} are in pairs. Whether they are alone in the population is estimated above, where there is something "
         "to estimate it from.",
         f"By the largest estimate reckoned with ({name}) {expected:.6g} re-identifications are expected; the largest "
-        f"risk of a person is {result.worst_risk:.4g}. Not measured: near matches, and columns beyond these keys.",
-        "Not measured: what people with the same keys share (shoal anonymity, with confidential columns).",
+        f"risk is {result.worst_risk:.4g}. Not measured: near matches, and columns beyond these keys.",
+        "Not measured: what records with the same keys share (shoal anonymity, with confidential columns).",
     )

@@ -22,15 +22,15 @@ DEFINITIONS: Definitions = {
     ),
     "expected_reidentifications": Definition(
         f"re-identifications expected {_UNKNOWN}",
-        "The sum over all records of their risk, by the people F of the population with the same keys.",
+        "The sum over all records of their risk, by the F of the population with the same keys.",
         _six,
     ),
     "largest_risk": Definition(
-        f"largest risk of a record {_UNKNOWN}", "The largest risk of a record by those F people.", share
+        f"largest risk of a record {_UNKNOWN}", "The largest risk of a record by that F.", share
     ),
     "mean_risk": Definition(f"mean risk {_UNKNOWN}", "The mean of that risk over all records.", share),
     "worst_risk": Definition(
-        "largest risk of a person",
+        "largest risk",
         "The largest risk in the scenarios that are reckoned with, alone or through the household; 1 by the records with the "
         "same keys where it may be known who responded.",
         share,

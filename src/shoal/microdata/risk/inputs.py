@@ -18,7 +18,7 @@ from shoal.numbers import counted
 
 @dataclass(frozen=True, eq=False)
 class Keys:
-    """The keys as numbers: of the sample, and of the people in a file of the population if there is one."""
+    """The keys as numbers: of the sample, and of a file of the population if there is one."""
 
     sample: list[np.ndarray]
     people: list[np.ndarray] | None
@@ -44,16 +44,20 @@ class Keys:
 
 
 def check_columns(
-    data: "nw.DataFrame[Any]", quasi: Sequence[str], weights: str | None, household: str | None
+    data: "nw.DataFrame[Any]",
+    quasi: Sequence[str],
+    weights: str | None,
+    household: str | None,
+    unit: str | None = None,
 ) -> None:
     """An ``InputError`` for columns that are not there, or that are asked to be two things."""
     if not quasi:
         raise InputError(f"name at least one column in {parameter('quasi')}")
-    check_names(data, [*quasi, weights, household])
+    check_names(data, [*quasi, weights, household, unit])
     for place, name in enumerate(quasi):
         if name in quasi[:place]:
             raise InputError(f"column '{name}' is named twice among the quasi-identifiers")
-    for what, own in (("sample_weights", weights), ("household", household)):
+    for what, own in (("sample_weights", weights), ("household", household), ("unit", unit)):
         if own is not None and own in quasi:
             raise InputError(f"column '{own}' cannot be a quasi-identifier and {parameter(what)} at once")
     if weights is not None and weights == household:
@@ -82,6 +86,15 @@ def read_keys(data: "nw.DataFrame[Any]", quasi: Sequence[str], people: "nw.DataF
     return Keys(sample, None if people is None else everybody, coded)
 
 
+def one_of_each(data: "nw.DataFrame[Any]", unit: str, keys: Sequence[np.ndarray]) -> np.ndarray:
+    """1 for the first record of each unit with some keys, 0 for its others; records that do not say whose they are, are one's."""
+    whose = code_columns([data], unit)[1].codes
+    _, first = np.unique(np.column_stack([whose, *keys]), axis=0, return_index=True)
+    counts = np.zeros(len(data), dtype=np.int64)
+    counts[first] = 1
+    return counts
+
+
 def _check_telling(name: str, codes: np.ndarray, coded: Coded) -> None:
     """Refuse a key that says nothing of anybody."""
     if coded.missing >= 0 and (codes == coded.missing).all():
@@ -95,14 +108,14 @@ def _check_telling(name: str, codes: np.ndarray, coded: Coded) -> None:
 def read_weights(
     data: "nw.DataFrame[Any]", name: str | None, population: int | None, *, people: bool
 ) -> tuple[np.ndarray, Basis]:
-    """How many people each record stands for, and where that comes from."""
+    """How much of the population each record stands for, and where that comes from."""
     size = len(data)
     if people and (name is not None or population is not None):
         given = parameter("sample_weights") if name is not None else parameter("population")
         raise InputError(f"{parameter('population_file')} says who is in the population; leave out {given}")
     if population is not None and population < size:
         raise InputError(
-            f"{parameter('population')} is {population:,}, fewer people than the {counted(size, 'record')} of the sample"
+            f"{parameter('population')} is {population:,}, fewer than the {counted(size, 'record')} of the sample"
         )
     if name is not None:
         return _own_weights(data, name), "weights"
@@ -123,8 +136,8 @@ def _own_weights(data: "nw.DataFrame[Any]", name: str) -> np.ndarray:
     low = np.flatnonzero(attribute.values <= 0)
     if low.size:
         raise InputError(
-            f"the sample weights in '{name}' are 0 or negative in {first_record(low)}; a weight says how many people a "
-            "record stands for"
+            f"the sample weights in '{name}' are 0 or negative in {first_record(low)}; a weight says how much of the "
+            "population a record stands for"
         )
     return attribute.values
 

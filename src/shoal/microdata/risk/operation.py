@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.errors import InputError, parameter
 from shoal.microdata.risk.settings import RiskSettings
 from shoal.operation import Operation, Place, Product, Workplace, call
+from shoal.settings import EACH_RECORD
 
 if TYPE_CHECKING:
     from shoal.microdata.risk.result import Risk
@@ -19,8 +20,11 @@ def run(settings: RiskSettings, place: Workplace) -> "Risk":
     from shoal.microdata.risk.api import risk
 
     place.say("reading")
-    wanted = [*settings.quasi, settings.sample_weights, settings.household]
-    records = place.records(settings.data, columns=[name for name in dict.fromkeys(wanted) if name])
+    wanted = [*settings.quasi, settings.sample_weights, settings.unit, settings.household]
+    # One of the other columns may be the unit that nobody named.
+    every = settings.unit in (None, EACH_RECORD)
+    columns = None if every else [name for name in dict.fromkeys(wanted) if name]
+    records = place.records(settings.data, columns=columns)
     everybody: Any = None
     if settings.population_file is not None:
         people = place.records(settings.population_file, columns=list(settings.quasi), like=records)

@@ -4,10 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.microdata.columns.units import units_in_words
 from shoal.microdata.risk.assurances import assurances as assurances
 from shoal.microdata.risk.definitions import DEFINITIONS
 from shoal.microdata.risk.special_uniques import telling as special_uniques
 from shoal.microdata.risk.warnings import WORTH
+from shoal.numbers import counted
 from shoal.operation import Rows
 from shoal.report import charts
 from shoal.report.bins import Bin, merge_small
@@ -33,6 +35,8 @@ def figures(result: "Risk", settings: Any) -> dict[str, Any]:
     """Everything that is known of the risk in numbers."""
     return {
         "records": result.records,
+        "unit": result.unit,
+        "units": result.units,
         "quasi": list(result.quasi),
         "null": result.null,
         "basis": result.basis,
@@ -109,11 +113,18 @@ def _shown(result: "Risk") -> list[str]:
 
 
 def facts(result: "Risk", settings: Any) -> list[tuple[str, Any]]:
-    """What a person wants to know first."""
+    """What is to be known first."""
     found = figures(result, settings)
     pairs: list[tuple[str, Any]] = told(DEFINITIONS, found, ("records",))
+    if result.unit is not None:
+        pairs.append(
+            (
+                "counted",
+                f"{counted(result.units, *units_in_words(result.unit))}, each once with the same keys",
+            )
+        )
     if result.population is not None:
-        part = result.records / result.population
+        part = result.units / result.population
         pairs.append(("population", f"{result.population:,.0f} (the sample is {share(part)} of it)"))
     if result.households is not None:
         pairs.append(("households", f"{result.households:,}"))
@@ -145,7 +156,7 @@ def _households(when: str, one: "Scenario") -> list[tuple[str, Any]]:
     """What is found of households, where there are any."""
     if one.expected_households is None or one.largest_household_risk is None:
         return []
-    text = f"{one.expected_persons:.6g} persons in {one.expected_households:.6g} households"
+    text = f"{one.expected_persons:.6g} records of {one.expected_households:.6g} households"
     return [
         (f"with their households, {when}", text),
         (f"largest risk through the household, {when}", share(one.largest_household_risk)),
@@ -188,7 +199,7 @@ def _estimates(result: "Risk") -> list[tuple[Any, ...]]:
             inside = result.uniques_in_sample[name]
             rows.append((_ESTIMATORS[name], f"{value:.6g}", f"{inside:.6g}", None, WORTH[name]))
     for name, one in result.loglinear.items():
-        joined = "" if result.households is None else f"; {one.persons:.6g} persons with their households"
+        joined = "" if result.households is None else f"; {one.persons:.6g} records with their households"
         text = f"{one.reidentifications:.6g} ({one.tau2:.6g} among uniques){joined}"
         rows.append((f"log-linear, {_MODELS[name]}", None, f"{one.tau1:.6g}", text, WORTH[name]))
     return rows
@@ -212,7 +223,7 @@ def _keys(result: "Risk") -> list[tuple[Any, ...]]:
 
 
 def _riskiest(result: "Risk", *, values: bool) -> Rows:
-    header = ["record", "records like it (f)", "people like it (F)", "risk"]
+    header = ["record", "records like it (f)", "population like it (F)", "risk"]
     body: list[list[Any]] = [
         [f"{one.record}", one.count, f"{one.population:.6g}", f"{one.risk:.4g}"] for one in result.riskiest
     ]
@@ -227,7 +238,7 @@ def _riskiest(result: "Risk", *, values: bool) -> Rows:
 
 
 def page(result: "Risk", settings: Any = None) -> Page:
-    """The report: nobody's values are shown, and no bar stands for fewer than 10 people."""
+    """The report: no values are shown, and no bar stands for fewer than 10 records."""
     out = Page("Risk of a sample", "keys: " + ", ".join(result.quasi))
     out.section("Result")
     out.facts(facts(result, settings))
@@ -264,11 +275,11 @@ def _scenarios(out: Page, result: "Risk") -> None:
     else:
         own = "population" if result.basis == "population" else "individual"
         out.text(
-            "Somebody who does not know who responded has to reckon with all F people of the population with the same keys. "
+            "Somebody who does not know who responded has to reckon with all F of the population with the same keys. "
             f"That figure is {WORTH[own]}."
         )
     out.text(
-        "Somebody who knows that a person responded finds that person among the f records with the same keys: the risk is 1/f."
+        "Somebody who knows who responded finds a record among the f with the same keys: the risk is 1/f."
     )
     out.text(
         "What is required is judged by the largest of: "

@@ -26,7 +26,7 @@ QUANTILES = (0.5, 0.9, 0.95, 0.99)
 
 @dataclass(frozen=True, eq=False)
 class RecordRisks:
-    """The count f, the people F, the risk and the risk of the household of every record; internal.
+    """The count f, the size F in the population, the risk and the risk of the household of every record; internal.
 
     ``of_class`` is the risk of each class and ``class_of`` the class of each record; likewise for households.
     """
@@ -71,7 +71,7 @@ class Risk(Glance):
     """Who is at risk in a sample.
 
     ``unknown`` is the scenario of an intruder who does not know who responded, ``known`` that of one who does; ``respondents``
-    says which of them is to be reckoned with. ``basis`` says where the people behind each record come from: sample weights, one
+    says which of them is to be reckoned with. ``basis`` says where the population behind a record comes from: sample weights, one
     fraction for all, a file of the population, or nothing but the sample. ``population_uniques`` and ``loglinear`` hold estimates
     by name, ``contributions`` what is left without each key, ``records_at_risk`` every record's own risk (internal),
     and ``special_uniques`` every record's minimal uniques, if they were asked for (internal).
@@ -83,6 +83,8 @@ class Risk(Glance):
     basis: Basis
     respondents: Respondents
     records: int
+    unit: str | None
+    units: int
     population: float | None
     k: int
     uniques: int
@@ -123,7 +125,7 @@ class Risk(Glance):
 
     @property
     def expected_persons(self) -> float:
-        """Persons found by somebody who does not know who responded: with households, all members of those found."""
+        """Records found by somebody who does not know who responded: with households, all members of those found."""
         return self.unknown.expected_persons
 
     @property
@@ -157,7 +159,7 @@ class Risk(Glance):
 
     @property
     def worst_risk(self) -> float:
-        """The largest risk of a person in the scenarios that are reckoned with, alone or through the household."""
+        """The largest risk in the scenarios that are reckoned with, alone or through the household."""
         known = self.known.worst_risk if self.respondents == "known" else 0.0
         return max(self.unknown.worst_risk, known)
 

@@ -3,7 +3,18 @@
 from typing import Literal
 
 from shoal.search.settings import time_limit
-from shoal.settings import Column, Columns, Data, Settings, choice, data_argument, setting, switch
+from shoal.settings import (
+    Column,
+    Columns,
+    Data,
+    Settings,
+    UnitColumn,
+    choice,
+    counted_unit,
+    data_argument,
+    setting,
+    switch,
+)
 
 _POPULATION = "The population"
 _COUNTING = "What is counted"
@@ -17,21 +28,21 @@ class RiskSettings(Settings):
     data: Data = data_argument()
     quasi: Columns = setting(
         ...,
-        "The keys: columns somebody may know of a person.",
+        "Key variables (quasi-identifiers): columns an intruder may know.",
         metavar="a,b,c",
         label="Keys",
         min_length=1,
     )
     sample_weights: Column | None = setting(
         None,
-        "How many people of the population a record stands for.",
+        "How much of the population a record stands for.",
         section=_POPULATION,
         label="Sample weights",
         otherwise="every record stands for equally many",
     )
     population: int | None = setting(
         None,
-        "How many people the population has.",
+        "How large the population is.",
         section=_POPULATION,
         label="Size of the population",
         otherwise="the sum of the weights",
@@ -44,6 +55,7 @@ class RiskSettings(Settings):
         section=_POPULATION,
         label="Population",
     )
+    unit: UnitColumn | None = counted_unit("Identifies the unit a record belongs to.", section=_COUNTING)
     household: Column | None = setting(
         None,
         "Records of one household: who finds one member finds all.",

@@ -13,7 +13,7 @@ from shoal.search.budget import StopReason
 WORTH: Mapping[str, str] = {
     "individual": "usually too low: the estimate of Benedetti and Franconi reckons each class from its own records alone",
     "population": "exact: the population is known",
-    "sample": "for somebody who knows that a person responded; exact",
+    "sample": "for somebody who knows who responded; exact",
     "zayatz": "too high where the sample is a small part of the population",
     "pitman": "an estimate of a model; as good as its assumption of how combinations of keys come about",
     "main": "an estimate of a model, not a bound; independent keys usually put it too high",
@@ -22,7 +22,7 @@ WORTH: Mapping[str, str] = {
 
 
 def warnings_on_weights(weights: np.ndarray, basis: Basis, name: str | None) -> list[str]:
-    """Weights that stand for less than a person, and such as were scaled."""
+    """Weights that stand for less than one of the population, and such as were scaled."""
     if basis != "weights":
         return []
     found = []
@@ -35,7 +35,7 @@ def warnings_on_weights(weights: np.ndarray, basis: Basis, name: str | None) -> 
     # Scaled to a mean of 1 or to a sum of 1 weights tell nothing of the population, and estimates of it are left out.
     if weights.sum() <= weights.size * (1.0 + 1e-9) and not (weights == 1.0).all():
         found.append(
-            f"the weights in '{name}' stand for no more people than there are records, as scaled weights do: give those that "
+            f"the weights in '{name}' stand for no more than there are records, as scaled weights do: give those that "
             f"sum to the population, or {parameter('population')} in their place"
         )
     return found
@@ -45,7 +45,7 @@ def notes_on_weights(weights: np.ndarray, basis: Basis, name: str | None) -> lis
     """What holds of the weights themselves."""
     if basis != "weights" or weights.min() == weights.max():
         return []
-    return [f"the weights in '{name}' differ: released beside the keys they may tell people apart, too"]
+    return [f"the weights in '{name}' differ: released beside the keys they may tell records apart, too"]
 
 
 def notes_on_basis(basis: Basis, *, equal_weights: bool, null: str, estimated: bool) -> list[str]:

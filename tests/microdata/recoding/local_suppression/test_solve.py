@@ -172,7 +172,7 @@ def test_other_measures_are_refused_by_name():
 def test_infeasible_says_how_near_one_can_get():
     sexes = Hierarchy([("f",), ("m",)])
     problem = Problem.of([np.array([0, 0, 1])], [sexes], k=2, highest=(0,))
-    with pytest.raises(Infeasible, match=r"1 of 3 people \(33.3 %\).*0 may be left out; raise suppress="):
+    with pytest.raises(Infeasible, match=r"1 of 3 records \(33.3 %\).*0 may be left out; raise suppress="):
         solve(problem)
 
 

@@ -160,7 +160,7 @@ def propose_hierarchies(
     frame : DataFrame
         The records: a frame of pandas, Polars, Arrow or any other that Narwhals knows.
     columns : str or sequence of str, optional
-        The columns to propose hierarchies for. Without it all that look like something somebody could know of a person.
+        The columns to propose hierarchies for. Without it all that look like something an intruder could know.
     hierarchies : mapping of str to hierarchy, optional
         What columns have already: a rule such as ``"intervals(5,10,20,top=85)"``, the path of a file (as ARX writes it, a list
         of ``code,parent``, or ``.hrc``), rows (a value with its labels), a frame of such rows, ``{code: parent}``, or a

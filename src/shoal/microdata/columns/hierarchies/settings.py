@@ -14,7 +14,7 @@ class HierarchySettings(Settings):
         None,
         "Columns to draft hierarchies for.",
         label="Columns",
-        otherwise="all that somebody could know of a person",
+        otherwise="all that an intruder could know",
         min_length=1,
     )
     hierarchies: HierarchyTexts = setting(

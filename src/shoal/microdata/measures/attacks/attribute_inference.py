@@ -61,7 +61,7 @@ def attack(
     return Attack(
         "attribute-inference",
         "inference of a value",
-        "every value of a person but one",
+        "every value of a record but one",
         100.0 * max(0.0, shares[worst]),
         int(parts.inside.size),
         parts.whole,

@@ -68,7 +68,7 @@ def attack(tables: MixedTables, *, seeds: Seeds, targets: int = TARGETS, look: L
     return Attack(
         "likelihood",
         "linkage by likelihood",
-        "every value of a person, and how often each value became each label",
+        "every value of a record, and how often each value became each label",
         100.0 * float(chance.mean()),
         int(chosen.size),
         tables.records,

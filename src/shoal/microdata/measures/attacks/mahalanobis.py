@@ -36,7 +36,7 @@ def attack(tables: MixedTables, *, seeds: Seeds, targets: int = TARGETS, look: L
     return Attack(
         "mahalanobis",
         "linkage by Mahalanobis distance",
-        "every number of a person",
+        "every number of a record",
         links.expected_percent,
         int(chosen.size),
         tables.records,

@@ -42,7 +42,7 @@ def attack(
     return Attack(
         "membership",
         "membership in the release",
-        "every value of a person, but not whether he or she is in the release",
+        "every value of a record, but not whether it is in the release",
         100.0 * max(0.0, 2.0 * auc - 1.0),
         int(parts.inside.size),
         parts.whole,

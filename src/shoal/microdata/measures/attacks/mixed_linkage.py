@@ -36,7 +36,7 @@ def attack(tables: MixedTables, *, seeds: Seeds, targets: int = TARGETS, look: L
     return Attack(
         "mixed-linkage",
         "linkage by numbers and categories",
-        "every value of a person, and which values a coarser label stands for",
+        "every value of a record, and which values a coarser label stands for",
         max(percent, by_numbers),
         int(chosen.size),
         tables.records,

@@ -96,7 +96,7 @@ def attack(tables: MixedTables, *, seeds: Seeds, targets: int = TARGETS, look: L
     return Attack(
         "rank-windows",
         "linkage by rank windows",
-        "every number of a person, what was released as it was, and within which windows of ranks values were exchanged",
+        "every number of a record, what was released as it was, and within which windows of ranks values were exchanged",
         100.0 * max(closest, matched[best]),
         int(chosen.size),
         n,

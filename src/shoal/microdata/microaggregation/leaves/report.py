@@ -142,6 +142,6 @@ def assurances(result: "LargeMicroaggregation", settings: object = None) -> Assu
         knower(result.anonymity),
         f"{singled_out(result.anonymity)} Over the protected columns alone K is {result.k_protected}.",
         f"{linked(result.anonymity)} Not measured: links by distance to the true values (shoal compare, inside blocks).",
-        "Not measured: groups that hold a single value or one that dominates, and what the columns that were kept say of the "
-        "people in a group.",
+        "Not measured: groups that hold a single value or one that dominates, and what the columns that were kept say of "
+        "a group.",
     )

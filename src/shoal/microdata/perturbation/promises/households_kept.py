@@ -47,7 +47,7 @@ class RegionsAsLarge:
     @property
     def text(self) -> str:
         """What is promised."""
-        return f"every region has as many households{' and people' if self.persons else ''} as before"
+        return f"every region has as many households{' and members' if self.persons else ''} as before"
 
     def check(self, before: Frame, after: Frame) -> Outcome:
         """Count both."""
@@ -77,7 +77,7 @@ class AtRiskMoved:
         """What is promised."""
         but = f", but for {self.left:,} that found no partner," if self.left else ""
         return (
-            f"every household{but} with a member who shares the keys with fewer than {self.k} people of a region "
+            f"every household{but} with a member who shares the keys with fewer than {self.k} members of a region "
             "is released in another"
         )
 

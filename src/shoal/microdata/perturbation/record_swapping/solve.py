@@ -48,7 +48,7 @@ class RecordSwapOptions(Options):
         3,
         ge=2,
         le=10**9,
-        description="a household is at risk in a region where fewer than k people share the keys of one of its members",
+        description="a household is at risk in a region where fewer than k records share the keys of one of its members",
     )
     match_size: bool = Field(
         default=True,

@@ -244,6 +244,6 @@ def _infeasible(items: Items) -> Infeasible:
     share = 100.0 * people / problem.units
     return Infeasible(
         f"no local recoding was found that meets these demands: with all records at the highest levels {people:,} of "
-        f"{problem.units:,} people ({share:.1f} %) are left out, and {problem.limit:,} may be; raise {parameter('suppress')}, "
-        "or ask for less"
+        f"{problem.units:,} {problem.counted[1]} ({share:.1f} %) are left out, and {problem.limit:,} may be; raise "
+        f"{parameter('suppress')}, or ask for less"
     )

@@ -59,8 +59,8 @@ def infeasible(masks: Masks, people: int) -> Infeasible:
     share = 100.0 * people / problem.units
     may = f"and {problem.limit:,} may be left out; raise {parameter('suppress')}, blank more columns, or ask for less"
     return Infeasible(
-        f"blanks alone do not meet these demands: with every value blanked that may be, {people:,} of {problem.units:,} people "
-        f"({share:.1f} %) still do not, {may}"
+        f"blanks alone do not meet these demands: with every value blanked that may be, {people:,} of {problem.units:,} "
+        f"{problem.counted[1]} ({share:.1f} %) still do not, {may}"
     )
 
 
