@@ -61,7 +61,7 @@ class Records:
 
     @property
     def knowable(self) -> list[str]:
-        """The columns that somebody may know of a person: by their roles, or else by the look of them."""
+        """The columns that an intruder may know: by their roles, or else by the look of them."""
         import shoal
 
         roles = self.roles or {guess.column: guess.role for guess in shoal.guess_roles(self.frame)}

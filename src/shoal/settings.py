@@ -136,7 +136,10 @@ def required_k(sentence: str, *, section: str = "") -> Any:
 def counted_unit(sentence: str = "Count distinct units in K.", *, section: str = "") -> Any:
     """Declare the column that says whose records these are."""
     which = f"{sentence} '{EACH_RECORD}': each record is one, unless a column is called so."
-    return setting(None, which, section=section, label="Unit", otherwise="each record is one unit")
+    words = {EACH_RECORD: "each record is one unit (declared)"}
+    return setting(
+        None, which, section=section, label="Unit", otherwise="each record is one unit", words=words
+    )
 
 
 def choice(sentence: str, words: Mapping[str, str], *, section: str, label: str) -> Any:

@@ -103,27 +103,27 @@ def test_the_front_is_a_map_to_click_through(visitor: Visitor) -> None:
     run = visitor.run("recode", data="patients", quasi=KEYS, k=4, method="lattice", explain=True)
     visitor.open(f"/recode?run={run}")
     visitor.state("done")
-    visitor.see("One level finer or coarser", "Loss against people left out")
+    visitor.see("One level finer or coarser", "Loss against records left out")
     visitor.whole("recode-front")
-    front = visitor.all("table[aria-label='Loss against people left out'] tbody tr")
+    front = visitor.all("table[aria-label='Loss against records left out'] tbody tr")
     assert len(front) > 1
     *levels, loss, left_out, _ = [cell.text for cell in front[-1].find_elements(By.TAG_NAME, "td")]
-    visitor.press(f"Run line {len(front)}: Loss against people left out")
+    visitor.press(f"Run line {len(front)}: Loss against records left out")
     visitor.until(lambda: run not in visitor.driver.current_url, "another run")
     visitor.state("done")
-    visitor.see("people left out, of 120")
+    visitor.see("records left out, of 120")
     facts = {
         item.text.partition("\n")[2]: item.text.partition("\n")[0] for item in visitor.all(".shoal-fact")
     }
-    assert (facts["loss"], facts["people left out, of 120"]) == (loss, left_out)
+    assert (facts["loss"], facts["records left out, of 120"]) == (loss, left_out)
     # The form shows what ran.
     written = visitor.one("[data-setting=levels] input, input[data-setting=levels]").get_attribute("value")
     assert written == ",".join(f"{key}={level}" for key, level in zip(KEYS, levels, strict=True))
     assert "lattice" in visitor.field("Method").text
     # And back by a point of the chart.
     again = visitor.driver.current_url
-    visitor.one("[aria-label^='loss against people left out'] canvas")
-    chart = visitor.one("[aria-label^='loss against people left out']")
+    visitor.one("[aria-label^='loss against what is left out'] canvas")
+    chart = visitor.one("[aria-label^='loss against what is left out']")
     x, y = visitor.driver.execute_script(
         """
         const chart = getElement(Number(arguments[0].id.slice(1))).chart, first = chart.getOption().series[0].data[0];
@@ -138,5 +138,5 @@ def test_the_front_is_a_map_to_click_through(visitor: Visitor) -> None:
     mouse.click().perform()
     visitor.until(lambda: visitor.driver.current_url != again, "the run of the point")
     visitor.state("done")
-    visitor.see("people left out, of 120")
+    visitor.see("records left out, of 120")
     assert not visitor.complaints()

@@ -67,10 +67,10 @@ class Making:
 
 @dataclass(frozen=True)
 class Assurances:
-    """Whom a result is to stand against, and what is known of the three things that person could do.
+    """Whom a result is to stand against, and what is known of the three things they could do.
 
-    Singling out: telling that records belong to one person. Linking: joining a record with what is known of a person from
-    elsewhere. Inference: learning something new of a person, with or without a record. Each says what was found and what
+    Singling out: telling that records belong to somebody. Linking: joining a record with what is known of somebody from
+    elsewhere. Inference: learning something new of somebody, with or without a record. Each says what was found and what
     was not measured, with the command that measures it.
     """
 

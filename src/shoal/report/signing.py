@@ -18,9 +18,9 @@ from shoal.report.provenance import versions
 _SIGNED = ("Name", "Role", "Date", "Signature")
 _SIGNERS = ("Made and checked by", "Release approved by")
 _MEANING = (
-    ("singling out", "Can somebody tell which records are those of one person?"),
-    ("linking", "Can somebody join a record with what is known of a person from elsewhere?"),
-    ("inference", "Can somebody learn something new of a person?"),
+    ("singling out", "Can an intruder tell which records belong to somebody?"),
+    ("linking", "Can an intruder join a record with what is known of somebody from elsewhere?"),
+    ("inference", "Can an intruder learn something new of somebody?"),
 )
 
 
@@ -50,7 +50,7 @@ def meanings(figures: Sequence[tuple[str, str, str]]) -> list[Markup]:
 
 
 def answers(assurances: Assurances | None) -> list[Markup]:
-    """Whom the result is to stand against, and what that person can still do."""
+    """Whom the result is to stand against, and what they can still do."""
     if assurances is None:
         return []
     found = (assurances.singling_out, assurances.linking, assurances.inference)

@@ -47,6 +47,7 @@ def _figures(result: "Anonymity", settings: AnonymitySettings) -> dict[str, Any]
     ranked = _ranked(result, settings)
     found: dict[str, Any] = {
         "records": result.records,
+        "unit": result.unit,
         "units": result.units,
         "classes": result.classes,
         "k": result.k,

@@ -48,6 +48,7 @@ def figures(result: "Recoded", settings: object) -> dict[str, Any]:
         "k_strict": result.k_strict,
         "null": result.null,
         "quasi": list(result.quasi),
+        "unit": result.anonymity.unit,
         "records": result.records,
         "suppressed_records": result.suppressed_records,
         "suppressed_people": result.suppressed_people,

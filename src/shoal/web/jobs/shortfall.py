@@ -1,4 +1,4 @@
-"""Whether a release is less safe than was asked for: then a person must say that they know before its files are given out."""
+"""Whether a release is less safe than was asked for: then somebody must say that they know before its files are given out."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -11,13 +11,13 @@ _WAYS = (
         "/risk",
         "groups",
         "Risk",
-        "How many people share the same age, postcode and sex? And who of a sample is at risk in the population?",
+        "How many records share the same age, postcode and sex? And who of a sample is at risk in the population?",
     ),
     (
         "/recode",
         "layers",
         "Recode",
-        "Ages become bands, postcodes districts, until k people share each combination, losing as little as possible.",
+        "Ages become bands, postcodes districts, until every class has k units, losing as little as possible.",
     ),
     (
         "/records",

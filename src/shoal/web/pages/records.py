@@ -132,7 +132,7 @@ class RecordsPage:
     def _weights(self, item: SettingField, value: Any) -> Callable[[], Any]:
         none = {"": "none", **{name: name for name in self._workbench.datasets[self._data.value].numeric}}
         select = parts.choice(none, label=item.label, value=value or "")
-        attributes(select, hint="people a record stands for")
+        attributes(select, hint="how much of the population a record stands for")
         return lambda: select.value or None
 
     def _importance(self, item: SettingField, value: Any) -> Callable[[], Any]:

@@ -182,7 +182,7 @@ class RunPanel:
         with ui.column().classes("shoal-danger full-width gap-2").props('role="alert"'):
             parts.strong(f"{job.held_back}.")
             ui.label(
-                "People can be singled out in it. Protect more columns, remove some, or ask for less; the report says who is at "
+                "Records can be singled out in it. Protect more columns, remove some, or ask for less; the report says who is at "
                 "risk. Its files can be downloaded and written only after you confirm that you know."
             )
             with ui.row().classes("gap-2"):

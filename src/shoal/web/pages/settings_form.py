@@ -135,8 +135,8 @@ class SettingsForm:
 
     def _column(self, item: SettingField, value: Any) -> Callable[[], Any]:
         nothing = {} if item.required else {"": item.otherwise or "none"}
-        chosen = value if value in self._columns else next(iter(nothing), None)
-        offered = {**nothing, **{name: name for name in self._columns}}
+        offered = {**nothing, **item.words, **{name: name for name in self._columns}}
+        chosen = value if value in offered else next(iter(nothing), None)
         select = _wide(ui.select(offered, label=item.label, value=chosen), item)
         return lambda: select.value or None
 

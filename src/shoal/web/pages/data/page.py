@@ -143,9 +143,7 @@ class DataPage:
         if self._chosen not in self._workbench.datasets:
             return
         dataset = self._workbench.datasets[self._chosen]
-        with parts.card(
-            f"Columns of {dataset.name}", quiet="What is each column to somebody who wants to find a person?"
-        ):
+        with parts.card(f"Columns of {dataset.name}", quiet="What is each column to an intruder?"):
             for remark in dataset.notes:
                 parts.note(remark)
             ColumnRoles(self._workbench, dataset)

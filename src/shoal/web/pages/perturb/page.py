@@ -33,7 +33,7 @@ def register(workbench: Workbench) -> None:
         with layout.page(
             workbench,
             "Perturb",
-            "Values change by chance, so that what is seen of a person need not be true.",
+            "Values change by chance, so that what is seen in a record need not be true.",
         ):
             if parts.has_data(workbench, "casino"):
                 PerturbPage(workbench, data, run)

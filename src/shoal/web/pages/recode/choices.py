@@ -1,4 +1,4 @@
-"""Why this recoding: its neighbours and the front of loss against people left out; what is pressed is run."""
+"""Why this recoding: its neighbours and the front of loss against what is left out; what is pressed is run."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -6,6 +6,7 @@ from typing import Any
 
 from nicegui import events, ui
 
+from shoal.microdata.columns.units import units_in_words
 from shoal.report.blocks import shown
 from shoal.web.pages import parts
 from shoal.web.pages.attributes import attributes
@@ -20,12 +21,12 @@ def choices(found: Mapping[str, Any], take: Callable[[Choice], None]) -> None:
     """What else could be had: a table of neighbours, and the front as a chart and a table."""
     if not found.get("neighbours"):
         return
-    keys, front = found["quasi"], found["front"] or []
+    keys, front, many = found["quasi"], found["front"] or [], units_in_words(found["unit"])[1]
     heading = "One level finer or coarser"
     parts.strong(heading)
     _table(
         heading,
-        ["key", "step", "to level", "loss", "people left out", "records left out"],
+        ["key", "step", "to level", "loss", "left out", "records left out"],
         [
             (
                 one["column"],
@@ -40,7 +41,7 @@ def choices(found: Mapping[str, Any], take: Callable[[Choice], None]) -> None:
         found["neighbours"],
         take,
     )
-    heading = "Loss against people left out"
+    heading = f"Loss against {many} left out"
     parts.strong(heading)
     if not front:
         parts.note("There are too many recodings to look at all; their neighbours are above.")
@@ -48,7 +49,7 @@ def choices(found: Mapping[str, Any], take: Callable[[Choice], None]) -> None:
     _map(found, front, take)
     _table(
         heading,
-        [*keys, "loss", "people left out"],
+        [*keys, "loss", "left out"],
         [(*one["levels"], f"{one['loss']:.6g}", one["people_left_out"]) for one in front[:_LISTED]],
         front[:_LISTED],
         take,
@@ -57,7 +58,7 @@ def choices(found: Mapping[str, Any], take: Callable[[Choice], None]) -> None:
 
 
 def request_of(asked: Mapping[str, Any], found: Mapping[str, Any], one: Choice) -> dict[str, Any]:
-    """The request of a run with the levels of a choice, and as many people left out as they need.
+    """The request of a run with the levels of a choice, and as many left out as they need.
 
     >>> found = {"quasi": ["age"], "people": 300}
     >>> request = request_of({"suppress": 0.0, "method": "auto"}, found, {"levels": [2], "people_left_out": 1})
@@ -106,7 +107,7 @@ def _map(found: Mapping[str, Any], front: Sequence[Choice], take: Callable[[Choi
     ]
     chart = parts.chart(
         {
-            "xAxis": parts.axis("people left out", across=True),
+            "xAxis": parts.axis("left out", across=True),
             "yAxis": parts.axis("loss", scale=True),
             "series": [
                 {
@@ -132,7 +133,7 @@ def _map(found: Mapping[str, Any], front: Sequence[Choice], take: Callable[[Choi
             "tooltip": {"trigger": "item"},
         },
         300,
-        "loss against people left out, of this release, its neighbours and the best for each number",
+        "loss against what is left out, of this release, its neighbours and the best for each number",
     )
 
     def pressed(event: events.EChartPointClickEventArguments) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from shoal.errors import InputError
+from shoal.microdata.columns.units import units_in_words
 from shoal.microdata.recoding.definitions import DEFINITIONS
 from shoal.operations import OPERATIONS
 from shoal.report.definitions import told
@@ -41,7 +42,7 @@ def register(workbench: Workbench) -> None:
         with layout.page(
             workbench,
             "Recode",
-            "Keys become coarser, or are blanked, until at least k people share each combination.",
+            "Key variables are generalised or suppressed until every class has at least k units.",
         ):
             if parts.has_data(workbench, "layers"):
                 RecodePage(workbench, data, run)
@@ -224,6 +225,7 @@ def _by_column(ordinal: Any) -> dict[str, Any]:
 
 
 def _facts(found: dict[str, Any]) -> list[tuple[Any, ...]]:
+    many = units_in_words(found["unit"])[1]
     return [
         (
             f"K of the release over {', '.join(found['quasi'])}",
@@ -231,7 +233,7 @@ def _facts(found: dict[str, Any]) -> list[tuple[Any, ...]]:
             "good" if found["k_release"] >= max(2, found["k"]) else "bad",
         ),
         *told(DEFINITIONS, found, ("k", "loss", "bound", "optimal", "records")),
-        (f"people left out, of {found['people']:,}", found["suppressed_people"]),
+        (f"{many} left out, of {found['people']:,}", found["suppressed_people"]),
         *told(DEFINITIONS, found, ("suppressed_cells",)),
         *[
             (
@@ -242,7 +244,7 @@ def _facts(found: dict[str, Any]) -> list[tuple[Any, ...]]:
         ],
         *[
             (
-                f"people in classes that share one {one['column']}",
+                f"{many} in classes that share one {one['column']}",
                 one["people"],
                 "bad" if one["people"] else "",
             )

@@ -1,10 +1,11 @@
-"""K, the anonymity vector, models of privacy, people in small crowds, and the records in the smallest of them."""
+"""K, the anonymity vector, models of privacy, what is in small classes, and the records in the smallest of them."""
 
 from typing import Any
 
 from nicegui import ui
 
 from shoal.microdata.anonymity.definitions import DEFINITIONS
+from shoal.microdata.columns.units import units_in_words
 from shoal.operations import OPERATIONS
 from shoal.report.definitions import told
 from shoal.web.activities.anonymity import crowds_name
@@ -80,7 +81,7 @@ def present_anonymity(workbench: Workbench, job: Job) -> None:
         ]
     )
     parts.table(
-        ["data", "records", "K", "alone", "in crowds below 3", "below 5", "below 10"],
+        ["data", "records", "K", "alone", "in classes below 3", "below 5", "below 10"],
         [
             (
                 table["data"],
@@ -97,12 +98,13 @@ def present_anonymity(workbench: Workbench, job: Job) -> None:
 
 def _one(workbench: Workbench, job: Job, place: int) -> None:
     table: dict[str, Any] = job.summary["tables"][place]
-    alone = table["people"].get("1", 0)
+    alone, many = table["people"].get("1", 0), units_in_words(table["unit"])[1]
+    parts.warnings(table["warnings"])
     parts.facts(
         [
             (*told(DEFINITIONS, table, ("k",))[0], "bad" if table["k"] < 3 else "good"),
             *told(DEFINITIONS, table, ("units", "classes")),
-            ("people alone", alone, "bad" if alone else ""),
+            (f"{many} alone", alone, "bad" if alone else ""),
             *told(DEFINITIONS, table, ("below", "maximum_risk", "average_risk")),
             *(
                 [("distinct confidential values, at least", table["distinct_l"])]
@@ -114,8 +116,8 @@ def _one(workbench: Workbench, job: Job, place: int) -> None:
     _models(table.get("models", []))
     with ui.row().classes("full-width").style("gap: 12px"):
         for title, key, what in (
-            ("Anonymity vector", "vector", "crowds"),
-            ("People in crowds of 1, 2, 3 …", "people", "people"),
+            ("Anonymity vector", "vector", "classes"),
+            (f"{many.capitalize()} in classes of 1, 2, 3 …", "people", many),
         ):
             with ui.column().classes("gap-1").style("flex: 1 1 300px; min-width: 0"):
                 parts.subheading(title)
@@ -123,7 +125,7 @@ def _one(workbench: Workbench, job: Job, place: int) -> None:
                 parts.bars(
                     [str(size) for size, _ in sizes[:_MOST_BARS]],
                     [count for _, count in sizes[:_MOST_BARS]],
-                    x="size of the crowd",
+                    x="size of the class",
                     y=what,
                     colours=[parts.crowd_colour(size) for size, _ in sizes[:_MOST_BARS]],
                 )
@@ -138,7 +140,7 @@ def _models(models: list[dict[str, Any]]) -> None:
         return
     parts.subheading("Models")
     parts.table(
-        ["model", "column", "outcome", "limit", "worst class", "classes that fail", "people in them"],
+        ["model", "column", "outcome", "limit", "worst class", "classes that fail", "in them"],
         [
             (
                 one["model"],

@@ -1,4 +1,4 @@
-"""Risk: K and models of any table, or the risk of a sample of people; the form of one at a time, the runs of both."""
+"""Risk: K and models of any table, or the risk of a sample; the form of one at a time, the runs of both."""
 
 from nicegui import ui
 
@@ -14,7 +14,7 @@ from shoal.web.workbench import Workbench
 _WAYS = {"anonymity": "K and models", "risk": "A sample"}
 _MEANING = {
     "anonymity": "Everybody is in the table: how many look the same?",
-    "risk": "Each record stands for people of a population: weights, households, estimates.",
+    "risk": "Each record stands for a part of a population: weights, households, estimates.",
 }
 
 
@@ -24,7 +24,7 @@ def register(workbench: Workbench) -> None:
     @ui.page("/risk")
     def risk(data: str = "", run: str = "", what: str = "") -> None:
         with layout.page(
-            workbench, "Risk", "How many people look the same to somebody who knows the quasi-identifiers?"
+            workbench, "Risk", "How many records look the same to somebody who knows the key variables?"
         ):
             if parts.has_data(workbench, "groups"):
                 RiskPage(workbench, data, run, what)
@@ -44,7 +44,7 @@ class RiskPage:
             run=run,
             present=self._present,
             icon="groups",
-            hint="Choose the columns that somebody may know of a person, and measure.",
+            hint="Choose the columns that an intruder may know, and measure.",
         )
         shown = workbench.board[self._desk.run].kind if self._desk.run else what
         with self._desk.form("Measure"):

@@ -70,8 +70,8 @@ def _for_whom(found: Figures) -> None:
     """The two intruders side by side."""
     known = found["respondents_known"]
     rows = [
-        ("re-identifications of persons expected", "expected_reidentifications", _number),
-        ("persons found with their households", "expected_persons", _number),
+        ("re-identifications expected", "expected_reidentifications", _number),
+        ("records found with their households", "expected_persons", _number),
         ("households found", "expected_households", _number),
         ("largest risk of a record", "largest_risk", _percent),
         ("largest risk through the household", "largest_household_risk", _percent),
@@ -130,7 +130,7 @@ def _estimates(found: Figures) -> None:
     for name, one in found["loglinear"].items():
         told = f"{_number(one['reidentifications'])} ({_number(one['tau2'])} among uniques)"
         if found["households"] is not None:
-            told += f"; {_number(one['persons'])} persons with their households"
+            told += f"; {_number(one['persons'])} records with their households"
         rows.append((_MODELS.get(name, name), None, _number(one["tau1"]), told, worth.get(name, "")))
     if rows:
         parts.subheading("Estimates of the population")
