@@ -1,8 +1,9 @@
 """Random small recoding problems, and the best recoding of whole columns by trying all of them."""
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from shoal.microdata.models.model import (
     EntropyDiversity,
     KMap,
     Likeness,
+    Model,
     Presence,
     RecursiveDiversity,
 )
@@ -42,6 +44,11 @@ class Sample:
     problem: Problem
     columns: list[np.ndarray]
     units: np.ndarray | None
+
+
+def _about_all(models: Sequence[Model]) -> bool:
+    """Whether a model looks at all classes together, so that others than those that fail may have to be left out."""
+    return any(isinstance(model, AverageRisk) for model in models)
 
 
 def random_models(rng: np.random.Generator, kinds: int) -> list:
@@ -78,9 +85,12 @@ def sample(
     hierarchies = [
         hierarchy(rng, int(rng.integers(1, 6)), int(rng.integers(0, 4)), "abc"[j]) for j in range(d)
     ]
-    n = int(rng.integers(2, 26))
-    columns = [rng.integers(0, len(h.rows), n).astype(np.int32) for h in hierarchies]
     kinds = int(rng.integers(2, 5))
+    chosen = random_models(rng, kinds) if models else []
+    keep_suppressed = bool(rng.random() < 0.2)
+    # Where all classes together count, every choice of those left out is tried.
+    n = int(rng.integers(2, 10 if keep_suppressed or _about_all(chosen) else 26))
+    columns = [rng.integers(0, len(h.rows), n).astype(np.int32) for h in hierarchies]
     codes = rng.integers(0, kinds, n).astype(np.int32)
     shares = np.bincount(codes, minlength=kinds) / n
     # Values that do not occur have no share to compare with.
@@ -90,7 +100,6 @@ def sample(
     tree = np.stack([np.arange(shares.size), np.arange(shares.size) // 2]).astype(np.int32)
     missing = int(rng.integers(-1, shares.size)) if rng.random() < 0.3 else -1
     column = ConfidentialColumn("c", shares, missing, tree)
-    chosen = random_models(rng, kinds) if models else []
     owners = rng.integers(0, max(2, n // 2), n) if units and rng.random() < 0.3 else None
     population = None
     if any(isinstance(model, KMap | Presence) for model in chosen):
@@ -111,7 +120,7 @@ def sample(
         models=tuple(chosen),
         measure=str(rng.choice(measures)),
         weights=weights,
-        keep_suppressed=bool(rng.random() < 0.2) and population is None,
+        keep_suppressed=keep_suppressed and population is None,
     )
     if rng.random() < 0.2:
         lowest = tuple(int(rng.integers(0, h.height + 1)) for h in hierarchies)
@@ -134,13 +143,35 @@ def best_by_trying_all(problem: Problem) -> tuple[float, tuple[int, ...]] | None
 
 
 def _value(problem: Problem, levels: tuple[int, ...]) -> float | None:
+    """The least loss at these levels, whoever is left out besides the classes that fail."""
     classes, labels = _classes(problem, levels)
     failing = {own for own, one in classes.items() if not _released(problem, one)}
     if any(not classes[own].records for own in failing):
         return None
+    others = [own for own, one in classes.items() if one.records and own not in failing]
+    best = None
+    for size in range(len(others) if problem.keep_suppressed or _about_all(problem.models) else 1):
+        for further in combinations(others, size):
+            value = _value_without(problem, levels, classes, labels, failing.union(further), best)
+            best = best if value is None else value
+    return best
+
+
+def _value_without(
+    problem: Problem,
+    levels: tuple[int, ...],
+    classes: dict,
+    labels: list,
+    left_out: set,
+    best: float | None,
+) -> float | None:
+    """The loss with these classes left out, if that is allowed and better than the best so far."""
+    out = checks.SeenClass()
+    for own in left_out:
+        checks._join(out, classes[own])
     tuples = np.flatnonzero(problem.records)
-    kept = np.array([labels[item] not in failing for item in tuples])
-    if not kept.any():
+    kept = np.array([labels[item] not in left_out for item in tuples])
+    if out.size > problem.limit or not kept.any():
         return None
     recoding = Recoding(
         value=0.0,
@@ -151,6 +182,8 @@ def _value(problem: Problem, levels: tuple[int, ...]) -> float | None:
         uniform=levels,
     )
     loss = checks._loss(problem, recoding, [labels[item] for item in tuples])
+    if best is not None and loss >= best:
+        return None
     try:
         checks.verify(problem, replace(recoding, value=loss))
     except AssertionError:

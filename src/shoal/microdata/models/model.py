@@ -403,7 +403,12 @@ class AverageRisk(Model):
 
     def allows(self, classes: int, people: int) -> bool:
         """Whether a release of so many classes and people is within the limit."""
-        return people == 0 or classes <= self.share * people * (1.0 + _SLACK)
+        return people == 0 or bool(self.allow(np.array(classes), np.array(people)))
+
+    def allow(self, classes: np.ndarray, people: np.ndarray) -> np.ndarray:
+        """Which releases of so many classes and people are within the limit."""
+        within: np.ndarray = classes <= self.share * people * (1.0 + _SLACK)
+        return within
 
 
 @dataclass(frozen=True)

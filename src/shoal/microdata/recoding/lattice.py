@@ -8,6 +8,10 @@ with the least bound is split first; when no box can beat the best recoding foun
 Full-domain recoding: P. Samarati, Protecting respondents' identities in microdata release, IEEE TKDE 13(6), 2001; optimal
 search: F. Kohlmayer and others, Flash, PASSAT 2012. Where records may be left out, entropy and recursive diversity, closeness
 and presence are not monotone: boxes are bounded by weaker tests that are (``Model.hopeless``).
+
+What concerns all classes together, a limit on the average risk or the class of those left out, may be met by leaving out more
+than fails. Such levels are candidates with the smallest classes left out, and come back as boxes of one point: who is best left
+out there is chosen when nothing else is bounded lower. Where that remains open, so does the proof.
 """
 
 from collections import OrderedDict
@@ -18,10 +22,17 @@ import numpy as np
 
 from shoal.errors import Infeasible, parameter
 from shoal.microdata.models.model import ValueModel
+from shoal.microdata.recoding.choice import best_choice
 from shoal.microdata.recoding.classes import Classes, Levels
 from shoal.microdata.recoding.loss import Loss, spans
 from shoal.microdata.recoding.problem import Problem
-from shoal.microdata.recoding.release_of_levels import Release, doomed, may_be_allowed, release_at
+from shoal.microdata.recoding.release_of_levels import (
+    Release,
+    doomed,
+    fewest_left_out,
+    may_be_allowed,
+    release_at,
+)
 from shoal.microdata.recoding.solution import Recoding
 from shoal.search import Run, StopReason
 from shoal.search.solver import Given, NoOptions, solver
@@ -60,10 +71,6 @@ class _Box:
     highest: Levels
     bound: float
 
-    @property
-    def is_point(self) -> bool:
-        return self.lowest == self.highest
-
 
 class _Search:
     """The boxes still to be split, and the best recoding so far."""
@@ -76,6 +83,8 @@ class _Search:
         self.best: Release | None = None
         self.optimal = False
         self.fewest_left_out = problem.units
+        #: The least bound of levels at which it remains open who is best left out.
+        self.unsettled = np.inf
         self._considered: set[Levels] = set()
         self._kept: OrderedDict[Levels, Classes] = OrderedDict()
         self._kept_bytes = 0
@@ -93,10 +102,13 @@ class _Search:
             if not self._may_improve(box.bound):
                 self._heap.clear()
                 break
-            for part in self._split(box):
-                self._push(part)
+            if box.lowest == box.highest:
+                self._settle(box)
+            else:
+                for part in self._split(box):
+                    self._push(part)
             self._report()
-        if not self._heap:
+        if not self._heap and not self._may_improve(self.unsettled):
             self.optimal = self.best is not None
             self.run.finish(StopReason.OPTIMAL)
 
@@ -106,46 +118,66 @@ class _Search:
     @property
     def bound(self) -> float | None:
         """What no recoding can fall below."""
-        if self.best is None:
-            return self._heap[0][0] if self._heap else None
-        return min(self.best.value, self._heap[0][0]) if self._heap else self.best.value
+        least = min([self.unsettled, *[self._heap[0][0] for _ in self._heap[:1]]])
+        if self.best is not None:
+            return min(self.best.value, least)
+        return least if np.isfinite(least) else None
 
     def consider(self, classes: Classes) -> None:
-        """Take these levels if they are the best so far; of equal ones those that come first as a list of numbers."""
+        """Take these levels if they are the best so far, and see later who is best left out where that is not clear."""
         if classes.levels in self._considered:
             return
         self._considered.add(classes.levels)
         release = release_at(classes, self.loss)
         self.fewest_left_out = min(self.fewest_left_out, release.people_left_out)
+        self._take(release)
+        if not release.settled:
+            self._push(_Box(classes.levels, classes.levels, release.least))
+
+    def _take(self, release: Release) -> None:
+        """Keep a release if it is the best so far; of equal ones that whose levels come first as a list of numbers."""
         if not release.allowed:
             return
+        levels = release.classes.levels
         if self.best is not None:
             slack = _EQUAL * max(1.0, abs(self.best.value))
             if release.value > self.best.value + slack:
                 return
-            if release.value >= self.best.value - slack and classes.levels >= self.best.classes.levels:
+            if release.value >= self.best.value - slack and levels >= self.best.classes.levels:
                 return
         self.best = release
 
+    def _settle(self, point: _Box) -> None:
+        """Choose at these levels who is left out; where that is not proved the best, the bound remains."""
+        release = release_at(self.counted_at(point.lowest), self.loss)
+        enough = np.inf if self.best is None else self.best.value
+        release = best_choice(release, self.loss, self.run, enough)
+        self._take(release)
+        if not release.settled:
+            self.unsettled = min(self.unsettled, release.least)
+
     def _may_improve(self, bound: float) -> bool:
-        return self.best is None or bound < self.best.value - _EQUAL * max(1.0, abs(self.best.value))
+        if self.best is None:
+            return bool(np.isfinite(bound))
+        return bound < self.best.value - _EQUAL * max(1.0, abs(self.best.value))
 
     def _push(self, box: _Box) -> None:
-        if not box.is_point and self._may_improve(box.bound):
+        if self._may_improve(box.bound):
             heappush(self._heap, (box.bound, box.lowest, box.highest, box))
 
     def _box(self, lowest: Levels, highest: Levels, finer: Classes) -> _Box | None:
-        """A box whose ends are looked at; ``None`` if nothing in it can be allowed."""
+        """A box whose ends are looked at; ``None`` if nothing else is in it, or nothing in it can be allowed."""
         low = finer.at(lowest)
         self._keep(low)
         high, groups = low.joined(highest) if lowest != highest else (low, np.arange(low.size))
         if not may_be_allowed(high):
             # Coarser levels leave out the fewest: what even they leave out says how near one can get.
-            self.fewest_left_out = min(self.fewest_left_out, high.people_in(high.failing))
+            self.fewest_left_out = min(self.fewest_left_out, fewest_left_out(high, high.failing))
             return None
         self.consider(high)
-        if lowest != highest:
-            self.consider(low)
+        if lowest == highest:
+            return None
+        self.consider(low)
         bound = self.loss.least(low, high, groups, doomed(high))
         return _Box(lowest, highest, bound)
 
@@ -206,6 +238,11 @@ def as_recoding(release: Release, *, bound: float | None, optimal: bool, run: Ru
 
 
 def _infeasible(problem: Problem, search: _Search) -> Infeasible:
+    if np.isfinite(search.bound or np.inf):
+        return Infeasible(
+            f"no recoding was found that meets all demands; others are left out than it takes: raise {parameter('suppress')}, or "
+            "ask for less"
+        )
     share = 100.0 * search.fewest_left_out / problem.units
     if search.fewest_left_out <= problem.limit:
         further = [model.text for model in problem.models if not isinstance(model, ValueModel)]

@@ -99,6 +99,23 @@ class Loss:
             return bits + self._bits_left_out(classes, left_out)
         return self._scaled(total_loss(classes.records, rates, left_out, self.full))
 
+    def costs(self, classes: Classes) -> np.ndarray:
+        """What is lost in addition with each class that is left out, where the loss is a sum of that."""
+        if self.problem.measure == "class-size":
+            return np.ones(classes.size)
+        costs: np.ndarray = classes.records * (self.full - self.rates(classes))
+        return costs
+
+    def with_cost(self, classes: Classes, left_out: np.ndarray, cost: float) -> float:
+        """The loss where further classes are left out that cost so much; by ``entropy`` the bits of all that is left out."""
+        if self.problem.measure == "class-size":
+            kept = int(((classes.records > 0) & ~left_out).sum())
+            # What is left out is one class.
+            return self.n / max(1.0, kept - np.ceil(cost - 1e-6) + 1) if np.isfinite(cost) else cost
+        if self.problem.measure == "entropy":
+            return self.of(classes, np.zeros(classes.size, dtype=bool)) + cost
+        return self.of(classes, left_out) + self._scaled(cost)
+
     def _bits_left_out(self, classes: Classes, left_out: np.ndarray) -> float:
         """Bits to tell the values of the records left out from each other, key by key."""
         records = classes.records[left_out]
