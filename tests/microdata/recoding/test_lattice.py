@@ -82,7 +82,7 @@ def test_those_left_out_are_a_class_that_others_may_have_to_join() -> None:
     assert int(found.records[~found.kept].sum()) == 4
 
 
-def test_a_limit_on_the_average_loses_no_more_on_adult_than_a_k_that_meets_it() -> None:
+def test_a_limit_on_the_average_loses_no_more_on_adult_than_with_a_k_beside_it() -> None:
     keys = [
         "sex",
         "age",
