@@ -94,7 +94,7 @@ def test_weights_that_many_share_are_not_told(tmp_path: Path):
 def test_the_report_holds_what_every_report_does(drafted: Path):
     done = shoal.release(drafted, drafted.parent / "again", another=True)
     report = html.unescape((done.folder / "internal" / "report.html").read_text())
-    for words in ("What the figures mean", "gate on linkage", "Information loss", "(default)"):
+    for words in ("What the figures mean", "gate on k", "Information loss", "(default)"):
         assert words.lower() in report.lower(), words
     for step in ("03-recode", "05-microaggregate"):
         assert f"steps/{step}/report.html" in report

@@ -198,14 +198,16 @@ def _steps(guesses: Sequence[Guess], kind: str, frame: "pl.DataFrame", units: Se
         raise InputError("no column looks like anything that has to be protected; write the plan by hand")
     if quasi:
         weighted = bool(by_role.get("weight"))
-        parts.append(_gates(last, kind, frame.height, weighted=weighted, loses=last == "microaggregate"))
+        also = [*numbers, *by_role.get("weight", [])]
+        parts.append(_gates(last, kind, frame.height, also, weighted=weighted, loses=bool(numbers)))
     parts.append(
         f'# What goes out; everything else stays in the internal part.\n[outputs]\n"data.csv" = {toml_value(last)}\n'
     )
     return parts
 
 
-def _gates(last: str, kind: str, records: int, *, weighted: bool, loses: bool) -> str:
+def _gates(last: str, kind: str, records: int, also: Sequence[str], *, weighted: bool, loses: bool) -> str:
+    """The gates; with the columns ``also`` known beside the keys hardly any release passes that on linkage."""
     # Without weights the records count as the whole population: one of each class is expected to be found.
     found = max(1, round(_FOUND[kind] * records / 100) if weighted else records // _K[kind])
     who = "records that are expected to be found, at most" + (
@@ -214,8 +216,13 @@ def _gates(last: str, kind: str, records: int, *, weighted: bool, loses: bool) -
     lines = [
         (f"k = {_K[kind]}", "at least so many records, or units, alike in all declared quasi-identifiers"),
         (f"reidentifications = {found}", who),
-        (f"linkage = {_LINKED[kind]}", "percent of records that an intruder finds by linkage, at most"),
     ]
+    linked = "percent of records that an intruder finds by linkage, at most"
+    if also:
+        names = comment(", ".join(also)).removeprefix("# ")
+        lines.append((f"# linkage = {_LINKED[kind]}", f"{linked}; whoever knows {names} as well finds more"))
+    else:
+        lines.append((f"linkage = {_LINKED[kind]}", linked))
     if loses:
         lines.append(("# loss = 15", "percent lost, at most"))
     text = "\n".join(f"{line.ljust(40)}  # {why}" for line, why in lines)

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.microdata.columns.record_links import RecordLinks
+from shoal.microdata.columns.roles import KNOWABLE, Role
 from shoal.microdata.columns.units import units_in_words
 from shoal.release.plan import Gates, Plan, Step
 
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-#: What a register or a neighbour knows, and what somebody knows in the worst case, by the roles of columns.
-KNOWN = ("quasi-identifier",)
-EVERYTHING = ("quasi-identifier", "confidential", "measurement")
+#: What protection changes, and what somebody knows in the worst case, by the roles of columns.
+PROTECTED: tuple[Role, ...] = ("quasi-identifier", "confidential", "measurement")
+EVERYTHING: tuple[Role, ...] = (*KNOWABLE, "confidential")
 #: The attacks that look for the record of a unit; others look for a value, or for whether somebody is there at all.
 _WHOSE = "whose record it is"
 _LINKING = ("dld", "pld", "mixed-linkage", "likelihood", "rank-windows", "mahalanobis")
@@ -210,17 +211,34 @@ def _alike(step: Step, gates: Gates, units: int) -> Iterator[GateOutcome]:
         yield GateOutcome(step.name, "risk", gates.risk, chance, chance <= gates.risk, meaning)
 
 
-def comparison(found: Released, *roles: str) -> Any:
-    """The release beside its source, over the columns of some roles; records are followed by their links."""
+def comparison(found: Released, roles: Sequence[str], known: Sequence[str] = (), **asked: Any) -> Any:
+    """The release beside its source, over the columns of some roles; records are followed by their links.
+
+    Attacks know the columns of the roles that are ``known`` as well.
+    """
     import shoal
 
     kept = found.links >= 0
     order = np.argsort(found.links[kept])
     links = RecordLinks.of(kept.tolist(), order.tolist())
     columns = [name for role in roles for name in found.with_role(role)]
+    also = [name for role in known for name in found.with_role(role) if name in found.original.columns]
     # A column that was swapped has the same values at other records; only who doubts the links would stop at that.
-    original, released = found.original.select(columns), found.frame.select(columns)
-    return shoal.compare(original, released, columns=columns, record_links=links)
+    every = list(dict.fromkeys([*columns, *also]))
+    return shoal.compare(
+        found.original.select(every),
+        found.frame.select(every),
+        columns=columns,
+        record_links=links,
+        roles={name: role for name, role in found.roles.items() if name in every},
+        utility=[],
+        **asked,
+    )
+
+
+def linked(found: Released) -> Any:
+    """The keys of the release compared, and attacked by whoever knows all that is released and could be known."""
+    return comparison(found, ("quasi-identifier",), KNOWABLE)
 
 
 def worst_linkage(compared: Any) -> tuple[str, float]:
@@ -245,10 +263,12 @@ def _worst(attacks: Sequence[Any], kind: str) -> tuple[str, float]:
 
 def _attacks(step: Step, gates: Gates, found: Released) -> Iterator[GateOutcome]:
     if gates.linkage is not None:
-        title, percent = worst_linkage(comparison(found, *KNOWN))
-        meaning = f"percent of the records found by whoever knows the quasi-identifiers, {title}"
+        title, percent = worst_linkage(linked(found))
+        meaning = (
+            f"percent of the records found by whoever knows all that is released and could be known, {title}"
+        )
         yield GateOutcome(step.name, "linkage", gates.linkage, percent, percent <= gates.linkage, meaning)
     if gates.attacks is not None:
-        title, percent = worst_attack(comparison(found, *EVERYTHING))
+        title, percent = worst_attack(comparison(found, PROTECTED, EVERYTHING))
         meaning = f"percent of success of the worst of all attacks, {title}"
         yield GateOutcome(step.name, "attacks", gates.attacks, percent, percent <= gates.attacks, meaning)

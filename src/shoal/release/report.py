@@ -108,7 +108,8 @@ _GATES = {
     ),
     "risk": ("The largest chance of one of them to be found, as shoal risk estimates it."),
     "linkage": (
-        "Percent of the records that the worst linkage of shoal compare finds for somebody who knows the quasi-identifiers."
+        "Percent of the records that the worst linkage of shoal compare finds for somebody who knows all that is released "
+        "and could be known."
     ),
     "attacks": (
         "Percent of success of the worst attack of shoal compare, for somebody who knows every value of a record."

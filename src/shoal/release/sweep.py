@@ -15,7 +15,7 @@ from typing import Any
 from shoal.errors import Infeasible, InputError, unknown
 from shoal.release.fitting import expect_fitting
 from shoal.release.folder import ReleaseFolder, write_private
-from shoal.release.gates import EVERYTHING, KNOWN, comparison, judge, worst_linkage
+from shoal.release.gates import PROTECTED, comparison, judge, linked, worst_linkage
 from shoal.release.inputs import read_inputs
 from shoal.release.plan import RECORDS, Gates, Plan
 from shoal.release.plan_reader import parse_plan
@@ -262,7 +262,7 @@ def _measured(values: Mapping[str, Any], plan: Plan, folder: ReleaseFolder, secr
     gates = [gate for step in running.steps() for gate in running.judged(step)]
     last = plan.steps[-1]
     released = running.released(last)
-    name, risk = worst_linkage(comparison(released, *KNOWN))
+    name, risk = worst_linkage(linked(released))
     open_gates = Gates(k=1, reidentifications=1e100)
     measured = {
         gate.name: gate.value
@@ -270,7 +270,7 @@ def _measured(values: Mapping[str, Any], plan: Plan, folder: ReleaseFolder, secr
     }
     return Variant(
         values=values,
-        lost=lost_percent(comparison(released, *EVERYTHING)),
+        lost=lost_percent(comparison(released, PROTECTED, attacks=[])),
         worst_risk=float(risk),
         attack=name,
         k=int(measured["k"]),

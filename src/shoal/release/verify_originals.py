@@ -265,7 +265,7 @@ def _columns(opened: OpenedRelease, step: Step) -> list[str]:
 
 
 def _of_numbers(found: Released) -> float:
-    return float(comparison(found, "measurement").sse_percent)
+    return float(comparison(found, ("measurement",), attacks=[]).sse_percent)
 
 
 def _of_keys(opened: OpenedRelease, step: Step, found: Released) -> float | None:

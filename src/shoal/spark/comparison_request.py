@@ -52,6 +52,16 @@ def read_comparison(
     counted = tuple(quasi) if quasi else _counted(one, two, columns, guesses, (key, unit), warnings)
     warnings += warnings_on_key(key, counted)
     warnings += unit_warnings(looked_at, declared, guesses, (key, *(quasi or ()), *columns))
+    could_help = [
+        name
+        for name in counted_in_k(guesses, two.names, columns, (key, unit))
+        if name not in columns and name in one.names
+    ]
+    if could_help:
+        warnings.append(
+            f"intervals and linkage are of the columns compared alone; {listed(could_help)} could be known, too, and then more "
+            "is found: compare without an engine, of a sample if need be"
+        )
     return ComparisonRequest(
         key=key,
         columns=tuple(columns),

@@ -60,7 +60,7 @@ def test_one_column_that_is_given_away_is_the_worst_risk():
     after = before.with_columns(pl.Series(name, rng.permutation(before[name].to_numpy())) for name in "abc")
     found = compare(before, after, attacks=["none"], utility=["none"])
     assert found.worst_risk["percent"] == found.id_worst == 100.0 > 2 * found.id
-    assert found.worst_in_words() == "100.00 % (interval disclosure, column 'd')"
+    assert found.worst_in_words().startswith("100.00 % (interval disclosure, column 'd')")
 
 
 def test_a_column_of_one_value_gives_nothing_away():
@@ -141,12 +141,15 @@ def test_constant_columns_and_a_single_record_make_no_nan():
         (lambda b, a: compare(b, a, ways=9), "columns tabulated together"),
         (lambda b, a: compare(b, a, columns=["rent"], ways=3), "too few for tables of 3"),
         (
-            lambda b, a: compare(b, a, columns=["rent"], attacks=["mixed-linkage"]),
+            lambda b, a: compare(b.select("rent"), a.select("rent"), attacks=["mixed-linkage"]),
             "needs a column of categories",
         ),
-        (lambda b, a: compare(b, a, columns=["name"], attacks=["mahalanobis"]), "needs a column of numbers"),
+        (
+            lambda b, a: compare(b.select("name"), a, columns=["name"], attacks=["mahalanobis"]),
+            "needs a column of numbers",
+        ),
         (lambda b, a: compare(b, a, columns=["rent"], utility=["eigenvalues"]), "2 columns of numbers"),
-        (lambda b, a: compare(b, a, columns=["rent"], attacks=["attribute-inference"]), "needs 2 columns"),
+        (lambda b, a: compare(b.select("rent"), a, attacks=["attribute-inference"]), "needs 2 columns"),
         (lambda b, a: compare(b, a, known=[["rents"]]), "did you mean 'rent'"),
         (lambda b, a: compare(b, a, quasi=["zip"]), "'zip' is not in the protected data"),
         (
@@ -301,7 +304,7 @@ def test_a_risk_of_columns_that_nobody_changed_is_called_so(survey):
     assert not any(
         "released as they are" in text for text in compare(survey, noisy, columns=survey.columns).notes
     )
-    same = compare(survey, survey, columns=["income", "job"])
+    same = compare(survey.select("income", "job"), survey, columns=["income", "job"])
     assert any(text.endswith("released as they are: 'income' and 'job'") for text in same.notes)
 
 

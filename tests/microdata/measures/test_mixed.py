@@ -41,9 +41,13 @@ def test_a_recoded_release_is_compared(people):
         assert figures[name] == alone[name]
     assert figures["il"] == 0 and figures["worst_risk"]["percent"] == 100.0
     # Nobody is found by the keys alone more often than one in k.
-    keys = shoal.compare(people, safe.frame, record_links=safe.record_links, columns=["age", "sex", "town"])
+    known = ["age", "sex", "town"]
+    keys = shoal.compare(
+        people, safe.frame, record_links=safe.record_links, columns=known, known=[known], quasi=known
+    )
     linked = next(attack for attack in keys.attacks if attack.name == "mixed-linkage")
     assert 0 < linked.percent <= 20.0 and keys.k_compared >= 5
+    assert any("'id' and 'income' could be known, too" in text for text in keys.restrictions)
 
 
 def test_only_categories_leave_the_figures_of_numbers_empty(people, tmp_path):
@@ -54,6 +58,9 @@ def test_only_categories_leave_the_figures_of_numbers_empty(people, tmp_path):
     assert found.categories[0].changed_percent == pytest.approx(50, abs=10)
     assert found.categories[1].changed_percent == 0 and found.categories[1].kept_percent == pytest.approx(100)
     assert {attack["name"] for attack in figures["attacks"]} == {
+        # These two know the numbers that are released beside.
+        "rank-windows",
+        "mahalanobis",
         "mixed-linkage",
         "likelihood",
         "attribute-inference",
@@ -121,6 +128,9 @@ def test_the_gate_judges_the_worst_attack(people, tmp_path, capsys):
     people.with_columns(age=pl.lit("*")).write_csv(tmp_path / "after.csv")
     arguments = ["compare", tmp_path / "before.csv", tmp_path / "after.csv", "--key", "id"]
     columns = ["--columns", "age,sex,town"]
+    code, printed = run([*arguments, *columns, "--max-risk", 90], capsys)
+    assert code == 3 and "the worst risk is 100.00 %" in printed.err
+    columns += ["--known", "age,sex,town"]
     code, printed = run([*arguments, *columns, "--max-risk", 0.5], capsys)
     assert code == 3 and "the worst risk is" in printed.err
     code, _ = run([*arguments, *columns, "--max-risk", 90], capsys)
@@ -184,17 +194,73 @@ def test_an_intruder_knows_what_was_released_as_it_was(people):
     keyed = people.select("id", "sex", "town", cell=pl.col("age").cast(pl.String) + pl.col("town"))
     draw = np.random.default_rng(4)
     released = keyed.with_columns(sex=pl.Series(draw.choice(["f", "m"], 300)))
-    found = shoal.compare(keyed, released, key="id")
-    linked = {attack.name: attack.percent for attack in found.attacks}
-    alone = shoal.compare(keyed, released, key="id", columns=["sex"])
-    # Nobody trusts what was drawn anew: the others alone find one of each cell.
+    # Nobody trusts what was drawn anew: the others alone find one of each cell, whatever is compared.
     cells = keyed.n_unique(["town", "cell"])
-    assert linked["mixed-linkage"] == pytest.approx(100 * cells / 300)
+    for columns in (None, ["sex"]):
+        found = shoal.compare(keyed, released, key="id", columns=columns)
+        linked = {attack.name: attack.percent for attack in found.attacks}
+        assert linked["mixed-linkage"] == pytest.approx(100 * cells / 300)
+        assert _inferred(found) == ["sex", "town", "cell"]
+        assert any("also knows town, cell" in note for note in found.notes)
+        assert bool(found.restrictions) == (columns is not None)
+    alone = shoal.compare(keyed, released, key="id", known=[["sex"]])
+    assert max(a.percent for a in alone.attacks if a.name != "attribute-inference") < 5
+    assert any("'town' and 'cell' could be known, too" in text for text in alone.restrictions)
+    assert set(alone.restrictions) <= set(alone.warnings)
+
+
+def _inferred(found):
     inferred = next(attack for attack in found.attacks if attack.name == "attribute-inference")
-    assert [one["column"] for one in dict(inferred.details)["by_column"]] == ["sex"]
-    assert any("also knows what was released as it was: town, cell" in note for note in found.notes)
-    assert max(attack.percent for attack in alone.attacks) < 5
-    assert any("town, cell could be known, too" in warning for warning in alone.warnings)
+    return [one["column"] for one in dict(inferred.details)["by_column"]]
+
+
+def test_a_confidential_column_that_was_released_as_it_is_is_inferred(people):
+    draw = np.random.default_rng(6)
+    before = people.select(
+        "id", "age", "town", "income", diagnosis=pl.Series(draw.choice(list("abcdef"), 300))
+    )
+    released = before.with_columns(town=pl.Series(draw.choice(["A", "B"], 300)))
+    found = shoal.compare(before, released, key="id", roles={"diagnosis": "confidential"})
+    # Nobody knows it, so it links nobody, and it is the first to be inferred: incomes find the records.
+    assert _inferred(found)[0] == "diagnosis"
+    assert found.worst[1] == 100.0 and found.worst[0] != "attribute-inference"
+    inferred = next(attack for attack in found.attacks if attack.name == "attribute-inference")
+    assert dict(inferred.details)["by_column"][0]["released"] > 0.7
+    hidden = shoal.compare(
+        before,
+        released.with_columns(income=pl.lit(1.0), age=pl.lit(1)),
+        key="id",
+        roles={"diagnosis": "confidential"},
+    )
+    assert max(a.percent for a in hidden.attacks if "linkage" in a.name or a.name == "likelihood") < 5
+    # Amounts are as near as amounts are, also where nobody compares them and some are missing.
+    amounts = before.with_columns(pl.when(pl.col("id") % 7 > 0).then("income"))
+    near = shoal.compare(
+        amounts,
+        amounts.with_columns(pl.col("income") * 1.0001, town=released["town"]),
+        key="id",
+        columns=["town"],
+        roles={"income": "confidential"},
+    )
+    assert near.records == 300 and _inferred(near)[0] == "income"
+
+
+def test_a_restriction_is_a_warning_everywhere(people, tmp_path, capsys):
+    people.write_csv(tmp_path / "a.csv")
+    arguments = ["compare", tmp_path / "a.csv", tmp_path / "a.csv", "--key", "id", "--utility", "none"]
+    restricted = ["--known", "sex;town", "--attacks", "mixed-linkage", "--report", tmp_path / "r.html"]
+    code, printed = run([*arguments, *restricted], capsys)
+    assert code == 0 and "restricted, see the warnings" in printed.out
+    warnings = [line for line in printed.err.splitlines() if line.startswith("warning: ")]
+    assert any("--known" in line and "'age' and 'income'" in line for line in warnings)
+    assert any("--attacks" in line and "membership" in line for line in warnings)
+    page = (tmp_path / "r.html").read_text()
+    assert page.count('role="alert"') >= 2 and "restricted, see the warnings" in page
+    _, printed = run([*arguments, *restricted[:4], "--json"], capsys)
+    figures = json.loads(printed.out)
+    assert figures["restrictions"] and set(figures["restrictions"]) <= set(figures["warnings"])
+    _, printed = run([*arguments, "--json"], capsys)
+    assert json.loads(printed.out)["restrictions"] == []
 
 
 def test_many_records_that_cannot_be_compared_are_warned_of(people):

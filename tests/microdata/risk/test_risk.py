@@ -1,6 +1,7 @@
 """``shoal.risk``: against brute force on small files, against the answers of peers, and what it refuses."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -13,6 +14,8 @@ from tests.benchmark_data import benchmark_file
 from tests.microdata.risk import brute_force
 
 import shoal
+from shoal.microdata.risk.loglinear import LoglinearRisk
+from shoal.microdata.risk.report import facts, figures
 from shoal.microdata.risk.result import Risk
 
 KEYS7 = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
@@ -345,3 +348,23 @@ def test_scaled_weights_are_warned_of(scale: float) -> None:
     assert not any(
         "scaled" in text for text in shoal.risk(frame.with_columns(w=9.5), "a", sample_weights="w").warnings
     )
+
+
+def test_figures_stand_beside_the_intruder_they_are_of():
+    for who in ("known", "unknown"):
+        found = shoal.risk(SURVEY, QUASI, population=60_000, respondents=who)
+        own = getattr(found, who)
+        shown = found.glance()
+        assert shown["respondents"] == who
+        assert shown[f"largest_risk_{who}"] == own.largest_risk
+        assert shown[f"expected_persons_{who}"] == own.expected_persons
+        assert f"largest_risk_{who}={own.largest_risk:.6g}" in repr(found)
+        assert f"largest risk {who}" in found._repr_html_()
+        told = figures(found, None)
+        assert told[f"respondents_{who}"]["largest_risk"] == own.largest_risk
+        assert told["figures_of"] == "unknown" and told["largest_risk"] == found.unknown.largest_risk
+    higher = replace(found, loglinear={"main": LoglinearRisk(1.0, 1.0, 9.5, 9.5)})
+    line = dict(facts(higher, None))["re-identifications expected if it is not known who responded"]
+    assert line.endswith("(usually too low; the log-linear model of main effects expects 9.5)")
+    exact = dict(facts(shoal.risk(SURVEY, QUASI, population_file=SURVEY), None))
+    assert "too low" not in exact["re-identifications expected if it is not known who responded"]

@@ -13,12 +13,13 @@ from shoal.microdata.anonymity.api import count_classes
 from shoal.microdata.columns.attributes import read_attribute
 from shoal.microdata.columns.inputs import read_frame
 from shoal.microdata.columns.released_as_is import listed
-from shoal.microdata.columns.roles import guess_roles, with_roles
+from shoal.microdata.columns.roles import Guess, guess_roles, with_roles
 from shoal.microdata.columns.units import unit_column, unit_warnings
 from shoal.microdata.measures.attacks.all_attacks import ATTACKS, UNCHANGED, attacked, chosen
 from shoal.microdata.measures.attacks.attack import Attack
+from shoal.microdata.measures.attacks.attribute_inference import NOT_TRIED
 from shoal.microdata.measures.categories import CategoryPair, pair_categories
-from shoal.microdata.measures.compared_columns import compared_columns, with_exchanged
+from shoal.microdata.measures.compared_columns import Beside, beside, compared_columns, with_exchanged
 from shoal.microdata.measures.counted_in_k import counted_in_k, warnings_on_key
 from shoal.microdata.measures.in_time import InTime, what_is_not_measured
 from shoal.microdata.measures.measured import Definitions, Measured, measure
@@ -30,6 +31,7 @@ from shoal.microdata.measures.result import AttributeComparison, CategoryCompari
 from shoal.microdata.measures.utility.all_utility import UTILITY, measured_utility
 from shoal.microdata.measures.utility.marginals import distances
 from shoal.microdata.measures.utility.propensity import Made
+from shoal.numbers import counted as in_words
 from shoal.numbers import whole
 from shoal.search import Budget, Observer, Seeds, silent
 from shoal.search.threads import usable_threads
@@ -86,8 +88,8 @@ def compare(
         The data after it.
     columns : sequence of str, optional
         The columns to compare; those that are no numbers in both tables are compared as categories. ``["*"]`` takes every
-        numeric one that both have. By default those that measure something, and categories and codes that the release changed;
-        attacks then also know what was released as it was and could be known.
+        numeric one that both have. By default those that measure something, and categories and codes that the release changed.
+        Loss, intervals and the two classic linkages are of these; further attacks know all that is released and could be known.
     quasi : sequence of str, optional
         The columns over which K of the protected data is counted. By default all that could be known of somebody, as
         ``microaggregate`` does.
@@ -102,7 +104,8 @@ def compare(
     unit : str, optional
         The column that says whose records these are; K counts distinct units. ``"record"`` declares that each record is one.
     known : sequence of sequences of str, optional
-        Sets of columns an intruder may know; by default one of all that are compared.
+        Sets of columns an intruder may know, of those that both tables have. By default one: the columns compared, and all that
+        are released beside them and could be known, changed or not. A value is inferred of every released column.
     definitions : Definitions, optional
         What the measures mean where they have more than one meaning: intervals, scaling, ties, agreement.
     categories : sequence of str, optional
@@ -139,7 +142,8 @@ def compare(
     Comparison
         ``il1`` to ``il5`` and ``il``, ``id``, ``id_sd``, ``dld``, ``pld``, ``dr``, ``score``, ``fitness``, ``worst`` (the
         highest risk over all ``attacks`` and its name), ``utility``, ``k``, the same by column in ``attributes`` and
-        ``categories``, ``not_measured`` for want of time, ``notes`` and ``warnings``; ``report()`` is a page.
+        ``categories``, ``not_measured`` for want of time, ``restrictions`` of the attacks, ``notes`` and ``warnings``;
+        ``report()`` is a page.
 
     Raises
     ------
@@ -189,12 +193,18 @@ def compare(
     if columns is None:
         compared = with_exchanged(before, after, compared, roles or {}, (key, unit))
     names = list(compared.names)
-    counted = tuple(quasi) if quasi else _knowable(whole_before, released, names, roles or {}, (key, unit))
-    # What is released as it was and could be known helps an intruder, too.
-    beside = _beside(before, after, counted, names)
-    known_too = beside if columns is None and known is None else []
+    guesses = _guesses(whole_before, released, roles or {})
+    counted = tuple(quasi) if quasi else counted_in_k(guesses, released.columns, names, (key, unit))
+    # What is released and could be known helps an intruder, changed or not, and what is released can be inferred.
+    more = beside(whole_before, released, names, guesses, (key, unit), quasi or ())
+    scenarios = _scenarios(known, [*names, *more.columns])
     of_each = {"numbers": len(compared.numbers), "categories": len(compared.categories)}
-    attackable_columns = {**of_each, "categories": of_each["categories"] + len(known_too)}
+    numbers_known = sum(name in more.numbers for name in more.known)
+    attackable_columns = {
+        "numbers": of_each["numbers"] + numbers_known,
+        "categories": of_each["categories"] + len(more.known) - numbers_known,
+        "unknown": len(more.others),
+    }
     refuse_what_cannot_be(attacks, **attackable_columns)
     refuse_what_cannot_be(utility, **of_each)
     # What cannot be had is nothing that there was no time for.
@@ -202,16 +212,14 @@ def compare(
     if "marginals" in measures:
         refuse_too_wide_tables(ways, len(names))
     notes += [*compared.notes, *remark]
-    if known_too and tries:
+    if more.known and tries and not known:
+        notes.append(f"the intruder of further attacks also knows {', '.join(more.known)}")
+    if more.others and tries:
         notes.append(
-            f"the intruder of further attacks also knows what was released as it was: {', '.join(known_too)}"
+            f"values are inferred of {', '.join(more.others)}, too, which the intruder does not know"
         )
-    elif beside and tries and known is None:
-        warnings.append(
-            f"attacks know the columns compared alone; {', '.join(beside)} could be known, too, and then more is found: name "
-            f"them with {parameter('columns')}"
-        )
-    warnings += warnings_on_key(key, counted)
+    restrictions = _restrictions(columns, known, tries, attacks, [*names, *more.known], more)
+    warnings += [*restrictions, *warnings_on_key(key, counted)]
     warnings += unit_warnings(before, declared, but=(key, *(quasi or ()), *(columns or ())))
     numbers = [
         np.column_stack(
@@ -239,11 +247,10 @@ def compare(
         tuple(_pair(before, after, column, rows) for column in compared.categories),
         None if unit is None else _whose(before if unit in before.columns else after, unit, rows),
     )
-    scenarios = _scenarios(known, names)
     using = definitions or Definitions()
     places = [
         [compared.numbers.index(column) for column in scenario if column in compared.numbers]
-        for scenario in scenarios
+        for scenario in scenarios or [names]
     ]
     seeds = Seeds(seed)
     left = InTime(run)
@@ -251,12 +258,12 @@ def compare(
     k = count_classes(released.to_native(), list(counted), unit=unit).k
     k_compared = count_classes(released.to_native(), names, unit=unit).k
     measured = measure(x, y, using, scenarios=places, seeds=seeds, threads=threads, left=left)
-    attackable = tables.knowing([_pair(before, after, column, rows) for column in known_too])
+    attackable = _with(tables, before, after, rows, more) if tries else tables
     tried = attacked(
         attackable,
         tries,
-        scenarios=scenarios if known else [attackable.columns],
-        unchanged=() if known else attackable.unchanged(),
+        scenarios=scenarios if known else [attackable.known],
+        unchanged=() if known else attackable.select(attackable.known).unchanged(),
         seeds=seeds,
         left=left,
     )
@@ -265,7 +272,12 @@ def compare(
     if references and compared.numbers and x.shape[0] <= REFERENCES_UP_TO:
         landmarks = left.measured("landmarks of the map", lambda: _references(x, using, threads))
     warnings += what_is_not_measured(left.missed, left.stopped_by)
-    notes += _remarks(measured, x.shape[0], using) + useful.notes(x.shape[0]) + _sampled(tried)
+    notes += _remarks(measured, x.shape[0]) + useful.notes(x.shape[0]) + _sampled(tried) + _not_tried(tried)
+    if using.ties == "strict" and measured.expected_links > 0:
+        restrictions.append(
+            f"a tie in the linkage by distance counts as no link ({parameter('ties')}), which flatters the release"
+        )
+        warnings.append(restrictions[-1])
     found = Comparison(
         name=name,
         records=int(x.shape[0]),
@@ -278,9 +290,10 @@ def compare(
         pairing=pairing.way,
         **vars(measured),
         attributes=_by_attribute(compared.numbers, measured, x),
-        scenarios=tuple(tuple(scenario) for scenario in scenarios),
+        scenarios=tuple(tuple(scenario) for scenario in scenarios or [names]),
         notes=messages(notes),
         warnings=messages(warnings),
+        restrictions=messages(restrictions),
         settings=(
             ("records paired by", f"key '{key}'" if key is not None else pairing.way),
             *using.in_words(),
@@ -313,33 +326,65 @@ def _released_as_is(found: Comparison, tables: MixedTables) -> list[str]:
     ]
 
 
-def _knowable(
-    before: nw.DataFrame,
-    after: nw.DataFrame,
-    names: Sequence[str],
-    roles: Mapping[str, str],
-    but: Sequence[str | None],
-) -> tuple[str, ...]:
-    """The columns compared, and those beside them that could be known of somebody.
-
-    What a column was before protection says more of it than what it has become.
-    """
-    here, there = set(before.columns), set(after.columns)
+def _guesses(before: nw.DataFrame, after: nw.DataFrame, roles: Mapping[str, str]) -> tuple[Guess, ...]:
+    """The roles of all columns: what a column was before protection says more of it than what it has become."""
+    here = set(before.columns)
     new = [column for column in after.columns if column not in here]
-    guesses = [*with_roles(guess_roles(before), roles), *guess_roles(after.select(*new))]
-    return counted_in_k(guesses, there, names, but)
+    return (*with_roles(guess_roles(before), roles), *guess_roles(after.select(*new)))
 
 
-def _beside(
-    before: nw.DataFrame, after: nw.DataFrame, counted: Sequence[str], names: Sequence[str]
+def _with(
+    tables: MixedTables, before: nw.DataFrame, after: nw.DataFrame, rows: np.ndarray, more: Beside
+) -> MixedTables:
+    """The records compared, with what is released of them beside."""
+    numbers = {name: _amounts(before, after, name) for name in more.columns if name in more.numbers}
+    amounts = {name: pair[:, rows] for name, pair in numbers.items() if pair is not None}
+    none = np.zeros((2, rows.size, 0))
+    old, new = np.concatenate([none, *(pair[:, :, None] for pair in amounts.values())], axis=2)
+    pairs = [_pair(before, after, name, rows) for name in more.columns if name not in amounts]
+    every = tables.beside(list(amounts), old, new, pairs)
+    first = tuple(name for name in more.confidential if name in every.columns)
+    return replace(every, unknown=more.others, first=first)
+
+
+def _amounts(before: nw.DataFrame, after: nw.DataFrame, column: str) -> np.ndarray | None:
+    """A column of numbers of both tables; a missing value is the mean, so that no record is left out for it.
+
+    ``None`` where values are too large, or infinite: nobody asked to compute with this column.
+    """
+    try:
+        pair = np.array([_numbers(frame, column) for frame in (before, after)])
+    except InputError:
+        return None
+    known = pair[0][~np.isnan(pair[0])]
+    return np.where(np.isnan(pair), known.mean() if known.size else 0.0, pair)
+
+
+def _restrictions(
+    columns: Sequence[str] | None,
+    known: Sequence[Sequence[str]] | None,
+    tries: Sequence[str],
+    attacks: Sequence[str] | None,
+    knowable: Sequence[str],
+    more: Beside,
 ) -> list[str]:
-    """The columns that could be known, beside those compared, and that both tables have."""
-    kinds = (before.schema, after.schema)
-    return [
-        name
-        for name in counted
-        if name not in names and all(name in kind and not kind[name].is_nested() for kind in kinds)
-    ]
+    """In what the risks are of less than all that an intruder may know and try, since somebody has said so."""
+    told = []
+    if columns is not None and more.columns:
+        also = f"; attacks look at {listed(more.columns)}, too" if tries else ""
+        told.append(
+            "loss, interval disclosure, and linkage by distance and by agreement are of the columns compared alone "
+            f"({parameter('columns')}), not of all that is released{also}"
+        )
+    if known and not any(set(knowable) <= set(scenario) for scenario in known):
+        further = [name for name in knowable if not any(name in scenario for scenario in known)]
+        also = f"; {listed(further)} could be known, too" if further else ""
+        told.append(
+            f"an intruder knows only one set of {parameter('known')} at a time{also}; who knows more may find more"
+        )
+    if attacks is not None and (left_out := [name for name in ATTACKS if name not in tries]):
+        told.append(f"attacks that were not tried ({parameter('attacks')}): {', '.join(left_out)}")
+    return told
 
 
 def _numbers(frame: nw.DataFrame, column: str) -> np.ndarray:
@@ -377,19 +422,27 @@ def _sampled(tried: Sequence[Attack]) -> list[str]:
     return [f"{', '.join(names)}: tried on a sample of {size:,} records" for size, names in samples.items()]
 
 
+def _not_tried(tried: Sequence[Attack]) -> list[str]:
+    columns = [name for attack in tried for name in dict(attack.details).get(NOT_TRIED, ())]
+    if not columns:
+        return []
+    return [
+        f"inference was not tried on {in_words(len(columns), 'column', 'columns')} of very many: {listed(columns)}"
+    ]
+
+
 def _scenarios(known: Sequence[Sequence[str]] | None, names: Sequence[str]) -> list[list[str]]:
-    if not known:
-        return [list(names)]
-    for scenario in known:
+    """The sets of columns an intruder knows, if any are named."""
+    for scenario in known or ():
         if not scenario:
             raise InputError("an intruder who knows no column links nobody; name at least one")
         for column in scenario:
             if column not in names:
-                raise unknown("column", column, names, where="among the columns compared")
-    return [list(dict.fromkeys(scenario)) for scenario in known]
+                raise unknown("column", column, names, where="among those that both tables have")
+    return [list(dict.fromkeys(scenario)) for scenario in known or ()]
 
 
-def _remarks(measured: Measured, records: int, using: Definitions) -> list[str]:
+def _remarks(measured: Measured, records: int) -> list[str]:
     notes = []
     if measured.loss.skipped:
         notes.append(
@@ -397,8 +450,6 @@ def _remarks(measured: Measured, records: int, using: Definitions) -> list[str]:
         )
     if records > LARGEST and measured.probabilistic.records:
         notes.append(f"the probabilistic linkage is that of a sample of {LARGEST:,} records")
-    if using.ties == "strict":
-        notes.append("a tie in the linkage by distance counts as no link, which flatters the release")
     return notes
 
 

@@ -31,7 +31,14 @@ def _attackers(result: "Comparison") -> str:
     told: dict[str, list[str]] = {}
     for attack in result.attacks:
         told.setdefault(attack.knows, []).append(attack.title)
-    return "; ".join(f"{knows} ({', '.join(titles)})" for knows, titles in told.items()) or "none was tried"
+    knowing = (
+        "; ".join(f"{knows} ({', '.join(titles)})" for knows, titles in told.items()) or "none was tried"
+    )
+    return (
+        f"{knowing}. That is less than an intruder may know and try: see the warnings"
+        if result.restrictions
+        else knowing
+    )
 
 
 def _linked(result: "Comparison") -> str:
@@ -49,7 +56,7 @@ def _linked(result: "Comparison") -> str:
         share = 100.0 * result.links_expected / max(1, result.records)
         text += (
             f"By distance the nearest record is the right one for {result.links_expected:,.1f} of {result.records:,} records "
-            f"({share:.2f} %) if all columns of numbers are known: values are scaled by {scaling}, and a tie of t records "
+            f"({share:.2f} %) if all numbers compared are known: values are scaled by {scaling}, and a tie of t records "
             "counts 1/t. "
         )
     return text + "Not measured: other ways to link, and how much of the population is alike (shoal risk)."

@@ -8,7 +8,7 @@ import narwhals as nw
 
 from shoal.errors import InputError, parameter, unknown
 from shoal.microdata.columns.column_choice import choose_columns
-from shoal.microdata.columns.roles import guess_roles, with_roles
+from shoal.microdata.columns.roles import KNOWABLE, Guess, guess_roles, with_roles
 from shoal.microdata.measures.pairing import key_values, texts
 from shoal.sources.not_numbers import faults_in_numbers, why_not_numeric
 
@@ -101,8 +101,7 @@ def with_exchanged(
         if before.schema[name].is_nested() or after.schema[name].is_nested():
             continue
         old = texts(before[name])
-        # Numbers of which nearly all differ are no codes.
-        if name in numeric and len(set(old)) > len(old) / 2:
+        if name in numeric and _nearly_all_different(old):
             continue
         if old != texts(after[name]):
             found.append(name)
@@ -116,6 +115,65 @@ def with_exchanged(
         categories=(*compared.categories, *found),
         notes=(*compared.notes, told),
     )
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What is released beside the columns compared: what could be ``known`` of somebody, and all ``others``.
+
+    ``numbers`` are those of both that are attacked as numbers, ``confidential`` all columns that an intruder
+    wants to learn.
+    """
+
+    known: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    numbers: frozenset[str] = frozenset()
+    confidential: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All of them."""
+        return (*self.known, *self.others)
+
+
+def beside(
+    before: nw.DataFrame,
+    after: nw.DataFrame,
+    compared: Sequence[str],
+    guesses: Sequence[Guess],
+    but: Sequence[str | None],
+    quasi: Sequence[str] = (),
+) -> Beside:
+    """What both tables have beside the columns compared, by the roles of the columns; ``quasi`` are known in any case.
+
+    >>> import polars as pl
+    >>> data = nw.from_native(pl.DataFrame({"sex": ["f", "m"], "income": [9.5, 7.0], "diagnosis": ["a", "b"]}))
+    >>> found = beside(data, data, ["sex"], guess_roles(data), ())
+    >>> found.known, found.others
+    (('income',), ('diagnosis',))
+    """
+    kinds, new_kinds, numeric = before.schema, after.schema, _numeric_in_both(before, after)
+    taken = {*compared, *but}
+    confidential = tuple(guess.column for guess in guesses if guess.role == "confidential")
+    known: list[str] = []
+    others: list[str] = []
+    numbers: set[str] = set()
+    for guess in guesses:
+        name = guess.column
+        if name in taken or guess.role == "unit" or name not in kinds or name not in new_kinds:
+            continue
+        if kinds[name].is_nested() or new_kinds[name].is_nested():
+            continue
+        (known if guess.role in KNOWABLE or name in quasi else others).append(name)
+        amounts = guess.averaged or name in confidential
+        if name in numeric and (amounts or _nearly_all_different(texts(before[name]))):
+            numbers.add(name)
+    return Beside(tuple(known), tuple(others), frozenset(numbers), confidential)
+
+
+def _nearly_all_different(values: Sequence[str | None]) -> bool:
+    """Numbers of which nearly all differ are no codes."""
+    return len(set(values)) > len(values) / 2
 
 
 def _numeric_in_both(before: nw.DataFrame, after: nw.DataFrame) -> set[str]:

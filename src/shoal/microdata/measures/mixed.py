@@ -14,7 +14,8 @@ from shoal.search import Seeds
 class MixedTables:
     """Records with a value in every column of numbers; ``people`` numbers whose records they are.
 
-    ``known_too`` are columns of categories that an intruder knows and that are not compared themselves.
+    ``unknown`` are columns that an intruder wants to learn and does not know; ``first`` are those whose values are
+    inferred before all others.
 
     >>> tables = MixedTables.of_numbers(np.array([[1.0], [2.0]]), np.array([[1.5], [1.5]]))
     >>> tables.records, tables.columns
@@ -26,7 +27,8 @@ class MixedTables:
     after: np.ndarray = field(repr=False)
     categories: tuple[CategoryPair, ...] = ()
     people: np.ndarray | None = field(default=None, repr=False)
-    known_too: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    first: tuple[str, ...] = ()
 
     @staticmethod
     def of_numbers(before: np.ndarray, after: np.ndarray) -> "MixedTables":
@@ -57,8 +59,8 @@ class MixedTables:
             for pair in self.categories
         )
         people = None if self.people is None else self.people[rows]
-        return MixedTables(
-            self.names, self.before[rows], self.after[rows], categories, people, self.known_too
+        return replace(
+            self, before=self.before[rows], after=self.after[rows], categories=categories, people=people
         )
 
     def select(self, columns: Sequence[str]) -> "MixedTables":
@@ -73,7 +75,8 @@ class MixedTables:
             np.ascontiguousarray(self.after[:, places]),
             tuple(pair for pair in self.categories if pair.name in wanted),
             self.people,
-            tuple(name for name in self.known_too if name in wanted),
+            tuple(name for name in self.unknown if name in wanted),
+            tuple(name for name in self.first if name in wanted),
         )
 
     def unchanged(self) -> tuple[str, ...]:
@@ -92,10 +95,30 @@ class MixedTables:
         found = [name for name, kept in zip(self.names, same, strict=True) if kept]
         return (*found, *(pair.name for pair in self.categories if not pair.changed.any()))
 
-    def knowing(self, pairs: Sequence[CategoryPair]) -> "MixedTables":
-        """The same records, of which an intruder knows these columns as well."""
-        more = tuple(pair.name for pair in pairs)
-        return replace(self, categories=(*self.categories, *pairs), known_too=(*self.known_too, *more))
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The columns an intruder knows."""
+        return tuple(name for name in self.columns if name not in self.unknown)
+
+    def knowing(self, columns: Sequence[str]) -> "MixedTables":
+        """The same records, of which an intruder knows these columns and no others.
+
+        >>> MixedTables.of_numbers(np.eye(2), np.eye(2)).knowing(["column 2"]).unknown
+        ('column 1',)
+        """
+        return replace(self, unknown=tuple(name for name in self.columns if name not in columns))
+
+    def beside(
+        self, names: Sequence[str], before: np.ndarray, after: np.ndarray, pairs: Sequence[CategoryPair]
+    ) -> "MixedTables":
+        """The same records with further columns, of numbers and of categories."""
+        return replace(
+            self,
+            names=(*self.names, *names),
+            before=np.column_stack([self.before, before]),
+            after=np.column_stack([self.after, after]),
+            categories=(*self.categories, *pairs),
+        )
 
     def sample(self, most: int, seeds: Seeds, what: str) -> "MixedTables":
         """At most so many records, drawn by seed and kept in order."""

@@ -20,8 +20,10 @@ _NEEDS = {
 }
 
 
-def refuse_what_cannot_be(asked: Sequence[str] | None, *, numbers: int, categories: int) -> None:
-    """Refuse a measure or attack that was named and has not the columns it needs.
+def refuse_what_cannot_be(
+    asked: Sequence[str] | None, *, numbers: int, categories: int, unknown: int = 0
+) -> None:
+    """Refuse a measure or attack that was named and has not the columns it needs; ``unknown`` ones can be inferred alone.
 
     >>> refuse_what_cannot_be(["mixed-linkage"], numbers=3, categories=0)
     Traceback (most recent call last):
@@ -34,14 +36,14 @@ def refuse_what_cannot_be(asked: Sequence[str] | None, *, numbers: int, categori
             what = "a column of numbers" if of_numbers == 1 else f"{of_numbers} columns of numbers"
         elif categories < of_categories:
             what = "a column of categories"
-        elif numbers + categories < of_all:
+        elif numbers + categories + unknown < of_all:
             what = f"{of_all} columns"
         else:
             continue
         raise InputError(f"'{name}' needs {what} among those compared")
 
 
-def possible(names: Sequence[str], *, numbers: int, categories: int) -> tuple[str, ...]:
+def possible(names: Sequence[str], *, numbers: int, categories: int, unknown: int = 0) -> tuple[str, ...]:
     """Those measures or attacks that have the columns they need.
 
     >>> possible(["mixed-linkage", "membership"], numbers=3, categories=0)
@@ -50,7 +52,8 @@ def possible(names: Sequence[str], *, numbers: int, categories: int) -> tuple[st
     found = []
     for name in names:
         of_numbers, of_categories, of_all = _NEEDS.get(name, (0, 0, 0))
-        if numbers >= of_numbers and categories >= of_categories and numbers + categories >= of_all:
+        enough = numbers + categories + unknown >= of_all
+        if numbers >= of_numbers and categories >= of_categories and enough:
             found.append(name)
     return tuple(found)
 

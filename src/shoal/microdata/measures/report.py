@@ -25,7 +25,7 @@ _FEW = 10
 _OF_CATEGORIES = ["column", "changed %", "blank %", "information kept %", "new labels", "total variation"]
 
 
-_MISSED = "not measured"
+_MISSED, _COMPARED = "not measured", "all numbers compared"
 
 
 def glimpse(progress: "Progress") -> str:
@@ -222,7 +222,9 @@ def page(found: "Sequence[Comparison]", settings: object = None) -> Page:
             ]
         )
     out.note("The worst risk comes first: a mean of several measures can hide it.")
-    for note in dict.fromkeys(note for result in found for note in (*result.warnings, *result.notes)):
+    for warning in dict.fromkeys(text for result in found for text in result.warnings):
+        out.warning(warning)
+    for note in dict.fromkeys(text for result in found for text in result.notes):
         out.note(note)
     with_numbers = [result for result in found if result.numbers and not isnan(result.dr)]
     if with_numbers:
@@ -257,16 +259,16 @@ def _linked(out: Page, found: "Sequence[Comparison]") -> None:
     rows = []
     for result in found:
         for known, percent in zip(result.scenarios, result.by_scenario, strict=True):
-            everything = len(known) == len(result.columns)
-            rows.append((result.name, "all columns" if everything else ", ".join(known), percent, "distance"))
-        rows.append((result.name, "all columns", result.pld, "agreement"))
+            everything = set(known) >= set(result.columns)
+            rows.append((result.name, _COMPARED if everything else ", ".join(known), percent, "distance"))
+        rows.append((result.name, _COMPARED, result.pld, "agreement"))
     out.table(["release", "known to the intruder", "links, %", "by"], rows)
     one = found[0]
     links = round(one.links_expected)
     out.text(
         f"Of {one.records:,} records "
         + (f"about {links:,}" if links >= _FEW else f"fewer than {_FEW}")
-        + " would be linked to their own by distance by somebody who knows every column exactly: columns are scaled by "
+        + " would be linked to their own by distance by somebody who knows every number compared exactly: columns are scaled by "
         f"{dict(one.settings).get('scaling before distances', 'min-max')}, and a tie of t records counts 1/t."
     )
     out.chart(

@@ -65,7 +65,8 @@ class Comparison(Glance, WorstColumn, Measured, LossFigures):
     ``links_strict`` only sole nearest ones. ``records`` were compared; ``left_out`` have a missing value. ``pairing`` says
     how the records of the two tables were paired. Loss and classic risk are of the columns of numbers, NaN if there is none;
     ``categories`` tells of the others, ``utility`` of all, and ``tried`` are further attacks. ``not_measured`` names what there
-    was no time for (figures made of it are NaN), and ``stopped_by`` says why, if there is any.
+    was no time for (figures made of it are NaN), and ``stopped_by`` says why, if there is any. ``restrictions`` are those of the
+    ``warnings`` that say in what the risks are of less than an intruder may know and try.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Comparison(Glance, WorstColumn, Measured, LossFigures):
     scenarios: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    restrictions: tuple[str, ...] = ()
     settings: tuple[tuple[str, Any], ...] = ()
     references: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     categories: tuple[CategoryComparison, ...] = ()
@@ -163,14 +165,15 @@ class Comparison(Glance, WorstColumn, Measured, LossFigures):
     def worst_in_words(self) -> str:
         """The worst risk and by which attack; if some were not tried, what it is at least."""
         name, risk = self.worst_tried
+        less = "; restricted, see the warnings" if self.restrictions else ""
         if not self.untried:
-            return f"{risk:.2f} % ({self.titled(name)}{self.where(self.attacks, name)})"
+            return f"{risk:.2f} % ({self.titled(name)}{self.where(self.attacks, name)}){less}"
         least = (
             f"at least {risk:.2f} % ({self.titled(name)}{self.where(self.attacks, name)})"
             if self.attacks
             else "not known"
         )
-        return f"{least}; not measured in time: {', '.join(self.untried)}"
+        return f"{least}; not measured in time: {', '.join(self.untried)}{less}"
 
     def titled(self, attack: str) -> str:
         """What an attack is called in words."""
@@ -215,6 +218,7 @@ class Comparison(Glance, WorstColumn, Measured, LossFigures):
             "stopped_by": self.stopped_by,
             "notes": list(self.notes),
             "warnings": list(self.warnings),
+            "restrictions": list(self.restrictions),
         }
 
     def report(self) -> Any:

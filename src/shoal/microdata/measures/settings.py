@@ -101,7 +101,7 @@ class CompareSettings(EngineSettings):
         section=_MEASURES,
         metavar='"a,b;a,c"',
         label="What an intruder may know",
-        otherwise="all columns",
+        otherwise="all that is released and could be known",
     )
     scaling: Literal["min-max", "z-score", "none"] = setting(
         "min-max", "Scale before distances.", section=_MEASURES

@@ -47,9 +47,12 @@ def figures(result: "Risk", settings: Any) -> dict[str, Any]:
         "uniques": result.uniques,
         "pairs": result.pairs,
         "households": result.households,
+        # The figures of the intruder who does not know who responded stand here as well, whoever is reckoned with.
+        "figures_of": "unknown",
         **_scenario(result.unknown),
         "quantiles": {f"{share:g}": value for share, value in result.quantiles.items()},
         "respondents_known": _scenario(result.known),
+        "respondents_unknown": _scenario(result.unknown),
         "population_uniques": dict(result.population_uniques),
         "population_uniques_in_sample": dict(result.uniques_in_sample),
         "loglinear": {
@@ -130,7 +133,11 @@ def facts(result: "Risk", settings: Any) -> list[tuple[str, Any]]:
         pairs.append(("households", f"{result.households:,}"))
     pairs += [
         *told(DEFINITIONS, found, ("k", "uniques", "pairs", "worst_risk")),
-        *told(DEFINITIONS, found, ("expected_reidentifications", "largest_risk", "mean_risk")),
+        *(
+            (name, f"{text}{_errs(result)}")
+            for name, text in told(DEFINITIONS, found, ("expected_reidentifications",))
+        ),
+        *told(DEFINITIONS, found, ("largest_risk", "mean_risk")),
         *_households("if it is not known who responded", result.unknown),
         (
             "risk of a record, if it is not known",
@@ -150,6 +157,16 @@ def facts(result: "Risk", settings: Any) -> list[tuple[str, Any]]:
     if result.special_uniques is not None:
         pairs += special_uniques.facts(result.special_uniques)
     return pairs
+
+
+def _errs(result: "Risk") -> str:
+    """Which way the figure of the intruder errs who does not know who responded, and the largest other estimate."""
+    if result.basis not in ("weights", "fraction"):
+        return ""
+    models = [(one.reidentifications, _MODELS[name]) for name, one in result.loglinear.items()]
+    value, model = max(models, default=(0.0, ""))
+    higher = f"; the log-linear model of {model} expects {value:.6g}"
+    return f" (usually too low{higher if value > result.unknown.expected_reidentifications else ''})"
 
 
 def _households(when: str, one: "Scenario") -> list[tuple[str, Any]]:

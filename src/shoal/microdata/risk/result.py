@@ -110,18 +110,24 @@ class Risk(Glance):
     _values: tuple[tuple[Any, ...], ...] = field(default=(), repr=False)
 
     def glance(self) -> dict[str, Any]:
-        """How many are at risk, and how much, for whom."""
+        """How many are at risk, and how much, for the intruder who is reckoned with."""
+        chosen = self.chosen
         return {
+            "respondents": self.respondents,
             "records": self.records,
             "uniques": self.uniques,
             "pairs": self.pairs,
-            "expected_persons": self.expected_persons,
-            "expected_households": self.expected_households,
-            "largest_risk": self.largest_risk,
+            f"expected_persons_{self.respondents}": chosen.expected_persons,
+            f"expected_households_{self.respondents}": chosen.expected_households,
+            f"largest_risk_{self.respondents}": chosen.largest_risk,
             "quasi": self.quasi,
             "null": self.null,
-            "respondents": self.respondents,
         }
+
+    @property
+    def chosen(self) -> Scenario:
+        """The scenario of the intruder whom ``respondents`` names."""
+        return self.known if self.respondents == "known" else self.unknown
 
     @property
     def expected_persons(self) -> float:

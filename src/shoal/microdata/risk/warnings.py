@@ -17,7 +17,7 @@ WORTH: Mapping[str, str] = {
     "zayatz": "too high where the sample is a small part of the population",
     "pitman": "an estimate of a model; as good as its assumption of how combinations of keys come about",
     "main": "an estimate of a model, not a bound; independent keys usually put it too high",
-    "two_way": "an estimate of a model, not a bound; usually too low",
+    "two_way": "an estimate of a model, not a bound; too low in some samples and too high in others",
 }
 
 

@@ -151,6 +151,7 @@ def _worst(release: dict[str, Any]) -> str:
 def _present(job: Job) -> None:
     releases = job.summary["releases"]
     gates(job.summary.get("gates", ()))
+    parts.warnings(list(dict.fromkeys(text for release in releases for text in release.get("warnings", ()))))
     measures = ("il", "dr", "score", "links_expected", "k")
     parts.table(
         ["release", "worst risk", *(DEFINITIONS[key].name for key in measures)],

@@ -22,6 +22,8 @@ ATTACKS = {
 }
 #: The detail of an attack that did best with the columns alone that were released as they were.
 UNCHANGED = "unchanged_columns_alone"
+#: The attack on every released column in turn, known or not.
+INFERENCE = "attribute-inference"
 _LINKING = ("rank-windows", "mahalanobis", "mixed-linkage", "likelihood")
 
 
@@ -54,6 +56,8 @@ def attacked(
 ) -> tuple[Attack, ...]:
     """Try each attack with each set of columns an intruder may know; the set with which it does best counts.
 
+    Values are inferred of all columns, also of those that are not in the set.
+
     One that there is no time ``left`` to try with every set is not told at all.
 
     Who looks for a record may also trust the ``unchanged`` columns alone, and leave out what was perturbed.
@@ -69,7 +73,9 @@ def attacked(
     def best(name: str) -> Attack | None:
         function: Callable[..., Attack | None] = load(ATTACKS[name])
         attack = partial(function, seeds=seeds.child("attacks"), look=run.look)
-        tried = [attack(tables.select(columns)) for columns in scenarios]
+        # Who infers a value looks at columns that he does not know; all others have no use for them.
+        view = tables.knowing if name == INFERENCE else tables.select
+        tried = [attack(view(columns)) for columns in scenarios]
         if unchanged and name in _LINKING:
             alone = attack(tables.select(unchanged))
             # Where these columns alone find as many, they are the reason, and come first.
