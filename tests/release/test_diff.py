@@ -60,6 +60,19 @@ def test_other_settings_and_another_secret(tmp_path: Path):
     assert found.together[0].figures["differing"]["job"] > 0
 
 
+def test_k_alone_is_that_of_the_whole_release(tmp_path: Path):
+    """Of few records that are seen in both releases each may be alone, and neither release says so of all of its records."""
+    plan = survey(tmp_path, KEYS)
+    one = shoal.release(plan, tmp_path / "one")
+    people = pl.read_csv(tmp_path / "people.csv")
+    strangers = people.with_columns(name=pl.lit("another ") + pl.col("name"))
+    pl.concat([people.head(3), strangers.tail(-3)]).write_csv(tmp_path / "people.csv")
+    two = shoal.release(plan, tmp_path / "two", another=True, accept_changed_input=True)
+    found = shoal.diff_releases(one.folder, two.folder).together[0]
+    assert found.figures["records"] == 3 and found.figures["k"] < 4
+    assert found.figures["k_alone"] == [min(people.group_by("region").len()["len"])] * 2
+
+
 def test_people_seen_in_both(tmp_path: Path):
     """One release tells the region, the other the sex: together they tell both."""
     plan = survey(tmp_path, KEYS)

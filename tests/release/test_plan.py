@@ -1,11 +1,13 @@
 """Plans: what they say, and that every mistake is told with its line before anything runs."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from tests.cli.running import shoal as command
+from tests.release.plans import SURVEY, survey
 
 import shoal
 from shoal.release.draft import Wanted, draft_plan
@@ -212,15 +214,27 @@ def test_a_draft_asks_for_what_its_records_can_give(tmp_path: Path):
         assert plan.gates["households"].reidentifications == wanted
 
 
+def _guarantees(folder: Path) -> list[str]:
+    return json.loads((folder / "public" / "manifest.json").read_text())["guarantees"]
+
+
 def test_a_draft_without_weights_can_be_released(tmp_path: Path):
-    """As many people are expected to be found as there are classes: a limit in percent of the records would refuse any."""
+    """As many records are expected to be found as there are classes: a gate on that says no more than k, and promises nothing."""
     rng = np.random.default_rng(0)
     pl.DataFrame({"age": rng.integers(20, 80, 600), "sex": rng.choice(["f", "m"], 600)}).write_csv(
         tmp_path / "people.csv"
     )
     (tmp_path / "plan.toml").write_text(draft_plan(str(tmp_path / "people.csv"), folder=tmp_path))
-    gates = {gate.name: gate for gate in shoal.release(tmp_path / "plan.toml", tmp_path / "out").gates}
-    assert gates["reidentifications"].limit == 120 and 6 < gates["reidentifications"].value <= 120
+    done = shoal.release(tmp_path / "plan.toml", tmp_path / "out")
+    assert {gate.name for gate in done.gates} == {"k", "linkage"}
+    assert not any("expected to be found" in text for text in _guarantees(done.folder))
+
+
+def test_a_limit_that_nothing_exceeds_is_no_promise(tmp_path: Path):
+    plan = survey(tmp_path, SURVEY.replace("reidentifications = 60", "risk = 1\nattacks = 100"))
+    done = shoal.release(plan, tmp_path / "out")
+    assert {"risk", "attacks"} <= {gate.name for gate in done.gates}
+    assert not any("attack" in text or "chance" in text for text in _guarantees(done.folder))
 
 
 def test_drafts_of_tables_and_appointments_run(tmp_path: Path):

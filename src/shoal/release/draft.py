@@ -208,15 +208,13 @@ def _steps(guesses: Sequence[Guess], kind: str, frame: "pl.DataFrame", units: Se
 
 def _gates(last: str, kind: str, records: int, also: Sequence[str], *, weighted: bool, loses: bool) -> str:
     """The gates; with the columns ``also`` known beside the keys hardly any release passes that on linkage."""
-    # Without weights the records count as the whole population: one of each class is expected to be found.
-    found = max(1, round(_FOUND[kind] * records / 100) if weighted else records // _K[kind])
-    who = "records that are expected to be found, at most" + (
-        "" if weighted else "; no weights say that there is a larger population"
-    )
     lines = [
         (f"k = {_K[kind]}", "at least so many records, or units, alike in all declared quasi-identifiers"),
-        (f"reidentifications = {found}", who),
     ]
+    # Without weights one of each class is expected to be found, which k says already: such a gate cannot fail.
+    if weighted:
+        found = max(1, round(_FOUND[kind] * records / 100))
+        lines.append((f"reidentifications = {found}", "records that are expected to be found, at most"))
     linked = "percent of records that an intruder finds by linkage, at most"
     if also:
         names = comment(", ".join(also)).removeprefix("# ")

@@ -1,5 +1,6 @@
 """What a release says of itself: to everybody, and to those who answer for it."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,8 @@ class Facts:
     k: int | None
 
 
+# Limits that nothing exceeds.
+_ALWAYS = {"risk": 1.0, "linkage": 100.0, "attacks": 100.0}
 #: What every guarantee of K says; the figures and columns stand beside it in the list of outputs.
 SHARED = "share every combination of"
 
@@ -55,7 +58,8 @@ def guarantees(plan: Plan, gates: Sequence[GateOutcome], outputs: Sequence[Mappi
     }
     for gate in gates:
         files = [item.file for item in plan.outputs if item.public and item.step == gate.step]
-        if gate.passed and gate.name in words and files:
+        # A limit that nothing can exceed promises nothing.
+        if gate.passed and gate.name in words and files and gate.limit < _ALWAYS.get(gate.name, math.inf):
             counted = units_in_words(plan.unit(gate.step) is not None)[1]
             found.append(f"{', '.join(files)}: {words[gate.name].format(limit=gate.limit, counted=counted)}")
     return found

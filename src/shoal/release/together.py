@@ -164,22 +164,28 @@ def _joined(
     if not keys.columns:
         return Together("records", files, None, "no quasi-identifier is released in either")
     units = None if mine.units is None else _numbered_units(mine.units[here])
-    ks = {word: counted_k(frame, _quasi(opened, frame, own), units) for opened, frame, own, word in pairs}
+    ks = [_k_alone(opened, output, own) for opened, output, own in ((one, first, step), (two, second, other))]
     found = counted_k(keys, keys.columns, units)
     limit = min(_limits(one, step) + _limits(two, other), default=2)
     differing = {
         name: count for name in common if (count := _differing(left[name], right[name])) and name in changed
     }
-    alone = f"{ks['first']} and {ks['second']} alone"
+    alone = f"{ks[0]} and {ks[1]} alone"
     detail = f"K of {here.size} records seen in both is {found} ({alone}), and {limit} is asked for"
     figures = {
         "k": found,
-        "k_alone": list(ks.values()),
+        "k_alone": ks,
         "limit": limit,
         "records": int(here.size),
         "differing": differing,
     }
     return Together("records", files, found < limit, detail, figures)
+
+
+def _k_alone(opened: OpenedRelease, output: Output, step: Step) -> int:
+    """K of all that was released, not only of what the other release shows as well."""
+    found = opened.released(output, step)
+    return counted_k(found.frame, _quasi(opened, found.frame, step), found.unit_column)
 
 
 def _numbered_units(units: np.ndarray) -> "pl.Series":

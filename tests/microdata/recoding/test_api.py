@@ -13,6 +13,8 @@ import pytest
 import shoal
 from shoal import Infeasible, InputError, sources
 from shoal.microdata.recoding.mapping import AppliedMapping
+from shoal.microdata.recoding.margins import largest_change
+from shoal.microdata.recoding.report import _keys
 
 AGES = {"age": "intervals(5,10,20,top=85,cover=0..119)"}
 
@@ -374,3 +376,12 @@ def test_blanks_that_match_anything_are_fewer_and_told_both_ways() -> None:
     assert any("matched anything" in warning for warning in loose.warnings)
     with pytest.raises(InputError, match="matches, not classes"):
         shoal.recode(data, ["sex"], 2, null="wildcard", models=["distinct(2)"], confidential=["diagnosis"])
+
+
+def test_a_wholly_blank_column_has_changed_all_of_its_shares():
+    people = pl.DataFrame({"age": [31, 38, 47, 44] * 5, "town": list("aabb") * 5})
+    found = shoal.recode(people, quasi=["age", "town"], k=5, levels={"age": 0, "town": 1}, unit="record")
+    assert set(found.frame["town"]) == {"*"}
+    changes = {name: largest_change(margins) for name, margins in found.margins.items()}
+    assert changes == {"age": 0.0, "town": 1.0}
+    assert {row[0]: row[5] for row in _keys(found)} == {"age": "0.0000", "town": "1.0000"}

@@ -140,3 +140,14 @@ def test_the_commands_say_it_beside_safe(tmp_path) -> None:
         assert "0.6 wide, 0.014 % of its value" in text and "No range is asked for" in text
     figures = run("audit", tmp_path / "cells.csv", tmp_path / "pattern.csv", "--no-insiders", "--json").json
     assert figures["without_range"]["width"] == pytest.approx(0.6)
+
+
+def test_the_width_is_the_least_and_the_percentage_may_be_that_of_another_cell() -> None:
+    found = Narrowest.of(np.array([400.0, 5.0, 6.0]), np.array([4.0, 3.0, 3.0]))
+    assert found is not None and (found.width, found.percent, found.percent_width) == (3.0, 1.0, 4.0)
+    assert str(found) == "3 wide; in percent of its value the narrowest is 1 %, 4 wide"
+    assert found.to_dict() == {"cells": 3, "width": 3.0, "percent": 1.0, "percent_width": 4.0}
+    wide = Narrowest.of(np.array([0.0, 5.0]), np.array([3.0, np.inf]))
+    assert (
+        wide is not None and str(wide) == "3 wide, its value is 0" and wide.to_dict()["percent_width"] == 3.0
+    )

@@ -425,8 +425,10 @@ def _margins(
     ):
         own = cells.levels[:, place]
         level = levels[name]
-        # Where records differ, the level that most of the released ones have.
-        base = int(np.bincount(own[cells.kept]).argmax()) if level is None else level
+        # Where records differ, the level that most of those have that show anything.
+        shown = cells.kept & (own < hierarchy.height)
+        usual = int(np.bincount(own[shown]).argmax()) if shown.any() else hierarchy.height
+        base = usual if level is None else level
         found[name] = compare_margins(hierarchy, leaves, own, cells.kept, weights, base, people)
     return found
 

@@ -32,7 +32,7 @@ def compare_margins(
     base: int,
     people: np.ndarray,
 ) -> tuple[Margin, ...]:
-    """The labels of one key at a common level before and after; what is released coarser than that counts as hidden.
+    """The labels of one key at a common level before and after; what is released coarser than that, or blank, counts as hidden.
 
     >>> ages = Hierarchy([("31", "30-39"), ("38", "30-39"), ("47", "40-49")])
     >>> kept, one = np.ones(3, dtype=bool), np.ones(3)
@@ -41,7 +41,7 @@ def compare_margins(
     """
     nodes = hierarchy.nodes[base][leaves]
     size = len(hierarchy.labels[base])
-    shown = kept & (levels <= base)
+    shown = kept & (levels <= base) & (levels < hierarchy.height)
     records = np.bincount(nodes, minlength=size)
     distinct = np.unique(np.stack([nodes, people], axis=1), axis=0)
     persons = np.bincount(distinct[:, 0], minlength=size)
@@ -63,5 +63,9 @@ def compare_margins(
 
 
 def largest_change(margins: Sequence[Margin]) -> float:
-    """The largest difference of a share before and after."""
+    """The largest difference of a share before and after; 1 where nothing is shown.
+
+    >>> largest_change([Margin("*", 3, 3, 1.0, 0.0, 3)])
+    1.0
+    """
     return max((abs(margin.after - margin.before) for margin in margins), default=0.0)

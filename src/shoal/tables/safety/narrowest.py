@@ -14,17 +14,20 @@ from shoal.report.blocks import shown
 class Narrowest:
     """The narrowest interval an outsider can compute among some hidden sensitive cells. For internal use.
 
-    ``cells`` is how many cells there are, ``width`` how wide the narrowest interval is (``inf`` if all are open) and
-    ``percent`` the same in percent of its cell's value (``None`` if that is 0, or without limit). The narrowest is the one
-    that gives away the most of its value. ``unsafe`` is how many of the cells are not safe.
+    ``cells`` is how many cells there are, ``width`` how wide the narrowest interval is (``inf`` if all are open), and ``percent``
+    the least width in percent of the value of its cell (``None`` if that is 0, or without limit), which may be that of another
+    cell: ``percent_width`` is how wide that one is. ``unsafe`` is how many of the cells are not safe.
 
     >>> print(Narrowest.of(np.array([4222.04, 100.0]), np.array([0.6, 20.0])))
     0.6 wide, 0.014 % of its value
+    >>> print(Narrowest.of(np.array([400.0, 5.0]), np.array([4.0, 3.0])))
+    3 wide; in percent of its value the narrowest is 1 %, 4 wide
     """
 
     cells: int
     width: float
     percent: float | None
+    percent_width: float
     unsafe: int = 0
 
     @classmethod
@@ -40,7 +43,7 @@ class Narrowest:
         place = int(np.lexsort((widths, share))[0])
         known = bool(sizes[place] > 0.0 and np.isfinite(widths[place]))
         percent = 100.0 * float(share[place]) if known else None
-        return cls(int(values.size), float(widths[place]), percent, unsafe)
+        return cls(int(values.size), float(widths.min()), percent, float(widths[place]), unsafe)
 
     def __str__(self) -> str:
         if not np.isfinite(self.width):
@@ -49,12 +52,14 @@ class Narrowest:
         if self.percent is None:
             return f"{wide}, its value is 0"
         share = f"{self.percent:.2g}" if self.percent < 100.0 else f"{self.percent:,.0f}"
+        if self.width < self.percent_width:
+            return f"{wide}; in percent of its value the narrowest is {share} %, {shown(self.percent_width)} wide"
         return f"{wide}, {share} % of its value"
 
     def to_dict(self) -> dict[str, Any]:
         """The figures, as the command line prints them; a width without limit is ``None``."""
-        width = self.width if np.isfinite(self.width) else None
-        return {"cells": self.cells, "width": width, "percent": self.percent}
+        width, other = (one if np.isfinite(one) else None for one in (self.width, self.percent_width))
+        return {"cells": self.cells, "width": width, "percent": self.percent, "percent_width": other}
 
 
 def in_words(
@@ -82,7 +87,7 @@ def in_words(
 def _counted(found: Narrowest) -> str:
     """How many cells there are, whether they are safe, and how narrow the narrowest interval is.
 
-    >>> _counted(Narrowest(3, 0.0, 0.0, unsafe=1))
+    >>> _counted(Narrowest(3, 0.0, 0.0, 0.0, unsafe=1))
     '3 sensitive cells, 1 of them unsafe, the narrowest interval 0 wide, 0 % of its value'
     """
     unsafe = ""
