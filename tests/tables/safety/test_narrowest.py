@@ -120,6 +120,7 @@ def test_open_intervals_and_empty_cells() -> None:
         "cells": 1,
         "width": None,
         "percent": None,
+        "percent_width": None,
     }
     assert str(Narrowest.of(np.array([0.0]), np.array([3.0]))) == "3 wide, its value is 0"
     assert Narrowest.of(np.array([0.0, 8.0]), np.array([3.0, 2.0])).percent == 25.0
