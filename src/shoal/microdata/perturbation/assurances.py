@@ -21,7 +21,7 @@ def assurances(result: "Perturbed", settings: object = None) -> Assurances:
         else "The changes were drawn from a seed, which can be guessed, so that they protect from nobody: not for release."
     )
     return Assurances(
-        f"somebody who knows the method, its settings and the released records, and true values of some people. {secret}",
+        f"somebody who knows the method, its settings and the released records, and true values of some records. {secret}",
         "Not measured, and not promised: a record that was alone with its values may be so after the change, with other values "
         "(shoal anonymity counts that on the release).",
         f"Of the values of {', '.join(result.columns)}, {changed} differ from the original; the others are true and can be "
