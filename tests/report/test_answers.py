@@ -56,7 +56,7 @@ def test_of_several_tables_the_worst_is_told(survey: pl.DataFrame) -> None:
 def test_a_recoding_tells_what_classes_share(survey: pl.DataFrame) -> None:
     result = shoal.recode(survey, quasi=["age", "sex"], k=4, confidential=["region"], method="lattice")
     found = of_recoding(result)
-    assert f"K is {result.k_release}, so that everybody shares these values" in found.singling_out
+    assert f"K is {result.k_release}, so that each of the records shares these values" in found.singling_out
     shared = result.homogeneous[0]
     assert (
         "no class shares one region" if not shared.classes else f"{shared.people:,} people"
