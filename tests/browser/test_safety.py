@@ -72,9 +72,7 @@ def test_a_double_click_is_one_run_and_a_release_below_k_is_held_back(visitor: V
     visitor.state("done")
     assert len(_api(visitor, "/api/jobs")) == before + 1
     # One of them lives alone in c: red, with the risk that is left, and no file but the report.
-    visitor.see(
-        "K below k", "below the k = 5 that was asked for", "Risk that is left", "largest risk"
-    )
+    visitor.see("K below k", "below the k = 5 that was asked for", "Risk that is left", "largest risk")
     assert not visitor.all("[data-file]") and visitor.labelled("a", "Open report")
     visitor.press("I know, offer the files")
     visitor.see("Give out a release that is less safe than asked for?")
