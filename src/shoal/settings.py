@@ -133,6 +133,15 @@ def required_k(sentence: str, *, section: str = "") -> Any:
     return setting(None, sentence, section=section, label="Required K", ge=1, le=10**9)
 
 
+def accepted_wildcard(section: str) -> Any:
+    """Declare that what holds only where a blank matches anything is enough."""
+    return switch(
+        "Let pass what holds only where a blank or missing value matches anything; recorded.",
+        section=section,
+        label="Accept what holds by wildcards only",
+    )
+
+
 def counted_unit(sentence: str = "Count distinct units in K.", *, section: str = "") -> Any:
     """Declare the column that says whose records these are."""
     which = f"{sentence} '{EACH_RECORD}': each record is one, unless a column is called so."

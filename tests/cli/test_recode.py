@@ -90,7 +90,7 @@ def test_a_gate_that_is_not_met_leaves_nothing(data: Path) -> None:
         (["--hierarchy", "age=nowhere.csv"], "nowhere.csv"),
         (["--quasi", "agee"], "did you mean 'age'"),
         (["--levels", "age=1.5"], "--levels"),
-        (["-k", "201"], "only 200 people"),
+        (["-k", "201"], "only 200 records"),
         (["--suppress", "2"], "--suppress"),
         (["--method", "latice"], "did you mean 'lattice'"),
     ],
@@ -136,3 +136,62 @@ def test_levels_by_hand_are_not_called_the_best(data: Path) -> None:
         "recode", data, "--quasi", "age,sex", "-k", 2, "--method", "lattice", "--levels", "age=5", "--json"
     )
     assert found.json["optimal"] is False and found.json["bound"] is None
+
+
+def test_what_holds_by_wildcards_only_is_refused_until_it_is_accepted(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    people = pl.DataFrame({key: rng.choice(list("xyz"), 60) for key in "abcd"})
+    people.write_csv(tmp_path / "d.csv")
+    out = tmp_path / "safe.csv"
+    words = ["recode", tmp_path / "d.csv", "--quasi", "a,b,c,d", "-k", 3, "--method", "local-suppression"]
+    words += ["--null", "wildcard", "-o", out]
+    refused = shoal(*words)
+    assert refused.code == 3 and not out.exists()
+    assert "--accept-wildcard" in refused.err
+    page = tmp_path / "report.html"
+    found = shoal(*words, "--accept-wildcard", "--json", "--report", page)
+    assert found.code == 0 and out.exists()
+    assert found.json["accept_wildcard"] and found.json["k_strict"] < 3 <= found.json["k_release"]
+    assert "k holds by wildcards only" in page.read_text(encoding="utf-8")
+    # The same gate stands before what somebody else blanked.
+    released = pl.read_csv(out, infer_schema=False).with_columns(pl.all().replace("*", None))
+    released.write_csv(tmp_path / "gaps.csv")
+    measured = [
+        "anonymity",
+        tmp_path / "gaps.csv",
+        "--quasi",
+        "a,b,c,d",
+        "--null",
+        "wildcard",
+        "--require-k",
+        3,
+    ]
+    assert shoal(*measured).code == 3
+    assert shoal(*measured, "--accept-wildcard", "--json").json["k_strict"] < 3
+    risk = ["risk", tmp_path / "gaps.csv", "--quasi", "a,b,c,d", "--null", "wildcard", "--require-risk", 1]
+    assert (shoal(*risk).code, shoal(*risk, "--accept-wildcard").code) == (3, 0)
+
+
+def test_records_with_every_key_blank_are_counted(tmp_path: Path) -> None:
+    people = pl.DataFrame({"age": [31, 31, 31, 47, 62], "sex": ["f", "f", "f", "m", "f"], "pay": range(5)})
+    people.write_csv(tmp_path / "d.csv")
+    words = ["recode", tmp_path / "d.csv", "--quasi", "age,sex", "-k", 2, "-o", tmp_path / "safe.csv"]
+    page = tmp_path / "report.html"
+    found = shoal(*words, "--method", "local-suppression", "--json", "--report", page).json
+    released = pl.read_csv(tmp_path / "safe.csv", infer_schema=False)
+    blank = released.filter((pl.col("age") == "*") & (pl.col("sex") == "*")).height
+    assert found["blank_records"] == blank == 2
+    assert "records with every key blank" in page.read_text(encoding="utf-8")
+    words = [
+        "recode",
+        tmp_path / "d.csv",
+        "--quasi",
+        "age,sex",
+        "-k",
+        2,
+        "--keep-suppressed",
+        "--suppress",
+        0.5,
+    ]
+    told = shoal(*words, "--method", "lattice", "--levels", "age=0,sex=0")
+    assert "records with every key blank" in told.out and "2 of those released" in told.out

@@ -289,3 +289,22 @@ linkage = 50
     done = shoal.release(survey(tmp_path, text), tmp_path / "out")
     assert "linkage" in {gate.name for gate in done.gates}
     assert shoal.verify_release(done.folder, originals=tmp_path).verified
+
+
+def test_where_wildcards_were_accepted_nothing_public_speaks_of_k(tmp_path: Path):
+    text = SURVEY.replace('method = "lattice"', 'method = "local-suppression"\nnull = "wildcard"').replace(
+        "k = 4\nloss = 90", "k = 1\nloss = 90"
+    )
+    text = text.replace("[gates.microaggregate]\nk = 4", "[gates.microaggregate]\nk = 1")
+    text = text.replace("reidentifications = 60", "")
+    with pytest.raises(shoal.Infeasible, match="where a blank is a value of its own, below k = 4"):
+        shoal.release(survey(tmp_path, text), tmp_path / "out")
+    accepted = text.replace('null = "wildcard"', 'null = "wildcard"\naccept_wildcard = true')
+    done = shoal.release(survey(tmp_path, accepted), tmp_path / "accepted")
+    public_side = json.loads((done.folder / "public" / "manifest.json").read_text())
+    assert all("k" not in item for item in public_side["outputs"])
+    assert not any("share every combination" in line for line in public_side["guarantees"])
+    inside = json.loads((done.folder / "internal" / "manifest.json").read_text())
+    assert '"accept_wildcard": true' in json.dumps(inside)
+    verified = command("verify", done.folder, "--originals", tmp_path / "plan.toml")
+    assert verified.code == 0, verified.out

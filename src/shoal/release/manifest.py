@@ -82,6 +82,9 @@ def output_facts(plan: Plan, output: Output, facts: Facts | None) -> dict[str, A
     asked = [k for k in gates if k is not None and facts.k is not None and k <= facts.k]
     if not asked:
         return {"kind": "records"}
+    if any(own.values.get("accept_wildcard") for own in plan.path(step.name)):
+        # What holds by wildcards only is no k, and where that was accepted nothing is said of one.
+        return {"kind": "records"}
     roles = plan.roles(step.name)
     quasi = [name for name, role in roles.items() if role == "quasi-identifier" and name in facts.columns]
     unit = plan.unit(step.name)

@@ -189,6 +189,8 @@ def anonymity_of_counts(frame: "pl.DataFrame", quasi: Sequence[str], count: str,
 
 
 def _measured(columns: "Columns", classes: "Classes", unit: str | None, null: Null) -> Anonymity:
+    from shoal.anonymity.classes import find_classes
+
     return Anonymity(
         quasi=tuple(columns.names[key] for key in columns.keys),
         unit=unit,
@@ -197,6 +199,7 @@ def _measured(columns: "Columns", classes: "Classes", unit: str | None, null: Nu
         units=classes.units,
         vector=AnonymityVector(dict(classes.table["size"].value_counts().iter_rows())),
         people=dict(classes.people.iter_rows()),
+        _k_own=None if null == "own" else min(find_classes(columns, "own").table["size"], default=0),
         _smallest=classes.listing(columns),
     )
 

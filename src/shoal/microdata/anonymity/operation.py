@@ -110,6 +110,16 @@ def gate(measured: "Measured", settings: AnonymitySettings) -> str | None:
     refusals = []
     if settings.require_k is not None and worst < settings.require_k:
         refusals.append(f"K is {worst}, below the required {settings.require_k}")
+    strict = min(result.k_strict for _, result in measured)
+    if (
+        settings.require_k is not None
+        and strict < settings.require_k <= worst
+        and not settings.accept_wildcard
+    ):
+        refusals.append(
+            f"K is {worst} only where missing values match anything, and {strict} where they are values of their own, below the "
+            f"required {settings.require_k}; {parameter('accept_wildcard')} lets it pass"
+        )
     if settings.require_models:
         every = [outcome for _, result in measured for outcome in result.models if not outcome.holds]
         refusals += [f"{name} does not hold" for name in dict.fromkeys(outcome.named for outcome in every)]
@@ -141,7 +151,7 @@ OPERATION = Operation(
     titled=titled,
     telling="shoal.microdata.anonymity.report",
     function="shoal.microdata.anonymity.api:anonymity",
-    apart=frozenset({"tables", "rank", "show_values", "require_k", "require_models"}),
+    apart=frozenset({"tables", "rank", "show_values", "require_k", "require_models", "accept_wildcard"}),
     engines={
         "stream": Engine(
             "shoal.stream.operations:run_anonymity",

@@ -60,6 +60,8 @@ def _figures(result: "Anonymity", settings: AnonymitySettings) -> dict[str, Any]
         "maximum_risk": result.maximum_risk,
         "average_risk": result.average_risk,
         "null": result.null,
+        "k_strict": result.k_strict,
+        "accept_wildcard": settings.accept_wildcard,
     }
     if result.diversities:
         found["distinct_l"] = min(one.distinct for one in result.diversities)
@@ -108,6 +110,8 @@ def _facts(result: "Anonymity", settings: AnonymitySettings) -> list[tuple[str, 
     pairs.append(
         ("a missing value", "is a value of its own" if result.null == "own" else "matches any value")
     )
+    if result.k_strict < result.k:
+        pairs.append(("K where a missing value is one of its own", result.k_strict))
     pairs += [
         (
             f"diversity of {one.column}",

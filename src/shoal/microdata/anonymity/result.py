@@ -53,6 +53,7 @@ class Anonymity(Glance):
     diversities: tuple[Diversity, ...] = ()
     models: "tuple[ModelOutcome, ...]" = ()
     warnings: tuple[str, ...] = ()
+    _k_own: int | None = field(default=None, repr=False, compare=False)
     _smallest: "Listing | None" = field(default=None, repr=False, compare=False)
 
     def glance(self) -> dict[str, Any]:
@@ -78,6 +79,11 @@ class Anonymity(Glance):
     def k(self) -> int:
         """The size of the smallest class; 0 when there are no records."""
         return self.vector.k
+
+    @property
+    def k_strict(self) -> int:
+        """K where a missing value is one of its own, whatever it means in the other figures."""
+        return self.k if self._k_own is None else self._k_own
 
     @property
     def diversity(self) -> Diversity | None:

@@ -10,6 +10,7 @@ from shoal.settings import (
     Data,
     SeveralData,
     UnitColumn,
+    accepted_wildcard,
     choice,
     counted_unit,
     data_argument,
@@ -101,3 +102,4 @@ class AnonymitySettings(EngineSettings):
         "Show the smallest classes by value (confidential!).", section=_RESULT, only="command"
     )
     require_k: int | None = required_k("Exit with 3 if K is below this.", section=_RESULT)
+    accept_wildcard: bool = accepted_wildcard(_RESULT)

@@ -96,6 +96,12 @@ class _Cells:
             return height
         return int(shown[0]) if (shown == shown[0]).all() else None
 
+    def wholly_blank(self, keys: Keys, released: np.ndarray) -> int:
+        """How many released records show no key at all; a key that has one value only shows nothing in any case."""
+        heights = np.array([hierarchy.height for hierarchy in keys.hierarchies])
+        shown = ((self.levels < heights) & (heights > 0)).any(axis=1) & self.kept
+        return int((released & ~shown).sum()) if heights.any() else 0
+
 
 def assemble(
     asked: Asked,
@@ -200,6 +206,7 @@ def assemble(
         suppressed_people=left_out,
         limit=limit,
         suppressed_cells=blanks,
+        blank_records=cells.wholly_blank(keys, released),
         models=models,
         homogeneous=homogeneous,
         k_households=None

@@ -12,6 +12,11 @@ DEFINITIONS: Definitions = {
     "suppressed_cells": Definition(
         "values blanked", "Values of released records that are blank where the column shows others.", count
     ),
+    "blank_records": Definition(
+        "records with every key blank",
+        "Released records that show no key; they are released all the same, and hide nobody else.",
+        count,
+    ),
     "k_release": Definition(
         "K of the release", "The size of the smallest class over the keys, in the released records.", count
     ),

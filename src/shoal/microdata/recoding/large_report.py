@@ -28,6 +28,7 @@ def figures(result: "LargeRecoded", settings: object) -> dict[str, Any]:
         "quasi": list(result.quasi),
         "records": result.records,
         "suppressed_records": result.suppressed_records,
+        "blank_records": result.blank_records,
         "suppressed_people": result.suppressed_people,
         "suppressed_cells": sum(result.suppressed_cells.values()),
         "suppressed_by_column": result.suppressed_cells,

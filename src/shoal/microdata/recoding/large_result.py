@@ -91,6 +91,12 @@ class LargeRecoded(Glance):
         return dict.fromkeys(self.quasi, 0)
 
     @property
+    def blank_records(self) -> int:
+        """All released records where every key is released at its highest level, none elsewhere."""
+        told = [own for own in self.mapping.columns if own.hierarchy.height > 0]
+        return self.records if told and all(own.level == own.hierarchy.height for own in told) else 0
+
+    @property
     def models(self) -> tuple[()]:
         """No model of privacy is measured on a cluster."""
         return ()

@@ -67,6 +67,17 @@ def check(settings: RecodeSettings, written: frozenset[str]) -> None:
         )
 
 
+def gate(result: "Recoded", settings: RecodeSettings) -> str | None:
+    """K has to hold without wildcards: whoever knows a person links the values that are shown, whatever a blank may match."""
+    if result.k_strict >= result.k or settings.accept_wildcard:
+        return None
+    return (
+        f"K is {result.k_strict} where a blank is a value of its own, below k = {result.k}; it is {result.k_release} only where "
+        f"blanks match anything, which hides nobody whose values are shown. {parameter('null', 'own')} makes k hold; "
+        f"{parameter('accept_wildcard')} releases it as it is"
+    )
+
+
 def _mapping(result: "Recoded", settings: RecodeSettings) -> str | None:
     """What every value became; where records of one value differ there is no such list."""
     return None if result.mapping is None else result.mapping.text()
@@ -99,6 +110,7 @@ OPERATION = Operation(
     run=run,
     reads=reads,
     check=check,
+    gate=gate,
     titled=lambda settings: f"{settings.data}: k = {settings.k} over {', '.join(settings.quasi)}",
     products=(
         released_records("the recoded records"),
@@ -108,7 +120,7 @@ OPERATION = Operation(
     methods="shoal.microdata.recoding.methods:METHODS",
     telling="shoal.microdata.recoding.report",
     function="shoal.microdata.recoding.api:recode",
-    apart=frozenset({"roles"}),
+    apart=frozenset({"roles", "accept_wildcard"}),
     engines={
         "spark": Engine(
             "shoal.spark.operations:run_recode",

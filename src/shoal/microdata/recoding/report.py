@@ -47,12 +47,14 @@ def figures(result: "Recoded", settings: object) -> dict[str, Any]:
         "k_release": result.k_release,
         "k_strict": result.k_strict,
         "null": result.null,
+        "accept_wildcard": bool(getattr(settings, "accept_wildcard", False)),
         "quasi": list(result.quasi),
         "unit": result.anonymity.unit,
         "records": result.records,
         "suppressed_records": result.suppressed_records,
         "suppressed_people": result.suppressed_people,
         "suppressed_cells": sum(result.suppressed_cells.values()),
+        "blank_records": result.blank_records,
         "suppressed_by_column": dict(result.suppressed_cells),
         "measure": result.measure,
         "loss": result.loss,
@@ -119,9 +121,15 @@ def facts(result: "Recoded", settings: object) -> list[tuple[str, Any]]:
         ("records released", f"{result.records:,}"),
         ("left out", left_out_in_words(result)),
         ("values blanked", f"{sum(result.suppressed_cells.values()):,}"),
+        (DEFINITIONS["blank_records"].name, f"{result.blank_records:,} of those released"),
         (
             "K of the release",
             f"{result.k_release} over {', '.join(result.quasi)} (k asked for: {result.k}){_strictly(result)}",
+        ),
+        *(
+            [("accepted", "k holds by wildcards only; nothing public may speak of it")]
+            if result.k_strict < result.k and getattr(settings, "accept_wildcard", False)
+            else []
         ),
         (f"loss ({MEASURES_IN_WORDS[result.measure]})", f"{result.loss:.6g}{_quality(result)}"),
         *[

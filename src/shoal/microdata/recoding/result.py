@@ -47,9 +47,9 @@ class Recoded(Glance):
     """A recoded frame with everything that is known of it.
 
     ``frame`` is of the kind that came in. ``levels`` says at which level each key is released, ``None`` where records differ
-    by more than blanks, which ``suppressed_cells`` counts. ``k_release`` is what the released frame has over the keys as
-    ``null`` says, ``k_strict`` what it has where a blank is a value of its own,
-    ``k_households`` how many households there are at least of the same composition. ``loss`` and ``bound`` are in the
+    by more than blanks, which ``suppressed_cells`` counts; ``blank_records`` are released with every key blank.
+    ``k_release`` is what the released frame has over the keys as ``null`` says, ``k_strict`` what it has where a blank is a value
+    of its own, ``k_households`` how many households there are at least of the same composition. ``loss`` and ``bound`` are in the
     ``measure`` that was minimised, ``losses`` by all measures; ``averages`` tells what became of numbers. ``method`` is the one
     asked for, ``chosen`` what it came to. ``mapping`` (where one recoding holds for all) and ``record_links`` are internal.
     """
@@ -76,6 +76,7 @@ class Recoded(Glance):
     suppressed_people: int
     limit: int
     suppressed_cells: Mapping[str, int]
+    blank_records: int
     models: tuple[ModelOutcome, ...]
     homogeneous: tuple[Homogeneous, ...]
     k_households: int | None

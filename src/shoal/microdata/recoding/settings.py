@@ -17,6 +17,7 @@ from shoal.settings import (
     Spelling,
     UnitColumn,
     Weights,
+    accepted_wildcard,
     counted_unit,
     data_argument,
     setting,
@@ -119,6 +120,7 @@ class RecodeSettings(SearchSettings, EngineSettings):
         label="A blank",
         words={"own": "is a value of its own", "wildcard": "matches any value (protects less)"},
     )
+    accept_wildcard: bool = accepted_wildcard(_DEMANDS)
     ordinal: Ordinal = setting(
         [], "Keys whose values have an order; texts need it stated.", section=_KEYS, label="Orders of values"
     )

@@ -79,6 +79,11 @@ def _refusals(result: "Risk", settings: RiskSettings) -> list[str]:
     most = settings.require_risk
     if most is not None and result.worst_risk > most * (1 + _ROUNDING):
         refused.append(f"the largest risk is {result.worst_risk:.6g}, above the {most:g} allowed")
+    if settings.null == "wildcard" and not (limit is most is None or settings.accept_wildcard):
+        refused.append(
+            f"risk was counted with missing values that match anything, which hides nobody whose values are shown: use "
+            f"{parameter('null', 'own')}, or let it pass with {parameter('accept_wildcard')}"
+        )
     return refused
 
 
@@ -137,5 +142,5 @@ OPERATION = Operation(
     ),
     telling="shoal.microdata.risk.report",
     function="shoal.microdata.risk.api:risk",
-    apart=frozenset({"show_values", "require_reidentifications", "require_risk"}),
+    apart=frozenset({"show_values", "require_reidentifications", "require_risk", "accept_wildcard"}),
 )

@@ -9,6 +9,7 @@ from shoal.settings import (
     Data,
     Settings,
     UnitColumn,
+    accepted_wildcard,
     choice,
     counted_unit,
     data_argument,
@@ -103,6 +104,7 @@ class RiskSettings(Settings):
     show_values: bool = switch(
         "Show the keys of the riskiest records (confidential!).", section=_RESULT, only="command"
     )
+    accept_wildcard: bool = accepted_wildcard(_RESULT)
     require_reidentifications: float | None = setting(
         None,
         "Exit with 3 if more re-identifications are expected, by the largest of all estimates.",

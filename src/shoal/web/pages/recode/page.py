@@ -234,7 +234,7 @@ def _facts(found: dict[str, Any]) -> list[tuple[Any, ...]]:
         ),
         *told(DEFINITIONS, found, ("k", "loss", "bound", "optimal", "records")),
         (f"{many} left out, of {found['people']:,}", found["suppressed_people"]),
-        *told(DEFINITIONS, found, ("suppressed_cells",)),
+        *told(DEFINITIONS, found, ("suppressed_cells", "blank_records")),
         *[
             (
                 " of ".join(filter(None, (one["model"], one["column"]))) + ": the worst class",
