@@ -18,7 +18,7 @@ from shoal.release.alone import in_turn
 from shoal.release.fingerprints import settings_digest
 from shoal.release.folder import INTERNAL, write_private
 from shoal.release.own_steps import read_key
-from shoal.release.plan import CHANGED_TABLES, Plan
+from shoal.release.plan import CHANGED_TABLES, Plan, Step
 from shoal.release.record_keys import RecordKeys, keys_place
 from shoal.search.secrets import Secret
 
@@ -47,12 +47,21 @@ class Traces:
         something is released of count.
         """
         released = {plan.source_of(item.step) for item in plan.outputs}
-        drawn = any(step.do in DRAWING for step in plan.steps)
+        drawn = any(_draws(step) for step in plan.steps)
         return cls(
             frozenset(content_digest(frames[name]) for name in released),
             _digest([*asked_for(plan), dict(files or {})]),
             _digest([secret.content.hex(), *_outer_keys(plan, secret)] if drawn else None),
         )
+
+
+def _draws(step: Step) -> bool:
+    """Whether a step draws from the secret; a recoding of whole columns treats equal records alike."""
+    if step.do != "recode":
+        return step.do in DRAWING
+    from shoal.microdata.recoding.methods import METHODS
+
+    return "uniform" not in METHODS[step.values.get("method", "auto")].traits and "apply" not in step.values
 
 
 def content_digest(frame: pl.DataFrame) -> str:

@@ -69,10 +69,10 @@ def run_step(
     operation = OPERATIONS[step.do]
     own = dict(values)
     # Records with keys of their own need no secret.
-    if step.do in ("perturb", *CHANGED_TABLES) and own.get("record_key") is None:
+    if step.do in ("recode", "perturb", *CHANGED_TABLES) and own.get("record_key") is None:
         hidden = folder / "secret.txt"
         # A cell, or a record, that is in several tables of a release is drawn alike in all of them.
-        drawn = step.name if step.do == "perturb" else step.do
+        drawn = step.do if step.do in CHANGED_TABLES else step.name
         write_private(hidden, _derived(secret, drawn).text())
         own["secret"] = str(hidden)
     elif step.do == "assign" and "seed" not in own:

@@ -99,6 +99,15 @@ class Secret:
             )
         return cls.read(path)
 
+    @classmethod
+    def of(cls, given: "Secret | Path | str | None") -> "Secret":
+        """The secret itself, that of a file, or a new one where none is given."""
+        from pathlib import Path
+
+        if given is None:
+            return cls.new()
+        return given if isinstance(given, Secret) else cls.kept(Path(given))
+
     def text(self) -> str:
         """As a file holds it."""
         return marked_text(_HEADING + self.content.hex())

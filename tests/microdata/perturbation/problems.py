@@ -7,8 +7,8 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from shoal.microdata.columns.identities import record_identities
 from shoal.microdata.perturbation.change import Change
-from shoal.microdata.perturbation.identities import record_identities
 from shoal.microdata.perturbation.problem import Problem
 from shoal.search.secrets import Secret
 

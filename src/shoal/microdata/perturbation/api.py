@@ -1,7 +1,6 @@
 """``shoal.perturb``: from a frame to one in which values were changed by chance."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import narwhals as nw
@@ -11,13 +10,13 @@ from shoal.arguments import checked
 from shoal.errors import InputError, messages, parameter
 from shoal.microdata.columns.column_choice import choose_columns
 from shoal.microdata.columns.hierarchies.hierarchy import read_values
+from shoal.microdata.columns.identities import record_identities
 from shoal.microdata.columns.inputs import as_names, check_choice, check_names, read_frame
 from shoal.microdata.columns.orders import Orders, read_orders
 from shoal.microdata.columns.record_links import RecordLinks, released_numbers
 from shoal.microdata.columns.sorting import sorted_by_release
 from shoal.microdata.perturbation.forbidden import read_forbidden
 from shoal.microdata.perturbation.given_matrix import GivenMatrix
-from shoal.microdata.perturbation.identities import record_identities
 from shoal.microdata.perturbation.inputs import does_nothing
 from shoal.microdata.perturbation.kept_columns import warnings_on_kept
 from shoal.microdata.perturbation.methods import METHODS
@@ -257,9 +256,7 @@ def _secret(secret: Any, seed: int | None) -> Secret:
         raise InputError(f"{parameter('secret')} and {parameter('seed')} do not go together")
     if seed is not None:
         return Secret.of_seed(seed)
-    if secret is None:
-        return Secret.new()
-    return secret if isinstance(secret, Secret) else Secret.kept(Path(secret))
+    return Secret.of(secret)
 
 
 def _for_these(

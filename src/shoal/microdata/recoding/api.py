@@ -35,6 +35,7 @@ from shoal.microdata.recoding.wildcard import check_wildcard, with_wildcards
 from shoal.numbers import number, whole
 from shoal.search import Budget, Observer, Seeds, silent
 from shoal.search.observer import Witness, mapped
+from shoal.search.secrets import Secret
 from shoal.search.threads import usable_threads
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def recode(
     explain: bool = False,
     budget: Budget | None = None,
     seed: int | None = 0,
+    secret: Any = None,
     threads: int | None = None,
     observer: Observer = silent,
 ) -> Recoded:
@@ -148,7 +150,10 @@ def recode(
     budget : Budget, optional
         How long to search. By default the usual amount of work.
     seed : int or None, default 0
-        Where randomness begins; ``None`` begins from the system's entropy.
+        Where the search begins; ``None`` begins from the system's entropy.
+    secret : Secret or path, optional
+        The secret of an earlier release, to repeat it. Which of several records with the same keys loses a value is drawn from
+        it; loss, K and counts do not depend on it. By default a new one, which the result holds.
     threads : int, optional
         How many cores to use; all of them by default. They do not change the result.
     observer : callable, optional
@@ -292,6 +297,7 @@ def recode(
         order=order,
         explain=explain,
         seed=seed,
+        secret=Secret.of(secret),
         budget=budget,
         unit_warnings=tuple(
             unit_warnings(data, declared, guesses, (*names, *others["by"], household, sample_weights))

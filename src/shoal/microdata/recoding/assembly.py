@@ -12,6 +12,7 @@ import polars as pl
 from shoal.errors import Infeasible, messages, parameter
 from shoal.microdata.anonymity.api import count_classes
 from shoal.microdata.columns.hierarchies.hierarchy import read_values
+from shoal.microdata.columns.identities import record_identities
 from shoal.microdata.columns.inputs import read_sample_weights
 from shoal.microdata.columns.record_links import RecordLinks, released_numbers
 from shoal.microdata.columns.roles import Guess
@@ -46,6 +47,7 @@ from shoal.microdata.recoding.warnings import (
 )
 from shoal.numbers import counted as in_words
 from shoal.search import Budget, informative
+from shoal.search.secrets import Secret
 
 Secrets = Mapping[str, tuple[np.ndarray, ConfidentialColumn]]
 
@@ -68,6 +70,7 @@ class Asked:
     order: str
     explain: bool
     seed: int | None
+    secret: Secret
     budget: Budget | None
     unit_warnings: tuple[str, ...] = ()
 
@@ -80,10 +83,15 @@ class _Cells:
     kept: np.ndarray
 
     @classmethod
-    def of(cls, parts: Sequence[Part], n: int, columns: int) -> "_Cells":
+    def of(cls, parts: Sequence[Part], data: nw.DataFrame, columns: int, secret: Secret) -> "_Cells":
+        n, turns = len(data), None
+        if any(part.solution.parted for part in parts):
+            # Which of several records with the same keys loses a value must not follow from their order.
+            turns = secret.draws("recode").uniforms(record_identities(data, secret))
         levels, kept = np.zeros((n, columns), dtype=np.int16), np.zeros(n, dtype=bool)
         for part in parts:
-            pieces = piece_of_records(part.problem, part.solution)
+            own = None if turns is None else turns[part.members]
+            pieces = piece_of_records(part.problem, part.solution, own)
             levels[part.members] = part.solution.levels[pieces]
             kept[part.members] = part.solution.kept[pieces]
         return cls(levels, kept)
@@ -116,7 +124,7 @@ def assemble(
 ) -> Recoded:
     """Release the records, and tell everything about it; the release is verified."""
     n = len(data)
-    cells = _Cells.of(parts, n, len(keys.names))
+    cells = _Cells.of(parts, data, len(keys.names), asked.secret)
     starred = parts[0].problem.keep_suppressed
     if not cells.kept.any():
         raise Infeasible(
@@ -235,6 +243,7 @@ def assemble(
         record_links=RecordLinks.of(
             released.tolist(), order.tolist(), released_numbers(frame, frame.columns)
         ),
+        secret=asked.secret,
         mapping=AppliedMapping(
             tuple(
                 RecodedColumn(name, hierarchy, level)

@@ -1,5 +1,6 @@
 """``recode`` as an operation: from data by its name to a checked release with the mapping that was applied."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, parameter
@@ -26,6 +27,7 @@ def run(settings: RecodeSettings, place: Workplace) -> "Recoded":
         orders = value_label_orders(orders, records.labels.values, records.labels.measures)
     population = None if settings.population is None else place.records(settings.population, like=records)
     earlier = None if settings.apply is None else AppliedMapping.read(place.file(settings.apply))
+    kept = None if settings.secret is None else place.file(settings.secret)
     place.say("searching")
     return call(
         recode,
@@ -36,6 +38,7 @@ def run(settings: RecodeSettings, place: Workplace) -> "Recoded":
         ordinal=orders,
         population=None if population is None else population.as_written,
         apply=earlier,
+        secret=kept if kept is not None and kept.exists() else None,
         drop=removed(settings, records),
         roles=records.roles,
         # The curves of several searches would not make one picture.
@@ -56,6 +59,8 @@ def removed(settings: RecodeSettings, records: Records) -> list[str]:
 def reads(settings: RecodeSettings) -> list[Place]:
     """The data, and what belongs to it."""
     beside = [settings.population, settings.apply]
+    if settings.secret is not None and Path(settings.secret).exists():
+        beside.append(settings.secret)
     return [settings.data, *read_files(settings.hierarchies), *[name for name in beside if name is not None]]
 
 
@@ -115,6 +120,15 @@ OPERATION = Operation(
     products=(
         released_records("the recoded records"),
         _MAPPING,
+        Product(
+            "secret",
+            "",
+            lambda result, settings: result.secret.text() if result.drawn or settings.secret else None,
+            form="text",
+            internal=True,
+            named_by="secret",
+            files=(("secret.txt", "The secret that repeats this release, internal"),),
+        ),
         record_links(),
     ),
     methods="shoal.microdata.recoding.methods:METHODS",

@@ -8,8 +8,8 @@ from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.solution import Recoding
 
 
-def piece_of_records(problem: Problem, solution: Recoding) -> np.ndarray:
-    """The piece of every record; of a tuple in several pieces the first records are in the first.
+def piece_of_records(problem: Problem, solution: Recoding, turns: np.ndarray | None = None) -> np.ndarray:
+    """The piece of every record; of a tuple in several pieces the records whose ``turns`` come first are in the first.
 
     >>> ages = Hierarchy([("31", "30-39"), ("38", "30-39")])
     >>> problem = Problem.of([np.array([1, 0, 1])], [ages], k=1)
@@ -20,7 +20,8 @@ def piece_of_records(problem: Problem, solution: Recoding) -> np.ndarray:
     assert problem.tuple_of is not None
     by_tuple = np.argsort(solution.tuples, kind="stable")
     # Records in the order of their tuples meet the pieces in the order of theirs.
-    records = np.argsort(problem.tuple_of, kind="stable")
+    turns = np.zeros(problem.tuple_of.size) if turns is None else turns
+    records = np.lexsort((turns, problem.tuple_of))
     pieces = np.empty(records.size, dtype=np.int64)
     pieces[records] = np.repeat(by_tuple, solution.records[by_tuple])
     return pieces

@@ -1,7 +1,7 @@
 """The result of ``shoal.recode``: a recoded frame with everything that is known of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from shoal.microdata.recoding.solution import Recoding
 from shoal.report.glance import Glance
 from shoal.search import StopReason
 from shoal.search.budget import most_telling
+from shoal.search.secrets import Secret
 
 if TYPE_CHECKING:
     from shoal.microdata.recoding.averages import Averages
@@ -51,7 +52,8 @@ class Recoded(Glance):
     ``k_release`` is what the released frame has over the keys as ``null`` says, ``k_strict`` what it has where a blank is a value
     of its own, ``k_households`` how many households there are at least of the same composition. ``loss`` and ``bound`` are in the
     ``measure`` that was minimised, ``losses`` by all measures; ``averages`` tells what became of numbers. ``method`` is the one
-    asked for, ``chosen`` what it came to. ``mapping`` (where one recoding holds for all) and ``record_links`` are internal.
+    asked for, ``chosen`` what it came to. ``mapping`` (where one recoding holds for all) and ``record_links`` are internal, and
+    so is ``secret``, from which it was drawn which of several records with the same keys loses a value.
     """
 
     frame: Any
@@ -86,6 +88,7 @@ class Recoded(Glance):
     warnings: tuple[str, ...]
     settings: tuple[tuple[str, Any], ...]
     record_links: RecordLinks
+    secret: Secret = field(repr=False)
     mapping: "AppliedMapping | None"
     explanation: "Explanation | None"
     _check: ReleaseCheck
@@ -114,6 +117,11 @@ class Recoded(Glance):
     def stopped_by(self) -> StopReason:
         """What ended the search: the most telling reason over all strata."""
         return most_telling(part.solution.stopped_by for part in self.parts)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether it was drawn from the secret which of several records with the same keys loses a value."""
+        return any(part.solution.parted for part in self.parts)
 
     @property
     def seconds(self) -> float:

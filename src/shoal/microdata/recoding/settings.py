@@ -182,6 +182,14 @@ class RecodeSettings(SearchSettings, EngineSettings):
         label="Order of the released records",
         words={"keep": "as it was", "sorted": "sorted"},
     )
+    secret: str | None = setting(
+        None,
+        "Repeat, with the secret in this file, which of several equal records loses a value; a new one is written there if there "
+        "is none. Internal.",
+        section="Search",
+        metavar="FILE",
+        only="command",
+    )
     method: str = method("auto", "How to recode")
     options: Options = method_options()
     explain: bool = switch(

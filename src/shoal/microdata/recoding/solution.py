@@ -24,3 +24,8 @@ class Recoding(Solution):
     uniform: tuple[int, ...] | None = None
     chosen: str = ""
     reason: str = ""
+
+    @property
+    def parted(self) -> bool:
+        """Whether records of one tuple are released in several ways."""
+        return bool(np.unique(self.tuples).size < self.tuples.size)

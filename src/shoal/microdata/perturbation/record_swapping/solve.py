@@ -12,9 +12,9 @@ import numpy as np
 from pydantic import Field
 
 from shoal.errors import InputError, parameter, unknown
+from shoal.microdata.columns.identities import group_identities
 from shoal.microdata.perturbation.change import Change
 from shoal.microdata.perturbation.column_names import ColumnNames
-from shoal.microdata.perturbation.identities import group_identities
 from shoal.microdata.perturbation.problem import Problem
 from shoal.microdata.perturbation.promises.households_kept import (
     AtRiskMoved,

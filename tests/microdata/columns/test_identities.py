@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.microdata.perturbation.identities import group_identities, record_identities
+from shoal.microdata.columns.identities import group_identities, record_identities
 from shoal.search.secrets import Secret
 
 SECRET = Secret.of_seed(0)
