@@ -255,7 +255,7 @@ def test_two_outputs_in_one_file_are_refused(folder, name, one, other):
         "microaggregate parts/*.parquet --engine stream -k 5 --columns income -o safe --report parts/one.parquet",
         "recode survey.csv --quasi region --hierarchy region=tree.csv -k 5 -o tree.csv",
         "recode survey.csv --quasi region --apply mapping.txt -o safe.csv --report mapping.txt",
-        "recode survey.csv --quasi region --population-file other.csv -k 5 -o safe.csv --mapping other.csv",
+        "recode survey.csv --quasi region --population-file other.csv -k 5 -o safe.csv --method lattice --mapping other.csv",
         "perturb survey.csv --columns income --method noise -o survey.csv",
         "perturb survey.csv --columns income --method noise --secret key.txt -o safe.csv --report key.txt",
         "compare survey.csv other.csv --columns income,rent --key id --report other.csv",

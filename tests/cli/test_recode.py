@@ -195,3 +195,11 @@ def test_records_with_every_key_blank_are_counted(tmp_path: Path) -> None:
     ]
     told = shoal(*words, "--method", "lattice", "--levels", "age=0,sex=0")
     assert "records with every key blank" in told.out and "2 of those released" in told.out
+
+
+@pytest.mark.parametrize("method", ["auto", "local", "local-suppression"])
+def test_a_mapping_that_may_not_exist_is_refused_before_the_data_are_read(data: Path, method: str) -> None:
+    data.write_bytes(b"\xff\xfe no data")
+    words = ["recode", data, "--quasi", "age,sex", "-k", 4, "-o", data.with_name("safe.csv")]
+    found = shoal(*words, "--mapping", data.with_name("m.json"), "--method", method)
+    assert found.code == 2 and "--method lattice" in found.err

@@ -70,6 +70,13 @@ def check(settings: RecodeSettings, written: frozenset[str]) -> None:
         raise InputError(
             f"every stratum of {parameter('by')} has a recoding of its own; one mapping cannot hold them"
         )
+    from shoal.microdata.recoding.methods import METHODS
+
+    if "mapping" in written and settings.apply is None and "uniform" not in METHODS[settings.method].traits:
+        raise InputError(
+            f"a mapping holds one recoding for all records, and method '{settings.method}' may release records of one value "
+            f"in several ways; add {parameter('method', 'lattice')}, or leave out the mapping"
+        )
 
 
 def gate(result: "Recoded", settings: RecodeSettings) -> str | None:
