@@ -203,3 +203,36 @@ def test_a_mapping_that_may_not_exist_is_refused_before_the_data_are_read(data: 
     words = ["recode", data, "--quasi", "age,sex", "-k", 4, "-o", data.with_name("safe.csv")]
     found = shoal(*words, "--mapping", data.with_name("m.json"), "--method", method)
     assert found.code == 2 and "--method lattice" in found.err
+
+
+def test_closeness_names_its_reference_and_anonymity_can_take_the_same(tmp_path: Path) -> None:
+    shares = [("m", "x", 20), ("m", "y", 20), ("f", "x", 8), ("f", "y", 2), ("u", "x", 4)]
+    rows = [(sex, ill) for sex, ill, number in shares for _ in range(number)]
+    original, out = tmp_path / "d.csv", tmp_path / "safe.csv"
+    pl.DataFrame(rows, schema=["sex", "ill"], orient="row").write_csv(original)
+    models = ["--quasi", "sex", "--confidential", "ill", "--model", "closeness(0.22)"]
+    words = [
+        "-k",
+        5,
+        "--suppress",
+        0.1,
+        "--method",
+        "lattice",
+        "--hierarchy",
+        "sex=star",
+        "-o",
+        out,
+        "--json",
+    ]
+    found = shoal("recode", original, *models, *words).json
+    assert found["suppressed_records"] == 4
+    assert found["models"][0]["reference"] == "all 54 records of the data, 4 records left out included"
+    assert any("released records alone it does not" in text for text in found["warnings"])
+    alone = shoal("anonymity", out, *models, "--require-models", "--json")
+    assert alone.code == 3 and alone.json["models"][0]["reference"] == "all 50 records of this table"
+    same = shoal("anonymity", out, *models, "--require-models", "--reference", original, "--json")
+    assert same.code == 0
+    assert same.json["models"][0]["worst"] == pytest.approx(found["models"][0]["worst"])
+    lacking = tmp_path / "lacking.csv"
+    pl.DataFrame({"sex": ["m"], "ill": ["x"]}).write_csv(lacking)
+    assert shoal("anonymity", out, *models, "--reference", lacking).code == 2

@@ -29,6 +29,7 @@ def anonymity(
     hierarchies: Mapping[str, Any] | None = None,
     ordinal: Sequence[str] | Mapping[str, Sequence[Any] | None] = (),
     population: Any = None,
+    reference: Any = None,
 ) -> Anonymity:
     """Measure K, the class sizes and models of privacy of a table.
 
@@ -63,6 +64,9 @@ def anonymity(
         For ``closeness(t,ordered)`` the confidential columns with an order; of texts each with its values from the lowest on.
     population : DataFrame, optional
         Everybody, a record each, with the same quasi-identifiers told in the same way: for ``k-map`` and ``presence``.
+    reference : DataFrame, optional
+        The records with whose shares ``closeness`` and ``likeness`` compare those of a class: of a release the data it was made
+        from, as ``recode`` does. By default the table itself.
 
     Returns
     -------
@@ -124,11 +128,12 @@ def anonymity(
     orders = read_orders(ordinal)
     # Models take longer to load than K of a small table to count.
     demands: list[Model] = []
-    if models or hierarchies or orders or population is not None:
-        from shoal.microdata.anonymity.models_met import check_models, models_met
+    if models or hierarchies or orders or population is not None or reference is not None:
+        from shoal.microdata.anonymity.models_met import check_models, check_reference, models_met
         from shoal.microdata.models.reading import read_models
 
         demands = read_models(models, secrets, population)
+        check_reference(demands, reference)
         check_models(demands, hierarchies or {}, orders, null)
     wrapped, declared = read_any_frame(frame), unit
     unit = unit_column(unit, wrapped.collect_schema().names())
@@ -152,6 +157,7 @@ def anonymity(
         hierarchies=hierarchies or {},
         orders=orders,
         population=population,
+        reference=reference,
         average_risk=result.average_risk,
     )
     return replace(result, models=met)

@@ -79,6 +79,14 @@ def check_models(models: Sequence[Model], hierarchies: Mapping[str, Any], orders
                 )
 
 
+def check_reference(models: Sequence[Model], reference: Any) -> None:
+    """An ``InputError`` for a reference that no model looks at."""
+    if reference is not None and not any(isinstance(m, ValueModel) and m.compares for m in models):
+        raise InputError(
+            f"{parameter('reference')} is for closeness and likeness, and no model is one of them"
+        )
+
+
 def models_met(
     frame: Any,
     quasi: Sequence[str],
@@ -88,6 +96,7 @@ def models_met(
     hierarchies: Mapping[str, Any],
     orders: Orders,
     population: Any,
+    reference: Any,
     average_risk: float,
 ) -> tuple[ModelOutcome, ...]:
     """What each model measures in a frame, and where it fails; ``average_risk`` is that of the whole."""
@@ -95,18 +104,39 @@ def models_met(
     data = _in_memory(frame, [*quasi, *columns, *([] if unit is None else [unit])])
     everybody = None if population is None else _in_memory(population, quasi, "in the population")
     judged = _judged(data, quasi, unit, everybody)
-    guesses = guess_roles(data.select(*hierarchies)) if hierarchies else ()
-    trees = trees_asked_for(data, models, guesses, hierarchies, orders)
+    n, whole, said = len(data), data, judged.people
+    if reference is not None:
+        whole = _followed_by(data, reference, [*columns, *([] if unit is None else [unit])])
+        said = None if unit is None else code_columns([whole], unit)[1].codes.astype(np.int64)
+    guesses = guess_roles(whole.select(*hierarchies)) if hierarchies else ()
+    trees = trees_asked_for(whole, models, guesses, hierarchies, orders)
     histograms, read = {}, {}
-    for name, (codes, column) in read_confidential(
-        data, columns, models, trees, orders, judged.people
-    ).items():
-        histograms[name], read[name] = judged.histogram(codes, column.kinds), column
+    told = slice(0 if reference is None else n, None)
+    for name, (codes, column) in read_confidential(whole, columns, models, trees, orders, said, told).items():
+        if (column.shares[codes[:n]] == 0).any():
+            raise InputError(f"column '{name}' has values that {parameter('reference')} does not have")
+        histograms[name], read[name] = judged.histogram(codes[:n], column.kinds), column
     evidence = Evidence(judged.sizes(), judged.population, histograms, read)
-    return tuple(_outcome(model, evidence, judged, average_risk) for model in models)
+    records = in_words(len(whole) - (0 if reference is None else n), "record")
+    where = f"all {records} of {'this table' if reference is None else 'the reference'}"
+    return tuple(_outcome(model, evidence, judged, average_risk, where) for model in models)
 
 
-def _outcome(model: Model, evidence: Evidence, judged: Judged, average_risk: float) -> ModelOutcome:
+def _followed_by(data: nw.DataFrame, reference: Any, names: Sequence[str]) -> nw.DataFrame:
+    """The records with those of the reference after them."""
+    others = _in_memory(reference, names, "in the reference")
+    frames = [frame.select(*names).to_polars() for frame in (data, others)]
+    try:
+        return nw.from_native(pl.concat(frames, how="vertical_relaxed"), eager_only=True)
+    except pl.exceptions.PolarsError:
+        raise InputError(
+            f"{parameter('reference')} holds values of other types than the data: {', '.join(names)}"
+        ) from None
+
+
+def _outcome(
+    model: Model, evidence: Evidence, judged: Judged, average_risk: float, reference: str
+) -> ModelOutcome:
     column = model.column if isinstance(model, ValueModel) else None
     if isinstance(model, AverageRisk):
         # No class alone fails it.
@@ -124,6 +154,7 @@ def _outcome(model: Model, evidence: Evidence, judged: Judged, average_risk: flo
         int(failing.sum()),
         judged.people_in(own),
         not failing.any(),
+        reference if isinstance(model, ValueModel) and model.compares else "",
     )
 
 

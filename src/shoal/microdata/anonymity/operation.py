@@ -39,6 +39,10 @@ def run(settings: AnonymitySettings, place: Workplace) -> "Measured":
         population = None
         if settings.population is not None:
             population = place.records(settings.population, columns=settings.quasi, like=records).as_written
+        reference = None
+        if settings.reference is not None:
+            named = list(dict.fromkeys(c for c in [*settings.confidential, settings.unit] if c))
+            reference = place.records(settings.reference, columns=named, like=records).as_written
         place.say(f"measuring {name}")
         result = call(
             anonymity,
@@ -48,6 +52,7 @@ def run(settings: AnonymitySettings, place: Workplace) -> "Measured":
             hierarchies=hierarchies,
             ordinal=orders,
             population=population,
+            reference=reference,
         )
         measured.append((records.name, result))
     return measured
@@ -83,7 +88,7 @@ def _counted(settings: AnonymitySettings, place: Workplace, name: "Place") -> "t
 
 def reads(settings: AnonymitySettings) -> "Sequence[Place]":
     """The tables to measure, and what belongs to them."""
-    beside = [] if settings.population is None else [settings.population]
+    beside = [place for place in (settings.population, settings.reference) if place is not None]
     return [*tables(settings), *read_files(settings.hierarchies), *beside]
 
 

@@ -85,6 +85,7 @@ def _outcome(one: "ModelOutcome") -> dict[str, Any]:
         "failing_classes": one.failing_classes,
         "failing_people": one.failing_people,
         "holds": one.holds,
+        **({"reference": one.reference} if one.reference else {}),
     }
 
 
@@ -133,6 +134,7 @@ def _in_words(one: "ModelOutcome", unit: str | None) -> str:
     worst = (
         f"{'it is' if one.model.startswith('average-risk') else 'the worst class has'} {_number(one.worst)}"
     )
+    worst += f"; compared with the shares in {one.reference}" if one.reference else ""
     if one.holds:
         return f"holds; {worst}"
     if not one.failing_classes:
@@ -209,6 +211,8 @@ def page(measured: "Measured", settings: AnonymitySettings) -> Page:
                 [_row(one) for one in result.models],
             )
             sheet.note(_WHAT_MODELS_SAY)
+            for where in dict.fromkeys(one.reference for one in result.models if one.reference):
+                sheet.note(f"Closeness and likeness hold the shares of a class against those in {where}.")
         bins = merge_small(_binned(result.people))
         if bins:
             names, counts = [b.name for b in bins], [b.count for b in bins]

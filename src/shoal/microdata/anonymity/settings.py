@@ -93,6 +93,13 @@ class AnonymitySettings(EngineSettings):
         flag="--population-file",
         label="Population",
     )
+    reference: Data | None = setting(
+        None,
+        "For closeness and likeness: whose shares a class is held against, of a release the original data.",
+        section=_MODELS,
+        label="Reference",
+        otherwise="the table itself",
+    )
     rank: bool = switch(
         f"Compute the exact rank above {RANKED_BY_DEFAULT:,} records too.",
         section=_RESULT,

@@ -47,8 +47,11 @@ def read_confidential(
     trees: Mapping[str, Hierarchy],
     orders: Orders,
     units: np.ndarray | None = None,
+    counted: slice = slice(None),
 ) -> dict[str, tuple[np.ndarray, ConfidentialColumn]]:
     """The confidential columns as codes, with their shares in all data; ``trees`` are the hierarchies models ask for.
+
+    Of data that are followed by a reference, shares are those of the records that are ``counted``.
 
     A share is one of records; with ``units``, whose records these are, a person with several records of one value says it once.
     Codes are in the order of the values: the one stated, that of the type, or that of numbers and dates.
@@ -68,7 +71,7 @@ def read_confidential(
         rank = np.empty(len(texts), dtype=np.int32)
         rank[order] = np.arange(len(texts))
         codes = rank[values.codes]
-        said = codes if units is None else once_for_each(codes, units)
+        said = codes[counted] if units is None else once_for_each(codes[counted], units[counted])
         shares = np.bincount(said, minlength=len(texts)) / said.size
         asked = any(
             isinstance(m, Closeness) and m.distance == "hierarchical" and m.column == name for m in models

@@ -89,6 +89,11 @@ class ValueModel(Model):
 
     column: str = ""
 
+    @property
+    def compares(self) -> bool:
+        """Whether it holds the shares in a class against those in a reference."""
+        return isinstance(self, Closeness | Likeness)
+
     def _given(self, evidence: Evidence) -> tuple[Histogram, ConfidentialColumn]:
         return evidence.histograms[self.column], evidence.columns[self.column]
 

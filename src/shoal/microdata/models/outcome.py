@@ -9,6 +9,7 @@ class ModelOutcome:
 
     ``worst`` is measured of the worst class (of ``average-risk`` it is the mean over all), ``limit`` what it is held against:
     a number, or the two between which it must lie. ``failing_classes`` do not meet the demand, with ``failing_people`` in them.
+    Of closeness and likeness ``reference`` says with whose shares those of the classes were compared.
     """
 
     model: str
@@ -18,6 +19,7 @@ class ModelOutcome:
     failing_classes: int = 0
     failing_people: int = 0
     holds: bool = True
+    reference: str = ""
 
     @property
     def named(self) -> str:

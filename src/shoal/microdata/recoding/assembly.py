@@ -25,6 +25,7 @@ from shoal.microdata.models.model import (
     Evidence,
     Model,
     PopulationModel,
+    ValueModel,
 )
 from shoal.microdata.models.outcome import ModelOutcome
 from shoal.microdata.recoding.averages import averaged
@@ -41,7 +42,9 @@ from shoal.microdata.recoding.release_check import ReleaseCheck
 from shoal.microdata.recoding.result import Part, Recoded
 from shoal.microdata.recoding.warnings import (
     homogeneous_classes,
+    reference_in_words,
     remarks_on_models,
+    warning_on_reference,
     warnings_on_release,
     warnings_on_wildcards,
 )
@@ -163,7 +166,9 @@ def assemble(
     if asked.null == "wildcard":
         measured = count_classes(_with_nulls(frame, keys, shown), shown, null="wildcard")
     classes = _classes(frame, shown)
-    models = _outcomes(parts[0].problem.models, classes, secrets, people[released][order], released, order)
+    models, on_reference = _outcomes(
+        parts[0].problem.models, classes, secrets, people[released][order], released, order
+    )
     models += _population_outcomes(parts[0])
     own = {name: values[released][order] for name, (values, _) in secrets.items()}
     homogeneous = homogeneous_classes(classes, people[released][order], own)
@@ -236,6 +241,7 @@ def assemble(
                 ),
                 *asked.unit_warnings,
                 *_warnings_on_homogeneous(homogeneous, asked.unit),
+                *on_reference,
                 *warnings_on_wildcards(asked.null, strictly, measured.k),
             ]
         ),
@@ -358,25 +364,40 @@ def _outcomes(
     units: np.ndarray,
     released: np.ndarray,
     order: np.ndarray,
-) -> tuple[ModelOutcome, ...]:
-    """The worst class by each model, on what is released."""
+) -> tuple[tuple[ModelOutcome, ...], list[str]]:
+    """The worst class by each model, on what is released; and warnings of what holds against all data only."""
     size = int(classes.max()) + 1
     pairs = np.unique(np.stack([classes, units], axis=1), axis=0)
     one = np.ones(classes.size, dtype=np.int64)
+    own = {name: values[released][order] for name, (values, _) in secrets.items()}
     evidence = Evidence(
         np.bincount(pairs[:, 0], minlength=size),
         None,
-        {
-            name: counted(classes, values[released][order], one, size, column.kinds)
-            for name, (values, column) in secrets.items()
-        },
+        {name: counted(classes, own[name], one, size, column.kinds) for name, (_, column) in secrets.items()},
         {name: column for name, (_, column) in secrets.items()},
     )
+    shares = {
+        name: replace(column, shares=np.bincount(own[name], minlength=column.kinds) / own[name].size)
+        for name, (_, column) in secrets.items()
+    }
+    # Of models that compare only: a value that is not released has no share there.
+    among_released = replace(evidence, columns=shares)
     return tuple(
-        ModelOutcome(model.text, getattr(model, "column", None), model.worst(evidence), model.limit)
+        ModelOutcome(
+            *(model.text, getattr(model, "column", None), model.worst(evidence), model.limit),
+            reference=reference_in_words(released) if _compares(model) else "",
+        )
         for model in models
         if not isinstance(model, PopulationModel)
-    )
+    ), [
+        warning_on_reference(model, model.worst(among_released))
+        for model in models
+        if _compares(model) and model.fails(among_released).any()
+    ]
+
+
+def _compares(model: Model) -> bool:
+    return isinstance(model, ValueModel) and model.compares
 
 
 def _population_outcomes(part: Part) -> tuple[ModelOutcome, ...]:
@@ -384,8 +405,10 @@ def _population_outcomes(part: Part) -> tuple[ModelOutcome, ...]:
     asked = [model for model in part.problem.models if isinstance(model, PopulationModel)]
     if not asked or part.solution.uniform is None:
         return ()
-    classes = Classes.of_tuples(part.problem).at(part.solution.uniform)
-    kept = ~classes.failing & (classes.records > 0)
+    solution = part.solution
+    classes, groups = Classes.of_tuples(part.problem).joined(part.solution.uniform)
+    kept = np.zeros(classes.size, dtype=bool)
+    kept[groups[solution.tuples[solution.kept]]] = True
     own = classes.evidence
     shown = Evidence(own.people[kept], None if own.population is None else own.population[kept])
     return tuple(ModelOutcome(model.text, None, model.worst(shown), model.limit) for model in asked)

@@ -67,7 +67,15 @@ def figures(result: "Recoded", settings: object) -> dict[str, Any]:
         "below": {str(limit): result.anonymity.below(limit) for limit in (3, 5, 10)},
         "maximum_risk": result.anonymity.maximum_risk,
         "average_risk": result.anonymity.average_risk,
-        "models": [{"model": one.model, "column": one.column, "worst": one.worst} for one in result.models],
+        "models": [
+            {
+                "model": one.model,
+                "column": one.column,
+                "worst": one.worst,
+                **({"reference": one.reference} if one.reference else {}),
+            }
+            for one in result.models
+        ],
         "homogeneous": [
             {"column": one.column, "classes": one.classes, "people": one.people} for one in result.homogeneous
         ],
@@ -135,7 +143,8 @@ def facts(result: "Recoded", settings: object) -> list[tuple[str, Any]]:
         *[
             (
                 one.named,
-                f"holds; {_worst(one.model)} {one.worst:.4g}",
+                f"holds; {_worst(one.model)} {one.worst:.4g}"
+                + (f"; compared with the shares in {one.reference}" if one.reference else ""),
             )
             for one in result.models
         ],

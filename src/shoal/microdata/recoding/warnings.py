@@ -10,6 +10,7 @@ from shoal.errors import parameter
 from shoal.microdata.columns.roles import Guess, knowable
 from shoal.microdata.models.model import Model, ValueModel
 from shoal.microdata.recoding.result import Homogeneous
+from shoal.numbers import counted as in_words
 
 # A column that takes more values than this share of the records tells records apart, not keys.
 _TELLS_APART = 0.5
@@ -99,6 +100,27 @@ def warnings_on_wildcards(null: str, strictly: int, matching: int) -> list[str]:
         "A few wholly blank records would satisfy that count for any data, and records whose values are shown may have fewer "
         "records like theirs"
     ]
+
+
+def reference_in_words(released: np.ndarray) -> str:
+    """With whose shares closeness and likeness compare those of a class.
+
+    >>> reference_in_words(np.array([True, True, False]))
+    'all 3 records of the data, 1 record left out included'
+    """
+    out = int((~released).sum())
+    left_out = f", {in_words(out, 'record')} left out included" if out else ""
+    return f"all {in_words(released.size, 'record')} of the data{left_out}"
+
+
+def warning_on_reference(model: Model, worst: float) -> str:
+    """What somebody finds who has the release alone."""
+    column = model.column if isinstance(model, ValueModel) else ""
+    return (
+        f"{model.text} of '{column}' holds against the shares in all data; against those in the released records alone it does "
+        f"not (the worst class has {worst:.4g}): 'shoal anonymity' measures what holds here with the data as "
+        f"{parameter('reference')}"
+    )
 
 
 def remarks_on_models(models: Sequence[Model]) -> list[str]:
