@@ -93,6 +93,7 @@ def test_a_gate_that_is_not_met_leaves_nothing(data: Path) -> None:
         (["-k", "201"], "only 200 records"),
         (["--suppress", "2"], "--suppress"),
         (["--method", "latice"], "did you mean 'lattice'"),
+        (["-suppress", "0.1"], "No such option: -suppress; did you mean --suppress?"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(data: Path, options: list[str], words: str) -> None:
