@@ -1,6 +1,7 @@
 """Searches end soon after their limit, told by a clock that goes on whenever somebody looks at it.
 
-``round`` and ``adjust`` hand what is left of their time to a solver that has a clock of its own, ``adjust`` less than that.
+``round`` and ``adjust`` hand what is left of their time to a solver that has a clock of its own, ``adjust`` less than that. In
+place of every method one is tried that goes on until its budget stops it, which is counted in looks at the budget.
 """
 
 from collections.abc import Callable
@@ -12,10 +13,16 @@ import pytest
 
 import shoal
 from shoal.search import Budget
+from shoal.search.budget import TimeIsOver
+from shoal.search.control import Control
 from shoal.search.linear_programmes import solve_within
+from shoal.search.observer import CHECKING
+from shoal.search.registry import Method
 from shoal.search.stages import stage_of
 from shoal.tables.rounding import whole_programmes
 from shoal.tables.rounding.adjustment import flips
+from shoal.tables.rounding.controlled_rounding import exact
+from shoal.tables.safety import watching
 
 LIMIT = 1.0
 
@@ -121,3 +128,80 @@ def test_whether_another_limit_would_help_is_asked_within_the_time_limit(method,
     with pytest.raises(shoal.Infeasible):
         shoal.adjust_table(table, seed=1, budget=Budget(seconds=1.0, clock=Ticking(2.0)), **how)
     assert len(asked) == 2
+
+
+ENDLESS: dict[str, Callable[..., Any]] = {
+    "microaggregate": lambda **how: shoal.microaggregate(
+        NUMBERS, 5, columns=["a", "b"], method="mdav", **how
+    ),
+    "recode": SEARCHES["recode"][1],
+    "group": SEARCHES["group"][1],
+    "assign": SEARCHES["assign"][1],
+    "suppress": SEARCHES["suppress"][1],
+    "round": lambda **how: shoal.round_table(TABLE, 100, sensitive=HIDDEN[:3], seed=1, **how),
+    "adjust": lambda **how: shoal.adjust_table(TABLE, sensitive=HIDDEN[:3], seed=1, **how),
+}
+
+
+@pytest.mark.parametrize("how", ["limit", "interrupt"])
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_method_without_an_end_is_ended_by_its_budget(
+    name: str, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    control, looks, solve = Control(), 0, Method.solve
+
+    def endless(self: Method, problem: Any, options: Any = None, *, budget: Budget, **given: Any) -> Any:
+        nonlocal looks
+        run = budget.start()
+        while not run.out_of_time:
+            looks += 1
+            assert looks <= 200, "the method was not told to end"
+            if how == "interrupt" and looks == 100:
+                control.cancel()
+        return solve(self, problem, options, budget=Budget(iterations=1), **given)
+
+    monkeypatch.setattr(Method, "solve", endless)
+    # A look takes a second, where there is a limit.
+    clock = Ticking(1.0 if how == "limit" else 0.0)
+    limit = 100.0 if how == "limit" else None
+    ENDLESS[name](budget=Budget(seconds=limit, control=control, clock=clock), threads=1)
+    assert 70 <= looks <= 100
+
+
+def test_a_rounding_that_is_not_found_in_time_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is said of whether there is one, and steps that are larger are not tried in its place."""
+    tried = []
+
+    def late(problem: Any, *rest: Any) -> Any:
+        tried.append(problem.steps)
+        raise TimeIsOver
+
+    monkeypatch.setattr(exact, "broken", late)
+    control = Control()
+    control.cancel()
+    how: dict[str, Any] = {"sensitive": HIDDEN[:3], "seed": 1}
+    with pytest.raises(shoal.Infeasible, match="the search ended before it found a rounding"):
+        shoal.round_table(TABLE, 100, budget=Budget(seconds=1.0, clock=Ticking(1.0)), **how)
+    with pytest.raises(KeyboardInterrupt):
+        shoal.round_table(TABLE, 100, budget=Budget(control=control), **how)
+    assert tried == [1, 1]
+
+
+def test_looking_at_whole_numbers_ends_when_somebody_presses_ctrl_c() -> None:
+    """Four dimensions of counts, whose programmes took minutes that nothing could end."""
+    draw = np.random.default_rng(1)
+    people = pl.DataFrame({name: draw.choice(list("abc"), 150) for name in "pqrs"})
+    control, heard = Control(), []
+
+    def press(progress: Any) -> None:
+        heard.append(progress.phase)
+        if progress.phase == CHECKING:
+            control.cancel()
+
+    how: dict[str, Any] = {"dimensions": list("pqrs"), "rules": ["frequency(3)"], "small_totals": True}
+    monkey = pytest.MonkeyPatch()
+    with monkey.context() as patched:
+        patched.setattr(watching, "LAST_SECONDS", -1.0)
+        with pytest.raises(KeyboardInterrupt):
+            shoal.round_table(people, 5, seed=1, budget=Budget(control=control), observer=press, **how)
+    assert heard[-1] == CHECKING

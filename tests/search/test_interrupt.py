@@ -7,11 +7,17 @@ import sys
 import threading
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from tests.waiting import GUARD
 
+from shoal.cli.interrupts import interrupts
+from shoal.cli.progress import watched
 from shoal.search import Budget, Control
 from shoal.search.interrupt import keep_best_on_interrupt
+from shoal.search.linear_programmes import found_values, whole_numbers
+from shoal.search.observer import CHECKING, Progress, Witness
 
 SEARCH = """
 import json, sys, time
@@ -105,3 +111,51 @@ def test_outside_the_main_thread_nothing_changes():
     thread.start()
     thread.join()
     assert seen == [before, 3]
+
+
+def test_when_the_search_is_over_the_first_ctrl_c_gives_up():
+    with keep_best_on_interrupt(Control(), over=lambda: True) as control, pytest.raises(KeyboardInterrupt):
+        signal.raise_signal(signal.SIGINT)
+    assert not control.cancelled
+
+
+def test_a_command_says_what_follows_a_search_that_was_ended(capsys, monkeypatch):
+    monkeypatch.setattr(interrupts, "asked", False)
+    monkeypatch.setattr(interrupts, "said", False)
+    control = Control()
+    with watched("rounding", Budget(control=control), quiet=False) as observe:
+        witness = Witness(observe)
+        witness(Progress(1, 1.0, phase=CHECKING))
+        witness(Progress(2, 3.0))
+        signal.raise_signal(signal.SIGINT)
+        assert control.cancelled
+        witness.verification(checks=2)
+    told = capsys.readouterr().err
+    assert "its result is verified, which takes about 4 s, and written (Ctrl-C gives it up)" in told
+    # What is quick needs no word, and then the first Ctrl-C gives up.
+    with pytest.raises(KeyboardInterrupt), watched("rounding", Budget(), quiet=False) as observe:
+        Witness(observe).verification()
+        assert capsys.readouterr().err == ""
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_a_solver_hears_ctrl_c():
+    """Signals are heard at every look of the library, so that they end it, and not only what comes after it."""
+    draw = np.random.default_rng(0)
+    weights = draw.integers(1, 100, (5, 60)).astype(float)
+    half, every = np.floor(weights.sum(axis=1) / 2), np.ones(60)
+
+    def press() -> bool:
+        signal.raise_signal(signal.SIGINT)
+        return False
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            whole_numbers(np.zeros(60), np.zeros(60), every, (csr_matrix(weights), half, half), stop=press)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    stopped = whole_numbers(
+        np.zeros(60), np.zeros(60), every, (csr_matrix(weights), half, half), stop=lambda: True
+    )
+    assert found_values(stopped) is None

@@ -10,7 +10,11 @@ from shoal.search.budget import Budget
 from shoal.search.compilation import on_first_compilation
 from shoal.search.control import Control
 from shoal.search.interrupt import keep_best_on_interrupt
-from shoal.search.observer import Observer, Progress, silent
+from shoal.search.observer import VERIFICATION, Observer, Progress, silent
+from shoal.search.stages import stage_of
+
+# A search of so many seconds was waited for.
+_LONG = 5.0
 
 
 @contextmanager
@@ -33,14 +37,41 @@ def watched(
         interrupts.asked = interrupts.said = True
         sys.stderr.write("\nstopping; the best found is kept (Ctrl-C again to give up)\n")
 
-    with _given_up(), keep_best_on_interrupt(budget.control, tell):
+    checked = _Checked(budget.control, quiet=quiet)
+    with _given_up(), keep_best_on_interrupt(budget.control, tell, over=lambda: checked.begun):
         if quiet:
-            yield silent
+            yield checked
         elif not sys.stderr.isatty():
-            yield _announcing(announce, silent)
+            yield _announcing(announce, checked)
         else:
-            with _bar(title, budget.control, show) as observe:
-                yield _announcing(announce, observe)
+            with _bar(title, budget.control, show) as checked.observe:
+                yield _announcing(announce, checked)
+
+
+class _Checked:
+    """An observer who notes when the search is over and its result is being checked, which no limit ends, and says so."""
+
+    def __init__(self, control: Control, *, quiet: bool) -> None:
+        self.begun = False
+        self.observe: Observer = silent
+        self._control, self._quiet = control, quiet
+
+    def __call__(self, progress: Progress) -> None:
+        """Pass a glimpse on."""
+        checking = stage_of(progress.phase) == VERIFICATION
+        if checking and not self.begun:
+            self._say(progress)
+        self.begun = checking
+        self.observe(progress)
+
+    def _say(self, progress: Progress) -> None:
+        """What follows is announced where the search was ended, or took long enough to be waited for."""
+        if self._control.cancelled or progress.seconds >= _LONG:
+            about = "" if progress.expected is None else f", which takes about {progress.expected:.0f} s"
+            remark(
+                f"the search is over; its result is verified{about}, and written (Ctrl-C gives it up)",
+                quiet=self._quiet,
+            )
 
 
 @contextmanager

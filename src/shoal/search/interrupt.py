@@ -10,9 +10,15 @@ from shoal.search.control import Control
 
 
 @contextmanager
-def keep_best_on_interrupt(control: Control, tell: Callable[[], None] = lambda: None) -> Iterator[Control]:
+def keep_best_on_interrupt(
+    control: Control,
+    tell: Callable[[], None] = lambda: None,
+    *,
+    over: Callable[[], bool] = lambda: False,
+) -> Iterator[Control]:
     """Within this block the first Ctrl-C asks the search to end; a second one raises ``KeyboardInterrupt``.
 
+    So does the first when the search is ``over``: what is checked then cannot be kept unless the check is done.
     Outside the main thread signals cannot be caught, and the block changes nothing.
     """
     if threading.current_thread() is not threading.main_thread():
@@ -20,7 +26,7 @@ def keep_best_on_interrupt(control: Control, tell: Callable[[], None] = lambda: 
         return
 
     def on_signal(number: int, frame: FrameType | None) -> None:
-        if control.cancelled:
+        if control.cancelled or over():
             raise KeyboardInterrupt
         control.cancel()
         tell()

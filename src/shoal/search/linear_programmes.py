@@ -16,6 +16,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     import highspy
+    from scipy.sparse import csr_matrix
 
     from shoal.search.budget import Run
 
@@ -127,6 +128,37 @@ def solve_within(
         return late or (interruptible and budget.control.cancelled)
 
     run_until(solver, stop)
+
+
+def whole_numbers(
+    cost: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    rows: "tuple[csr_matrix, np.ndarray | float, np.ndarray | float]",
+    *,
+    whole: bool = True,
+    stop: Callable[[], bool] = lambda: False,
+    **options: Any,
+) -> "highspy.Highs":
+    """A solver that has minimised ``cost`` over whole numbers between bounds, with rows between theirs.
+
+    It ends when it is told to ``stop``, and whenever Ctrl-C raises an exception: at every look a signal is heard.
+    """
+    matrix, least, most = rows
+    parts = (matrix.indptr, matrix.indices, matrix.data)
+    ends = (np.broadcast_to(np.asarray(end, dtype=np.float64), matrix.shape[:1]) for end in (least, most))
+    solver = quiet_highs(programme(cost, lower, upper, parts, *ends, whole=whole), **options)
+    run_until(solver, stop)
+    return solver
+
+
+def found_values(solver: "highspy.Highs") -> np.ndarray | None:
+    """The best values the last run has found, if there are any."""
+    import highspy
+
+    if solver.getInfo().primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+        return None
+    return np.array(solver.getSolution().col_value)
 
 
 def run_until(solver: "highspy.Highs", stop: Callable[[], bool]) -> bool:

@@ -10,7 +10,8 @@ class Progress:
     """A glimpse of a running search.
 
     ``work`` counts iterations, nodes or evaluations; ``total`` is how many are allowed, if that is known;
-    ``share`` is how much of the budget (work or time, whichever is nearer its end) is used.
+    ``share`` is how much of the budget (work or time, whichever is nearer its end) is used, and ``expected`` how many seconds
+    the phase is expected to take, if there is a guess.
     """
 
     work: int
@@ -20,6 +21,7 @@ class Progress:
     value: Any = None
     bound: Any = None
     phase: str = ""
+    expected: float | None = None
 
 
 Observer = Callable[[Progress], None]
@@ -30,6 +32,8 @@ def silent(progress: Progress) -> None:
 
 
 VERIFICATION = "verification"
+#: What a search does with what it found, and the independent check does once more.
+CHECKING = "proving what can be computed"
 
 
 class Witness:
@@ -46,15 +50,20 @@ class Witness:
     def __init__(self, observer: Observer) -> None:
         self._observer = observer
         self._last = Progress(0, 0.0)
+        self._check: float | None = None
 
     def __call__(self, progress: Progress) -> None:
         """Pass a glimpse on."""
+        if self._last.phase == CHECKING:
+            self._check = progress.seconds - self._last.seconds
         self._last = progress
         self._observer(progress)
 
-    def verification(self) -> None:
-        """The search is over."""
-        self._observer(replace(self._last, phase=VERIFICATION, total=None, share=None))
+    def verification(self, checks: int = 1) -> None:
+        """The search is over; what follows takes as long as so many of its own checks, where it had any."""
+        expected = None if self._check is None else checks * self._check
+        over = replace(self._last, phase=VERIFICATION, total=None, share=None, expected=expected)
+        self._observer(over)
 
 
 def mapped(observer: Observer, value: Callable[[Any], Any], phase: str = "") -> Observer:

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.search.linear_programmes import LinearProgramme, quiet_highs, solve_within
+from shoal.errors import Infeasible
+from shoal.search.linear_programmes import LinearProgramme, quiet_highs, run_until, solve_within
+from shoal.tables.safety.watching import LAST_SECONDS
 
 if TYPE_CHECKING:
     from shoal.search.budget import Run
@@ -30,18 +32,30 @@ class Answer:
 def answer(model: LinearProgramme, run: "Run", *, needed: bool, share: float = 1.0, **options: Any) -> Answer:
     """Solve the programme within what is left of the budget, or a share of the seconds that are left, with options of the solver.
 
-    With ``needed`` the budget only says when to stop improving: it goes on until there is something, or surely nothing.
+    With ``needed`` the work only says when to stop improving: it goes on until there is something, or surely nothing. When the
+    time is over and there is nothing, or somebody ended it, a last few seconds are given to the first answer there is.
     """
     if model.cost.size == 0:
         holds = bool((model.row_lower <= 1e-9).all() and (model.row_upper >= -1e-9).all())
         return Answer(np.zeros(0) if holds else None, 0.0, holds, not holds, 0)
-    found = _once(model, run, options, nodes=_nodes_left(run), patient=needed, share=share)
-    nodes = found.nodes
-    while needed and found.values is None and not found.infeasible:
+    found = _once(model, run, options, nodes=_nodes_left(run), share=share)
+    nodes, last = found.nodes, False
+    while needed and not last and found.values is None and not found.infeasible:
+        last = run.out_of_time
         nodes_now = max(_IN_NEED, 2 * found.nodes)
-        found = _once(model, run, options, nodes=nodes_now, patient=True, first=True)
+        found = _once(model, run, options, nodes=nodes_now, first=True, last=last)
         nodes += found.nodes
     return Answer(found.values, found.bound, found.optimal, found.infeasible, nodes)
+
+
+def ended(run: "Run", without: str) -> BaseException:
+    """What ends a search that has nothing to show: the time, or somebody who did not want to wait."""
+    if run.budget.control.cancelled:
+        return KeyboardInterrupt()
+    return Infeasible(
+        f"the search ended before it found {without} from which no sensitive cell can be computed too closely, so that nothing "
+        "is known of one; give it more time"
+    )
 
 
 def _nodes_left(run: "Run") -> int | None:
@@ -55,9 +69,9 @@ def _once(
     more: dict[str, Any],
     *,
     nodes: int | None,
-    patient: bool,
     share: float = 1.0,
     first: bool = False,
+    last: bool = False,
 ) -> Answer:
     import highspy
 
@@ -67,11 +81,13 @@ def _once(
     if first:
         options["mip_max_improving_sols"] = 1
     budget = run.budget
-    seconds = None
-    if budget.seconds is not None and not first:
-        seconds = max(0.05, share * (budget.seconds - run.seconds))
     solver = quiet_highs(model, **options)
-    solve_within(solver, run, seconds, interruptible=not patient)
+    if last:
+        solver.setOptionValue("time_limit", LAST_SECONDS)
+        run_until(solver, lambda: False)
+    else:
+        seconds = None if budget.seconds is None else max(0.05, share * (budget.seconds - run.seconds))
+        solve_within(solver, run, seconds)
     info, status = solver.getInfo(), solver.getModelStatus()
     statuses = highspy.HighsModelStatus
     values = None

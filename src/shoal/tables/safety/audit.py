@@ -336,11 +336,16 @@ def _too_narrow(problem: Problem, cells: np.ndarray, rise: np.ndarray, fall: np.
 
 
 def failing(
-    problem: Problem, hidden: np.ndarray, wanted: Requirements, network: Network | None = None
+    problem: Problem,
+    hidden: np.ndarray,
+    wanted: Requirements,
+    network: Network | None = None,
+    *,
+    watch: Watch = unwatched,
 ) -> np.ndarray:
     """Which of the requirements a set of hidden cells fails."""
     if network is None and problem.table.network is None:
-        return View(problem, hidden).unmet(wanted)
+        return View(problem, hidden, watch).unmet(wanted)
     reached, _, _ = met(problem, hidden, wanted, network)
     return np.flatnonzero(reached < allowed(wanted))
 

@@ -4,9 +4,11 @@ What counts is how many others of the group there may be: how far the cells besi
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from shoal.search.linear_programmes import found_values, whole_numbers
 from shoal.tables.model.count_rules import InOneCell
 from shoal.tables.problem import Problem
 from shoal.tables.safety.watching import Watch, unwatched
@@ -60,17 +62,14 @@ class _Changes:
     """How the hidden cells may change, for all that is known."""
 
     def __init__(self, problem: Problem, hidden: np.ndarray, watch: Watch) -> None:
-        from scipy.optimize import Bounds, LinearConstraint
-
         cells = np.flatnonzero(hidden)
         self.size = cells.size
         self._watch = watch
         self._column = np.full(hidden.size, -1, dtype=np.int64)
         self._column[cells] = np.arange(cells.size)
-        self._constraints = LinearConstraint(problem.table.matrix[:, cells], 0.0, 0.0)
-        self._bounds = Bounds(
-            np.ceil(-problem.down[cells] - 1e-9), np.floor(np.minimum(problem.up[cells], 1e9) + 1e-9)
-        )
+        self._rows = (problem.table.matrix[:, cells].tocsr(), 0.0, 0.0)
+        self._low = np.ceil(-problem.down[cells] - 1e-9)
+        self._high = np.floor(np.minimum(problem.up[cells], 1e9) + 1e-9)
 
     def columns(self, cells: list[int]) -> np.ndarray:
         """Where these hidden cells stand in a change."""
@@ -78,19 +77,12 @@ class _Changes:
 
     def furthest(self, goal: np.ndarray, *, whole: bool) -> np.ndarray | None:
         """A change that reaches most of a goal; ``None`` if none was found in time."""
-        from scipy.optimize import milp
-
         self._watch.look()
-        found = milp(
-            -goal,
-            constraints=self._constraints,
-            bounds=self._bounds,
-            integrality=np.full(self.size, float(whole)),
-            options={"node_limit": _NODES, **self._watch.seconds_left()},
-        )
+        limits: dict[str, Any] = {"mip_max_nodes": _NODES, **self._watch.seconds_left()}
+        ends = (self._low, self._high)
+        solver = whole_numbers(-goal, *ends, self._rows, whole=whole, stop=self._watch.late, **limits)
         self._watch.look()
-        change: np.ndarray | None = found.x
-        return change
+        return found_values(solver)
 
 
 def with_room_beside(problem: Problem, groups: Sequence[InOneCell]) -> Problem:

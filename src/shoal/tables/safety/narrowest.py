@@ -52,7 +52,7 @@ class Narrowest:
         if self.percent is None:
             return f"{wide}, its value is 0"
         share = f"{self.percent:.2g}" if self.percent < 100.0 else f"{self.percent:,.0f}"
-        if self.width < self.percent_width:
+        if shown(self.width) != shown(self.percent_width):
             return f"{wide}; in percent of its value the narrowest is {share} %, {shown(self.percent_width)} wide"
         return f"{wide}, {share} % of its value"
 

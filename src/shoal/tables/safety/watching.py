@@ -1,5 +1,7 @@
 """How an audit tells how far it is, cell by cell, of so many; and how it ends when its time is over."""
 
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from shoal.search.budget import Budget, StopReason, TimeIsOver
@@ -13,6 +15,8 @@ __all__ = ["TimeIsOver", "Watch", "unwatched", "watched"]
 #: How many cells, or requirements, of a network are looked at before the next look at the clock, at most.
 AT_ONCE = 200
 _FIRST = 5
+#: What is left for the check of what was found when the time of a search is over.
+LAST_SECONDS = 5.0
 
 
 class Watch:
@@ -71,6 +75,53 @@ class Watch:
         """So many were looked at."""
         if self.run is not None:
             self.run.spend(cells)
+
+
+class Afterwards(Watch):
+    """For looking at what a search found: when its time is over, or somebody ended it, a last few seconds are left.
+
+    >>> from shoal.search.control import Control
+    >>> over = Control()
+    >>> over.cancel()
+    >>> times = iter([10.0, 12.0, 20.0])
+    >>> watch = Afterwards(Budget(control=over).start(), clock=lambda: next(times))
+    >>> watch.late(), watch.late(), watch.late()
+    (False, False, True)
+    """
+
+    def __init__(self, run: "Run", *, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__(run)
+        self._search, self._clock = run, clock
+        self._over: float | None = None
+
+    @property
+    def limited(self) -> bool:
+        """It always may have to end."""
+        return True
+
+    def late(self) -> bool:
+        """Whether the last seconds are over, too."""
+        if not self._search.out_of_time:
+            return False
+        now = self._clock()
+        self._over = now if self._over is None else self._over
+        return now - self._over > LAST_SECONDS
+
+    def look(self) -> None:
+        """Go on only if there is time."""
+        if self.late():
+            raise TimeIsOver
+
+    def seconds_left(self) -> dict[str, float]:
+        """Solvers are told when to stop."""
+        return {}
+
+    def chunk(self) -> int:
+        """How many to look at next."""
+        return AT_ONCE
+
+    def spend(self, cells: int) -> None:
+        """It is no work of the search."""
 
 
 #: Nobody looks, and there is no end but the last cell.

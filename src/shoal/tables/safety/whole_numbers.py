@@ -6,17 +6,20 @@ On networks nothing changes, since all corners of the attacker's polytope are wh
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.errors import InputError, parameter
+from shoal.search.linear_programmes import found_values, whole_numbers
 from shoal.tables.model.table import Table
 from shoal.tables.problem import DOWN, UP, WIDTH, Problem
 from shoal.tables.safety.watching import Watch, unwatched
 
 if TYPE_CHECKING:
-    from scipy.optimize import Bounds, LinearConstraint
+    from scipy.sparse import csr_matrix
+
+    Rows = tuple[csr_matrix, np.ndarray | float, np.ndarray | float]
 
 # So much work for each requirement; one that no whole table was found for by then counts as failed, on every machine alike.
 _NODES = 2_000
@@ -41,27 +44,26 @@ def with_whole_figures(table: Table, hidden: np.ndarray, least: float, slack: fl
 
     Sums may be off by ``slack`` for every figure that is shown.
     """
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
     refuse_fractions(table, hidden)
     shown = np.ones(table.cells, dtype=bool)
     shown[hidden] = False
     right = -(table.matrix[:, shown] @ table.values[shown])
     off = slack * (abs(table.matrix[:, shown]) @ np.ones(int(shown.sum()))) + 1e-6
-    found = milp(
+    solver = whole_numbers(
         np.zeros(hidden.size),
-        constraints=LinearConstraint(table.matrix[:, hidden], right - off, right + off),
-        bounds=Bounds(np.full(hidden.size, least), np.full(hidden.size, np.inf)),
-        integrality=np.ones(hidden.size),
-        options={"node_limit": _MOST_NODES},
+        np.full(hidden.size, least),
+        np.full(hidden.size, np.inf),
+        (table.matrix[:, hidden].tocsr(), right - off, right + off),
+        mip_max_nodes=_MOST_NODES,
     )
-    if found.x is None:
+    found = found_values(solver)
+    if found is None:
         raise InputError(
             "no whole numbers were found that fit what the published table shows; if these are no counts, leave out "
             f"{parameter('counts')}"
         )
     values = table.values.copy()
-    values[hidden] = np.rint(found.x)
+    values[hidden] = np.rint(found)
     return replace(table, values=values)
 
 
@@ -89,12 +91,11 @@ def integer_failures(
     """
     if problem.table.network is not None and not gaps:
         return ()
-    from scipy.optimize import milp
-
     hidden = np.flatnonzero(problem.hidden_mask(complementary))
     column = {int(cell): place for place, cell in enumerate(hidden)}
-    constraints, bounds = _whole_tables(problem, hidden, gaps)
+    rows, low, high = _whole_tables(problem, hidden, gaps)
     wanted = problem.requirements
+    columns = np.array([column[int(cell)] for cell in wanted.cell], dtype=np.int64)
     # Another whole number is at least 1 away, however little is asked for.
     needs = np.maximum(1.0, np.ceil(wanted.need - 1e-6))
     shown = np.zeros(wanted.size, dtype=bool)
@@ -108,26 +109,37 @@ def integer_failures(
         for direction in (UP, DOWN) if kind == WIDTH else (kind,):
             if reached >= need - 1e-6:
                 continue
-            goal = np.zeros(bounds.lb.size)
-            goal[column[cell]] = -1.0 if direction == UP else 1.0
+            sign = 1.0 if direction == UP else -1.0
+            # Whether it can be so far away is answered by any table that is; of those, one that shows much of other cells.
+            goal, ends = _towards(columns[~shown], wanted.kind[~shown], low.size), (low.copy(), high.copy())
+            at, enough = column[cell], need if kind != WIDTH else 0.0
+            ends[sign < 0][at] = sign * max(enough, sign * ends[sign < 0][at])
+            if kind == WIDTH:
+                goal = np.zeros(low.size)
+                goal[at] = -sign
             watch.look()
-            found = milp(
-                goal,
-                constraints=constraints,
-                bounds=bounds,
-                integrality=np.ones(goal.size),
-                options={"node_limit": _NODES, **watch.seconds_left()},
-            )
-            watch.look()
-            if found.x is None:
+            if ends[0][at] > ends[1][at]:
                 continue
-            reached += abs(found.x[column[cell]])
+            first = {} if kind == WIDTH else {"mip_max_improving_sols": 1}
+            limits: dict[str, Any] = {"mip_max_nodes": _NODES, **first, **watch.seconds_left()}
+            solver = whole_numbers(goal, *ends, rows, stop=watch.late, **limits)
+            watch.look()
+            found = found_values(solver)
+            if found is None:
+                continue
+            reached += abs(found[at])
             # What one table shows of other cells need not be asked again.
-            change = found.x[[column[int(other)] for other in wanted.cell]]
-            shown |= wanted.reached_by(change) >= needs - 1e-6
+            shown |= wanted.reached_by(found[columns]) >= needs - 1e-6
         if reached < need - 1e-6:
             failures.add(cell)
     return tuple(sorted(failures))
+
+
+def _towards(columns: np.ndarray, kinds: np.ndarray, size: int) -> np.ndarray:
+    """A cost that moves these columns the way their requirements go."""
+    goal = np.zeros(size)
+    np.add.at(goal, columns, np.where(kinds == DOWN, 1.0, -1.0))
+    return goal
 
 
 def whole_ends(
@@ -142,11 +154,9 @@ def whole_ends(
 
     Where the work for an end is spent, what is proved by then.
     """
-    from scipy.optimize import milp
-
     hidden = np.flatnonzero(problem.hidden_mask(complementary))
     columns = np.searchsorted(hidden, cells)
-    constraints, bounds = _whole_tables(problem, hidden, gaps)
+    rows, low, high = _whole_tables(problem, hidden, gaps)
     values = problem.table.values[cells]
     # As changes of the true table, which is one of them.
     proved = [outer[0] - values, values - outer[1]]
@@ -156,30 +166,24 @@ def whole_ends(
             # What one table shows of other cells need not be asked again.
             if shown[end][place] <= proved[end][place] + 1e-6:
                 continue
-            goal = np.zeros(bounds.lb.size)
+            goal = np.zeros(low.size)
             goal[columns[place]] = sign
-            found = milp(
-                goal,
-                constraints=constraints,
-                bounds=bounds,
-                integrality=np.ones(goal.size),
-                options={"node_limit": _NODES},
-            )
-            least = found.fun if found.status == 0 else found.mip_dual_bound
-            if least is not None:
+            solver = whole_numbers(goal, low, high, rows, mip_max_nodes=_NODES)
+            least = float(solver.getInfo().mip_dual_bound)
+            if np.isfinite(least):
                 proved[end][place] = max(proved[end][place], np.ceil(least - 1e-6))
-            if found.x is not None:
-                change = np.rint(found.x[columns])
+            found = found_values(solver)
+            if found is not None:
+                change = np.rint(found[columns])
                 shown = [np.minimum(shown[0], change), np.minimum(shown[1], -change)]
     return values + proved[0], values - proved[1]
 
 
 def _whole_tables(
     problem: Problem, hidden: np.ndarray, gaps: Mapping[int, np.ndarray]
-) -> "tuple[list[LinearConstraint], Bounds]":
+) -> "tuple[Rows, np.ndarray, np.ndarray]":
     """How the hidden cells may change, one column each; where a cell has gaps a switch follows for each run between them."""
-    from scipy.optimize import Bounds, LinearConstraint
-    from scipy.sparse import csr_matrix, hstack
+    from scipy.sparse import csr_matrix, hstack, vstack
 
     low = np.ceil(-problem.down[hidden] - 1e-9)
     high = np.floor(np.minimum(problem.up[hidden], 1e9) + 1e-9)
@@ -205,11 +209,13 @@ def _whole_tables(
             size += 1
     switches = size - hidden.size
     matrix = problem.table.matrix[:, hidden]
-    bounds = Bounds(np.concatenate([low, np.zeros(switches)]), np.concatenate([high, np.ones(switches)]))
+    low, high = np.concatenate([low, np.zeros(switches)]), np.concatenate([high, np.ones(switches)])
     if not switches:
-        return [LinearConstraint(matrix, 0.0, 0.0)], bounds
+        return (matrix.tocsr(), 0.0, 0.0), low, high
     wide = hstack([matrix, csr_matrix((matrix.shape[0], switches))], format="csr")
     rows, columns, factors = zip(*entries, strict=True)
     chosen = csr_matrix((factors, (rows, columns)), shape=(len(ends), size))
     least, most = np.array(ends).T
-    return [LinearConstraint(wide, 0.0, 0.0), LinearConstraint(chosen, least, most)], bounds
+    nothing = np.zeros(wide.shape[0])
+    rows_of_both = vstack([wide, chosen], format="csr")
+    return (rows_of_both, np.concatenate([nothing, least]), np.concatenate([nothing, most])), low, high

@@ -20,6 +20,7 @@ from shoal.tables.rounding.adjustment.twins import twins
 from shoal.tables.safety.attacker import Attacker
 from shoal.tables.safety.audit import furthest_flows, scales
 from shoal.tables.safety.flow_kernels import UNLIMITED, Arcs
+from shoal.tables.safety.watching import Watch, unwatched
 
 _SHARE = 1.0 - 1e-6
 # What is a smaller share of the unit of a programme may be lost in its tolerances.
@@ -167,8 +168,8 @@ class Conclusions:
     insider: tuple[tuple[int, int], ...]
 
 
-def too_well_known(problem: AdjustmentProblem, change: np.ndarray) -> np.ndarray:
-    """The sensitive cells that could be computed too closely."""
+def too_well_known(problem: AdjustmentProblem, change: np.ndarray, watch: Watch = unwatched) -> np.ndarray:
+    """The sensitive cells that could be computed too closely; ``TimeIsOver`` if there is no time for all."""
     protect = problem.protect
     places = np.arange(protect.sensitive.size)
     if not protect.insiders:
@@ -181,7 +182,7 @@ def too_well_known(problem: AdjustmentProblem, change: np.ndarray) -> np.ndarray
             places = np.flatnonzero(~_each_enough(fall, rise, *asked))
     if not places.size:
         return np.empty(0, dtype=np.int64)
-    found = conclusions(problem, change, places)
+    found = conclusions(problem, change, places, watch)
     return np.union1d(found.unsafe, [cell for cell, _ in found.insider]).astype(np.int64)
 
 
@@ -237,7 +238,10 @@ def together(problem: AdjustmentProblem, change: np.ndarray) -> tuple[np.ndarray
 
 
 def conclusions(
-    problem: AdjustmentProblem, change: np.ndarray, places: np.ndarray | None = None
+    problem: AdjustmentProblem,
+    change: np.ndarray,
+    places: np.ndarray | None = None,
+    watch: Watch = unwatched,
 ) -> Conclusions:
     """What follows for every sensitive cell, or those at some places among them."""
     protect = problem.protect
@@ -248,6 +252,7 @@ def conclusions(
     unsafe, insider = [], []
     ways = _Ways(problem, change) if protect.insiders else None
     for place in range(count) if places is None else places.tolist():
+        watch.look()
         cell = int(protect.sensitive[place])
         lower, upper = float(protect.lower[place]), float(protect.upper[place])
         asked = lower, upper, float(protect.required_width[place])
@@ -268,6 +273,7 @@ def conclusions(
         for number, known in enumerate(protect.insiders):
             if cell in known or not free[known].any() or not still[known].any():
                 continue
+            watch.look()
             assert ways is not None
             if ways.both(cell, known, aims):
                 continue

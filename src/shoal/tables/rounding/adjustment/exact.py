@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import Infeasible
-from shoal.search.budget import StopReason
+from shoal.search.budget import StopReason, TimeIsOver
 from shoal.search.options import NoOptions
 from shoal.search.solver import Given, solver
 from shoal.tables.rounding.adjustment import flips
@@ -20,7 +20,8 @@ from shoal.tables.rounding.adjustment.attack import too_well_known
 from shoal.tables.rounding.adjustment.directions import CLOSELY, Directions
 from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
 from shoal.tables.rounding.adjustment.solution import Adjustment
-from shoal.tables.rounding.whole_programmes import Answer, answer
+from shoal.tables.rounding.whole_programmes import Answer, answer, ended
+from shoal.tables.safety.watching import Afterwards
 
 if TYPE_CHECKING:
     from shoal.search.budget import Run
@@ -54,6 +55,7 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
     known = np.empty(0, dtype=np.int64)
     best: np.ndarray | None = None
     bound, held, looked, impossible = 0.0, np.inf, False, False
+    watch = Afterwards(run)
     for turn in range(_MOST_ROUNDS):
         found = _answer(directions, run, without)
         run.spend(found.nodes)
@@ -66,7 +68,12 @@ def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjus
         rises = directions.chosen(found.values)
         change = directions.change(rises)
         if change is not None:
-            known = too_well_known(problem, change)
+            try:
+                known = too_well_known(problem, change, watch)
+            except TimeIsOver:
+                if best is None:
+                    raise ended(run, "an adjustment") from None
+                break
             if not known.size:
                 best = _better(problem, best, change)
                 break

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import Infeasible, parameter
-from shoal.search.budget import StopReason
+from shoal.search.budget import StopReason, TimeIsOver
 from shoal.search.linear_programmes import is_optimal, quiet_highs, solve_within
 from shoal.search.options import NoOptions
 from shoal.search.solver import Given, solver
@@ -22,6 +22,8 @@ from shoal.tables.rounding.adjustment.feasible_directions import feasible_direct
 from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
 from shoal.tables.rounding.adjustment.solution import Adjustment
 from shoal.tables.rounding.adjustment.twins import twins
+from shoal.tables.rounding.whole_programmes import ended
+from shoal.tables.safety.watching import Afterwards, Watch
 
 if TYPE_CHECKING:
     from shoal.search.budget import Run
@@ -90,14 +92,23 @@ def _cheaper(
     problem = directions.problem
     rises, change = found
     trying, cost, stale = Trying(directions, rises), problem.cost(change), 0
+    watch = Watch(run)
     while stale <= most and not run.stopped:
         places = next(turns)
         run.spend()
         stale += 1
         other = trying.turned(places, cost)
-        if other is None or problem.cost(other) >= cost * (1.0 - 1e-9) or too_well_known(problem, other).size:
+        try:
+            if (
+                other is None
+                or problem.cost(other) >= cost * (1.0 - 1e-9)
+                or too_well_known(problem, other, watch).size
+            ):
+                trying.back(places)
+                continue
+        except TimeIsOver:
             trying.back(places)
-            continue
+            break
         change, cost, stale = other, problem.cost(other), 0
         run.report(cost, bound=min(bound, cost))
     return trying.rises, change
@@ -136,12 +147,15 @@ def _first(
 ) -> tuple[Directions, np.ndarray, np.ndarray]:
     """Some safe adjustment, with its directions and the programme it comes from."""
     known = np.empty(0, dtype=np.int64)
-    random = given.seeds.child("first").generator()
+    random, watch = given.seeds.child("first").generator(), Afterwards(run)
     for directions, rises in _tries(problem, values, random, run):
         change = directions.change(rises)
         if change is None:
             continue
-        known = too_well_known(problem, change)
+        try:
+            known = too_well_known(problem, change, watch)
+        except TimeIsOver:
+            raise ended(run, "an adjustment") from None
         found = (rises, change, known)
         if known.size and known.size <= _MENDED * problem.size:
             found = _mended(directions, found, random, run)
@@ -173,7 +187,10 @@ def _mended(
         change = None if other is None else directions.change(other)
         if other is None or change is None:
             continue
-        left = too_well_known(problem, change)
+        try:
+            left = too_well_known(problem, change, Watch(run))
+        except TimeIsOver:
+            break
         if left.size <= known.size:
             found = (other, change, left)
     return found

@@ -263,7 +263,8 @@ def round_table(
     if not small_totals:
         _refuse_large_base(protect.table, base)
     problem, solution = _solved(first, chosen, options, budget, threads, witness, fixed=steps is not None)
-    witness.verification()
+    # By the independent check, by the audit, and for whole numbers.
+    witness.verification(checks=3)
     verify(problem, solution)
     found = seen(problem, solution.multiples)
     if problem.whole and protect.sensitive.size:
@@ -334,13 +335,17 @@ def _solved(
 ) -> tuple[RoundingProblem, Rounding]:
     """The rounding with the fewest steps there is one with."""
     first: Infeasible | None = None
+    # All attempts share one limit.
+    run = budget.start()
     for steps in [problem.steps] if fixed else range(1, _TRIED + 1):
         asked = replace(problem, steps=steps)
         try:
             return asked, method.solve(
-                asked, options, budget=budget, seeds=Seeds(0), threads=threads, observer=observer
+                asked, options, budget=run.remaining(), seeds=Seeds(0), threads=threads, observer=observer
             )
         except Infeasible as error:
+            if run.out_of_time:
+                raise
             first = first or error
     assert first is not None
     raise first

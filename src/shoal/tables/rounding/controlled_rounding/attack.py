@@ -9,6 +9,7 @@ from shoal.search.linear_programmes import PRIMAL, programme, quiet_highs
 from shoal.tables.problem import DOWN, UP, WIDTH, Problem
 from shoal.tables.rounding.controlled_rounding.problem import RoundingProblem
 from shoal.tables.safety.audit import Audit, audit, failing, failing_insiders
+from shoal.tables.safety.watching import Watch, unwatched
 from shoal.tables.safety.whole_numbers import integer_failures
 
 # What the solver may be off by.
@@ -53,21 +54,22 @@ def seen(problem: RoundingProblem, multiples: np.ndarray, *, all_cells: bool = F
     return audit(problem.attack(multiples), problem.others, all_cells=all_cells)
 
 
-def broken(problem: RoundingProblem, multiples: np.ndarray) -> list[Inequality]:
+def broken(problem: RoundingProblem, multiples: np.ndarray, watch: Watch = unwatched) -> list[Inequality]:
     """Why sensitive cells could be computed too closely from this rounding; nothing if none can."""
     if problem.protect.sensitive.size == 0:
         return []
     attack = problem.attack(multiples)
     everything = np.ones(problem.table.cells, dtype=bool)
     wanted = attack.requirements
-    short = wanted.at(failing(attack, everything, wanted))
+    short = wanted.at(failing(attack, everything, wanted, watch=watch))
     if not short.size:
-        short = failing_insiders(attack, everything)
+        short = failing_insiders(attack, everything, watch=watch)
     if not short.size:
         return []
     duals = _Duals(attack)
     found = []
     for cell, kind, need, scenario in zip(*(part.tolist() for part in short), strict=True):
+        watch.look()
         above, below = np.zeros(problem.table.cells), np.zeros(problem.table.cells)
         for direction in (UP, DOWN) if kind == WIDTH else (kind,):
             price = duals.prices(cell, direction, attack.insiders[scenario] if scenario >= 0 else None)
@@ -79,11 +81,13 @@ def broken(problem: RoundingProblem, multiples: np.ndarray) -> list[Inequality]:
     return found
 
 
-def separated_by_whole_numbers(problem: RoundingProblem, multiples: np.ndarray) -> list[Inequality]:
+def separated_by_whole_numbers(
+    problem: RoundingProblem, multiples: np.ndarray, watch: Watch = unwatched
+) -> list[Inequality]:
     """Another rounding is asked for where whole numbers alone give a cell away."""
     if not problem.whole or not problem.protect.sensitive.size:
         return []
-    if not integer_failures(problem.attack(multiples), problem.others):
+    if not integer_failures(problem.attack(multiples), problem.others, watch):
         return []
     nothing = np.zeros(problem.table.cells)
     return [Inequality(problem, nothing, nothing, 0.0, differ=multiples)]

@@ -12,15 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.errors import Infeasible
-from shoal.search.budget import StopReason
+from shoal.search.budget import StopReason, TimeIsOver
 from shoal.search.linear_programmes import LinearProgramme, programme
+from shoal.search.observer import CHECKING
 from shoal.search.options import NoOptions
 from shoal.search.solver import Given, solver
 from shoal.tables.rounding.controlled_rounding.attack import Inequality, broken, separated_by_whole_numbers
 from shoal.tables.rounding.controlled_rounding.flow import LARGE, by_flow
 from shoal.tables.rounding.controlled_rounding.problem import RoundingProblem
 from shoal.tables.rounding.controlled_rounding.solution import Rounding
-from shoal.tables.rounding.whole_programmes import Answer, answer
+from shoal.tables.rounding.whole_programmes import Answer, answer, ended
+from shoal.tables.safety.watching import Afterwards
 
 _USUAL = 2000
 # Without a safe rounding the search goes on beyond its budget, but not for ever.
@@ -33,16 +35,24 @@ def solve(problem: RoundingProblem, options: NoOptions, given: Given) -> Roundin
     run = given.run(_USUAL)
     steps = Steps.of(problem)
     inequalities: list[Inequality] = []
-    bound = 0.0
+    bound, watch = 0.0, Afterwards(run)
     for _ in range(_MOST_ROUNDS):
         found = _first(steps) if not inequalities else None
         found = found or answer(steps.programme(inequalities), run, needed=True)
         run.spend(found.nodes)
+        if found.values is None and not found.infeasible:
+            raise ended(run, "a rounding")
         if found.values is None:
             raise Infeasible(_WHY[bool(problem.protect.sensitive.size)].format(problem.steps))
         bound = max(bound, found.bound + steps.constant)
         multiples = steps.multiples(found.values)
-        new = broken(problem, multiples) or separated_by_whole_numbers(problem, multiples)
+        run.report(bound=bound, phase=CHECKING)
+        try:
+            new = broken(problem, multiples, watch) or separated_by_whole_numbers(problem, multiples, watch)
+        except TimeIsOver:
+            raise ended(run, "a rounding") from None
+        if new and run.out_of_time:
+            raise ended(run, "a rounding")
         if not new:
             cost = problem.cost(multiples)
             if found.optimal:

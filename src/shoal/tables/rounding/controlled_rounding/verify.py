@@ -9,6 +9,7 @@ from math import fsum
 
 import numpy as np
 
+from shoal.search.linear_programmes import found_values, whole_numbers
 from shoal.tables.problem import DOWN, UP, Problem
 from shoal.tables.rounding.controlled_rounding.problem import RoundingProblem
 from shoal.tables.rounding.controlled_rounding.solution import Rounding
@@ -128,30 +129,33 @@ def seen_by_others(problem: RoundingProblem, published: np.ndarray) -> Problem:
 
 def _expect_whole_numbers(attack: Problem) -> None:
     """For whole numbers the needs are met by whole numbers, each shown by a table that an integer programme finds."""
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
-    wanted = attack.requirements
-    spans: dict[int, list[float]] = {}
-    for cell in np.unique(wanted.cell).tolist():
-        ends = []
-        for sign in (1.0, -1.0):
-            goal = np.zeros(attack.table.cells)
-            goal[cell] = sign
-            found = milp(
-                goal,
-                constraints=LinearConstraint(attack.table.matrix, 0.0, 0.0),
-                bounds=Bounds(
-                    np.ceil(attack.low - attack.table.values), np.floor(attack.high - attack.table.values)
-                ),
-                integrality=np.ones(attack.table.cells),
-            )
-            assert found.x is not None, "an integer programme did not end"
-            ends.append(abs(float(np.rint(found.x[cell]))))
-        spans[cell] = ends
+    low = np.ceil(attack.low - attack.table.values)
+    high = np.floor(attack.high - attack.table.values)
+    wanted, rows = attack.requirements, (attack.table.matrix, 0.0, 0.0)
+    fall, rise = np.zeros(attack.table.cells), np.zeros(attack.table.cells)
     for cell, kind, need in zip(
         wanted.cell.tolist(), wanted.kind.tolist(), wanted.need.tolist(), strict=True
     ):
-        fall, rise = spans[cell]
-        reached = rise if kind == UP else fall if kind == DOWN else rise + fall
         least = max(1.0, np.ceil(need - 1e-6))
+        for sign in (1.0, -1.0) if kind != UP else (-1.0,):
+            seen = rise[cell] if kind == UP else fall[cell] if kind == DOWN else rise[cell] + fall[cell]
+            if seen >= least or (kind == DOWN and sign < 0):
+                continue
+            # Of one direction any table that goes far enough is enough, of both the one that goes farthest.
+            goal, ends = np.zeros(low.size), (low.copy(), high.copy())
+            goal[cell] = sign if kind not in (UP, DOWN) else 0.0
+            if kind == UP:
+                ends[0][cell] = least
+            elif kind == DOWN:
+                ends[1][cell] = -least
+            if ends[0][cell] > ends[1][cell]:
+                continue
+            found = found_values(whole_numbers(goal, *ends, rows))
+            if found is not None:
+                change = np.rint(found)
+                assert not (attack.table.matrix @ change).any(), (
+                    "an integer programme did not hold the totals"
+                )
+                fall, rise = np.maximum(fall, -change), np.maximum(rise, change)
+        reached = rise[cell] if kind == UP else fall[cell] if kind == DOWN else rise[cell] + fall[cell]
         assert reached >= least, f"whole numbers give the cell {attack.table.name(cell)} away"
