@@ -571,7 +571,7 @@ def test_a_time_limit_ends_looking_for_other_adjustments(monkeypatch) -> None:
     problem = AdjustmentProblem.of(Problem.of(table, [0, 5], protection=0.1))
     looked = []
 
-    def always_known(problem, change):
+    def always_known(problem, change, watch):
         looked.append(change)
         return problem.protect.sensitive[:1]
 
@@ -590,7 +590,7 @@ def test_a_time_limit_ends_looking_for_other_adjustments(monkeypatch) -> None:
     budget = Budget()
     monkeypatch.setattr(
         "shoal.tables.rounding.adjustment.exact.too_well_known",
-        lambda problem, change: (budget.control.cancel(), problem.protect.sensitive[:1])[1],
+        lambda problem, change, watch: (budget.control.cancel(), problem.protect.sensitive[:1])[1],
     )
     with pytest.raises(KeyboardInterrupt):
         solve(problem, budget=budget)

@@ -123,4 +123,7 @@ def _both_ways(problem: AdjustmentProblem, run: "Run") -> np.ndarray | None:
     found = _answer(directions, run)
     run.spend(found.nodes)
     change = None if found.values is None else directions.change(directions.chosen(found.values))
-    return None if change is None or too_well_known(problem, change).size else change
+    try:
+        return None if change is None or too_well_known(problem, change, Afterwards(run)).size else change
+    except TimeIsOver:
+        return None
