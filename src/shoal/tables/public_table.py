@@ -80,7 +80,7 @@ class PublicTable:
     ``unknown`` are dimensions with subtotals that nobody named; each figure may be off by ``slack`` through rounding. Of cells
     whose figures were changed ``bounds`` has what everybody knows; such a cell counts as hidden. ``trees`` are the hierarchies
     that are known, of codes that this table or others beside it show, and ``totals`` what the file calls the total of a
-    dimension where that is not ``total``.
+    dimension where that is not ``total``. ``unprinted`` are cells that no table shows, but that are sums of others.
     """
 
     dimensions: tuple[str, ...]
@@ -91,6 +91,7 @@ class PublicTable:
     bounds: Mapping[Key, tuple[float, float]] = field(default_factory=dict, repr=False)
     trees: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
     totals: Mapping[str, str] = field(default_factory=dict, repr=False)
+    unprinted: frozenset[Key] = field(default=frozenset(), repr=False)
 
     @classmethod
     def of(
@@ -117,7 +118,11 @@ class PublicTable:
     @property
     def without_total(self) -> tuple[str, ...]:
         """The dimensions of which no code is known as the total; several figures side by side have none."""
-        return tuple(name for name in self.unknown if name != "figure")
+        return tuple(
+            name
+            for place, name in enumerate(self.dimensions)
+            if name != "figure" and all(key[place] != TOTAL for key in self.cells)
+        )
 
     @property
     def hidden(self) -> tuple[Key, ...]:
@@ -434,6 +439,20 @@ def shown_above(code: str, tree: Mapping[str, str], shown: Collection[str]) -> s
     return code if code in shown else TOTAL
 
 
+def codes_below(codes: Iterable[str], tree: Mapping[str, str]) -> dict[str, list[str]]:
+    """The codes right below each one that has some, among those that are shown; the total is above all.
+
+    >>> codes_below(["n11", "n12", "north", "s"], {"n11": "n1", "n12": "n1", "n1": "north"})
+    {'north': ['n11', 'n12'], 'total': ['north', 's']}
+    """
+    shown = dict.fromkeys(codes)
+    found: dict[str, list[str]] = {}
+    for code in shown:
+        if code != TOTAL:
+            found.setdefault(shown_above(code, tree, shown), []).append(code)
+    return found
+
+
 def codes_above(codes: Collection[str], tree: Mapping[str, str]) -> set[str]:
     """All codes that a hierarchy has above some.
 
@@ -455,21 +474,50 @@ def _relations(
     unknown: Sequence[str],
 ) -> tuple[Relation, ...]:
     found = []
+    trees = []
     for place, name in enumerate(dimensions):
         codes = dict.fromkeys(key[place] for key in cells)
         # Several figures side by side have no total.
-        if name in unknown or (name == "figure" and TOTAL not in codes):
-            continue
-        children: dict[str, list[str]] = {}
-        for code in codes:
-            if code != TOTAL:
-                children.setdefault(shown_above(code, hierarchies.get(name, {}), codes), []).append(code)
+        apart = name in unknown or (name == "figure" and TOTAL not in codes)
+        trees.append({} if apart else codes_below(codes, hierarchies.get(name, {})))
+    for place, children in enumerate(trees):
         others = dict.fromkeys((key[:place], key[place + 1 :]) for key in cells)
         for before, after in others:
             made = [
                 Relation((*before, above, *after), tuple((*before, code, *after) for code in below))
                 for above, below in children.items()
             ]
+            if len(dimensions) > 1:
+                made = [_of_printed(item, cells, trees) for item in made]
             # Linked tables have no cell where a dimension of the one meets a dimension of the other.
             found += [item for item in made if any(part in cells for part in item.parts)]
-    return tuple(found)
+    return tuple(dict.fromkeys(found))
+
+
+def _of_printed(
+    relation: Relation, cells: Mapping[Key, float | None], trees: Sequence[Mapping[str, Sequence[str]]]
+) -> Relation:
+    """The same where parts that are not printed are replaced by those they are the sum of."""
+    if relation.total not in cells or all(part in cells for part in relation.parts):
+        return relation
+    parts = tuple(
+        sorted({cell for part in relation.parts for cell in _printed_below(part, cells, trees) or (part,)})
+    )
+    return Relation(relation.total, parts)
+
+
+def _printed_below(
+    key: Key, cells: Mapping[Key, float | None], trees: Sequence[Mapping[str, Sequence[str]]]
+) -> tuple[Key, ...] | None:
+    """The cells that one is the sum of, itself where it is printed; ``None`` if none of them is."""
+    if key in cells:
+        return (key,)
+    for place, below in enumerate(trees):
+        if key[place] in below:
+            parts = [(*key[:place], code, *key[place + 1 :]) for code in below[key[place]]]
+            own = [_printed_below(part, cells, trees) for part in parts]
+            if any(own):
+                return tuple(
+                    cell for part, found in zip(parts, own, strict=True) for cell in found or (part,)
+                )
+    return None

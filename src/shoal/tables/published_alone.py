@@ -119,7 +119,7 @@ def published_alone(
     if not known_beside:
         refuse_needless(hierarchies, [public])
     _refuse_unnamed_totals(public)
-    problem, hidden = problem_of_public(public, low, whole=whole)
+    problem, hidden = problem_of_public(public, low, whole=whole, alone=not known_beside)
     return problem, [tuple(problem.table.key(int(cell)).values()) for cell in hidden], of_no_totals(public)
 
 
@@ -127,8 +127,8 @@ def of_no_totals(public: "PublicTable") -> tuple[str, ...]:
     """What is said of dimensions without a code that is known as their total: one of an unknown name would be overlooked."""
     return tuple(
         Message(
-            f"no code of dimension '{name}' is known as its total, so its codes are taken to add up to nothing; if one is the "
-            f"total, say {parameter('total')} {name}=CODE"
+            f"no code of dimension '{name}' is known as its total, so it is taken to have none; if one is the total, say "
+            f"{parameter('total')} {name}=CODE"
         )
         for name in public.without_total
     )
@@ -136,7 +136,7 @@ def of_no_totals(public: "PublicTable") -> tuple[str, ...]:
 
 def _refuse_unnamed_totals(public: "PublicTable") -> None:
     """Refuse totals that are called otherwise: what they give away would be overlooked."""
-    for name in public.unknown:
+    for name in public.without_total:
         place = public.dimensions.index(name)
         whole: dict[Key, list[tuple[Key, float | None]]] = {}
         for key, value in public.cells.items():

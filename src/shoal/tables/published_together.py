@@ -17,6 +17,7 @@ from shoal.tables.public_table import Key, PublicTable
 from shoal.tables.safety.audit import Audit
 from shoal.tables.safety.differences import nest_of
 from shoal.tables.safety.judging import Shown, TogetherFound, known_of, required_of
+from shoal.tables.safety.margins import with_margins
 from shoal.tables.safety.spreading import spread_over, united
 from shoal.tables.safety.together import tables_together
 from shoal.tables.safety.watching import TimeIsOver, Watch, unwatched
@@ -92,7 +93,7 @@ def audited_together(
         # Tables of the same data tell more together than one by one.
         same = [other for other, item in zip(others, results, strict=True) if item.of_one]
         if len(same) > 1:
-            results.append(beside_this(_joined(same)))
+            results.append(beside_this(_joined(own.table, same)))
     found = replace(found, together=tuple(results))
     missed = any(item.detail == _NO_TIME for item in results)
     return found.without_time_for(BESIDE, watch.reason) if missed else found
@@ -149,9 +150,11 @@ def _without_total(other: PublicTable) -> str:
     return f"; it has no code that is known as the total of {named}" if named else ""
 
 
-def _joined(tables: Sequence[PublicTable]) -> PublicTable:
+def _joined(own: PublicTable, others: Sequence[PublicTable]) -> PublicTable:
+    """Others as one table, with the sums that each of them has in common with the rest and with the table itself."""
+    tables = (own, *others)
     dimensions = tuple(dict.fromkeys(name for table in tables for name in table.dimensions))
-    return united(dimensions, [spread_over(table, dimensions) for table in tables])
+    return united(dimensions, with_margins([spread_over(table, dimensions) for table in tables])[1:])
 
 
 def _by_keys(table: Table, found: TogetherFound) -> TogetherFound:
@@ -183,12 +186,13 @@ def _beyond(
 
 
 def problem_of_public(
-    public: PublicTable, low: float | None = None, *, whole: bool = False
+    public: PublicTable, low: float | None = None, *, whole: bool = False, alone: bool = True
 ) -> tuple[PublishedProblem, np.ndarray]:
     """A published table as a problem without sensitive cells, and its hidden cells, which are at least ``low``.
 
     By default that is 0, unless figures are shown that are below it. Whatever figures stand in the hidden cells, the intervals
-    are the same as long as they fit what is shown; of counts they are ``whole`` numbers.
+    are the same as long as they fit what is shown; of counts they are ``whole`` numbers. Only beside others a table may be of
+    use that has no totals.
     """
     figures = public.possible(low)
     if figures is None:
@@ -209,8 +213,11 @@ def problem_of_public(
         for item in public.relations
         if item.total in place and all(part in place for part in item.parts)
     ]
-    if not relations:
-        raise InputError("the published table has no totals, so nothing can be computed from it")
+    if not relations and alone:
+        raise InputError(
+            "the published table has no totals, so nothing can be computed from it alone; name what else was published with "
+            f"{parameter('beside')}"
+        )
     names = {
         name: np.array([key[d] for key in keys], dtype=object) for d, name in enumerate(public.dimensions)
     }

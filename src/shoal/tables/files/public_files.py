@@ -71,10 +71,10 @@ def read_public(
     else:
         frame = frame.rename(dict(zip(frame.columns[1:], inside["column"], strict=True)))
         frame = frame.with_columns(pl.Series(frame.columns[0], inside["row"]))
-    # Codes of a dimension without its total add up to nothing that is shown here, but may with what others show.
     without = [column for column in dimensions if TOTAL not in inside[column]]
-    trees = {column: own for column, own in (hierarchies or {}).items() if column not in without}
-    found = PublicTable.of(frame, trees, without, slack)
+    found = PublicTable.of(frame, hierarchies, without, slack)
+    # What is not printed need not add up.
+    found = replace(found, relations=tuple(item for item in found.relations if item.total in found.cells))
     if wrong := found.wrong():
         raise InputError(
             f"the totals of '{name}' do not add up{_first(found, wrong[0], totals)}; name its subtotals with "
@@ -98,8 +98,8 @@ def is_published(frame: "pl.DataFrame") -> bool:
         for column in frame.columns[:count]
     ]
     across = any(looks_like_total(code) for code in frame.columns[count:])
-    # Several figures side by side have no total.
-    if not (any(rows) and across) and not (count > 1 and all(rows)):
+    # Several figures side by side have no total; a matrix may print those of its rows alone, or of its columns.
+    if not (any(rows) and across) and not (all(rows) if count > 1 else any(rows) or across):
         return False
     return any(figure is None for name in frame.columns[count:] for figure in figures_in(frame[name]))
 

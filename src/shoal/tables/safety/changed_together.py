@@ -12,7 +12,6 @@ import numpy as np
 from shoal.numbers import counted
 from shoal.tables.public_table import Key, Look, PublicTable, go_on
 from shoal.tables.safety.judging import (
-    NO_CELL,
     NO_FIT,
     Shown,
     TogetherFound,
@@ -21,7 +20,8 @@ from shoal.tables.safety.judging import (
     too_close,
     within_over,
 )
-from shoal.tables.safety.spreading import spread_over, united
+from shoal.tables.safety.margins import one_system
+from shoal.tables.safety.spreading import spread_over
 from shoal.tables.safety.unpublished import NOT_LOOKED_INTO, with_unpublished
 
 _NEAR = 1e-9
@@ -32,22 +32,23 @@ def changed_together(shown: tuple[Shown, Shown], look: Look = go_on) -> Together
     dimensions = tuple(dict.fromkeys(name for item in shown for name in item.table.dimensions))
     tables = [spread_over(item.table, dimensions) for item in shown]
     both = tables[0].cells.keys() & tables[1].cells.keys()
-    if not both:
-        return TogetherFound(None, NO_CELL)
     if any(not _fits(*(table.ends_of(key) for table in tables)) for key in both):
         return TogetherFound(
             None,
             "they are of different data, of which figures were changed: what both give away together is not measured",
         )
-    whole, all_looked_at = with_unpublished(united(dimensions, tables))
+    bounds, low = within_over(shown, tables[0])
+    system, sums = one_system(tables, low, bounds)
+    if system is None:
+        return TogetherFound(None, sums)
+    whole, all_looked_at = with_unpublished(system)
     wanted = [_wanted(own, table) for own, table in zip(shown, tables, strict=True)]
-    bounds, low = within_over(shown, whole)
     every = [key for keys in wanted for key in keys]
     intervals = whole.intervals(low, bounds=bounds, of=every, look=look)
     if intervals is None:
         return TogetherFound(None, NO_FIT)
     found = _judged(shown, tables, whole, wanted, intervals, look)
-    return found if all_looked_at else replace(found, detail=found.detail + NOT_LOOKED_INTO)
+    return replace(found, detail=found.detail + sums + ("" if all_looked_at else NOT_LOOKED_INTO))
 
 
 def _fits(one: tuple[float, float], two: tuple[float, float]) -> bool:
@@ -58,7 +59,8 @@ def _fits(one: tuple[float, float], two: tuple[float, float]) -> bool:
 def _wanted(own: Shown, table: PublicTable) -> list[Key]:
     """The cells to look at: hidden ones, and of changed ones the sensitive (all where nobody says which those are)."""
     asked = None if own.required is None else required_over(own, table)
-    return [key for key in table.hidden if asked is None or key not in table.bounds or key in asked]
+    hidden = [key for key in table.hidden if key not in table.unprinted]
+    return [key for key in hidden if asked is None or key not in table.bounds or key in asked]
 
 
 def _judged(

@@ -16,10 +16,6 @@ _POINT = 1e-6
 _COMPUTED = 1e-12
 
 #: Why nothing can be said of two tables.
-NO_CELL = (
-    "they have no cell in common; what stands beside a table is a published one with its totals, of dimensions and codes that "
-    "are named alike, and no records"
-)
 NO_FIT = "no figures fit both: they are of different data, or of other hierarchies than those that were named"
 
 

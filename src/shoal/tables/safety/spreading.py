@@ -26,6 +26,7 @@ def spread_over(table: PublicTable, dimensions: tuple[str, ...]) -> PublicTable:
         cells={wider(key): value for key, value in table.cells.items()},
         relations=relations,
         bounds={wider(key): ends for key, ends in table.bounds.items()},
+        unprinted=frozenset(map(wider, table.unprinted)),
     )
 
 
@@ -49,8 +50,14 @@ def united(dimensions: tuple[str, ...], tables: Sequence[PublicTable]) -> Public
     )
     relations = tuple(dict.fromkeys([*own, *across]))
     unsure = {key: ends for key, ends in bounds.items() if cells[key] is None}
+    printed = {key for table in tables for key in table.cells.keys() - table.unprinted}
     return PublicTable(
-        dimensions, cells, relations, slack=max(table.slack for table in tables), bounds=unsure
+        dimensions,
+        cells,
+        relations,
+        slack=max(table.slack for table in tables),
+        bounds=unsure,
+        unprinted=frozenset(cells.keys() - printed),
     )
 
 

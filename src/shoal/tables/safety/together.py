@@ -12,7 +12,6 @@ from shoal.tables.public_table import TOTAL, Key, Look, PublicTable, codes_above
 from shoal.tables.safety.changed_together import changed_together
 from shoal.tables.safety.differences import Difference, Nest, small_differences, with_differences
 from shoal.tables.safety.judging import (
-    NO_CELL,
     NO_FIT,
     Shown,
     TogetherFound,
@@ -21,6 +20,7 @@ from shoal.tables.safety.judging import (
     too_close,
     within_over,
 )
+from shoal.tables.safety.margins import one_system
 from shoal.tables.safety.spreading import spread_over, united
 from shoal.tables.safety.two_periods import intervals_of_periods, moved_further
 from shoal.tables.safety.unions import UnionFound, UnionsFound, choices_of, small_unions
@@ -48,19 +48,23 @@ def tables_together(
     dimensions = tuple(dict.fromkeys(name for shown in (one, two) for name in shown.table.dimensions))
     spread = [spread_over(shown.table, dimensions) for shown in (one, two)]
     both = spread[0].cells.keys() & spread[1].cells.keys()
-    if not both and not nests:
-        return TogetherFound(None, NO_CELL)
     common = [key for key in both if all(table.cells[key] is not None for table in spread)]
     off = 2.0 * sum(table.slack for table in spread)
     if any(not np.isclose(spread[0].cells[key], spread[1].cells[key], rtol=1e-9, atol=off) for key in common):  # type: ignore[arg-type]
         found = _periods((one, two), spread, change, look)
         told = "; differences of nested areas are those of tables of the same data" if nests else ""
         return replace(found, detail=found.detail + told)
-    plain = united(dimensions, spread)
+    bounds, low = within_over((one, two), spread[0])
+    system, sums = one_system(spread, low, bounds)
+    if system is None and not nests:
+        return TogetherFound(None, sums)
+    plain = system or united(dimensions, spread)
     whole, differences = with_differences(plain, nests)
     whole, all_looked_at = (whole, True) if nests else with_unpublished(whole)
-    bounds, low = within_over((one, two), plain)
-    every = [*plain.hidden, *(item.rest for item in differences)]
+    every = [
+        *(key for key in plain.hidden if key not in plain.unprinted),
+        *(item.rest for item in differences),
+    ]
     intervals = whole.intervals(low, bounds=bounds, of=every, look=look)
     if intervals is None:
         if nests and plain.intervals(low, bounds=bounds, of=[]) is not None:
@@ -70,7 +74,7 @@ def tables_together(
             )
         return TogetherFound(None, NO_FIT)
     found = _judged((one, two), spread, [intervals, intervals], whole.cells, "as one system", look=look)
-    found = replace(found, of_one=True)
+    found = replace(found, of_one=True, detail=found.detail + (sums if system else ""))
     hides = any(table.hidden for table in spread)
     if hides and not nests and not found.discloses and (apart := _nothing_in_common(spread, (one, two))):
         # What was computed nowhere near is no finding.
@@ -219,12 +223,13 @@ def _judged(
     exact = narrow = unjudged = 0
     at_fault: tuple[Key, ...] = ()
     for place, (own, table, found) in enumerate(zip(shown, tables, intervals, strict=True)):
-        ends = {key: _ends(key, found, known) for key in table.hidden}
+        hidden = [key for key in table.hidden if key not in table.unprinted]
+        ends = {key: _ends(key, found, known) for key in hidden}
         bounds, low = within_over([own], table)
-        alone = table.intervals(low, bounds=bounds, look=look) or {}
+        alone = table.intervals(low, bounds=bounds, of=hidden, look=look) or {}
         points = [
             key
-            for key in table.hidden
+            for key in hidden
             if is_point(own.narrowed(ends[key])) and not is_point(own.narrowed(alone.get(key, (0.0, np.inf))))
         ]
         exact += len(points)

@@ -9,7 +9,8 @@ from dataclasses import replace
 from itertools import product
 from math import prod
 
-from shoal.tables.public_table import TOTAL, Key, PublicTable, Relation
+from shoal.tables.public_table import TOTAL, PublicTable, Relation
+from shoal.tables.safety.margins import largest, spanned
 
 #: Up to so many cells of all dimensions together are looked at, and so many of them in all sums.
 MOST_CELLS = 5_000
@@ -28,7 +29,7 @@ def with_unpublished(table: PublicTable) -> tuple[PublicTable, bool]:
     >>> with_unpublished(PublicTable(("a", "b"), cells, ()))[0].hidden
     ()
     """
-    spans = _largest({frozenset(_spanned(key)) for key in table.cells})
+    spans = largest(spanned(key) for key in table.cells)
     if not _in_a_circle(spans):
         return table, True
     below = _parts_of_codes(table)
@@ -38,7 +39,7 @@ def with_unpublished(table: PublicTable) -> tuple[PublicTable, bool]:
     if prod(len(own) for own in leaves) > MOST_CELLS:
         return table, False
     inner = list(product(*leaves))
-    sums = [key for key in table.cells if frozenset(_spanned(key)) in spans]
+    sums = [key for key in table.cells if spanned(key) in spans]
     if len(sums) * len(inner) > _MOST_PARTS * 50:
         return table, False
     relations = []
@@ -57,15 +58,6 @@ def _contains(codes: set[str], code: str) -> bool:
     return code in codes
 
 
-def _spanned(key: Key) -> list[int]:
-    """The dimensions in which a cell does not stand at the total."""
-    return [place for place, code in enumerate(key) if code != TOTAL]
-
-
-def _largest(spans: set[frozenset[int]]) -> set[frozenset[int]]:
-    return {span for span in spans if not any(span < other for other in spans)}
-
-
 def _in_a_circle(spans: set[frozenset[int]]) -> bool:
     """Whether tables of these dimensions cannot be taken apart one by one, each meeting the others in one of them (Graham).
 
@@ -76,7 +68,7 @@ def _in_a_circle(spans: set[frozenset[int]]) -> bool:
     while len(left) > 1:
         counted = {place: sum(place in span for span in left) for span in left for place in span}
         shared = [frozenset(place for place in span if counted[place] > 1) for span in left]
-        smaller = list(_largest(set(shared)))
+        smaller = list(largest(shared))
         if len(smaller) == len(left) and all(span in left for span in smaller):
             return True
         left = smaller
@@ -93,8 +85,8 @@ def _parts_of_codes(table: PublicTable) -> list[dict[str, tuple[str, ...]]] | No
             for place, code in enumerate(part)
             if code != relation.total[place]
         }
-        if len(places) != 1:
-            return None
+        if len(places) > 1:
+            continue
         (place,) = places
         codes = tuple(sorted(part[place] for part in relation.parts))
         if found[place].setdefault(relation.total[place], codes) != codes:
