@@ -154,6 +154,8 @@ def _table(settings: TableSettings, place: Workplace, cost: str) -> TableToProte
             warnings=unseen(made),
             from_records=True,
         )
+    if not is_list_of_cells(records.as_written):
+        raise InputError("a list of cells needs the columns 'value' and 'status'; tabulate writes such lists")
     if records.source is not None:
         _refuse_more(settings, "a list of cells", ("apriori",))
         found = load_cells(
@@ -252,8 +254,6 @@ def _tabulated(
 
 def _listed(settings: TableSettings, place: Workplace, frame: "pl.DataFrame") -> TableToProtect:
     """A list of cells without files beside it: what belongs to it is named in the settings."""
-    if not is_list_of_cells(frame):
-        raise InputError("a list of cells needs the columns 'value' and 'status'; tabulate writes such lists")
     plan = {
         "hierarchies": hierarchies_of(settings, place),
         "rules": settings.rules or [],

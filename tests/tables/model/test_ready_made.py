@@ -249,3 +249,22 @@ def test_states_and_levels_of_the_file_hold() -> None:
     assert bare.upper[bare.sensitive] == pytest.approx(0.2 * bare.table.values[bare.sensitive])
     tight = ready(frame, status_column="state", rules=["manual(5)"])
     assert tight.upper[tight.sensitive] == pytest.approx(0.05 * tight.table.values[tight.sensitive])
+
+
+@pytest.mark.parametrize("total", [True, False])
+def test_one_dimension_is_enough(total: bool) -> None:
+    rows = [("n1", 1, 3.0), ("n2", 2, 4.0), ("s1", 4, 5.0), *([("Total", 7, 12.0)] if total else [])]
+    frame = pl.DataFrame(rows, schema=["region", "n", "v"], orient="row").with_columns(top=pl.col("v"))
+    made = tabulate(
+        frame,
+        ["region"],
+        value="v",
+        contributors_column="n",
+        largest_columns=["top"],
+        hierarchies={"region": TREE},
+        rules=["frequency(2)"],
+        source="aggregated",
+    )
+    figures = dict(zip(made.table.keys["region"].tolist(), made.table.values.tolist(), strict=True))
+    assert figures == {"total": 12.0, "north": 7.0, "n1": 3.0, "n2": 4.0, "south": 5.0, "s1": 5.0}
+    assert shoal.suppress(made).cost >= 0

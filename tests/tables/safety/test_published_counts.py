@@ -73,3 +73,12 @@ def test_published_figures_that_no_whole_numbers_fit_are_refused() -> None:
     frame = pl.DataFrame({"a": ["x", "y", "Total"], "value": [None, None, 3.0]})
     with pytest.raises(InputError, match="no whole numbers were found"):
         shoal.audit(frame, counts=True, low=1.2)
+
+
+def test_a_table_that_hides_nothing_is_refused_alone_and_judged_beside_others(tmp_path) -> None:
+    (tmp_path / "t.csv").write_text("a,value\nx,1\ny,2\ntotal,3\n")
+    alone = run("audit", tmp_path / "t.csv", "--counts")
+    assert alone.code == 2 and "the table itself hides none" in alone.err
+    (tmp_path / "o.csv").write_text("a,value\nx,\ny,\ntotal,3\n")
+    both = run("audit", tmp_path / "t.csv", "--counts", "--beside", tmp_path / "o.csv", "--json")
+    assert both.code == 3 and both.json["together"][0]["exact"] == 2, both.err

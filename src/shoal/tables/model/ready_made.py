@@ -310,7 +310,7 @@ def _filled(
     grid = found.reshape(shape)
     for axis, parent, children, missing in _missing(listed, trees, shape):
         line = np.moveaxis(grid, axis, 0)
-        line[parent][missing] = line[children].sum(axis=0)[missing]
+        np.copyto(line[parent, ...], line[children].sum(axis=0), where=missing)
     return found
 
 
@@ -347,7 +347,7 @@ def _missing(listed: np.ndarray, trees: Mapping[str, Tree], shape: tuple[int, ..
             missing = ~line[parent] & line[children].all(axis=0)
             if missing.any():
                 yield axis, parent, children, missing
-                line[parent][missing] = True
+                line[parent, ...][missing] = True
 
 
 def _known_counts(

@@ -45,6 +45,8 @@ def with_whole_figures(table: Table, hidden: np.ndarray, least: float, slack: fl
     Sums may be off by ``slack`` for every figure that is shown.
     """
     refuse_fractions(table, hidden)
+    if not hidden.size:
+        return table
     shown = np.ones(table.cells, dtype=bool)
     shown[hidden] = False
     right = -(table.matrix[:, shown] @ table.values[shown])
