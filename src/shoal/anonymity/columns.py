@@ -6,9 +6,9 @@ from typing import Any
 
 import narwhals as nw
 import polars as pl
-import polars.selectors as cs
 
 from shoal.errors import InputError, unknown
+from shoal.exact_names import exactly
 
 UNIT = "unit"
 CONFIDENTIAL = "confidential"
@@ -77,7 +77,7 @@ def read_columns(
         native = wrapped.to_native()
         if isinstance(native, pl.LazyFrame):
             # By exact name: a pattern such as "^a.*$" is a legal name of a column.
-            plan = native.select(cs.by_name(name).alias(role) for role, name in names.items())
+            plan = native.select(exactly(name).alias(role) for role, name in names.items())
             return Columns(_with_nulls(plan, names), names, streaming=True)
         wrapped = wrapped.select(*names.values()).collect(backend="polars")
     if wrapped.implementation.is_pandas_like():
@@ -93,7 +93,7 @@ def _with_nulls(plan: pl.LazyFrame, names: Mapping[str, Any]) -> pl.LazyFrame:
         if kind == pl.Object:
             raise InputError(f"column '{names[role]}' holds Python objects, which cannot be compared")
     floats = [role for role, kind in schema.items() if kind.is_float()]
-    return plan.with_columns(pl.col(floats).fill_nan(None)) if floats else plan
+    return plan.with_columns(exactly(*floats).fill_nan(None)) if floats else plan
 
 
 def read_any_frame(frame: Any) -> "nw.DataFrame[Any] | nw.LazyFrame[Any]":

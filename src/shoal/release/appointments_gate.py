@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from shoal import sources
 from shoal.appointments.people.slots import NAMES
 from shoal.errors import InputError
+from shoal.exact_names import exactly
 from shoal.release.folder import RELEASE
 from shoal.release.gates import GateOutcome
 from shoal.release.plan import Step
@@ -46,7 +47,7 @@ def appointments_gate(
     settings: Any = step.settings
     quasi = list(settings.quasi)
     told = [settings.eligible] if settings.eligibility_known and settings.eligible in people.columns else []
-    seen = people.select(*quasi, *told, _named(slot_column(people), _WHERE))
+    seen = people.select(exactly(*quasi, *told), _named(slot_column(people), _WHERE))
     if settings.known is not None:
         if slots is None:
             return None
@@ -64,4 +65,4 @@ def appointments_gate(
 def _named(column: str, name: str) -> "pl.Expr":
     import polars as pl
 
-    return pl.col(column).cast(pl.String).alias(name)
+    return exactly(column).cast(pl.String).alias(name)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, unknown
+from shoal.exact_names import only
 from shoal.microdata.columns.roles import guess_roles
 from shoal.operations import OPERATIONS
 from shoal.release.beforehand import expect_feasible
@@ -170,7 +171,7 @@ def _overlooked(plan: Plan, frames: "Mapping[str, pl.DataFrame]") -> Iterator[st
         source = plan.source_of(output.step)
         columns = columns_of(plan, output.step, frames)
         bare = [column for column in columns if column not in plan.roles(output.step)]
-        for guess in guess_roles(frames[source].select(bare)) if bare else ():
+        for guess in guess_roles(only(frames[source], bare)) if bare else ():
             if guess.role not in _TELLING:
                 continue
             article = "an" if guess.role == "identifier" else "a"

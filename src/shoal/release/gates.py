@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.exact_names import exactly, only
 from shoal.microdata.columns.record_links import RecordLinks
 from shoal.microdata.columns.roles import KNOWABLE, Role
 from shoal.microdata.columns.units import units_in_words
@@ -81,7 +82,7 @@ class Released:
         units = self.unit_column
         if units is None:
             return self.frame
-        own = self.frame.with_columns(units).unique([_WHOSE, *keys], keep="first", maintain_order=True)
+        own = self.frame.with_columns(units).unique(exactly(_WHOSE, *keys), keep="first", maintain_order=True)
         return own.drop(_WHOSE)
 
     def with_role(self, role: str) -> list[str]:
@@ -142,7 +143,7 @@ def measured_k(found: Released, quasi: list[str]) -> int:
     from shoal.microdata.anonymity.api import count_classes
 
     units = found.unit_column
-    frame = found.frame.select(quasi) if units is None else found.frame.select(quasi).with_columns(units)
+    frame = only(found.frame, quasi) if units is None else only(found.frame, quasi).with_columns(units)
     return int(count_classes(frame, quasi, unit=None if units is None else _WHOSE).k)
 
 
@@ -226,8 +227,8 @@ def comparison(found: Released, roles: Sequence[str], known: Sequence[str] = (),
     # A column that was swapped has the same values at other records; only who doubts the links would stop at that.
     every = list(dict.fromkeys([*columns, *also]))
     return shoal.compare(
-        found.original.select(every),
-        found.frame.select(every),
+        only(found.original, every),
+        only(found.frame, every),
         columns=columns,
         record_links=links,
         roles={name: role for name, role in found.roles.items() if name in every},

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from shoal.exact_names import exactly, only
 from shoal.microdata.columns.roles import KNOWABLE, guess_roles
 from shoal.release.gates import Released, measured_k
 
@@ -53,7 +54,7 @@ def known_k(file: str, found: Released) -> KnownK:
 
 def _knowable(frame: "pl.DataFrame", roles: Mapping[str, str]) -> list[str]:
     bare = [name for name in frame.columns if name not in roles]
-    guessed = {guess.column: guess.role for guess in guess_roles(frame.select(bare))} if bare else {}
+    guessed = {guess.column: guess.role for guess in guess_roles(only(frame, bare))} if bare else {}
     every = {**guessed, **roles}
     return [name for name in frame.columns if every.get(name) in KNOWABLE]
 
@@ -69,7 +70,9 @@ def nearly_unique(frame: "pl.DataFrame", columns: Sequence[str]) -> list[str]:
 
     found = []
     for name in columns:
-        counts = frame.select(pl.len().over(name).alias("alike")).filter(frame[name].is_not_null())["alike"]
+        counts = frame.select(pl.len().over(exactly(name)).alias("alike")).filter(frame[name].is_not_null())[
+            "alike"
+        ]
         fewest = min(_FEW, frame.height)
         if counts.len() and (counts < fewest).sum() > _NEARLY_ALL * counts.len():
             found.append(name)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from shoal.errors import InputError, unknown
+from shoal.exact_names import without
 from shoal.settings import Columns, Data, Settings, data_argument, setting
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def drop(frame: pl.DataFrame, settings: DropSettings, secret: "Secret", folder: 
     _check(frame, settings.columns)
     if len(set(settings.columns)) == frame.width:
         raise InputError("every column would be removed")
-    return frame.drop(settings.columns)
+    return without(frame, settings.columns)
 
 
 def pseudonymise(

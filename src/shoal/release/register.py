@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError, parameter
+from shoal.exact_names import exactly
 from shoal.release.alone import in_turn
 from shoal.release.fingerprints import settings_digest
 from shoal.release.folder import INTERNAL, write_private
@@ -72,7 +73,7 @@ def content_digest(frame: pl.DataFrame) -> str:
     True
     """
     names = sorted(frame.columns)
-    ordered = pl.DataFrame([_texts(frame[name]) for name in names]).sort(names, nulls_last=True)
+    ordered = pl.DataFrame([_texts(frame[name]) for name in names]).sort(exactly(*names), nulls_last=True)
     return hashlib.sha256((json.dumps(names) + ordered.write_csv(null_value="\0")).encode()).hexdigest()
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from shoal import sources
 from shoal.errors import InputError
+from shoal.exact_names import only
 from shoal.release.appointments_gate import appointments_gate, appointments_of
 from shoal.release.check import Check, fails, holds, noted
 from shoal.release.fingerprints import file_digest
@@ -272,7 +273,7 @@ def _pattern(
     names = [name for name in listed.columns if name not in ("kind", "note")][
         : len(hidden[0]) if hidden else None
     ]
-    found = {tuple(str(item) for item in row) for row in listed.select(names).iter_rows()}
+    found = {tuple(str(item) for item in row) for row in only(listed, names).iter_rows()}
     differing = len(found ^ set(hidden))
     text = (
         f"{differing} cells are hidden in one of '{output.file}' and the pattern of step '{step.name}' alone"

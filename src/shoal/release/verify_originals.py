@@ -11,6 +11,7 @@ import numpy as np
 
 from shoal import sources
 from shoal.appointments.people.slots import Slots
+from shoal.exact_names import exactly
 from shoal.operations import OPERATIONS
 from shoal.release.appointments_gate import appointments_of, slot_column
 from shoal.release.check import Check, fails, holds, noted
@@ -126,7 +127,7 @@ def _appointments(opened: OpenedRelease) -> Iterator[Check]:
         )
         table = Slots.read(slots)
         room = pl.DataFrame({"slot": table.ids.cast(pl.String), "free": table.free})
-        taken = seated.group_by(pl.col(slot_column(seated)).cast(pl.String).alias("slot")).len()
+        taken = seated.group_by(exactly(slot_column(seated)).cast(pl.String).alias("slot")).len()
         over = taken.join(room, on="slot", how="left").filter(
             pl.col("free").is_null() | (pl.col("len") > pl.col("free"))
         )
@@ -149,18 +150,18 @@ def _tabulated(opened: OpenedRelease) -> Iterator[Check]:
         if not follows_unchanged(opened, before, used) or any(item.do == "perturb" for item in before):
             yield noted("table", f"the records of step '{step.name}' were changed before they were added up")
             continue
-        amount = pl.lit(1.0) if settings.value is None else pl.col(settings.value).cast(pl.Float64)
-        weight = pl.lit(1.0) if settings.weight is None else pl.col(settings.weight).cast(pl.Float64)
-        names = [pl.col(name).cast(pl.String) for name in settings.dimensions]
+        amount = pl.lit(1.0) if settings.value is None else exactly(settings.value).cast(pl.Float64)
+        weight = pl.lit(1.0) if settings.weight is None else exactly(settings.weight).cast(pl.Float64)
+        names = [exactly(name).cast(pl.String) for name in settings.dimensions]
         sums = (
             _taking_part(original, settings)
             .select(*names, (amount * weight).alias("sum of it"))
-            .group_by(settings.dimensions)
+            .group_by(exactly(*settings.dimensions))
             .sum()
         )
         cells = sources.read(str(opened.step_folder(step.name) / "cells.csv")).as_written
         told = cells.select(*names, pl.col("value").cast(pl.Float64).alias("as told"))
-        both = sums.join(told, on=settings.dimensions, how="left")
+        both = sums.join(told, on=[exactly(name) for name in settings.dimensions], how="left")
         wrong = int((~np.isclose(both["sum of it"].to_numpy(), both["as told"].to_numpy(), rtol=1e-8)).sum())
         text = f"{wrong} cells of step '{step.name}' are not the sum of their records, of {both.height}"
         yield Check("table", not wrong, text)
@@ -173,7 +174,7 @@ def _taking_part(original: "pl.DataFrame", settings: Any) -> "pl.DataFrame":
     import polars as pl
 
     def told(name: str) -> pl.Expr:
-        text = pl.col(name).cast(pl.String)
+        text = exactly(name).cast(pl.String)
         return pl.when(text != "").then(text)
 
     own_code = settings.missing == "category"

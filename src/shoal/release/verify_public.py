@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError
+from shoal.exact_names import exactly
 from shoal.release.check import Check, fails, holds, noted
 from shoal.release.fingerprints import file_digest
 from shoal.release.folder import MANIFEST
@@ -105,7 +106,7 @@ def counted_k(frame: "pl.DataFrame", keys: list[str], unit: "str | pl.Series | N
 
     if not keys or not frame.height:
         return frame.height
-    texts = frame.select(pl.col(name).cast(pl.String).alias(f"key {n}") for n, name in enumerate(keys))
+    texts = frame.select(exactly(name).cast(pl.String).alias(f"key {n}") for n, name in enumerate(keys))
     units = frame[unit] if isinstance(unit, str) else unit
     whose = pl.Series("who", range(frame.height)) if units is None else units.alias("who")
     counts = texts.with_columns(whose).group_by(texts.columns).agg(pl.col("who").n_unique())

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import unknown
+from shoal.exact_names import exactly, refuse_patterns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,14 +66,16 @@ class Data:
     dialect: Dialect | None = None
     warnings: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        refuse_patterns(self.frame.columns, f"'{self.address}'")
+
     @property
     def as_written(self) -> "pl.DataFrame":
         """The frame with its dates as the file wrote them, for those who use them as names and codes."""
         forms = {} if self.dialect is None else self.dialect.dates
-        import polars as pl
 
         return self.frame.with_columns(
-            pl.col(name).dt.to_string(form) for name, form in forms.items() if name in self.frame.columns
+            exactly(name).dt.to_string(form) for name, form in forms.items() if name in self.frame.columns
         )
 
     def __repr__(self) -> str:

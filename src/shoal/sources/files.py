@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from shoal.errors import InputError, messages, parameter, unknown
+from shoal.exact_names import exactly
 from shoal.sources.address import SEVERAL_FILES, FileAddress
 from shoal.sources.atomic import atomically, check_target
 from shoal.sources.data import Data, Dialect, Labels, Said, chosen
@@ -70,7 +71,11 @@ def read_file(
                 else pl.scan_ipc(path, glob=False)
             )
             names = scan.collect_schema().names()
-            wanted = scan if columns is None else scan.select(chosen(columns, names, f"in '{path.name}'"))
+            wanted = (
+                scan
+                if columns is None
+                else scan.select(exactly(*chosen(columns, names, f"in '{path.name}'")))
+            )
             frame = wanted.collect(engine="streaming")
         elif kind == "excel":
             from shoal.sources.workbooks import read_excel

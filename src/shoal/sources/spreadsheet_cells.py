@@ -4,6 +4,8 @@ import re
 
 import polars as pl
 
+from shoal.exact_names import exactly
+
 # A sign that begins a formula, its wide form as East Asian keyboards write it, or a tab or an end of line that a
 # spreadsheet skips before one. Quotes before it count, so that what was neutralised can be told from what was so from
 # the beginning.
@@ -45,7 +47,7 @@ def restored(frame: pl.DataFrame) -> pl.DataFrame:
 def _texts(frame: pl.DataFrame) -> list[tuple[str, pl.Expr]]:
     kinds = (pl.String, pl.Categorical, pl.Enum)
     return [
-        (name, pl.col(name).cast(pl.String))
+        (name, exactly(name).cast(pl.String))
         for name, dtype in frame.schema.items()
         if isinstance(dtype, kinds)
     ]

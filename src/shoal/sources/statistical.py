@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError
+from shoal.exact_names import only
 from shoal.sources.data import Labels, chosen
 from shoal.sources.isolated import read_isolated
 
@@ -34,7 +35,7 @@ def read_statistical(
     request = {"kind": kind, "columns": columns, "encoding": encoding}
     frame, meta = read_isolated("shoal.sources.statistical:parse", path, request)
     if columns is not None:
-        frame = frame.select(chosen(columns, meta["names"], f"in '{path.name}'"))
+        frame = only(frame, chosen(columns, meta["names"], f"in '{path.name}'"))
     labels = _labels(meta, kind, frame.columns)
     plain = frame.select(_plain(frame[name], meta["storage"].get(name), labels) for name in frame.columns)
     changed = [name for name in labels.missing if plain[name].null_count() > _nulls(frame[name])]

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, parameter
+from shoal.exact_names import exactly
 from shoal.sources.data import Dialect, Said, chosen
 from shoal.sources.dates import in_words
 from shoal.sources.dialect import check_header, first_records, guess_separator, known_decimal, known_separator
@@ -217,13 +218,13 @@ def _plain(frame: pl.DataFrame, dates: Mapping[str, str]) -> list[pl.Expr]:
         if dtype == pl.String and frame[name].str.contains("\0", literal=True).any():
             raise InputError(f"column '{name}' holds NUL characters, which a text file cannot")
         if name in dates and _holds(frame[name], dates[name]):
-            changes.append(pl.col(name).dt.to_string(dates[name]))
+            changes.append(exactly(name).dt.to_string(dates[name]))
         elif dtype == pl.Duration:
-            changes.append(pl.col(name).dt.to_string("iso"))
+            changes.append(exactly(name).dt.to_string("iso"))
         elif isinstance(dtype, pl.Datetime):
             fraction = (frame[name].dt.nanosecond() != 0).any()
             form = "%Y-%m-%dT%H:%M:%S" + ("%.6f" if fraction else "") + ("%:z" if dtype.time_zone else "")
-            changes.append(pl.col(name).dt.to_string(form))
+            changes.append(exactly(name).dt.to_string(form))
     return changes
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import narwhals as nw
 
 from shoal.errors import InputError, messages
+from shoal.exact_names import only
 from shoal.microdata.columns.column_choice import choose_columns
 from shoal.microdata.columns.released_as_is import listed
 from shoal.microdata.columns.roles import Guess
@@ -107,7 +108,7 @@ def _numbers_to_compare(
         for name in one.names
         if name in two.names and all(frame.kind(name) in ("integer", "number") for frame in (one, two))
     ]
-    frame = nw.from_native(looked_at, eager_only=True).select(*numeric)
+    frame = only(nw.from_native(looked_at, eager_only=True), numeric)
     own = [guess for guess in guesses if guess.column in numeric]
     return choose_columns(
         frame, asked, not_these=[key, *([unit] if unit else [])], guesses=own or None

@@ -9,6 +9,7 @@ import polars as pl
 import polars.selectors as cs
 
 from shoal.anonymity.vector import AnonymityVector
+from shoal.exact_names import exactly
 from shoal.microdata.anonymity.result import Anonymity
 from shoal.stream.records import scan_parts
 
@@ -18,8 +19,8 @@ def count_classes(
 ) -> Anonymity:
     """K and the vector over some columns; ``at_once`` is how many classes fit into memory."""
     keys = plan.select(
-        *(cs.by_name(name).alias(f"k{place}") for place, name in enumerate(quasi)),
-        *([] if unit is None else [cs.by_name(unit).alias("unit")]),
+        *(exactly(name).alias(f"k{place}") for place, name in enumerate(quasi)),
+        *([] if unit is None else [exactly(unit).alias("unit")]),
     )
     keys = keys.with_columns(cs.float().fill_nan(None))
     names = [f"k{place}" for place in range(len(quasi))]

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, messages, unknown
+from shoal.exact_names import exactly
 from shoal.operation import call
 from shoal.stream.records import Source
 
@@ -23,8 +24,6 @@ def run_microaggregate(settings: Any, place: Any) -> "LargeMicroaggregation":
 
 def run_anonymity(settings: Any, place: Any) -> "Measured":
     """Count the classes of each table, as many at a time as fit."""
-    import polars.selectors as cs
-
     from shoal.microdata.columns.inputs import check_quasi
     from shoal.microdata.columns.units import unit_column, unit_warnings
     from shoal.stream.classes import count_classes
@@ -40,7 +39,7 @@ def run_anonymity(settings: Any, place: Any) -> "Measured":
         check_quasi(settings.quasi, unit, ())
         if not source.records:
             raise InputError(f"there are no records in '{name}'")
-        some = source.plan.select(cs.by_name(*settings.quasi)).head(10_000).collect(engine="streaming")
+        some = source.plan.select(exactly(*settings.quasi)).head(10_000).collect(engine="streaming")
         room = room_for(settings.memory, row_bytes(some), len(settings.quasi), 1_000)
         found = count_classes(source.plan, settings.quasi, source.records, room.classes, unit)
         remarks = unit_warnings(source.plan, settings.unit, but=settings.quasi)

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from shoal.exact_names import exactly
 from shoal.microdata.microaggregation.leaves.moments import Moments
 from shoal.microdata.microaggregation.leaves.overview import Overview, check_records, check_units
 from shoal.microdata.microaggregation.leaves.request import Request
 from shoal.microdata.microaggregation.leaves.scale import ColumnSums, step_of
-from shoal.stream.records import Source, as_kept, exactly, fingerprint, joined, numbers_of, unit_hash
+from shoal.stream.records import Source, as_kept, fingerprint, joined, numbers_of, unit_hash
 
 
 class _Sums:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import polars.selectors as cs
 
 from shoal.errors import InputError
+from shoal.exact_names import exactly, refuse_patterns
 
 _DAY = 86_400_000_000
 #: No column of a user is called that.
@@ -69,11 +69,7 @@ class Source:
     def schema(self) -> pl.Schema:
         """Its columns and their types."""
         found = self.plan.collect_schema()
-        for name in found:
-            if name.startswith("^") and name.endswith("$"):
-                raise InputError(
-                    f"column '{name}' has a name that stands for a pattern; give it another name"
-                )
+        refuse_patterns(found, f"'{self.place}'")
         return found
 
     @cached_property
@@ -107,11 +103,6 @@ def kind_of(kind: Any) -> str | None:
     if kind == pl.Date:
         return "date"
     return "time" if kind == pl.Datetime else None
-
-
-def exactly(name: str) -> pl.Expr:
-    """The column of that very name; a name such as ``^a.*$`` or ``*`` is no pattern here."""
-    return cs.by_name(name).as_expr()
 
 
 def as_kept(name: str, kind: Any) -> pl.Expr:
@@ -162,7 +153,7 @@ def fingerprint(frame: pl.DataFrame, names: Sequence[str]) -> tuple[int, int]:
     """Sums over the hashes of records: the same for the same records in any order."""
     if not names or not frame.height:
         return 0, 0
-    hashes = frame.select(cs.by_name(*names)).hash_rows(seed=7)
+    hashes = frame.select(exactly(*names)).hash_rows(seed=7)
     return int(np.bitwise_xor.reduce(hashes.to_numpy())), int((hashes.to_numpy() & 0xFFFFFFFF).sum())
 
 
@@ -175,7 +166,7 @@ def some_records(source: Source, number: int, size: int) -> pl.DataFrame:
     """Some records to look at: those whose hashes come first, the same in any order; of plain values alone."""
     held: pl.DataFrame | None = None
     names = [name for name, kind in source.schema.items() if not (kind.is_nested() or kind == pl.Object)]
-    for frame in source.slices(size, cs.by_name(*names).as_expr()):
+    for frame in source.slices(size, exactly(*names)):
         hashes = frame.hash_rows(seed=3)
         first = np.argsort(hashes.to_numpy(), kind="stable")[:number]
         some = frame[first].insert_column(0, hashes[first].alias(_HASH))

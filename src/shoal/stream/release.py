@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-import polars.selectors as cs
 
+from shoal.exact_names import exactly
 from shoal.microdata.microaggregation.leaves.leaf_work import LeafWork
 from shoal.microdata.microaggregation.leaves.request import Request
-from shoal.stream.records import exactly, fingerprint, from_number, joined, scan_parts
+from shoal.stream.records import fingerprint, from_number, joined, scan_parts
 from shoal.stream.spill import Spill
 
 #: What says whose record each is, where that is not released: no column of a user is called that.
@@ -66,7 +66,7 @@ class Release:
             keys = [exactly(name) for name in dict.fromkeys([*self._request.columns, *plain])]
             frame = frame.sort(keys, nulls_last=True)
             name = f"part-{number:05}.parquet"
-            frame.select(cs.by_name(*self._names)).write_parquet(folder / name)
+            frame.select(exactly(*self._names)).write_parquet(folder / name)
             if self._unit is not None:
                 frame.write_parquet(self._owners / name)
         self._spill.remove()

@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
+from shoal.exact_names import exactly
 from shoal.microdata.microaggregation.leaves.overview import check_strata
 from shoal.microdata.microaggregation.leaves.request import Request
-from shoal.stream.records import Source, as_kept, exactly, numbers_of, unit_hash
+from shoal.stream.records import Source, as_kept, numbers_of, unit_hash
 
 #: The values of a stratum.
 Key = tuple[Any, ...]

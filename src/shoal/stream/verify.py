@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
+from shoal.exact_names import exactly
 from shoal.microdata.microaggregation.large_claims import Claims
 
 _SLICE = 100_000
@@ -20,7 +21,7 @@ def _hash_sums(frame: pl.DataFrame, columns: Sequence[str]) -> tuple[int, int]:
     """Sums over the hashes of records, which are the same for the same records in any order."""
     if not columns:
         return 0, 0
-    hashed = frame.select(cs.by_name(*columns)).hash_rows(seed=7)
+    hashed = frame.select(exactly(*columns)).hash_rows(seed=7)
     mixed: Any = hashed.bitwise_xor()
     return int(mixed or 0), int((hashed % 2**32).sum())
 
@@ -52,7 +53,7 @@ class ReleaseCheck:
         if self.with_unit is not None:
             # Units are counted where they are known, and what is released must be that but for them.
             counted, names = self.with_unit, plan.collect_schema().names()
-            theirs = counted.select(cs.by_name(*names))
+            theirs = counted.select(exactly(*names))
             assert self._hashes(plan, names) == self._hashes(theirs, names), "it is not what was counted"
         self.claims.expect_k(
             self._smallest_class(counted, self.claims.names),
@@ -103,8 +104,8 @@ class ReleaseCheck:
         turns = max(1, -(-(1 if unit is None else 2) * self.claims.records // self.at_once))
         names = [f"q{place}" for place in range(len(columns))]
         keys = plan.select(
-            *(cs.by_name(name).alias(own) for name, own in zip(columns, names, strict=True)),
-            *([] if unit is None else [cs.by_name(unit).alias("unit")]),
+            *(exactly(name).alias(own) for name, own in zip(columns, names, strict=True)),
+            *([] if unit is None else [exactly(unit).alias("unit")]),
         ).with_columns(cs.float().fill_nan(None))
         if unit is not None:
             keys = keys.with_columns(pl.col("unit").hash(23))

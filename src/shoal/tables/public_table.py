@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import InputError, parameter
+from shoal.exact_names import exactly, only
 
 if TYPE_CHECKING:
     import polars as pl
@@ -386,7 +387,7 @@ def with_points(frame: "pl.DataFrame", figures: Iterable[str]) -> "pl.DataFrame"
     import polars as pl
 
     texts = [name for name in figures if frame[name].dtype == pl.String]
-    return frame.with_columns(pl.col(texts).str.replace(_COMMA.pattern, "${1}.${2}"))
+    return frame.with_columns(exactly(*texts).str.replace(_COMMA.pattern, "${1}.${2}"))
 
 
 def figures_in(column: "pl.Series") -> list[float | None]:
@@ -405,7 +406,7 @@ def _listed(frame: "pl.DataFrame") -> tuple[tuple[str, ...], dict[Key, float | N
     if not dimensions:
         raise InputError("the published list of cells has no dimension")
     refuse_thousands([frame["value"]])
-    keys = [tuple(str(item) for item in row) for row in frame.select(dimensions).iter_rows()]
+    keys = [tuple(str(item) for item in row) for row in only(frame, dimensions).iter_rows()]
     cells = dict(zip(keys, figures_in(frame["value"]), strict=True))
     if len(cells) != frame.height:
         raise InputError("the published list of cells has a cell twice")

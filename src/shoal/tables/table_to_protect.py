@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import InputError, parameter
+from shoal.exact_names import exactly
 from shoal.numbers import counted
 from shoal.operation import Records, Workplace, call
 from shoal.tables.files.argus_described import DESCRIBED, described
@@ -311,6 +312,6 @@ def _sensitive(settings: TableSettings, place: Workplace, dimensions: tuple[str,
     for name in dimensions:
         if name not in given.columns:
             raise InputError(f"the list of sensitive cells lacks the column '{name}'")
-    given = given.with_columns(pl.col(name).cast(pl.String) for name in dimensions)
-    more = named.join(given, on=list(dimensions), how="anti")
+    given = given.with_columns(exactly(*dimensions).cast(pl.String))
+    more = named.join(given, on=[exactly(name) for name in dimensions], how="anti")
     return pl.concat([given, more], how="diagonal")

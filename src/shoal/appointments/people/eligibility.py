@@ -7,6 +7,7 @@ import polars as pl
 
 from shoal.appointments.people.slots import Slots
 from shoal.errors import InputError, parameter, unknown
+from shoal.exact_names import exactly, only
 
 
 def allowed_slots(people: pl.DataFrame, slots: Slots, eligible: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -63,16 +64,16 @@ def _joined(people: pl.DataFrame, slots: Slots, table: Any) -> tuple[np.ndarray,
     if not ours or not theirs:
         raise InputError("the table of eligibility needs a column of the people and a column of the slots")
     text = table.select(pl.all().cast(pl.String).fill_null(""))
-    own = people.select(pl.col(ours).cast(pl.String).fill_null(""))
+    own = people.select(exactly(*ours).cast(pl.String).fill_null(""))
     from shoal.appointments.people.rows import codes
 
-    both = codes(pl.concat([own, text.select(ours)]), ours)
+    both = codes(pl.concat([own, only(text, ours)]), ours)
     person, line = both[: people.height], both[people.height :]
     places: dict[tuple[str, ...], list[int]] = {}
     for place, key in enumerate(zip(*(slot_columns[name] for name in theirs), strict=True)):
         places.setdefault(key, []).append(place)
     patterns = np.zeros((int(both.max()) + 1, slots.ids.len()), bool)
-    for code, wanted in zip(line.tolist(), text.select(theirs).rows(), strict=True):
+    for code, wanted in zip(line.tolist(), only(text, theirs).rows(), strict=True):
         patterns[code, places.get(wanted, [])] = True
     return _merged(person, patterns)
 

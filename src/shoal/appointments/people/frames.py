@@ -8,11 +8,13 @@ import polars as pl
 
 from shoal.appointments.people.slots import Slots
 from shoal.errors import InputError
+from shoal.exact_names import refuse_patterns
 
 
 def as_polars(frame: Any, what: str) -> pl.DataFrame:
     """The frame as a Polars frame."""
     if isinstance(frame, pl.DataFrame):
+        refuse_patterns(frame.columns, f"the {what}")
         return frame
     try:
         wrapped = nw.from_native(frame, eager_only=True)
@@ -20,6 +22,7 @@ def as_polars(frame: Any, what: str) -> pl.DataFrame:
         raise InputError(
             f"the {what} must be a pandas, Polars or Arrow frame, not {type(frame).__name__}"
         ) from None
+    refuse_patterns(wrapped.columns, f"the {what}")
     return wrapped.to_polars()
 
 

@@ -11,6 +11,7 @@ from shoal.appointments.people.eligibility import allowed_slots
 from shoal.appointments.people.slots import Slots
 from shoal.appointments.problem import Problem
 from shoal.errors import InputError, unknown
+from shoal.exact_names import exactly
 from shoal.search import Seeds
 
 
@@ -62,9 +63,9 @@ def codes(frame: pl.DataFrame, columns: Sequence[str]) -> np.ndarray:
         return np.zeros(frame.height, np.int64)
     lists = (
         frame.lazy()
-        .select(columns)
+        .select(exactly(*columns))
         .with_row_index("index of the person")
-        .group_by(columns, maintain_order=True)
+        .group_by(exactly(*columns), maintain_order=True)
         .agg(pl.col("index of the person"))
         .collect()["index of the person"]
     )

@@ -9,6 +9,7 @@ import polars as pl
 
 from shoal.appointments.problem import whole_numbers
 from shoal.errors import InputError, parameter, unknown
+from shoal.exact_names import only
 
 NAMES, SEATS, TAKEN = ("slot", "resource"), ("capacity",), ("booked",)
 
@@ -53,7 +54,7 @@ class Slots:
             if (booked < 0).any() or (booked > capacities).any():
                 raise InputError(f"column '{taken}' of the slots must be between 0 and the capacity")
         rest = [column for column in frame.columns if column not in (name, seats, taken)]
-        return cls(ids.alias(name), capacities, booked, frame.select(rest))
+        return cls(ids.alias(name), capacities, booked, only(frame, rest))
 
     @property
     def texts(self) -> dict[str, list[str]]:

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, parameter
+from shoal.exact_names import exactly, only
 from shoal.microdata.columns.inputs import check_names, read_frame
 from shoal.microdata.columns.orders import Orders
 from shoal.microdata.columns.roles import guess_roles
@@ -108,7 +109,7 @@ def models_met(
     if reference is not None:
         whole = _followed_by(data, reference, [*columns, *([] if unit is None else [unit])])
         said = None if unit is None else code_columns([whole], unit)[1].codes.astype(np.int64)
-    guesses = guess_roles(whole.select(*hierarchies)) if hierarchies else ()
+    guesses = guess_roles(only(whole, hierarchies)) if hierarchies else ()
     trees = trees_asked_for(whole, models, guesses, hierarchies, orders)
     histograms, read = {}, {}
     told = slice(0 if reference is None else n, None)
@@ -125,7 +126,7 @@ def models_met(
 def _followed_by(data: nw.DataFrame, reference: Any, names: Sequence[str]) -> nw.DataFrame:
     """The records with those of the reference after them."""
     others = _in_memory(reference, names, "in the reference")
-    frames = [frame.select(*names).to_polars() for frame in (data, others)]
+    frames = [only(frame, names).to_polars() for frame in (data, others)]
     try:
         return nw.from_native(pl.concat(frames, how="vertical_relaxed"), eager_only=True)
     except pl.exceptions.PolarsError:
@@ -206,7 +207,13 @@ def _in_memory(frame: Any, names: Sequence[str], where: str = "in the data") -> 
     wrapped = nw.from_native(frame, pass_through=True)
     if isinstance(wrapped, nw.LazyFrame):
         check_names(wrapped.head(0).collect(backend="polars"), names, where)
-        return wrapped.select(*names).collect(backend="polars")
+        native = wrapped.to_native()
+        plan = (
+            native.select(exactly(*names))
+            if isinstance(native, pl.LazyFrame)
+            else wrapped.select(*names).to_native()
+        )
+        return nw.from_native(plan).collect(backend="polars")
     data = read_frame(frame)
     check_names(data, names, where)
-    return data.select(*names)
+    return only(data, names)

@@ -7,6 +7,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError, parameter, unknown
+from shoal.exact_names import refuse_patterns
 from shoal.microdata.columns.attributes import Attribute, read_attribute
 from shoal.numbers import counted, number, whole
 
@@ -45,6 +46,7 @@ def read_frame(frame: Any) -> "nw.DataFrame[Any]":
         raise InputError(f"the data must be a pandas, Polars or Arrow frame in memory, not {kind}") from None
     if not all(isinstance(name, str) for name in names):
         raise InputError("the names of columns must be texts; rename those that are numbers")
+    refuse_patterns(names, "the data")
     return data
 
 

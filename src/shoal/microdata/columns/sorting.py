@@ -15,9 +15,11 @@ def sorted_by_release(frame: nw.DataFrame, names: Sequence[str]) -> tuple[nw.Dat
     while place in frame.columns:
         place += "'"
     others = [name for name in frame.columns if name not in names]
-    ordered = frame.with_row_index(place).sort(*names, *others, nulls_last=True)
+    # Under names that no engine takes for patterns.
+    keys = {name: f"{place} {number}" for number, name in enumerate([*names, *others])}
+    ordered = frame.rename(keys).with_row_index(place).sort(*keys.values(), nulls_last=True)
     permutation = np.asarray(ordered[place].to_numpy(), dtype=np.int64)
-    ordered = ordered.drop(place)
+    ordered = ordered.drop(place).rename({own: name for name, own in keys.items()})
     if frame.implementation.is_pandas_like():
         ordered = nw.from_native(ordered.to_native().reset_index(drop=True), eager_only=True)
     return ordered, permutation

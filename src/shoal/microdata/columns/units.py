@@ -6,6 +6,7 @@ from typing import Any
 import narwhals as nw
 
 from shoal.errors import parameter
+from shoal.exact_names import is_pattern
 from shoal.microdata.columns.names import Meaning
 from shoal.microdata.columns.roles import GROUP_NUMBER, Guess, guess_roles
 from shoal.microdata.columns.shapes import Shape
@@ -56,7 +57,9 @@ def possible_units(
     {'patient': 30}
     """
     data = _in_memory(frame)
-    names = [name for name in data.columns if isinstance(name, str) and name not in but]
+    names = [
+        name for name in data.columns if isinstance(name, str) and name not in but and not is_pattern(name)
+    ]
     if guesses is None:
         guesses = [guess_roles(data[name].to_frame())[0] for name in names]
     shapes = {guess.column: Shape(data[guess.column]) for guess in guesses if guess.column in names}

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.arguments import checked
 from shoal.errors import InputError, messages, parameter, unknown
+from shoal.exact_names import only
 from shoal.microdata.anonymity.api import count_classes
 from shoal.microdata.columns.attributes import read_attribute
 from shoal.microdata.columns.inputs import read_frame
@@ -330,7 +331,7 @@ def _guesses(before: nw.DataFrame, after: nw.DataFrame, roles: Mapping[str, str]
     """The roles of all columns: what a column was before protection says more of it than what it has become."""
     here = set(before.columns)
     new = [column for column in after.columns if column not in here]
-    return (*with_roles(guess_roles(before), roles), *guess_roles(after.select(*new)))
+    return (*with_roles(guess_roles(before), roles), *guess_roles(only(after, new)))
 
 
 def _with(

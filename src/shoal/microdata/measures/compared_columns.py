@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import narwhals as nw
 
 from shoal.errors import InputError, parameter, unknown
+from shoal.exact_names import only
 from shoal.microdata.columns.column_choice import choose_columns
 from shoal.microdata.columns.roles import KNOWABLE, Guess, guess_roles, with_roles
 from shoal.microdata.measures.pairing import key_values, texts
@@ -215,7 +216,7 @@ def _chosen(
     if not set(with_numbers) - set(not_these):
         return tuple(others)
     try:
-        found = choose_columns(before.select(*with_numbers), asked, not_these=not_these).columns
+        found = choose_columns(only(before, with_numbers), asked, not_these=not_these).columns
     except InputError:
         if not others:
             raise

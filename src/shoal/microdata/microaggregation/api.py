@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.arguments import checked
 from shoal.errors import InputError, messages, parameter, unknown
+from shoal.exact_names import without
 from shoal.microdata.anonymity.api import count_classes
 from shoal.microdata.columns.attributes import Attribute, read_attribute, write_attribute
 from shoal.microdata.columns.column_choice import choose_columns
@@ -345,7 +346,7 @@ def microaggregate(
     k_protected = count_classes(protected.to_native(), names, unit=unit).k
     units = None if unit is None else protected[unit]
     if drop:
-        protected = protected.drop(*drop)
+        protected = without(protected, drop)
     kept = [name for name in protected.columns if name not in counted_elsewhere or name == unit]
     warnings = [
         *warnings_on_identity(guesses, kept, unit),

@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.arguments import checked
 from shoal.errors import InputError, messages, parameter
+from shoal.exact_names import without
 from shoal.microdata.columns.column_choice import choose_columns
 from shoal.microdata.columns.hierarchies.hierarchy import read_values
 from shoal.microdata.columns.identities import record_identities
@@ -171,7 +172,7 @@ def perturb(
         matrix=None if matrix is None else GivenMatrix.read(matrix),
     )
     change = chosen.solve(problem, options, secret=_for_these(hidden, method, options, problem, given["by"]))
-    released = data.with_columns(*changed_columns(problem, change)).drop(*dropped)
+    released = without(data.with_columns(*changed_columns(problem, change)), dropped)
     changed = {
         name: int((~same_values(data[name], released[name])).sum())
         for name in change.columns

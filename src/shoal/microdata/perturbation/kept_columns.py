@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import parameter
+from shoal.exact_names import only
 from shoal.microdata.columns.released_as_is import warnings_on_joining
 from shoal.microdata.columns.roles import guess_roles
 from shoal.microdata.perturbation.problem import Problem
@@ -25,7 +26,7 @@ def warnings_on_kept(
 ) -> Iterator[str]:
     """Columns that say who somebody is, those that join records, and those that give a perturbed value away."""
     kept = [name for name in problem.data.columns if name not in (*changed, *dropped)]
-    role_of = {guess.column: guess.role for guess in guess_roles(problem.data.select(*kept))}
+    role_of = {guess.column: guess.role for guess in guess_roles(only(problem.data, kept))}
     named = {name for name, role in role_of.items() if role == "identifier"}
     told = [name for name in kept if name in named or name in (key, problem.household)]
     if told:

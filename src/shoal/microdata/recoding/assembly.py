@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import Infeasible, messages, parameter
+from shoal.exact_names import without
 from shoal.microdata.anonymity.api import count_classes
 from shoal.microdata.columns.hierarchies.hierarchy import read_values
 from shoal.microdata.columns.identities import record_identities
-from shoal.microdata.columns.inputs import read_sample_weights
+from shoal.microdata.columns.inputs import read_sample_weights, with_one_zero
 from shoal.microdata.columns.record_links import RecordLinks, released_numbers
 from shoal.microdata.columns.roles import Guess
 from shoal.microdata.columns.sorting import sorted_by_release
@@ -145,7 +146,7 @@ def assemble(
     averages = averaged(frame, max(2, asked.k), asked.average, shown, asked.unit) if asked.average else None
     frame = frame if averages is None else averages.frame
     if asked.drop:
-        frame = frame.drop(*asked.drop)
+        frame = without(frame, asked.drop)
     order = np.arange(len(frame))
     notes = [f"{item.column}: {item.reason}" for item in keys.proposals]
     if asked.method == "local-suppression":
@@ -293,27 +294,18 @@ def _released_frame(
         if starred:
             levels = np.where(cells.kept, levels, hierarchy.height)
         if not levels[released].any() and data[name].dtype != nw.Object:
-            columns += _as_counted(data[name])
             continue
         labels = released_column(name, hierarchy, leaves, levels)
         columns.append(nw.new_series(name, labels.to_list(), nw.String, backend=backend))
     # Some frames cannot match a new column with their own index: the labels are put in before records are left out.
-    frame = data.with_columns(*columns) if columns else data
+    frame = with_one_zero(data, keys.names)
+    frame = frame.with_columns(*columns) if columns else frame
     if released.all():
         return frame
     # The type of a column may list values that only those had who are left out.
     listing = [name for name in frame.columns if frame[name].dtype in (nw.Categorical, nw.Enum)]
     frame = frame.filter(released.tolist())
-    return frame.with_columns(*[nw.col(name).cast(nw.String) for name in listing]) if listing else frame
-
-
-def _as_counted(column: nw.Series) -> list[nw.Expr]:
-    """A key that stays: what counts as one value is released as one. NaN is missing, and there is one zero."""
-    if not column.dtype.is_float():
-        return []
-    own = nw.col(column.name)
-    plain = own if column.implementation.is_pandas_like() else own.fill_nan(None)
-    return [nw.when(own == 0.0).then(nw.lit(0.0)).otherwise(plain).cast(column.dtype).alias(column.name)]
+    return frame.with_columns(*[frame[name].cast(nw.String) for name in listing]) if listing else frame
 
 
 def _unit(asked: Asked, frame: nw.DataFrame) -> str | None:

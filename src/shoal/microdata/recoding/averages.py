@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import narwhals as nw
 
 from shoal.errors import InputError, parameter
+from shoal.exact_names import only
 from shoal.microdata.microaggregation.api import microaggregate
 from shoal.numbers import counted
 
@@ -41,8 +42,11 @@ def averaged(
 
 def _refuse_few_values(frame: nw.DataFrame, k: int, columns: Sequence[str], keys: Sequence[str]) -> None:
     """A mean needs k values; where a class has fewer, but some, gaps filled in would hide that it tells them."""
-    present = [nw.col(name).count().alias(f"{number}") for number, name in enumerate(columns)]
-    classes = frame.select(*keys, *columns).group_by(*keys).agg(*present)
+    # Under names that no engine takes for patterns.
+    own = {name: f"key {number}" for number, name in enumerate(keys)}
+    present = [frame[name].alias(f"{number}") for number, name in enumerate(columns)]
+    plain = only(frame, own).rename(own).with_columns(*present)
+    classes = plain.group_by(*own.values()).agg(*(nw.col(item.name).count() for item in present))
     for number, name in enumerate(columns):
         values = classes[f"{number}"].to_numpy()
         short = values[(values > 0) & (values < k)]

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
 
 from shoal.errors import InputError, unknown
+from shoal.exact_names import only
 from shoal.sources.data import chosen
 from shoal.sources.databases import catalogue, types
 from shoal.sources.databases.catalogue import Place
@@ -45,9 +46,9 @@ def _check_frame(frame: pl.DataFrame, keys: list[str]) -> None:
             raise unknown("key column", name, frame.columns, where="in the data")
     if len(keys) == frame.width or not keys:
         raise InputError("an update needs at least one key column and one other column")
-    if frame.select(keys).null_count().sum_horizontal().item():
+    if only(frame, keys).null_count().sum_horizontal().item():
         raise InputError("the key of some record is missing")
-    if frame.select(keys).is_duplicated().any():
+    if only(frame, keys).is_duplicated().any():
         raise InputError("several records have the same key")
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError
+from shoal.exact_names import refuse_patterns
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -24,11 +25,13 @@ def as_frame(data: Any, what: str) -> "nw.DataFrame[Any]":
 
         data = sources.read(str(data)).as_written
     try:
-        return nw.from_native(data, eager_only=True)
+        frame = nw.from_native(data, eager_only=True)
     except TypeError:
         raise InputError(
             f"{what} must be a frame (pandas, Polars, Arrow) or the path of a file, not {type(data).__name__}"
         ) from None
+    refuse_patterns(frame.columns, what)
+    return frame
 
 
 def with_row_names(data: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError, parameter, unknown
+from shoal.exact_names import exactly
 from shoal.tables.model.decimals import places
 from shoal.tables.model.figures import FIGURE
 from shoal.tables.model.table import TOTAL, Table
@@ -236,7 +237,7 @@ def as_frame(found: Crosstabs, hidden: np.ndarray, layout: Layout, *, numbers: b
         return made
     shown = columns[len(labels) :]
     kind = pl.Int64 if not decimals.any() else pl.Float64
-    return made.with_columns(pl.col(shown).replace("", None).cast(kind))
+    return made.with_columns(exactly(*shown).replace("", None).cast(kind))
 
 
 def read_crosstab(table: Table, layout: Layout, frame: Any) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Totals that nobody prints: two tables of the same data have the same sums over the dimensions that only one of them has."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
 
@@ -160,7 +160,7 @@ def spanned(key: Key) -> Span:
     return frozenset(place for place, code in enumerate(key) if code != TOTAL)
 
 
-def largest(spans: "Iterator[Span] | set[Span]") -> set[Span]:
+def largest(spans: Iterable[Span]) -> set[Span]:
     """Those that lie in no other."""
     every = set(spans)
     return {span for span in every if not any(span < other for other in every)}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, parameter, unknown
+from shoal.exact_names import only
 from shoal.microdata.columns.hierarchies.files import hierarchy_text, parse_hierarchy
 from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
 from shoal.microdata.columns.hierarchies.proposal import Proposal, propose_all
@@ -215,7 +216,7 @@ def propose_hierarchies(
     for place, name in enumerate(names):
         if name in names[:place]:
             raise InputError(f"column '{name}' is named twice")
-    guesses = guess_roles((data if columns is None else data.select(names)).to_native())
+    guesses = guess_roles((data if columns is None else only(data, names)).to_native())
     if columns is None:
         known = {guess.column for guess in guesses if guess.role == "quasi-identifier"}
         names = [name for name in data.columns if name in {*known, *given, *orders}]

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.arguments import checked
 from shoal.errors import Infeasible, InputError, first_record, messages, parameter, unknown
+from shoal.exact_names import only
 from shoal.numbers import counted
 from shoal.search import Budget, Seeds, silent
 from shoal.search.secrets import Secret
@@ -284,7 +285,7 @@ def _counted(
     width = len(str(len(data)))
     places = [f"{place:0{width}d}" for place in range(len(data))]
     column = nw.new_series(name, places, backend=data.implementation)
-    wide = data.select(*dict.fromkeys(dimensions)).with_columns(column)
+    wide = only(data, dict.fromkeys(dimensions)).with_columns(column)
     return tabulate(
         wide.to_native(),
         dimensions,

@@ -5,6 +5,7 @@ from typing import Any
 
 from nicegui import background_tasks, ui
 
+from shoal.exact_names import only
 from shoal.numbers import counted
 from shoal.web.activities.load import SAMPLES
 from shoal.web.datasets import Dataset
@@ -165,7 +166,7 @@ class DataPage:
             names = head.columns[:_WIDEST]
             kinds = dict(zip(dataset.columns, dataset.types, strict=True))
             numeric = [kinds[name] in ("number", "whole number", "decimal") for name in names]
-            rows = [[_cell(value) for value in row] for row in head.select(names).iter_rows()]
+            rows = [[_cell(value) for value in row] for row in only(head, names).iter_rows()]
             parts.table(names, rows, numeric=numeric)
             if len(names) < head.width:
                 parts.note(f"The first {_WIDEST} of {head.width} columns.")

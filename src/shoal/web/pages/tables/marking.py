@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from shoal.errors import InputError
+from shoal.exact_names import only
 from shoal.web.pages import parts
 from shoal.web.pages.tables.drawn import Drawn, matrix
 from shoal.web.pages.tables.slicer import Slicer
@@ -50,7 +51,7 @@ def _read(workbench: Workbench, data: str, marked: set[tuple[str, str]]) -> Draw
     if frame.height * len(names) > _LARGEST:
         raise InputError("this table is too large to mark by hand; upload a list of its sensitive cells")
     rows = [str(value) for value in frame[names[0]].to_list()]
-    values = [[_number(value) for value in row] for row in frame.select(names[1:]).iter_rows()]
+    values = [[_number(value) for value in row] for row in only(frame, names[1:]).iter_rows()]
     return matrix(rows, list(names[1:]), values, marked)
 
 
