@@ -158,7 +158,7 @@ def test_names_that_polars_cannot_work_with_are_refused_in_one_line(
     write_files(tmp_path, names)
     monkeypatch.chdir(tmp_path)
     done = run(*command.format(*names).split())
-    assert done.code == 2 and "the name of column 1 of " in done.err and "rename it" in done.err
+    assert done.code == 2 and "the name of column 1 of " in done.err and "give it another name" in done.err
     assert "^sec" not in done.err and len(done.err.splitlines()) == 1
 
 

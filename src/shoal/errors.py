@@ -8,9 +8,11 @@ its number. What other libraries say may quote data, so their words are not pass
 that were asked for.
 """
 
+import os
 import re
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, TypeAlias
 
 #: How a front end calls a parameter, alone or with a value.
@@ -149,6 +151,29 @@ def first_record(places: Iterable[int]) -> str:
     if len(numbers) == 1:
         return f"record {numbers[0]}"
     return f"{len(numbers):,} records (the first is record {numbers[0]})"
+
+
+def unreadable(what: str, path: "str | os.PathLike[str]", error: Exception) -> InputError:
+    """An error for a file that the system does not open: it is not there, is a folder, or may not be read.
+
+    >>> print(unreadable("plan", "no-such-folder/plan.toml", FileNotFoundError()))
+    the plan 'plan.toml' is not there: folder 'no-such-folder' does not exist
+    """
+    place = Path(path)
+    if isinstance(error, IsADirectoryError):
+        return InputError(f"the {what} '{place.name}' is a folder, not a file")
+    if isinstance(error, FileNotFoundError):
+        if not place.parent.is_dir():
+            return InputError(
+                f"the {what} '{place.name}' is not there: folder '{place.parent}' does not exist"
+            )
+        near = [item.name for item in place.parent.iterdir() if item.suffix == place.suffix]
+        close = get_close_matches(place.name, near, n=1)
+        return InputError(
+            f"the {what} '{place.name}' is not there" + (f"; did you mean '{close[0]}'?" if close else "")
+        )
+    reason = getattr(error, "strerror", None)
+    return InputError(f"the {what} '{place.name}' cannot be read" + (f": {reason.lower()}" if reason else ""))
 
 
 def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> InputError:

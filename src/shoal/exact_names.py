@@ -67,5 +67,6 @@ def refuse_patterns(names: Iterable[str], where: str) -> None:
     for number, name in enumerate(names, 1):
         if is_pattern(name):
             raise InputError(
-                f"the name of column {number} of {where} begins with ^ and ends with $, which stands for a pattern; rename it"
+                f"the name of column {number} of {where} begins with ^ and ends with $, which stands for a pattern; give it "
+                "another name"
             )

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.appointments.settings import AssignSettings
-from shoal.errors import InputError, parameter, unknown
+from shoal.errors import InputError, parameter, unknown, unreadable
 from shoal.operation import Place, Workplace
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def _read_instance(path: Path) -> tuple[list[int], list[int], Asked | None]:
             name, padding = str(content.get("name", "")), int(content.get("padding", 1))
             asked = Asked(name if numbers else "", numbers, padding, int(content["k_asked"]))
         return [int(number) for number in groups], [int(number) for number in seats], asked
-    except OSError:
-        raise InputError(f"the instance '{path}' cannot be read") from None
+    except OSError as error:
+        raise unreadable("instance", path, error) from None
     except (ValueError, TypeError, AttributeError):
         raise InputError(f"'{path}' is not an instance: a JSON object with groups and capacities") from None
 

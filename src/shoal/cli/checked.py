@@ -20,6 +20,13 @@ _MAY_BE_INFINITE = frozenset({"low", "high"})
 # How the library says that a text is no number.
 _NO_NUMBER = re.compile("valid (integer|float|number)")
 _SHOWN = 60
+_ONE_DASH = re.compile("-[a-z][a-z-]+")
+# What other programs, and the words of the field, call an option.
+_ELSEWHERE = {
+    **dict.fromkeys(("--keys", "--key-vars", "--key-variables", "--qi", "--qis"), "--quasi"),
+    **dict.fromkeys(("--weights", "--weight"), "--sample-weights"),
+    **dict.fromkeys(("--out", "--out-file"), "--output"),
+}
 
 
 class _Given(NamedTuple):
@@ -41,6 +48,7 @@ class CheckedCommand(TyperCommand):
         ctx.meta[TYPED] = list(args)
         if ctx.resilient_parsing:
             return super().parse_args(ctx, args)
+        self._refuse_slips(args)
         given = self._given(ctx, args)
         if not any(parameter.name == "help" for parameter in given.options):
             _refuse_repeats(given)
@@ -49,6 +57,25 @@ class CheckedCommand(TyperCommand):
             return super().parse_args(ctx, args)
         except typer.BadParameter as error:
             raise _no_number(error, given) or error from None
+
+    def _refuse_slips(self, args: list[str]) -> None:
+        """Refuse a list with a space in it, which ends there, and a long option with one dash, which is several short ones."""
+        named = {option: item for item in self.params for option in item.opts}
+        lists = {option for option, item in named.items() if "," in (getattr(item, "metavar", None) or "")}
+        for place, word in enumerate(args):
+            if _ONE_DASH.match(word) and f"-{word.partition('=')[0]}" in named:
+                raise InputError(f"{word} has one dash, and options with whole words have two: -{word}")
+            option, equals, value = word.partition("=")
+            words = ([value] if equals else []) + args[place + 1 : place + 4]
+            if option not in lists or len(words) < 2 or words[1].startswith("-"):
+                continue
+            if words[0].endswith(",") or words[1].startswith(","):
+                whole = ",".join(
+                    filter(None, (item.strip(",") for item in words[: 3 if words[1] == "," else 2]))
+                )
+                raise InputError(
+                    f"a list ends at a space: write {option} {whole} without spaces, or in quotes"
+                )
 
     def _given(self, ctx: Any, args: list[str]) -> "_Given":
         """What was typed, not yet looked at."""
@@ -102,6 +129,8 @@ def likely(name: str, known: Iterable[str]) -> list[str]:
     """
     long = [item for item in known if item.startswith("--")]
     written = name.replace("_", "-").lower()
+    if _ELSEWHERE.get(written) in long:
+        return [_ELSEWHERE[written]]
     longer = [item for item in long if len(written) > len("--x") and item.startswith(written)]
     return longer[:3] or get_close_matches(written, long, n=1)
 

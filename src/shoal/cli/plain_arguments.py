@@ -64,6 +64,11 @@ def run_plainly(given: list[str]) -> bool:
 
 def plain(operation: Any, typed: list[str]) -> Plain | None:
     """What was typed after the name of an operation, if it was said plainly."""
+    if (
+        any(word != "," and (word.startswith(",") or word.endswith(",")) for word in typed)
+        or "," in typed[1:]
+    ):
+        return None
     options, found = dict(_options(operation)), dict[str, Any]()
     arguments: list[Any] = []
     words = iter(typed)

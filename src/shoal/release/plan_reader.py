@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from shoal.errors import InputError, unknown
+from shoal.errors import InputError, unknown, unreadable
 from shoal.microdata.columns.roles import ROLES
 from shoal.release.folder import OF_THE_HOUSE
 from shoal.release.own_steps import OWN_STEPS
@@ -39,8 +39,8 @@ def read_plan(path: "str | os.PathLike[str]") -> Plan:
     place = Path(path)
     try:
         text = place.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"the plan '{place.name}' cannot be read") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise unreadable("plan", place, error) from None
     return parse_plan(text, place.parent, place.name)
 
 

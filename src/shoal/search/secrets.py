@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from shoal.errors import InputError
+from shoal.errors import InputError, unreadable
 from shoal.sources.internal import marked_text
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ class Secret:
         """The secret that a file holds; messages never say what is in it."""
         try:
             lines = path.read_text(encoding="ascii").splitlines()
-        except (OSError, UnicodeDecodeError):
-            raise InputError(f"the secret '{path.name}' cannot be read") from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise unreadable("secret", path, error) from None
         line = lines[0] if lines else ""
         try:
             content = bytes.fromhex(line.removeprefix(_HEADING)) if line.startswith(_HEADING) else b""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import unknown
-from shoal.exact_names import exactly, refuse_patterns
+from shoal.exact_names import exactly
 
 if TYPE_CHECKING:
     import polars as pl
@@ -65,9 +65,6 @@ class Data:
     labels: Labels | None = None
     dialect: Dialect | None = None
     warnings: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        refuse_patterns(self.frame.columns, f"'{self.address}'")
 
     @property
     def as_written(self) -> "pl.DataFrame":

@@ -7,7 +7,6 @@ from contextlib import suppress
 from itertools import islice, pairwise
 
 from shoal.errors import InputError, parameter
-from shoal.exact_names import refuse_patterns
 
 _CANDIDATES = (",", ";", "\t", "|")
 _NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "point": ".", "dot": "."}
@@ -73,7 +72,6 @@ def check_header(names: list[str], name: str, unit: str = "line", number: int = 
         raise InputError(
             f"{where} holds only numbers; it must hold the column names (or say {parameter('header_row')}, 0 if there are none)"
         )
-    refuse_patterns(names, f"'{name}'")
     first: dict[str, int] = {}
     for position, field in enumerate(names, start=1):
         if field in first:

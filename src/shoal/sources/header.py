@@ -43,7 +43,7 @@ def look_of(names: list[str], frame: pl.DataFrame) -> FirstLine:
     below: list[pl.Series] = []
     for name, values in zip(names, frame.iter_columns(), strict=True):
         field = name.strip()
-        there = values.drop_nulls()
+        there = values.alias("").drop_nulls()
         if not field or field in MISSING_MARKS or not len(there):
             continue
         if values.dtype.is_numeric():

@@ -66,29 +66,30 @@ def infer(text: pl.DataFrame, separator: str, decimal: str | None, dates: Mappin
     """
     signs = {",": ("comma",), ".": ("point",), None: ("point",) if separator == "," else ("point", "comma")}
     numbers = ("integer", *signs[decimal])
-    typed = [_typed(values, numbers, dates.get(values.name)) for values in text.get_columns()]
+    # Under no name at all: there are some by which Polars does not find the values again.
+    columns = [values.alias("") for values in text.get_columns()]
+    typed = [
+        _typed(values, numbers, dates.get(name)) for name, values in zip(text.columns, columns, strict=True)
+    ]
     if decimal is None:
         decimal = "," if any(column.kind == "comma" for column in typed) else "."
         if decimal == ",":
             # Numbers that need neither sign (1e5, NaN) fit both; the rest of the columns with points stay text.
             typed = [
-                (_number(text[column.values.name], "comma") or _Typed(text[column.values.name]))
-                if column.kind == "point"
-                else column
-                for column in typed
+                (_number(values, "comma") or _Typed(values)) if column.kind == "point" else column
+                for column, values in zip(typed, columns, strict=True)
             ]
-    frame = pl.DataFrame([column.values for column in typed])
-    frame.columns = text.columns
+    named = dict(zip(text.columns, typed, strict=True))
     return Types(
-        frame=frame,
+        frame=pl.DataFrame({name: column.values for name, column in named.items()}),
         decimal=decimal,
-        marked=tuple(column.values.name for column in typed if column.marks),
+        marked=tuple(name for name, column in named.items() if column.marks),
         dates={
-            column.values.name: column.form
-            for column in typed
+            name: column.form
+            for name, column in named.items()
             if column.form is not None and column.form not in (ISO_DAY, ISO_MOMENT, ISO_EXACT)
         },
-        unclear=tuple(column.values.name for column in typed if column.kind == "unclear"),
+        unclear=tuple(name for name, column in named.items() if column.kind == "unclear"),
     )
 
 

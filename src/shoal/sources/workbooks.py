@@ -102,7 +102,7 @@ def parse(
         notes.append(f"column names taken from row {above + 1} of the sheet, below titles (guessed)")
     if above < 0:
         notes.append(f"no column names, so they are {fields[0]} to {fields[-1]}")
-    found = frame.select(_whole(frame[name]) for name in wanted)
+    found = frame.select(_whole(frame[name].alias("")).alias(name) for name in wanted)
     warned = check_names and header_row is None
     warnings = first_line(wanted, found, path.name, "row", above + 1) if warned else ()
     return found, {"notes": notes, "warnings": list(warnings)}

@@ -15,7 +15,7 @@ from uuid import UUID
 import polars as pl
 
 from shoal._version import __version__
-from shoal.errors import InputError
+from shoal.errors import InputError, unreadable
 from shoal.numbers import whole
 from shoal.search.seeds import Seeds
 from shoal.sources.internal import WORD
@@ -61,8 +61,8 @@ def read_slots(path: Path) -> pl.DataFrame:
     icalendar = library()
     try:
         calendar = icalendar.Calendar.from_ical(Path(path).read_bytes())
-    except OSError:
-        raise InputError(f"the calendar '{path}' cannot be read") from None
+    except OSError as error:
+        raise unreadable("calendar", path, error) from None
     except (ValueError, IndexError):
         raise InputError(f"'{path}' is not an iCalendar file") from None
     lines = []

@@ -14,7 +14,7 @@ from uuid import UUID
 import polars as pl
 
 from shoal.appointments.exchange.calendars import named, random_ids
-from shoal.errors import InputError
+from shoal.errors import InputError, unreadable
 from shoal.search.seeds import Seeds
 from shoal.sources.timing import spans
 
@@ -89,8 +89,8 @@ def read_slots(path: Path) -> pl.DataFrame:
     models = library()
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError:
-        raise InputError(f"the bundle '{path}' cannot be read") from None
+    except OSError as error:
+        raise unreadable("bundle", path, error) from None
     except ValueError:
         raise InputError(f"'{path}' is not JSON") from None
     try:

@@ -11,7 +11,7 @@ from pathlib import Path
 import narwhals as nw
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, unreadable
 
 _HEADER = ("original", "released", "note")
 # Begins the last line of the file.
@@ -123,8 +123,8 @@ class RecordLinks:
         name = Path(path).name
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
-        except OSError:
-            raise InputError(f"the file of record links '{path}' cannot be read") from None
+        except OSError as error:
+            raise unreadable("file of record links", path, error) from None
         except UnicodeDecodeError:
             raise InputError(f"'{name}' holds no record links: it is not a text file") from None
         text, _, sums = text.partition(_SUMS)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, unreadable
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.search import Run, Solution
 from shoal.search.in_rows import in_rows
@@ -67,8 +67,8 @@ def read_labels(path: Path) -> np.ndarray:
         lines = path.read_text(encoding="utf-8").splitlines()
         words = " ".join(line for line in lines if not line.startswith("#")).split()
         return np.array([int(word) for word in words], dtype=np.int64)
-    except OSError:
-        raise InputError(f"the file of labels '{path}' cannot be read") from None
+    except OSError as error:
+        raise unreadable("file of labels", path, error) from None
     except (ValueError, OverflowError):
         raise InputError(f"the file of labels '{path}' must hold one whole number per record") from None
 

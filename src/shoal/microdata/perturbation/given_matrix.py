@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from shoal.errors import InputError, parameter
+from shoal.errors import InputError, parameter, unreadable
 from shoal.microdata.perturbation.transitions import by_chance, can_be_turned
 
 _SUM = 1e-6
@@ -39,8 +39,8 @@ class GivenMatrix:
                 for line in csv.reader(Path(path).read_text(encoding="utf-8-sig").splitlines())
                 if any(line)
             ]
-        except (OSError, UnicodeDecodeError, csv.Error):
-            raise InputError(f"the {parameter('matrix')} '{Path(path).name}' cannot be read") from None
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise unreadable(parameter("matrix"), path, error) from None
         names = tuple(name.strip() for name in lines[0][1:]) if lines else ()
         own = [line[0].strip() for line in lines[1:]]
         if not names or len(set(names)) < len(names) or sorted(own) != sorted(names):

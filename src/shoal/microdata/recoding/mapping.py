@@ -7,7 +7,7 @@ from typing import Any
 
 import narwhals as nw
 
-from shoal.errors import InputError, parameter
+from shoal.errors import InputError, parameter, unreadable
 from shoal.microdata.columns.hierarchies.builders import builder
 from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy, read_values
 
@@ -81,8 +81,8 @@ class AppliedMapping:
                 raise ValueError
             columns = tuple(_column(item) for item in about["columns"])
             return cls(columns, int(about["k"]))
-        except OSError:
-            raise InputError(f"the mapping '{path}' cannot be read") from None
+        except OSError as error:
+            raise unreadable("mapping", path, error) from None
         except (ValueError, KeyError, TypeError, AttributeError):
             raise InputError(
                 f"'{Path(path).name}' is no mapping of a recoding; {parameter('apply')} takes what an earlier one has written"

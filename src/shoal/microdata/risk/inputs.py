@@ -15,6 +15,9 @@ from shoal.microdata.risk.keys import Coded, code_columns
 from shoal.microdata.risk.scenarios import Basis
 from shoal.numbers import counted
 
+# More than there are people.
+_MOST_PEOPLE = 10_000_000_000
+
 
 @dataclass(frozen=True, eq=False)
 class Keys:
@@ -138,6 +141,11 @@ def _own_weights(data: "nw.DataFrame[Any]", name: str) -> np.ndarray:
         raise InputError(
             f"the sample weights in '{name}' are 0 or negative in {first_record(low)}; a weight says how much of the "
             "population a record stands for"
+        )
+    if float(attribute.values.sum()) > _MOST_PEOPLE:
+        raise InputError(
+            f"the sample weights in '{name}' add up to more than {_MOST_PEOPLE:,}, and no population is so large; a weight says "
+            "how many people a record stands for, so this column holds something else"
         )
     return attribute.values
 

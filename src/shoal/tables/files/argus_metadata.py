@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from shoal.errors import InputError
+from shoal.errors import InputError, unreadable
 from shoal.tables.model.trees import EitherWay
 
 _WORD = re.compile(r"<\s*([A-Z0-9_]+)\s*>([^<]*)", re.IGNORECASE)
@@ -201,7 +201,7 @@ def text_of(path: Path) -> str:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise InputError(f"cannot read {path}: {(error.strerror or 'error').lower()}") from None
+        raise unreadable("file", path, error) from None
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:

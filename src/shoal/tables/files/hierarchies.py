@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.errors import InputError
+from shoal.errors import InputError, unreadable
 from shoal.tables.model.trees import EitherWay
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _read_hrc(path: Path, mark: str) -> dict[str, str]:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:
-        raise InputError(f"cannot read {path}: {(error.strerror or 'error').lower()}") from None
+        raise unreadable("hierarchy", path, error) from None
     except UnicodeDecodeError:
         raise InputError(f"{path.name} is not a text in UTF-8") from None
     coded = [(number, *_code(line.strip(), mark)) for number, line in enumerate(lines, 1) if line.strip()]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, unreadable
 from shoal.numbers import LARGEST
 from shoal.sources.compressed import read_gz
 from shoal.sources.internal import marked_text
@@ -40,7 +40,7 @@ def read(path: Path) -> Contents:
         raw = read_gz(path) if path.suffix == ".gz" else path.read_bytes()
         text = raw.decode("utf-8", errors="replace")
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+        raise unreadable("file", path, error) from None
     return parse(text, path.name)
 
 

@@ -359,7 +359,10 @@ def _with_total(given: Iterable[object], count: int, kind: str) -> list[str]:
     if len(set(names)) != len(names):
         second = next(place for place, name in enumerate(names) if name in names[:place])
         first = names.index(names[second])
-        raise InputError(f"{kind}s {first + 1} and {second + 1} of the table have the same name")
+        raise InputError(
+            f"{kind}s {first + 1} and {second + 1} of the table have the same name; if its rows are records or cells of a "
+            f"ready-made table, name {parameter('dimensions')}"
+        )
     return names
 
 

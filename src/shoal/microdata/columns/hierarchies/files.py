@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, unreadable
 from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy, Row
 from shoal.microdata.columns.hierarchies.parent_lists import rows_from_hrc, rows_from_pairs
 from shoal.sources.encoding import decode, guess_encoding
@@ -24,10 +24,8 @@ def read_hierarchy(path: Path) -> Hierarchy:
     """A hierarchy from a file; how it is written, and with which separator, is told by the file itself."""
     try:
         content = np.frombuffer(path.read_bytes(), dtype=np.uint8)
-    except IsADirectoryError:
-        raise InputError(f"the hierarchy '{path}' is a folder, not a file") from None
-    except OSError:
-        raise InputError(f"the hierarchy '{path}' cannot be read") from None
+    except OSError as error:
+        raise unreadable("hierarchy", path, error) from None
     try:
         text = decode(content, guess_encoding(content, path.name), path.name)
     except InputError as error:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import InputError, unknown
+from shoal.errors import InputError, unknown, unreadable
 from shoal.sources.not_numbers import why_not_numeric
 from shoal.tables.files.frames import as_frame
 from shoal.tables.rounding.cell_keys.problem import MOST_DEVIATION, DesignProblem
@@ -33,7 +33,7 @@ def read_text(path: Path) -> "pl.DataFrame":
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:
-        raise InputError(f"cannot read {path}: {(error.strerror or 'error').lower()}") from None
+        raise unreadable("perturbation table", path, error) from None
     except UnicodeDecodeError:
         raise InputError(f"{path.name} is not a text in UTF-8") from None
     head = lines[0] if lines else ""
