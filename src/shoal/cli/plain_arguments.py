@@ -64,9 +64,11 @@ def run_plainly(given: list[str]) -> bool:
 
 def plain(operation: Any, typed: list[str]) -> Plain | None:
     """What was typed after the name of an operation, if it was said plainly."""
-    if (
-        any(word != "," and (word.startswith(",") or word.endswith(",")) for word in typed)
-        or "," in typed[1:]
+    # A comma at an end may be that of a list with spaces; one alone is a sign where an option asks for it.
+    pairs = zip(["", *typed], typed, strict=False)
+    if any(
+        "," in (word[:1], word[-1:]) and (word != "," or "=" in before or not before.startswith("-"))
+        for before, word in pairs
     ):
         return None
     options, found = dict(_options(operation)), dict[str, Any]()
