@@ -55,7 +55,7 @@ def split_options(pairs: Sequence[str]) -> dict[str, Any]:
             raise ValueError(f"needs NAME=VALUE, not '{pair}'")
         try:
             options[name.strip().replace("-", "_")] = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             options[name.strip().replace("-", "_")] = value
     return options
 

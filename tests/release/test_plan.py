@@ -138,6 +138,26 @@ def test_randomness_that_protects_has_no_seed():
         parse_plan(PLAN.replace("[gates", step), Path())
 
 
+@pytest.mark.parametrize(
+    "nested", ["[" * 5000 + "]" * 5000, "{a=" * 5000 + "1" + "}" * 5000, "[" * 200 + "]" * 200]
+)
+def test_values_nested_deeply_are_refused(nested):
+    text = PLAN.replace("[gates", f'[[steps]]\ndo = "drop"\ncolumns = {nested}\n\n[gates', 1)
+    with pytest.raises(shoal.InputError, match=r"nested too deeply|columns"):
+        parse_plan(text, Path(), "plan.toml")
+    dotted = ".".join(["columns"] * 5000)
+    with pytest.raises(shoal.InputError):
+        parse_plan(text.replace(f"columns = {nested}", f"{dotted} = 1"), Path(), "plan.toml")
+
+
+def test_outputs_that_some_file_systems_take_for_one_are_refused():
+    text = PLAN.replace("[outputs]", '[outputs]\n"SURVEY.csv" = "coarser"\n"survey.CSV" = "coarser"', 1)
+    with pytest.raises(shoal.InputError, match=r"'survey\.CSV' and 'SURVEY\.csv' are one file where"):
+        parse_plan(text, Path())
+    with pytest.raises(shoal.InputError, match="a file of the release folder"):
+        parse_plan(PLAN.replace("[outputs]", '[outputs]\n"Manifest.json" = "coarser"', 1), Path())
+
+
 def test_no_toml():
     with pytest.raises(shoal.InputError, match=r"plan\.toml is no TOML: .*line 2"):
         parse_plan("[release]\nname = \n", Path())

@@ -56,7 +56,7 @@ def _read_instance(path: Path) -> tuple[list[int], list[int], Asked | None]:
         return [int(number) for number in groups], [int(number) for number in seats], asked
     except OSError as error:
         raise unreadable("instance", path, error) from None
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         raise InputError(f"'{path}' is not an instance: a JSON object with groups and capacities") from None
 
 

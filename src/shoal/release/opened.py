@@ -216,7 +216,7 @@ def _json(place: Path, name: str) -> dict[str, Any]:
     text = _text(place, name)
     try:
         content = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise wrong from None
     if not isinstance(content, dict):
         raise wrong

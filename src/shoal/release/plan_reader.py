@@ -29,6 +29,7 @@ from shoal.release.plan import (
     wrong_at,
 )
 from shoal.settings import checked, fields
+from shoal.sources.outputs import folded
 
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 _SEPARATOR = "."
@@ -65,9 +66,11 @@ def parse_plan(
     """
     try:
         said = tomllib.loads(text) if content is None else content
+        return _Reader(text, folder, name).plan(said)
     except tomllib.TOMLDecodeError as problem:
         raise InputError(f"{name} is no TOML: {problem}") from None
-    return _Reader(text, folder, name).plan(said)
+    except RecursionError:
+        raise InputError(f"{name} is no plan: its values are nested too deeply") from None
 
 
 class _Reader:
@@ -237,10 +240,21 @@ class _Reader:
         public = [item for step in steps for item in products(step.do, public=True)]
         if public and not content.get("outputs"):
             raise self._wrong(("outputs",), 'name what is released: [outputs] with "FILE" = "STEP"')
-        return (
+        found = (
             *self._files(content.get("outputs", {}), steps, "outputs", public=True),
             *self._files(content.get("internal", {}), steps, "internal", public=False),
         )
+        for part, public_part in (("outputs", True), ("internal", False)):
+            # Of each folder: some file systems take two spellings for one name.
+            known: dict[str, str] = {}
+            for file in (item.file for item in found if item.public is public_part):
+                other = known.setdefault(folded(file), file)
+                if other != file:
+                    raise self._wrong(
+                        (part, file),
+                        f"'{file}' and '{other}' are one file where names do not tell capitals apart",
+                    )
+        return found
 
     def _table(self, given: Any, part: str) -> Mapping[str, Any]:
         if not isinstance(given, Mapping):
@@ -253,7 +267,7 @@ class _Reader:
         for file, what in self._table(given, part).items():
             path = (part, file)
             plain = Path(file).name == file and file.isprintable() and not file.startswith(".")
-            if not plain or file in OF_THE_HOUSE:
+            if not plain or folded(file) in OF_THE_HOUSE:
                 raise self._wrong(path, "an output is a file of the release folder: a name without folders")
             step, _, product = str(what).partition(_SEPARATOR)
             if step not in names:

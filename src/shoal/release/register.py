@@ -170,7 +170,7 @@ class Register:
         try:
             content: dict[str, Any] = json.loads(self.place.read_text(encoding="utf-8"))
             _ = bytes.fromhex(content.get("key", ""))
-        except (OSError, ValueError, TypeError, AttributeError):
+        except (OSError, ValueError, TypeError, AttributeError, RecursionError):
             raise self._damaged() from None
         return content
 

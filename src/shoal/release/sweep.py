@@ -107,7 +107,7 @@ def read_choice(text: str) -> Choice:
         raise InputError(f"a choice is STEP.SETTING=VALUE,VALUE, not '{text}'")
     try:
         values = tomllib.loads(f"v = [{given}]")["v"]
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         values = [part.strip() for part in given.split(",")]
     if len(values) != len({json.dumps(value, default=str) for value in values}):
         raise InputError(f"a value of '{name.strip()}' is given twice")

@@ -467,14 +467,14 @@ def _identity(place: "Place | RemoteFolder") -> _Identity:
     if isinstance(place, RemoteFolder):
         return _Identity(None, place.url.rstrip("/"))
     path = Path(os.path.realpath(place.path if isinstance(place, FileAddress) else place))
-    return _Identity(_inode(path), _folded(path))
+    return _Identity(_inode(path), folded(path))
 
 
 def _table_identity(place: TableAddress) -> _Identity:
     database, table = place.database, place.table
     if database.kind == "sqlite":
         path = Path(os.path.realpath(database.database))
-        return _Identity(_inode(path), _folded(path), table.removeprefix("main.").casefold())
+        return _Identity(_inode(path), folded(path), table.removeprefix("main.").casefold())
     # The schema that a bare name stands for, unless the server was told otherwise.
     usual = "public" if database.kind == "postgresql" else database.database
     table = table.removeprefix(f"{usual}.")
@@ -492,6 +492,6 @@ def _inode(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _folded(path: Path) -> str:
+def folded(path: "Path | str") -> str:
     """A name in which spellings that some file systems take for one are one."""
     return unicodedata.normalize("NFC", str(path)).casefold()

@@ -91,7 +91,7 @@ def read_slots(path: Path) -> pl.DataFrame:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise unreadable("bundle", path, error) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(f"'{path}' is not JSON") from None
     try:
         bundle = models["Bundle"].model_validate(content)

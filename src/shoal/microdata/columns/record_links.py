@@ -157,7 +157,7 @@ def _read_sums(text: str, name: str) -> dict[str, float]:
     try:
         found = json.loads(text) if text.strip() else {}
         return {str(column): float(value) for column, value in found.items()}
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, RecursionError):
         raise InputError(
             f"the last line of '{name}' is damaged: it must hold the sums of the release"
         ) from None

@@ -83,7 +83,7 @@ class AppliedMapping:
             return cls(columns, int(about["k"]))
         except OSError as error:
             raise unreadable("mapping", path, error) from None
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise InputError(
                 f"'{Path(path).name}' is no mapping of a recoding; {parameter('apply')} takes what an earlier one has written"
             ) from None

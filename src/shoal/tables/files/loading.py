@@ -258,7 +258,7 @@ def _read_structure(path: Path) -> dict[str, Any]:
     damaged = f"{path.name} is damaged; run tabulate again"
     try:
         plan = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise InputError(f"{path.name} is not readable as JSON") from None
     kinds = {
         "dimensions": list,
