@@ -108,7 +108,7 @@ def _strange(text: str) -> str:
 def _written(case: Case, outcome: Outcome, before: Snapshot, after: Snapshot) -> list[str]:
     found = []
     for name in after.changed_since(before):
-        if ".shoal-" in name or name.endswith(("-journal", ".tmp")):
+        if (".shoal-" in name and name not in case.writes) or name.endswith(("-journal", ".tmp")):
             found.append(f"left behind: {name}")
         elif name not in after.files:
             found.append(f"removed: {name}")

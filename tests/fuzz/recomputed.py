@@ -28,6 +28,9 @@ def recomputed(draw: Draw, folder: Path) -> Case:
             _suppress,
             _audit,
             _tabulate,
+            _one_dimension,
+            _round,
+            _release,
             _sizes,
             _people,
             _anonymity,
@@ -508,6 +511,118 @@ def _tabulate(draw: Draw, folder: Path) -> Case:
         _equal("sensitive cells", figures["sensitive"], sensitive)
 
     return Case("tabulate", tuple(arguments), writes=("out*",), check=check, sound=True)
+
+
+def _one_dimension(draw: Draw, folder: Path) -> Case:
+    """A ready-made table of one dimension, with or without its total, whose columns may be called like patterns."""
+    code, value, count = draw.choice(
+        (("a", "v", "n"), ("*", "^", "v"), ("a.b", "*", "$"), ("^(", "sector", "*"))
+    )
+    cells = {f"c{place}": (draw.randint(5, 90), draw.randint(1, 9)) for place in range(draw.randint(2, 6))}
+    whole = tuple(map(sum, zip(*cells.values(), strict=True)))
+    rows = [(name, *figures) for name, figures in cells.items()]
+    rows += [("Total", *whole)] if draw.random() < 0.5 else []
+    _put(folder / "in.csv", (code, value, count), rows)
+    least = draw.choice((2, 4))
+    arguments = ["suppress", "in.csv", "--dimensions", code, "--value", value, "--contributors-column", count]
+    arguments += ["--source", "aggregated", "--rule", f"frequency({least})"]
+    arguments += ["-o", "pattern.csv", "--published", "public.csv", "--json"]
+
+    def check(folder: Path, figures: Mapping[str, Any]) -> None:
+        if "error" in figures:  # a single cell that is not empty has nothing to hide among
+            return
+        hidden = {row[code] for row in table_of(folder / "pattern.csv")}
+        few = {name for name, (_, contributors) in cells.items() if contributors < least}
+        assert few <= hidden and len(hidden) != 1, "what few contribute to is not hidden, or by itself"
+        for row in table_of(folder / "public.csv"):
+            name = row[code]
+            shown = whole[0] if name not in cells else cells[name][0]
+            assert (row["value"] == "") if name in hidden else math.isclose(float(row["value"]), shown), (
+                f"{name} is published wrongly"
+            )
+
+    return Case("suppress", tuple(arguments), writes=("pattern.csv", "public.csv"), check=check, sound=True)
+
+
+def _round(draw: Draw, folder: Path) -> Case:
+    """Counts of up to four dimensions to multiples of a base, with a limit of work or of time."""
+    codes = [
+        [f"{name}{place}" for place in range(draw.randint(2, 3))] for name in "abcd"[: draw.randint(1, 4)]
+    ]
+    names = [own[0][0] for own in codes]
+    records = [[draw.choice(own) for own in codes] for _ in range(draw.choice((12, 40, 90)))]
+    _put(folder / "in.csv", names, records)
+    base = draw.choice((3, 5))
+    arguments = ["round", "in.csv", "--dimensions", ",".join(names), "--base", str(base), "--small-totals"]
+    arguments += draw.choice((["--iterations", "50"], ["--time-limit", "2"], ["--iterations", "200"]))
+    arguments += ["-o", "out.csv", "--json"]
+
+    def check(folder: Path, figures: Mapping[str, Any]) -> None:
+        if "error" in figures:  # nothing that adds up was found by then
+            return
+        rounded = {
+            tuple(row[name] for name in names): float(row["value"]) for row in table_of(folder / "out.csv")
+        }
+        assert all(value >= 0 and value % base == 0 for value in rounded.values()), "no multiple of the base"
+        for key, value in rounded.items():
+            counted = sum(
+                all(code in ("total", one) for code, one in zip(key, record, strict=True))
+                for record in records
+            )
+            assert abs(value - counted) < base * figures["steps"], f"{key} is too far from its count"
+            for place in range(len(names)):
+                parts = [
+                    figure
+                    for other, figure in rounded.items()
+                    if key[place] == "total"
+                    and other[place] != "total"
+                    and all(
+                        one == two
+                        for at, (one, two) in enumerate(zip(key, other, strict=True))
+                        if at != place
+                    )
+                ]
+                assert not parts or sum(parts) == value, f"{key} is not the sum of its parts"
+
+    return Case("round", tuple(arguments), writes=("out.csv",), check=check, sound=True)
+
+
+def _release(draw: Draw, folder: Path) -> Case:
+    """A plan whose last step drops columns that were protected, or left as they are, before."""
+    data, numeric = _people_file(draw, folder, draw.choice((20, 45)))
+    protected = draw.sample(numeric, draw.randint(1, 2))
+    dropped = draw.sample([*numeric, "zip"], draw.randint(1, 2))
+    roles = {"person": "identifier", "sex": "quasi-identifier", "zip": "quasi-identifier"}
+    roles |= dict.fromkeys(numeric, "measurement")
+    k = draw.choice((2, 3))
+    plan = ['[release]\nname = "fuzz"', f'[sources.people]\ndata = "{data}"', "[sources.people.roles]"]
+    plan += [f'{name} = "{role}"' for name, role in roles.items()]
+    plan += [
+        f'[[steps]]\ndo = "microaggregate"\nunit = "record"\nk = {k}\ncolumns = {protected}\nquasi = {protected}'
+    ]
+    plan += [f'[[steps]]\ndo = "drop"\ncolumns = {dropped}', '[outputs]\n"safe.csv" = "drop"']
+    (folder / "plan.toml").write_text("\n".join(plan).replace("'", '"') + "\n", encoding="utf-8")
+    arguments = ("release", "plan.toml", "-o", "released", "--json")
+
+    def check(folder: Path, figures: Mapping[str, Any]) -> None:
+        if "error" in figures:
+            return
+        after = table_of(folder / "released" / "public" / "safe.csv")
+        kept = [name for name, role in roles.items() if name not in dropped and role != "identifier"]
+        _equal("columns", sorted(after[0]), sorted(kept))
+        averaged = [name for name in protected if name in kept]
+        assert not averaged or min(_crowds(after, averaged)) >= k, (
+            "fewer than k records are averaged together"
+        )
+        said = " ".join(str(item) for item in figures.get("warnings", ()))
+        unique = [
+            name
+            for name in numeric
+            if name in kept and name not in protected and len({r[name] for r in after}) == len(after)
+        ]
+        assert all(name in said for name in unique), "nothing is said of a column that is released as it is"
+
+    return Case("release", arguments, writes=("released/*", ".shoal-register.json"), check=check)
 
 
 # Appointments
