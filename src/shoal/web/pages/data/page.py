@@ -1,7 +1,7 @@
 """The page: what is in the workspace, what its columns are, and its first records."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nicegui import background_tasks, ui
 
@@ -17,6 +17,9 @@ from shoal.web.pages.data.database import DatabaseForm
 from shoal.web.pages.release import write_line
 from shoal.web.pages.workspace_note import temporary_workspace
 from shoal.web.workbench import Workbench
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _PREVIEW = 20
 _WIDEST = 40
@@ -163,10 +166,9 @@ class DataPage:
             "Preview", quiet=f"The first {min(_PREVIEW, dataset.records)} of {dataset.records:,} records."
         ):
             head = self._workbench.datasets.head(dataset.name, _PREVIEW)
-            names = head.columns[:_WIDEST]
+            names, rows = first_columns(head)
             kinds = dict(zip(dataset.columns, dataset.types, strict=True))
             numeric = [kinds[name] in ("number", "whole number", "decimal") for name in names]
-            rows = [[_cell(value) for value in row] for row in only(head, names).iter_rows()]
             parts.table(names, rows, numeric=numeric)
             if len(names) < head.width:
                 parts.note(f"The first {_WIDEST} of {head.width} columns.")
@@ -177,6 +179,12 @@ def _in_words(summary: dict[str, Any]) -> str:
     names = f"'{tables[0]}'" if len(tables) == 1 else f"{len(tables)} tables, '{tables[0]}' to '{tables[-1]}'"
     written = ", also in the database" if summary.get("written") else ""
     return f"{counted(summary['records'], 'record')} in {names}{written}"
+
+
+def first_columns(head: "pl.DataFrame") -> tuple[list[str], list[list[Any]]]:
+    """The names of the first columns and their values, as a preview shows them."""
+    names = head.columns[:_WIDEST]
+    return names, [[_cell(value) for value in row] for row in only(head, names).iter_rows()]
 
 
 def _cell(value: Any) -> Any:
