@@ -63,9 +63,9 @@ class CheckedCommand(TyperCommand):
         named = {option: item for item in self.params for option in item.opts}
         lists = {option for option, item in named.items() if "," in (getattr(item, "metavar", None) or "")}
         for place, word in enumerate(args):
-            if _ONE_DASH.match(word) and f"-{word.partition('=')[0]}" in named:
-                raise InputError(f"{word} has one dash, and options with whole words have two: -{word}")
             option, equals, value = word.partition("=")
+            if _ONE_DASH.match(option) and f"-{option}" in named:
+                raise InputError(f"No such option: {option}; did you mean -{option}?")
             words = ([value] if equals else []) + args[place + 1 : place + 4]
             if option not in lists or len(words) < 2 or words[1].startswith("-"):
                 continue
