@@ -1,5 +1,6 @@
 """Running plans: one folder or none, gates, repetition to the byte, and nothing of the inputs in what is public."""
 
+import html
 import json
 import shutil
 import stat
@@ -7,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from tests.cli.running import shoal as command
@@ -132,6 +134,36 @@ def test_a_folder_that_holds_an_input_is_not_replaced(tmp_path: Path):
     with pytest.raises(shoal.InputError, match=r"an input lies in '.*out', and inputs are never replaced"):
         shoal.release(plan, tmp_path / "out", force=True)
     assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize(
+    ("kept", "drop", "words"),
+    [
+        (["O'Brien"], ["O"], "column 'O'Brien' is released as"),
+        (
+            [f"amount{place}" for place in range(12)],
+            [f"amount{place}" for place in range(8)],
+            " and 4 more are released",
+        ),
+        (["tax"], ["pay"], "'tax', released as it is, nearly determines it"),
+    ],
+)
+def test_no_warning_falls_silent_because_a_later_step_drops_a_column(
+    tmp_path: Path, kept: list[str], drop: list[str], words: str
+):
+    draw = np.random.default_rng(3)
+    pay = draw.normal(1000, 200, 60).round(2)
+    exact = {name: pay * 0.3 if name == "tax" else draw.normal(100, 20, 60).round(2) for name in kept}
+    pl.DataFrame({"pay": pay, "O": draw.choice(["a", "b"], 60), **exact}).write_csv(tmp_path / "people.csv")
+    text = '[release]\nname = "x"\n[sources.people]\ndata = "people.csv"\n[[steps]]\ndo = "microaggregate"\n'
+    text += (
+        f'columns = ["pay"]\nk = 5\nmethod = "mdav"\n[[steps]]\ndo = "drop"\ncolumns = {json.dumps(drop)}\n'
+    )
+    (tmp_path / "plan.toml").write_text(text + '[outputs]\n"safe.csv" = "drop"\n')
+    done = shoal.release(tmp_path / "plan.toml")
+    assert any(words in text for text in done.warnings), done.warnings
+    page = (done.folder / "internal" / "report.html").read_text()
+    assert words in html.unescape(page)
 
 
 class _Killed(BaseException):

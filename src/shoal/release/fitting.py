@@ -78,15 +78,6 @@ def columns_of(plan: Plan, name: str, frames: "Mapping[str, pl.DataFrame]") -> l
     return columns
 
 
-def removed_later(plan: Plan, step: Step, frames: "Mapping[str, pl.DataFrame]") -> set[str]:
-    """The columns of what a step releases that are in no file made of it."""
-    made = [item for item in record_outputs(plan) if step in plan.path(item.step)]
-    if not made:
-        return set()
-    kept = {column for item in made for column in columns_of(plan, item.step, frames)}
-    return set(columns_of(plan, step.name, frames)) - kept
-
-
 def _dropped(plan: Plan, step: Step) -> set[str]:
     if step.do == "drop":
         return set(step.values["columns"])

@@ -14,7 +14,7 @@ from shoal.errors import Infeasible, InputError, as_plan_setting, parameter, spe
 from shoal.release.appointments_gate import appointments_gate, appointments_of
 from shoal.release.earlier import Earlier
 from shoal.release.fingerprints import file_digest, kept_fingerprints, report_digests, settings_digest
-from shoal.release.fitting import expect_fitting, expect_nameless, record_outputs, removed_later
+from shoal.release.fitting import expect_fitting, expect_nameless, record_outputs
 from shoal.release.folder import (
     CHAINED,
     LINKS,
@@ -151,8 +151,7 @@ class Running:
             self._say(f"step '{step.name}' was finished before")
             return StepOutcome.of(told)
         roles = {self._located(name): self._roles(name) for name in dict.fromkeys(step.inputs)}
-        gone = removed_later(self._plan, step, self._inputs.frames)
-        place = PlanWorkplace(self._plan.folder, roles, say=self._say, observer=self._observer, gone=gone)
+        place = PlanWorkplace(self._plan.folder, roles, say=self._say, observer=self._observer)
         outputs = [
             (item, (self._folder.public if item.public else self._folder.internal) / item.file)
             for item in self._plan.outputs

@@ -17,7 +17,6 @@ from shoal.operation import Operation, Product
 from shoal.operation_report import operation_report, settings_in_words
 from shoal.operations import OPERATIONS
 from shoal.release.folder import LINKS, RELEASE, write_private
-from shoal.release.moot_warnings import without_moot
 from shoal.release.own_steps import OWN_STEPS, Order
 from shoal.release.plan import CHANGED_TABLES, Output, Step
 from shoal.release.workplace import PlanWorkplace
@@ -81,7 +80,7 @@ def run_step(
     if operation.on_its_engine(settings) is not operation:
         raise InputError(f"a plan runs on one machine; leave out {parameter('engine')}")
     operation.check(settings, frozenset({"output"}))
-    result = without_moot(operation.run(settings, place), place.gone)
+    result = operation.run(settings, place)
     refused = None if operation.gate is None else operation.gate(result, settings)
     if refused is not None:
         raise Infeasible(refused)

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 
 class PlanWorkplace:
-    """Reads what a step names; ``roles`` are those of the columns by the place of their data, ``gone`` the columns that later
-    steps remove.
-    """
+    """Reads what a step names; ``roles`` are those of the columns by the place of their data."""
 
     threads: int | None = None
     reported = True
@@ -31,14 +29,12 @@ class PlanWorkplace:
         say: Callable[[str], None] = lambda phase: None,
         observer: Observer = silent,
         budget: Callable[[Any], Budget] | None = None,
-        gone: Collection[str] = (),
     ) -> None:
         self._folder = folder
         self._roles = roles
         self._say = say
         self._observer = observer
         self._budget = budget
-        self.gone = gone
         #: What the readers and operations warned of.
         self.warned: list[str] = []
 
