@@ -67,10 +67,8 @@ def test_the_report_tells_both_ks_and_the_draft_passes_its_gates(drafted: Path):
     assert "also income, weight" in report
     guaranteed = json.loads((done.folder / "public" / "manifest.json").read_text())["guarantees"][0]
     assert "the declared quasi-identifiers age, sex; other columns are not counted" in guaranteed
-    # A later step drops the households, so nobody is told to.
-    assert not [text for text in done.warnings if "household" in text]
-    steps = "".join(path.read_text() for path in (done.folder / "internal" / "steps").glob("*/report.html"))
-    assert "whose somebody is and is released" not in steps
+    # A later step drops the households; a needless warning is better than a lost one.
+    assert [text for text in done.warnings if "household" in text]
 
 
 def test_a_household_that_is_released_is_told(tmp_path: Path):

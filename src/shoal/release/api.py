@@ -7,13 +7,11 @@ from pathlib import Path
 from shoal.errors import Infeasible, InputError, parameter
 from shoal.release.earlier import Earlier
 from shoal.release.folder import ReleaseFolder
-from shoal.release.inputs import every_place
 from shoal.release.plan import Plan
 from shoal.release.plan_reader import read_plan
 from shoal.release.result import Release
 from shoal.release.run import Running
 from shoal.search.observer import Observer, silent
-from shoal.sources import Outputs
 
 
 def release(
@@ -96,7 +94,6 @@ def release(
     asked = plan if isinstance(plan, Plan) else read_plan(plan)
     earlier = None if repeat is None else Earlier.read(Path(repeat))
     folder = ReleaseFolder(asked.target(output))
-    Outputs(inputs=every_place(asked)).replaced("folder for the release", folder.target)
     folder.open(resume=resume, force=force)
     with folder.held():
         secret = folder.secret(None if earlier is None else earlier.secret)

@@ -26,7 +26,7 @@ from shoal.release.folder import (
     write_private,
 )
 from shoal.release.gates import GateOutcome, Released, judge, measured_k
-from shoal.release.inputs import Inputs, read_inputs
+from shoal.release.inputs import Inputs, every_place, read_inputs
 from shoal.release.knowable import known_k
 from shoal.release.manifest import Facts, internal_manifest, output_facts, public_manifest
 from shoal.release.opened import open_release
@@ -69,6 +69,8 @@ class Running:
     def read_inputs(self) -> None:
         """Read and fingerprint all inputs, and refuse a plan that does not fit them."""
         self._inputs = read_inputs(self._plan, self._secret)
+        target = self._folder.target
+        sources.Outputs(inputs=every_place(self._plan)).replaced("folder for the release", target)
         self._noticed = expect_fitting(self._plan, self._inputs.frames)
 
     def expect_unchanged(self, earlier: Mapping[str, str] | None) -> None:
