@@ -28,7 +28,8 @@ COMMANDS = {
         f"risk people.csv --quasi {KEYS},{{2}} --sample-weights {{6}} --household {{5}} --special-uniques --risks out.csv"
     ],
     "recode": [
-        f"recode people.csv --quasi {KEYS} -k 3 --suppress 0.2 --drop {{5}} --order sorted --method lattice -o out.csv --mapping map.csv",
+        f"recode people.csv --quasi {KEYS} -k 3 --suppress 0.2 --drop {{5}} --order sorted --method lattice "
+        "-o out.csv --mapping map.csv",
         f"recode people.csv --quasi {KEYS} -k 3 --method local-suppression --by {{2}} --seed 1 -o out.csv",
         f"recode people.csv --quasi {{2}} -k 4 --average {NUMBERS} --drop {KEYS},{{5}} -o out.csv",
     ],
