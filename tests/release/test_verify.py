@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -304,6 +305,19 @@ def test_a_file_too_many_and_one_too_few(copied: Path):
         "'matrices.json' is not there",
         "'notes.txt' is in no manifest",
     ]
+
+
+def test_links_and_what_is_packed_besides(copied: Path):
+    public = copied / "parts" / "out" / "public"
+    with zipfile.ZipFile(public / "book.xlsx", "a") as packed:
+        packed.writestr("xl/people.csv", "name\n")
+    rehash(public.parent, "book.xlsx")
+    found = shoal.verify_release(public)
+    assert found.failures == ("files: 'xl/people.csv' is packed in 'book.xlsx' besides its sheet",)
+    (copied / "elsewhere.csv").write_bytes((public / "turnover.csv").read_bytes())
+    (public / "turnover.csv").unlink()
+    (public / "turnover.csv").symlink_to(copied / "elsewhere.csv")
+    assert any("'turnover.csv' is a link" in text for text in shoal.verify_release(public).failures)
 
 
 def test_modes_and_settings(copied: Path):

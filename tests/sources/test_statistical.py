@@ -196,3 +196,13 @@ def test_without_the_extra_it_says_what_to_install(tmp_path, monkeypatch):
     ):
         with pytest.raises(InputError, match=r'pip install "shoal\[stat\]"'):
             attempt()
+
+
+@pytest.mark.parametrize("ending", ["sav", "dta"])
+def test_nobody_learns_when_a_file_was_made(tmp_path, ending):
+    path = tmp_path / f"people.{ending}"
+    sources.write(pl.DataFrame({"age": [31.5, 40.0]}), path)
+    pyreadstat = pytest.importorskip("pyreadstat")
+    read = pyreadstat.read_sav if ending == "sav" else pyreadstat.read_dta
+    assert read(str(path))[1].creation_time.year == 1980
+    assert sources.read(path).frame["age"].to_list() == [31.5, 40.0]

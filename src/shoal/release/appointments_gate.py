@@ -45,21 +45,34 @@ def appointments_gate(
     ``slots`` is needed where an intruder knows only some attributes of a slot; without it nothing is measured then.
     """
     settings: Any = step.settings
-    quasi = list(settings.quasi)
-    told = [settings.eligible] if settings.eligibility_known and settings.eligible in people.columns else []
-    seen = people.select(exactly(*quasi, *told), _named(slot_column(people), _WHERE))
-    if settings.known is not None:
-        if slots is None:
-            return None
-        name = slot_column(slots)
-        of_slots = [
-            _named(name if item.lower() in NAMES else item, f"{item} of the slot") for item in settings.known
-        ]
-        seen = seen.join(slots.select(_named(name, _WHERE), *of_slots), on=_WHERE, how="left").drop(_WHERE)
+    seen = seen_of(step, people, slots)[1]
+    if seen is None:
+        return None
     k = counted_k(seen, seen.columns)
     where = "the slot" if settings.known is None else ", ".join(settings.known) or "nothing"
-    meaning = f"people alike in {', '.join(quasi)} for somebody who knows {where} of an appointment, at least"
+    meaning = f"people alike in {', '.join(settings.quasi)} for somebody who knows {where} of an appointment, at least"
     return GateOutcome(step.name, "k", limit, k, k >= limit, meaning)
+
+
+def seen_of(
+    step: Step, people: "pl.DataFrame", slots: "pl.DataFrame | None"
+) -> "tuple[pl.DataFrame, pl.DataFrame | None]":
+    """What may be known of everybody, without and with what may be known of the slot; the latter may need the slots."""
+    settings: Any = step.settings
+    told = [settings.eligible] if settings.eligibility_known and settings.eligible in people.columns else []
+    before = people.select(exactly(*settings.quasi, *told))
+    seen = before.with_columns(people.select(_named(slot_column(people), _WHERE)).to_series())
+    if settings.known is None:
+        return before, seen
+    if slots is None:
+        return before, None
+    name = slot_column(slots)
+    of_slots = [
+        _named(name if item.lower() in NAMES else item, f"{item} of the slot") for item in settings.known
+    ]
+    return before, seen.join(slots.select(_named(name, _WHERE), *of_slots), on=_WHERE, how="left").drop(
+        _WHERE
+    )
 
 
 def _named(column: str, name: str) -> "pl.Expr":

@@ -130,11 +130,12 @@ class OpenedRelease:
         assert self.plan is not None and self.internal is not None
         return RecordKeys.read(keys_place(self.internal, self.plan.source_of(step.name)))
 
-    def original(self, step: Step) -> "pl.DataFrame | None":
-        """The records of a step's source, if it is known where they are."""
+    def original(self, step: Step, *, written: bool = False) -> "pl.DataFrame | None":
+        """The records of a step's source, if it is known where they are; with their dates as they are ``written``, if so."""
         if self.originals is None or self.plan is None:
             return None
-        return self._read(self.originals.place(self.plan.source_of(step.name))).frame
+        found = self._read(self.originals.place(self.plan.source_of(step.name)))
+        return found.as_written if written else found.frame
 
     def released(self, output: Output, step: Step) -> Released:
         """What a step released, beside its source; the source itself only where it is known."""

@@ -111,6 +111,8 @@ def agreement_checks(opened: OpenedRelease) -> Iterator[Check]:
     told = {
         "release": (manifest.get("release"), inside.get("release"), plan.about.name),
         "type": (manifest.get("type"), inside.get("type"), plan.about.type),
+        "intruders": (inside.get("intruders"), list(plan.about.intruders)),
+        "date": (manifest.get("created"), inside.get("created")),
         "outputs": (manifest["outputs"], inside["outputs"]),
         "inputs": (sorted(inside["inputs"]), sorted(plan.sources)),
         "operations": (manifest.get("operations"), [step.do for step in plan.steps]),
@@ -133,7 +135,7 @@ def agreement_checks(opened: OpenedRelease) -> Iterator[Check]:
     }
     differing = [name for name, values in told.items() if any(value != values[0] for value in values)]
     for name in differing:
-        verb = "is" if name in ("release", "type") else "are"
+        verb = "is" if name in ("release", "type", "date") else "are"
         yield fails("agreement", f"the {name} {verb} not the same in the manifests and the plan")
     if not differing:
         yield holds("agreement", "the public manifest, the internal one and the plan say the same")

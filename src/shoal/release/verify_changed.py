@@ -18,23 +18,29 @@ _CONFIRM = {
 }
 
 
-def changed_table(opened: OpenedRelease, output: Output, step: Step) -> Check:
-    """Whether the published figures are some that the method allows, with everything built again from what it was made of."""
+def confirmed(opened: OpenedRelease, output: Output, step: Step) -> dict[str, Any] | None:
+    """The figures of a published table, with everything built again from what it was made of; none if that is not there.
+
+    ``AssertionError``, ``InputError`` or ``Infeasible`` if the method would not publish it.
+    """
     values = opened.values(step)
     if values is None:
-        return noted(
-            "figures", f"the table of step '{step.name}' is a source: its figures need the originals"
-        )
+        return None
     own: dict[str, Any] = {**values, "secret": str(opened.step_folder(step.name) / SECRET)}
     settings = checked(settings_model(step.do), own)
+    found: dict[str, Any] = load(_CONFIRM[step.do])(
+        settings, PlanWorkplace(opened.files, {}), opened.written(output.file), opened.figures(step.name)
+    )
+    return found
+
+
+def changed_table(opened: OpenedRelease, output: Output, step: Step) -> Check:
+    """Whether the published figures are some that the method allows, with everything built again from what it was made of."""
     try:
-        confirm = load(_CONFIRM[step.do])
-        confirm(
-            settings,
-            PlanWorkplace(opened.files, {}),
-            opened.written(output.file),
-            opened.figures(step.name),
-        )
+        if confirmed(opened, output, step) is None:
+            return noted(
+                "figures", f"the table of step '{step.name}' is a source: its figures need the originals"
+            )
     except (AssertionError, InputError, Infeasible) as problem:
         return fails("figures", f"'{output.file}' is not what step '{step.name}' may publish: {problem}")
     return holds("figures", f"the figures of '{output.file}' are some that step '{step.name}' may publish")

@@ -22,6 +22,7 @@ from shoal.release.inputs import named_files
 from shoal.release.opened import OpenedRelease
 from shoal.release.plan import Output, Step, settings_model
 from shoal.release.touched import follows_unchanged, touched
+from shoal.release.verify_figures import figure_checks
 from shoal.release.workplace import PlanWorkplace
 from shoal.search.secrets import Secret
 from shoal.settings import checked
@@ -42,6 +43,7 @@ def original_checks(opened: OpenedRelease) -> Iterator[Check]:
     yield from _tabulated(opened)
     yield from _appointments(opened)
     yield from _losses(opened)
+    yield from figure_checks(opened)
 
 
 def _inputs(opened: OpenedRelease) -> Iterator[Check]:
@@ -49,11 +51,17 @@ def _inputs(opened: OpenedRelease) -> Iterator[Check]:
     secret = Secret.read(opened.internal / SECRET)
     for name, told in opened.inside["inputs"].items():
         place = opened.originals.place(name)
-        found = input_fingerprint(place, sources.read(place).frame, secret)
+        frame = sources.read(place).frame
+        found = input_fingerprint(place, frame, secret)
         same = hmac.compare_digest(found, str(told.get("fingerprint")))
         yield Check(
             "inputs", same, f"source '{name}' is {'what' if same else 'not what'} the release was made of"
         )
+        for what, count in (("records", frame.height), ("columns", frame.width)):
+            if told.get(what) != count:
+                yield fails(
+                    "inputs", f"'{what}' of source '{name}' is {count}, and {told.get(what)} was stated"
+                )
 
 
 def _files_beside(opened: OpenedRelease) -> Iterator[Check]:

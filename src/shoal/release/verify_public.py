@@ -1,8 +1,14 @@
 """What everybody can check of a release: its public part, with the subtotals of tables where the internal one tells them."""
 
+import tempfile
+import zipfile
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+import polars as pl
+
+from shoal import sources
 from shoal.errors import InputError
 from shoal.exact_names import exactly
 from shoal.release.check import Check, fails, holds, noted
@@ -12,9 +18,6 @@ from shoal.release.manifest import SHARED, k_guarantees
 from shoal.release.opened import OpenedRelease
 from shoal.release.table_claims import claimed_table
 from shoal.tables.public_table import PublicTable
-
-if TYPE_CHECKING:
-    import polars as pl
 
 # How many of a kind are named; the others are counted.
 _NAMED = 5
@@ -30,7 +33,10 @@ def public_checks(opened: OpenedRelease) -> Iterator[Check]:
         yield fails("files", f"'{name}' is not there")
     for name in more:
         yield fails("files", f"'{name}' is in no manifest")
-    if not missing and not more:
+    links = [path for path in (opened.public, *opened.public.rglob("*")) if path.is_symlink()]
+    for path in links:
+        yield fails("files", f"'{path.name}' is a link; everything in a public part is a file of its own")
+    if not missing and not more and not links:
         yield holds("files", f"{len(listed)} files, and nothing else")
     yield from _promises(opened)
     for item in opened.outputs:
@@ -39,10 +45,32 @@ def public_checks(opened: OpenedRelease) -> Iterator[Check]:
             continue
         same = file_digest(opened.public / file) == item["sha256"]
         yield Check("hash", same, f"'{file}' is {'what' if same else 'not what'} the manifest says")
+        if file.lower().endswith(".xlsx"):
+            yield from _members(opened.public / file)
         try:
             yield from _of_kind(opened, item)
         except InputError as problem:
             yield fails(str(item.get("kind", "file")), f"'{file}' cannot be read: {problem}")
+
+
+def _members(path: Path) -> Iterator[Check]:
+    """A workbook is packed: nothing is in it besides the parts of one sheet."""
+    try:
+        with zipfile.ZipFile(path) as packed:
+            names, comment = packed.namelist(), packed.comment
+    except (zipfile.BadZipFile, OSError):
+        # That it cannot be read is told where it is.
+        return
+    with tempfile.TemporaryDirectory() as aside:
+        plain = Path(aside) / "plain.xlsx"
+        sources.write(pl.DataFrame({"a": ["b"]}), plain)
+        with zipfile.ZipFile(plain) as packed:
+            usual = packed.namelist()
+    more = sorted(set(names) - set(usual)) + [name for name in set(names) if names.count(name) > 1]
+    for name in more:
+        yield fails("files", f"'{name}' is packed in '{path.name}' besides its sheet")
+    if comment:
+        yield fails("files", f"'{path.name}' is packed with a comment")
 
 
 def _promises(opened: OpenedRelease) -> Iterator[Check]:
@@ -68,7 +96,7 @@ def _of_kind(opened: OpenedRelease, item: Mapping[str, Any]) -> Iterator[Check]:
         yield _added_up(str(item["file"]), _read_table(opened, item))
 
 
-def _records(frame: "pl.DataFrame", item: Mapping[str, Any]) -> Iterator[Check]:
+def _records(frame: pl.DataFrame, item: Mapping[str, Any]) -> Iterator[Check]:
     import shoal
 
     file = item["file"]
@@ -95,15 +123,13 @@ def _records(frame: "pl.DataFrame", item: Mapping[str, Any]) -> Iterator[Check]:
         yield noted("k, guessed", text)
 
 
-def counted_k(frame: "pl.DataFrame", keys: list[str], unit: "str | pl.Series | None" = None) -> int:
+def counted_k(frame: pl.DataFrame, keys: list[str], unit: str | pl.Series | None = None) -> int:
     """The fewest units, or records, that share their keys; a missing value is one of its own.
 
     >>> import polars as pl
     >>> counted_k(pl.DataFrame({"sex": ["f", "f", "m", "m", "m"]}), ["sex"])
     2
     """
-    import polars as pl
-
     if not keys or not frame.height:
         return frame.height
     texts = frame.select(exactly(name).cast(pl.String).alias(f"key {n}") for n, name in enumerate(keys))

@@ -26,6 +26,14 @@ _TEMPORAL = re.compile(
 )
 _EXACT = 2**53
 
+# Where a header has the date and the time it was made, and what stands there instead.
+_HEADER = 1024
+_MOMENTS = {
+    "spss": re.compile(rb"(?s)\$FL[23].{88}(?P<moment>.{17})"),
+    "stata": re.compile(rb"(?s)<stata_dta>.*?</label><timestamp>\x11(?P<moment>.{17})</timestamp></header>"),
+}
+_MADE = {"spss": b"01 Jan 8000:00:00", "stata": b"01 Jan 1980 00:00"}
+
 
 def read_statistical(
     path: Path, kind: str, *, columns: Sequence[str] | None, encoding: str | None
@@ -114,7 +122,17 @@ def write_statistical(frame: pl.DataFrame, path: Path, kind: str, labels: Labels
         _look_for_room(path)
         # The words of the library may quote a value; the type of the fault does not.
         raise InputError(f"the data cannot be written as {_TITLES[kind]} ({type(error).__name__})") from None
+    _forget_when(path, kind)
     _check_complete(path, kind, plain)
+
+
+def _forget_when(path: Path, kind: str) -> None:
+    """Write another date into the header: when it was made is nobody's business, and the same run gives the same bytes."""
+    with path.open("r+b") as file:
+        found = _MOMENTS[kind].match(file.read(_HEADER))
+        if found is not None:
+            file.seek(found.start("moment"))
+            file.write(_MADE[kind])
 
 
 def _check_complete(path: Path, kind: str, frame: pl.DataFrame) -> None:

@@ -110,7 +110,7 @@ class ReleaseCheck:
             assert self._is_aggregate(attribute, part.labels, for_group), (
                 f"column '{attribute.name}' does not hold the {self.aggregate} of its group"
             )
-            error, total, uncertain = _column_loss(attribute, seen)
+            error, total, uncertain = column_loss(attribute, seen)
             sse, sst = sse + factor * error, sst + factor * total
             tolerance += factor * total * (1e-7 + uncertain)
         tolerance = max(tolerance, 1e-300)
@@ -236,7 +236,7 @@ def _is_weighted_median(
     return bool((np.where(half > 0, fair, bare) | empty).all())
 
 
-def _column_loss(attribute: Attribute, released: np.ndarray) -> tuple[float, float, float]:
+def column_loss(attribute: Attribute, released: np.ndarray) -> tuple[float, float, float]:
     """The squared error of a column and that of a single group, both in units of its variance.
 
     Third, the share of the latter that the last digits of the values leave open: with values of 10 digits that differ

@@ -19,6 +19,15 @@ if TYPE_CHECKING:
     from shoal.tables.safety.audit import Audit
 
 
+#: What only the search knows.
+_SEARCH = ("bound", "gap_percent", "optimal", "stopped_by", "work", "seconds", "warnings")
+
+
+def without_search(figures: dict[str, Any], *others: str) -> dict[str, Any]:
+    """The figures of a result that say nothing of how it was found."""
+    return {name: value for name, value in figures.items() if name not in (*_SEARCH, *others)}
+
+
 class WithChangedFigures(Glance):
     """What has figures that are not always the true ones, and publishes them."""
 

@@ -300,12 +300,12 @@ def adjust_table(
     return AdjustedTable(
         problem,
         solution,
-        _audited(problem, solution.change),
+        audited(problem, solution.change),
         method,
         weights,
         describe_attacker(problem),
         drawn,
-        _doubtful(problem, solution.change),
+        doubtful(problem, solution.change),
         messages(_warnings(problem, drawn, spread)),
         given if isinstance(given, Tabulation) else None,
     )
@@ -333,7 +333,8 @@ def posed(
     )
 
 
-def _audited(problem: AdjustmentProblem, change: np.ndarray) -> Audit:
+def audited(problem: AdjustmentProblem, change: np.ndarray) -> Audit:
+    """What can be concluded from the figures that are published."""
     found = conclusions(problem, change)
     order = np.argsort(problem.protect.sensitive)
     cells = problem.protect.sensitive[order]
@@ -349,7 +350,7 @@ def _audited(problem: AdjustmentProblem, change: np.ndarray) -> Audit:
     )
 
 
-def _doubtful(problem: AdjustmentProblem, change: np.ndarray) -> int:
+def doubtful(problem: AdjustmentProblem, change: np.ndarray) -> int:
     """How many sensitive cells would be known too well to somebody who knows the largest share that another cell changed by."""
     others = ~problem.protect.is_sensitive & problem.movable & (problem.table.values != 0)
     shares = np.abs(change[others] / problem.table.values[others])

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from shoal.operation import Workplace
 from shoal.search.secrets import Secret
 from shoal.tables.operations.products import layout_of
-from shoal.tables.rounding.adjustment.api import posed
+from shoal.tables.rounding.adjustment.api import AdjustedTable, audited, describe_attacker, doubtful, posed
 from shoal.tables.rounding.adjustment.settings import AdjustSettings
 from shoal.tables.rounding.adjustment.solution import Adjustment
 from shoal.tables.rounding.adjustment.verify import verify
+from shoal.tables.rounding.changed_result import without_search
 from shoal.tables.rounding.changed_tables import figures_by_name
 from shoal.tables.rounding.given import problem_of_settings
 
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
 
 def confirm(
     settings: AdjustSettings, place: Workplace, frame: "pl.DataFrame", stated: Mapping[str, Any]
-) -> None:
-    """Raise ``AssertionError`` unless the figures are such an adjustment, and cost what was stated."""
+) -> dict[str, Any]:
+    """All figures but those of the search, computed again; ``AssertionError`` unless it is such an adjustment, and costs that."""
     protect, counts = problem_of_settings(settings, place)
     assert settings.secret is not None
+    secret = Secret.read(Path(settings.secret))
     problem = posed(
         protect,
-        Secret.read(Path(settings.secret)),
+        secret,
         spread=settings.spread,
         weights=settings.weights,
         keep_totals=settings.keep_totals,
@@ -35,4 +37,17 @@ def confirm(
     )
     read = figures_by_name(problem.table, frame, layout_of(settings))
     cost = float(stated["cost"])
-    verify(problem, Adjustment(value=cost, bound=stated["bound"], change=read - problem.table.values))
+    found = Adjustment(value=cost, bound=stated["bound"], change=read - problem.table.values)
+    verify(problem, found)
+    return without_search(
+        AdjustedTable(
+            problem,
+            found,
+            audited(problem, found.change),
+            settings.method,
+            settings.weights,
+            describe_attacker(problem),
+            secret,
+            doubtful(problem, found.change),
+        ).to_dict()
+    )

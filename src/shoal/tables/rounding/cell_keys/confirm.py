@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 def confirm(
     settings: PerturbTableSettings, place: Workplace, frame: "pl.DataFrame", stated: Mapping[str, Any]
-) -> None:
-    """Raise ``AssertionError`` unless the counts are those that are drawn again from the secret, and checked again."""
+) -> dict[str, Any]:
+    """All figures, computed again; ``AssertionError`` unless the counts are those that are drawn again from the secret."""
     found = run(settings, place).found
     read = figures_by_name(found.tabulation.table, frame, layout_of(settings))
     assert (read == found.values).all(), "a count is not what its records make of it"
-    assert found.safe == stated["safe"], "it is not as safe as was stated"
+    assert found.safe == stated["safe"], "'safe' is not what was stated"
+    return {name: value for name, value in found.to_dict().items() if name not in ("warnings", "notes")}

@@ -121,7 +121,7 @@ class PerturbedTable(WithChangedFigures):
             "variance": float((inner**2).mean()) if inner.size else 0.0,
             "cost": float(np.abs(change).sum()),
             "bound": None,
-            "optimal": self.design.optimal,
+            "optimal": bool(self.design.optimal),
             "entropy": float(self.design.value),
             "entropy_bound": None if self.design.bound is None else float(self.design.bound),
             "safe": self.safe,

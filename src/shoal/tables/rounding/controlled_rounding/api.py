@@ -266,9 +266,7 @@ def round_table(
     # By the independent check, by the audit, and for whole numbers.
     witness.verification(checks=3)
     verify(problem, solution)
-    found = seen(problem, solution.multiples)
-    if problem.whole and protect.sensitive.size:
-        found = replace(found, integer=integer_failures(problem.attack(solution.multiples), problem.others))
+    found = audited(problem, solution.multiples)
     if not found.safe:
         raise Infeasible("the audit does not confirm the rounding that was found; take a larger base")
     return RoundedTable(
@@ -307,6 +305,14 @@ def _refuse_large_base(table: Table, base: float) -> None:
 
 def _are_counts(given: Any, counts: bool) -> bool:
     return counts or (isinstance(given, Tabulation) and given.counts)
+
+
+def audited(problem: RoundingProblem, multiples: np.ndarray) -> Audit:
+    """What can be concluded from the multiples that are published."""
+    found = seen(problem, multiples)
+    if problem.whole and problem.protect.sensitive.size:
+        found = replace(found, integer=integer_failures(problem.attack(multiples), problem.others))
+    return found
 
 
 def posed(

@@ -9,8 +9,9 @@ import numpy as np
 from shoal.operation import Workplace
 from shoal.search.secrets import Secret
 from shoal.tables.operations.products import layout_of
+from shoal.tables.rounding.changed_result import without_search
 from shoal.tables.rounding.changed_tables import figures_by_name
-from shoal.tables.rounding.controlled_rounding.api import posed
+from shoal.tables.rounding.controlled_rounding.api import RoundedTable, audited, describe_attacker, posed
 from shoal.tables.rounding.controlled_rounding.settings import RoundSettings
 from shoal.tables.rounding.controlled_rounding.solution import Rounding
 from shoal.tables.rounding.controlled_rounding.verify import verify
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 def confirm(
     settings: RoundSettings, place: Workplace, frame: "pl.DataFrame", stated: Mapping[str, Any]
-) -> None:
-    """Raise ``AssertionError`` unless the figures are such a rounding, and cost what was stated."""
+) -> dict[str, Any]:
+    """All figures but those of the search, computed again; ``AssertionError`` unless it is such a rounding, and costs that."""
     protect, counts = problem_of_settings(settings, place)
     assert settings.secret is not None
     secret = Secret.read(Path(settings.secret))
@@ -35,4 +36,17 @@ def confirm(
     away = np.abs(read - multiples * problem.base).max()
     assert away <= 1e-9 * max(1.0, float(np.abs(read).max())), "a figure is no multiple of the base"
     cost = float(stated["cost"])
-    verify(problem, Rounding(value=cost, bound=stated["bound"], multiples=multiples, cuts=0))
+    found = Rounding(value=cost, bound=stated["bound"], multiples=multiples, cuts=0)
+    verify(problem, found)
+    again = RoundedTable(
+        problem,
+        found,
+        audited(problem, multiples),
+        settings.method,
+        settings.objective,
+        describe_attacker(problem, settings.objective),
+        secret,
+        widened=problem.steps > 1 and settings.steps is None,
+    ).to_dict()
+    # Without a wish for them the search found how many steps it takes.
+    return without_search(again, *([] if settings.steps is not None else ["steps"]))

@@ -1,0 +1,38 @@
+"""What a pattern of hidden cells says of itself, computed again: its cost, its shares and its audit."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from shoal.tables.common_pattern import tied
+from shoal.tables.problem import Problem
+from shoal.tables.safety.attackers_named import describe_attacker, doubtful_if_bounded
+from shoal.tables.safety.audit import audit
+from shoal.tables.safety.whole_numbers import integer_failures
+from shoal.tables.solution import Pattern
+from shoal.tables.suppression import Suppression
+
+#: What only the search knows.
+_SEARCH = ("method", "bound", "gap_percent", "optimal", "stopped_by", "work", "seconds", "record")
+
+
+def pattern_figures(
+    problem: Problem, complementary: np.ndarray, *, common: bool, counts: bool
+) -> dict[str, Any]:
+    """The figures of a pattern that say nothing of how it was found."""
+    if common:
+        problem = tied(problem)
+    found = audit(problem, complementary)
+    if counts:
+        found = replace(found, integer=integer_failures(problem, complementary))
+    result = Suppression(
+        problem,
+        Pattern(value=float(problem.cost[complementary].sum()), complementary=complementary),
+        found,
+        "",
+        describe_attacker(problem, counts=counts),
+        0,
+        doubtful_if_bounded(problem, complementary),
+    )
+    return {name: value for name, value in result.to_dict().items() if name not in _SEARCH}
