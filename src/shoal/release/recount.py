@@ -133,6 +133,7 @@ def _own(opened: OpenedRelease, step: Step) -> dict[str, Any]:
 
 
 def _recoded(opened: OpenedRelease, step: Step) -> dict[str, Any]:
+    from shoal.microdata.columns.units import unit_column
     from shoal.microdata.recoding.recount import RecodedFile, as_texts, hierarchies_again
 
     settings: Any = step.settings
@@ -145,15 +146,13 @@ def _recoded(opened: OpenedRelease, step: Step) -> dict[str, Any]:
         return stated
     if not settings.keep_suppressed:
         stated["suppressed_records"] = int((found.links < 0).sum())
-        if settings.unit is None:
-            stated["suppressed_people"] = stated["suppressed_records"]
-        elif _read(opened, found, [settings.unit]):
-            stated["suppressed_people"] = found.before.filter(found.links < 0)[settings.unit].n_unique()
-    units = None
-    if settings.unit is not None and not _read(opened, found, [settings.unit]):
+    unit = unit_column(settings.unit, found.before.columns)
+    if not _read(opened, found, [] if unit is None else [unit]):
         return stated
-    if settings.unit is not None:
-        units = found.kept[settings.unit]
+    units = None if unit is None else found.kept[unit]
+    if not settings.keep_suppressed:
+        out = found.before.filter(found.links < 0)
+        stated["suppressed_people"] = out.height if unit is None else out[unit].n_unique()
     keys = as_texts(found.released, shown)
     alike = list(settings.confidential)
     # Models may name further columns.
@@ -203,6 +202,7 @@ def _homogeneous(keys: "pl.DataFrame", values: "pl.DataFrame", units: "pl.Series
 def _microaggregated(opened: OpenedRelease, step: Step) -> dict[str, Any]:
     from shoal.microdata.microaggregation.recount import squared_errors
     from shoal.microdata.microaggregation.solution import read_labels
+    from shoal.microdata.columns.units import unit_column
     from shoal.microdata.recoding.recount import as_texts
 
     settings: Any = step.settings
@@ -223,9 +223,12 @@ def _microaggregated(opened: OpenedRelease, step: Step) -> dict[str, Any]:
         stated |= {"clusters": len(sizes), "min_cluster": min(sizes), "max_cluster": max(sizes)}
     found = records_of(opened, step)
     columns, quasi = list(told["columns"]), list(told["quasi"])
-    if found is None or (settings.unit is not None and not _read(opened, found, [settings.unit])):
+    if found is None:
         return stated
-    units = None if settings.unit is None else found.kept[settings.unit]
+    unit = unit_column(settings.unit, found.before.columns)
+    if not _read(opened, found, [] if unit is None else [unit]):
+        return stated
+    units = None if unit is None else found.kept[unit]
     if _shown(opened, found, columns):
         stated["k_protected"] = class_figures(as_texts(found.released, columns), units)["k"]
         if not settings.ordinal and _read(opened, found, columns):
