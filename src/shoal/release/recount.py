@@ -200,9 +200,9 @@ def _homogeneous(keys: "pl.DataFrame", values: "pl.DataFrame", units: "pl.Series
 
 
 def _microaggregated(opened: OpenedRelease, step: Step) -> dict[str, Any]:
+    from shoal.microdata.columns.units import unit_column
     from shoal.microdata.microaggregation.recount import squared_errors
     from shoal.microdata.microaggregation.solution import read_labels
-    from shoal.microdata.columns.units import unit_column
     from shoal.microdata.recoding.recount import as_texts
 
     settings: Any = step.settings
