@@ -261,3 +261,18 @@ def test_the_manual_builds_and_shows_it_all(tmp_path: Path) -> None:
     page = (tmp_path / "site" / "api.html").read_text(encoding="utf-8")
     for name in FUNCTIONS:
         assert f'id="{getattr(shoal, name).__module__}.{name}"' in page
+
+
+def test_nobody_is_told_to_install_what_another_project_calls_shoal() -> None:
+    """The index has another project of this name: what is installed is a checkout, or a wheel by its path."""
+    root = Path(__file__).parents[1]
+    folders = [root / name for name in ("src", "docs", "examples", "bench", "tools")]
+    texts = [
+        path
+        for folder in folders
+        for path in folder.rglob("*")
+        if path.suffix in (".py", ".md", ".sh", ".toml")
+    ]
+    texts += [root / name for name in ("README.md", "CONTRIBUTING.md", "Makefile", "mkdocs.yml")]
+    wrong = re.compile(r"install\s+(-\S+\s+)*[\"'`]*shoal([\[\"'`\s=<>~!]|$)", re.MULTILINE)
+    assert [str(path) for path in texts if wrong.search(path.read_text(encoding="utf-8"))] == []

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-pytest.importorskip("sklearn", reason="scikit-learn is not installed; it comes with shoal[sklearn]")
+pytest.importorskip("sklearn", reason="scikit-learn is not installed; it comes with the extra sklearn")
 
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler

@@ -141,6 +141,15 @@ class OutOfTime(Infeasible):
     """The input is fine, but no solution was found in the time that was given; whether there is one is not known."""
 
 
+def needs_extra(what: str, extra: str) -> InputError:
+    """The error for a package that is not installed. It names no distribution: the index has another project called shoal.
+
+    >>> str(needs_extra("the workbench", "web"))
+    "the workbench needs more packages: install Shoal with its extra 'web'"
+    """
+    return InputError(f"{what} needs more packages: install Shoal with its extra '{extra}'")
+
+
 def first_record(places: Iterable[int]) -> str:
     """Where to look, in place of the value at fault: how many records there are, and which is the first.
 

@@ -1,11 +1,11 @@
-"""Microaggregation and recoding as scikit-learn transformers; needs the extra ``shoal[sklearn]``."""
+"""Microaggregation and recoding as scikit-learn transformers; needs the extra ``sklearn``."""
 
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 
-from shoal.errors import InputError
+from shoal.errors import InputError, needs_extra
 from shoal.search import Budget
 
 try:
@@ -13,7 +13,7 @@ try:
     from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError:  # pragma: no cover - depends on what is installed
-    raise InputError('scikit-learn is not installed; install it with: pip install "shoal[sklearn]"') from None
+    raise needs_extra("shoal.sklearn", "sklearn") from None
 
 
 class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

@@ -18,7 +18,7 @@ _QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    pyspark = pytest.importorskip("pyspark", reason="PySpark is not installed (pip install 'shoal[spark]')")
+    pyspark = pytest.importorskip("pyspark", reason="PySpark is not installed (extra 'spark')")
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("there is no Java (on Debian: openjdk-17-jre-headless)")
     from pyspark.sql import SparkSession

@@ -14,7 +14,7 @@ from tests.cli.running import shoal
 
 from shoal.errors import InputError
 
-pytest.importorskip("pyspark", reason="PySpark is not installed (pip install 'shoal[spark]')")
+pytest.importorskip("pyspark", reason="PySpark is not installed (extra 'spark')")
 
 from shoal.spark import session
 from shoal.spark.failures import told

@@ -44,10 +44,10 @@ def serve(
     import webbrowser
     from importlib.util import find_spec
 
-    from shoal.errors import InputError
+    from shoal.errors import InputError, needs_extra
 
     if find_spec("nicegui") is None:
-        raise InputError('the workbench needs NiceGUI: pip install "shoal[web]"')
+        raise needs_extra("the workbench", "web")
     if workspace is not None and workspace.exists() and not workspace.is_dir():
         raise InputError(f"'{workspace}' is not a folder")
 

@@ -1,4 +1,4 @@
-"""Files of SPSS, Stata and SAS, with what they say about their variables (extra ``shoal[stat]``)."""
+"""Files of SPSS, Stata and SAS, with what they say about their variables (extra ``stat``)."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.errors import InputError
+from shoal.errors import InputError, needs_extra
 from shoal.exact_names import only
 from shoal.sources.data import Labels, chosen
 from shoal.sources.isolated import read_isolated
@@ -166,7 +166,7 @@ def _pyreadstat() -> ModuleType:
     try:
         import pyreadstat
     except ImportError:
-        raise InputError('files of SPSS, Stata and SAS need an extra: pip install "shoal[stat]"') from None
+        raise needs_extra("a file of SPSS, Stata or SAS", "stat") from None
     module: ModuleType = pyreadstat
     return module
 

@@ -1,6 +1,6 @@
 """The operations on a cluster: Spark DataFrames in, Spark DataFrames out, with the names and results of one machine.
 
-Each function is loaded when it is first used; PySpark comes with ``pip install 'shoal[spark]'``.
+Each function is loaded when it is first used; PySpark comes with the extra ``spark``.
 """
 
 import sys

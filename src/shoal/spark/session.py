@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.errors import InputError, parameter
+from shoal.errors import InputError, needs_extra, parameter
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,9 +40,7 @@ def check_spark(master: str | None) -> None:
     try:
         import pyspark  # noqa: F401
     except ImportError:
-        raise InputError(
-            f"{parameter('engine', 'spark')} needs PySpark; install it with: pip install 'shoal[spark]'"
-        ) from None
+        raise needs_extra(parameter("engine", "spark"), "spark") from None
     java = os.environ.get("JAVA_HOME")
     found = Path(java, "bin", "java").exists() if java else shutil.which("java") is not None
     if not found:

@@ -1,4 +1,4 @@
-"""Slots and appointments as iCalendar files (RFC 5545), one for each centre; needs the extra ``shoal[exchange]``.
+"""Slots and appointments as iCalendar files (RFC 5545), one for each centre; needs the extra ``exchange``.
 
 Nothing that describes a person is written but an identifier the caller names: titles say only that there is an appointment,
 and the UID is random.
@@ -15,7 +15,7 @@ from uuid import UUID
 import polars as pl
 
 from shoal._version import __version__
-from shoal.errors import InputError, unreadable
+from shoal.errors import InputError, needs_extra, unreadable
 from shoal.numbers import whole
 from shoal.search.seeds import Seeds
 from shoal.sources.internal import WORD
@@ -30,7 +30,7 @@ def library() -> ModuleType:
     try:
         import icalendar
     except ImportError:
-        raise InputError("calendars need an extra: pip install 'shoal[exchange]'") from None
+        raise needs_extra("a calendar", "exchange") from None
     return icalendar
 
 

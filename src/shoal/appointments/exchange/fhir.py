@@ -1,4 +1,4 @@
-"""Slots and appointments as HL7 FHIR R4B bundles in JSON; needs the extra ``shoal[exchange]``.
+"""Slots and appointments as HL7 FHIR R4B bundles in JSON; needs the extra ``exchange``.
 
 Every resource is built with the validating models of ``fhir.resources``. FHIR slots have no capacity: it travels in an
 extension. Of people only an identifier the caller names is written; identifiers of resources are random.
@@ -14,7 +14,7 @@ from uuid import UUID
 import polars as pl
 
 from shoal.appointments.exchange.calendars import named, random_ids
-from shoal.errors import InputError, unreadable
+from shoal.errors import InputError, needs_extra, unreadable
 from shoal.search.seeds import Seeds
 from shoal.sources.timing import spans
 
@@ -32,7 +32,7 @@ def library() -> dict[str, Any]:
         from fhir.resources.R4B.schedule import Schedule
         from fhir.resources.R4B.slot import Slot
     except ImportError:
-        raise InputError("FHIR needs an extra: pip install 'shoal[exchange]'") from None
+        raise needs_extra("FHIR", "exchange") from None
     return {"Appointment": Appointment, "Bundle": Bundle, "Schedule": Schedule, "Slot": Slot}
 
 

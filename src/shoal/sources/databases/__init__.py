@@ -1,4 +1,4 @@
-"""Tables of databases: SQLite, PostgreSQL, and MariaDB or MySQL (the servers need the extra ``shoal[databases]``)."""
+"""Tables of databases: SQLite, PostgreSQL, and MariaDB or MySQL (the servers need the extra ``databases``)."""
 
 from shoal.sources.databases.counting import count_combinations
 from shoal.sources.databases.reading import read_table, table_names

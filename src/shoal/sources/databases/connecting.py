@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SAWarning
 from sqlalchemy.pool import NullPool
 
-from shoal.errors import InputError
+from shoal.errors import InputError, needs_extra
 from shoal.sources.address import Database
 from shoal.sources.databases.failures import asks_for_password, connection_failure
 
@@ -81,7 +81,7 @@ def _open_sqlite(database: Database, *, writing: bool) -> sa.Connection:
 def _open_server(database: Database) -> sa.Connection:
     driver, _ = _DRIVERS[database.kind]
     if find_spec(driver) is None:
-        raise InputError(f'{database.kind} needs the driver {driver}: pip install "shoal[databases]"')
+        raise needs_extra(database.kind, "databases")
     key = (database.kind, database.host, database.port, database.user)
     password = database.password
     if password is None:
