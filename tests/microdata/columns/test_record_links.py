@@ -1,6 +1,7 @@
 """The file that says which released record is which: written for its owner alone, read with suspicion."""
 
 import stat
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -45,9 +46,9 @@ def test_a_file_of_links_is_for_its_owner_alone_and_says_so(survey, tmp_path):
     assert told.code == 0, told
     assert stat.S_IMODE(links.stat().st_mode) == 0o600
     lines = links.read_text().splitlines()
-    assert lines[0] == "original,released,note" and len(lines) == 52
-    assert all(line.endswith(",internal") for line in lines[1:-1]) and lines[-1].startswith("# internal: ")
-    assert [number for number, line in enumerate(lines[1:-1], 1) if line == f"{number},,internal"] == [
+    assert lines[0] == "original,released,note" and len(lines) == 51
+    assert all(line.endswith(",internal") for line in lines[2:]) and '"internal: sums' in lines[1]
+    assert [number for number, line in enumerate(lines[1:], 1) if line == f"{number},,internal"] == [
         5,
         21,
         22,
@@ -132,5 +133,22 @@ def test_a_damaged_last_line_is_refused(tmp_path):
     file.write_text(
         "original,released,note\n1,1,internal\n# internal: sums by place of the release {broken\n"
     )
-    with pytest.raises(InputError, match="last line"):
+    with pytest.raises(InputError, match="what it notes of the release must be sums"):
         RecordLinks.read(file)
+
+
+def test_any_reader_of_tables_reads_them_and_files_of_earlier_versions_are_read(tmp_path: Path):
+    links = RecordLinks.of(
+        [True, True, False], [1, 0], {"pay": np.array([3.0, 5.0]), "a, b": np.array([1.0, 2.0])}
+    )
+    path = tmp_path / "links.csv"
+    links.write(path)
+    pandas = pytest.importorskip("pandas")
+    table = pandas.read_csv(path)
+    assert list(table.columns) == ["original", "released", "note"] and len(table) == 3
+    assert pl.read_csv(path).height == 3 and table["note"].str.startswith("internal").all()
+    assert RecordLinks.read(path).sums == links.sums
+    earlier = "original,released,note\n1,2,internal\n2,1,internal\n3,,internal\n"
+    path.write_text(earlier + '# internal: sums by place of the release {"pay": 2.5}\n')
+    found = RecordLinks.read(path)
+    assert found.released.tolist() == links.released.tolist() and found.sums == {"pay": 2.5}

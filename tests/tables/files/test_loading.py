@@ -1,6 +1,7 @@
 """Matrices, lists of cells and jj files; the commands that read and write them; bad input in one line."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -539,3 +540,22 @@ def test_levels_are_written_without_noise() -> None:
     made = tabulate(records, ["a", "b"], value="v", rules=["p-percent(10)"])
     texts = [repr(level) for level in made.frame["upper"].drop_nulls().to_list()]
     assert any(len(repr(float(level))) > 15 for level in made.upper) and all(len(text) < 14 for text in texts)
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        "code,parent\nSIN,SIN\nMAR,EVER\nDIV,EVER\nEVER,EVER\n",
+        "value,group\nSIN,SIN\nMAR,EVER\nDIV,EVER\n",
+        {"SIN": "SIN", "MAR": "EVER", "DIV": "EVER"},
+    ],
+    ids=["parents", "levels", "mapping"],
+)
+def test_a_code_at_the_top_may_be_its_own_parent(tmp_path: Path, tree: object) -> None:
+    frame = pl.DataFrame({"marital": ["SIN", "MAR", "DIV"], "pay": [1.0, 2.0, 4.0]})
+    if isinstance(tree, str):
+        (tmp_path / "tree.csv").write_text(tree)
+        tree = tmp_path / "tree.csv"
+    made = tabulate(frame, dimensions=["marital"], value="pay", hierarchies={"marital": tree})
+    cells = dict(zip(made.frame["marital"].to_list(), made.frame["value"].to_list(), strict=True))
+    assert cells == {"total": 7.0, "EVER": 6.0, "SIN": 1.0, "MAR": 2.0, "DIV": 4.0}

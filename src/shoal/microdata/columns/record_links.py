@@ -12,10 +12,12 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError, unreadable
+from shoal.sources.internal import WORD
 
 _HEADER = ("original", "released", "note")
-# Begins the last line of the file.
-_SUMS = "# internal: sums by place of the release "
+# What the first note says besides; files of earlier versions have it in a last line of its own.
+_SUMS = "internal: sums by place of the release "
+_LAST_LINE = "# " + _SUMS
 _NOT_RELEASED = -1
 # Each record counts by its own share, so that the sums of another release, or of another order, are others.
 _STEP = (5**0.5 - 1) / 2
@@ -103,12 +105,14 @@ class RecordLinks:
 
     def csv(self) -> str:
         """The links as text: record numbers from 1 on; a record that was set aside has no released one."""
-        lines = (
-            f"{original},{released + 1 if released != _NOT_RELEASED else ''},internal\n"
-            for original, released in enumerate(self.released.tolist(), start=1)
-        )
-        text = ",".join(_HEADER) + "\n" + "".join(lines)
-        return text + (f"{_SUMS}{json.dumps(dict(self.sums), ensure_ascii=False)}\n" if self.sums else "")
+        text = io.StringIO()
+        lines = csv.writer(text, lineterminator="\n")
+        lines.writerow(_HEADER)
+        note = f"{_SUMS}{json.dumps(dict(self.sums), ensure_ascii=False)}" if self.sums else WORD
+        for original, released in enumerate(self.released.tolist(), start=1):
+            lines.writerow((original, released + 1 if released != _NOT_RELEASED else "", note))
+            note = WORD
+        return text.getvalue()
 
     def write(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the file that ``read`` and ``shoal compare --record-links`` read; only its owner can open it."""
@@ -127,14 +131,17 @@ class RecordLinks:
             raise unreadable("file of record links", path, error) from None
         except UnicodeDecodeError:
             raise InputError(f"'{name}' holds no record links: it is not a text file") from None
-        text, _, sums = text.partition(_SUMS)
+        text, _, sums = text.partition(_LAST_LINE)
         lines = csv.reader(io.StringIO(text))
         header = next(lines, [])
         if not {"original", "released"} <= set(header):
             raise InputError(f"'{name}' holds no record links: its header must name original and released")
         columns = header.index("original"), header.index("released")
+        pairs = []
         try:
-            pairs = [(_number(row[columns[0]]), _number(row[columns[1]], blank=True)) for row in lines if row]
+            for row in filter(None, lines):
+                pairs.append((_number(row[columns[0]]), _number(row[columns[1]], blank=True)))
+                sums = row[-1].removeprefix(_SUMS) if len(pairs) == 1 and row[-1].startswith(_SUMS) else sums
         except (ValueError, IndexError, csv.Error):
             raise InputError(
                 f"line {lines.line_num} of '{name}' is no record link: it needs two whole numbers from 1 on, "
@@ -158,9 +165,7 @@ def _read_sums(text: str, name: str) -> dict[str, float]:
         found = json.loads(text) if text.strip() else {}
         return {str(column): float(value) for column, value in found.items()}
     except (ValueError, TypeError, AttributeError, RecursionError):
-        raise InputError(
-            f"the last line of '{name}' is damaged: it must hold the sums of the release"
-        ) from None
+        raise InputError(f"'{name}' is damaged: what it notes of the release must be sums") from None
 
 
 def _checked(pairs: np.ndarray, name: str) -> np.ndarray:

@@ -64,7 +64,7 @@ def _parents(rows: Sequence[tuple[object, ...]], source: str) -> dict[str, str]:
     for row, (code, parent) in enumerate(rows, 1):
         if code is None:
             raise InputError(f"the hierarchy {source} has no code in row {row}")
-        above = "" if parent is None else str(parent)
+        above = "" if parent is None or parent == code else str(parent)
         if found.setdefault(str(code), above) != above:
             raise InputError(f"the hierarchy {source} gives a code a second parent in row {row}")
     return found

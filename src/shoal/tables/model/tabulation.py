@@ -17,7 +17,7 @@ from shoal.tables.model.kinds_of_rows import refuse_unnamed, what_rows_are
 from shoal.tables.model.ready_made import Columns, ready_made
 from shoal.tables.model.rules import Rule, parse_rule
 from shoal.tables.model.tabulated import Tabulation, Zeros
-from shoal.tables.model.trees import as_it_fits, refuse_circles
+from shoal.tables.model.trees import EitherWay, as_it_fits, refuse_circles
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -329,8 +329,11 @@ def _two_levels(columns: Sequence[str]) -> tuple[str | None, str | None]:
 
 def hierarchy_of(name: str, given: Any) -> Mapping[str, str]:
     """The parent of each code of a dimension, from a file or a frame if it is one."""
-    if isinstance(given, Mapping):
+    if isinstance(given, EitherWay):
         return given
+    if isinstance(given, Mapping):
+        # A code at the top may be its own parent.
+        return {code: "" if parent == code else parent for code, parent in given.items()}
     from shoal.tables.files.hierarchies import as_hierarchy, read_hierarchy
 
     if isinstance(given, str | Path):

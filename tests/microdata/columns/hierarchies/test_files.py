@@ -202,3 +202,12 @@ def test_files_of_arx_are_read_and_written_again(column: str) -> None:
     lines = path.read_text(encoding="utf-8-sig").split()
     assert sorted(hierarchy_text(made).split()) == sorted(lines)
     assert np.all(np.diff(made.nodes[1:], axis=1) >= 0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["code,parent\nSIN,SIN\nMAR,EVER\nDIV,EVER\n", "code,parent\nSIN,\nMAR,EVER\nDIV,EVER\nEVER,EVER\n"],
+)
+def test_a_code_at_the_top_may_be_its_own_parent(text: str):
+    found = parse_hierarchy(text, "file a.csv")
+    assert set(found.rows) == {("SIN", "SIN", "*"), ("MAR", "EVER", "*"), ("DIV", "EVER", "*")}

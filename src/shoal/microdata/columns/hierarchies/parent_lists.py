@@ -12,7 +12,8 @@ _TOP = (None, "", BLANK)
 def rows_from_pairs(pairs: Sequence[tuple[str | None, str | None]], line: int = 1) -> list[Row]:
     """Rows from codes and their parents; ``line`` is the number of the first pair in messages.
 
-    A code that is nobody's parent is a value. One that is less deep than others stays itself on the levels between.
+    A code that is nobody's parent is a value. One that is less deep than others stays itself on the levels between; one at
+    the top may be its own parent.
 
     >>> rows_from_pairs([("berlin", "east"), ("bonn", "west"), ("east", ""), ("west", "")])
     [('berlin', 'east', '*'), ('bonn', 'west', '*')]
@@ -24,7 +25,7 @@ def rows_from_pairs(pairs: Sequence[tuple[str | None, str | None]], line: int = 
             if parent in _TOP:
                 continue
             raise InputError(f"line {number} has no code")
-        above = BLANK if parent is None or parent in _TOP else parent
+        above = BLANK if parent is None or parent in _TOP or parent == code else parent
         if parents.setdefault(code, above) != above:
             raise InputError(f"line {number} gives the code of line {lines[code]} a second parent")
         lines.setdefault(code, number)
