@@ -136,6 +136,21 @@ def test_a_folder_that_holds_an_input_is_not_replaced(tmp_path: Path):
     assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
 
 
+def test_a_release_has_the_separator_and_the_decimal_sign_of_its_source(tmp_path: Path):
+    plan = survey(tmp_path)
+    people().write_csv(tmp_path / "people.csv", separator=";", decimal_comma=True)
+    done = shoal.release(plan, tmp_path / "out")
+    text = (done.folder / "public" / "survey.csv").read_text()
+    assert text.startswith("age;sex;region;job;pay\n") and "," in text and "." not in text
+    item = next(item for item in done.outputs if item["file"] == "survey.csv")
+    assert (item["separator"], item["decimal"]) == (";", ",")
+    for place in (done.folder / "public", done.folder):
+        assert shoal.verify_release(place).verified
+    assert shoal.verify_release(done.folder, originals=tmp_path).verified
+    # What is read again is what was released, whatever the signs would be taken for by themselves.
+    assert not shoal.diff_releases(done.folder, done.folder).discloses
+
+
 @pytest.mark.parametrize(
     ("kept", "drop", "words"),
     [

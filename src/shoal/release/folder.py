@@ -31,6 +31,8 @@ CHAINED = {
     "perturb-table": "counts.csv",
 }
 DONE = "done.json"
+#: What the manifest says of a CSV file that is not written with commas and points.
+SIGNS = ("separator", "decimal")
 _INPUTS = "inputs.json"
 #: What another run of the same plan with the same secret writes otherwise: times, and the keys of the folder of releases.
 PASSING = (MANIFEST, "report.html", _INPUTS, DONE, RECORD_KEYS)

@@ -15,6 +15,7 @@ from shoal.report.making import Input
 from shoal.report.sources_named import named_data
 from shoal.search.secrets import Secret
 from shoal.settings import checked
+from shoal.sources import Data, FileAddress
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,13 +23,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Inputs:
-    """The sources as frames; ``files`` are the fingerprints of what is read beside them, step by step, ``digests`` plain ones."""
+    """The sources as frames; ``files`` are the fingerprints of what is read beside them, step by step, ``digests`` plain ones.
+
+    ``signs`` are the separator and the decimal sign of the sources that are CSV files with others than the usual ones.
+    """
 
     frames: "Mapping[str, pl.DataFrame]" = field(repr=False)
     named: tuple[Input, ...]
     told: Mapping[str, Mapping[str, Any]]
     files: Mapping[str, Mapping[str, str]]
     digests: Mapping[str, str] = field(repr=False)
+    signs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def fingerprints(self) -> dict[str, str]:
@@ -61,11 +66,11 @@ def every_place(plan: Plan) -> list[str]:
 def read_inputs(plan: Plan, secret: Secret) -> Inputs:
     """Read the sources, and fingerprint everything."""
     expect_keys(plan)
-    frames, named, told = {}, [], {}
+    frames, named, told, signs = {}, [], {}, {}
     for name in plan.sources:
         data = read_source(plan, name)
         place = plan.place(name)
-        frames[name] = data.frame
+        frames[name], signs[name] = data.frame, _unusual_signs(data)
         named.append(replace(named_data(data), role=f"source '{name}'"))
         told[name] = {
             "fingerprint": input_fingerprint(place, data.frame, secret),
@@ -78,7 +83,16 @@ def read_inputs(plan: Plan, secret: Secret) -> Inputs:
         for step in plan.steps
         for name, path in named_files(step, plan.folder).items()
     }
-    return Inputs(frames, tuple(named), told, {name: own for name, own in files.items() if own}, digests)
+    beside_them = {name: own for name, own in files.items() if own}
+    return Inputs(frames, tuple(named), told, beside_them, digests, signs)
+
+
+def _unusual_signs(data: Data) -> dict[str, str]:
+    """The separator and the decimal sign of a CSV file, as far as they are not a comma and a point."""
+    if data.dialect is None or not isinstance(data.address, FileAddress) or data.address.format != "csv":
+        return {}
+    signs = {"separator": data.dialect.separator, "decimal": data.dialect.decimal}
+    return {} if signs == {"separator": ",", "decimal": "."} else signs
 
 
 def beside(step: Step, folder: Path, secret: Secret) -> dict[str, str]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from shoal import sources
 from shoal.errors import InputError
-from shoal.release.folder import CHAINED, DONE, INTERNAL, LINKS, MANIFEST, PLAN, PUBLIC, RELEASE, STEPS
+from shoal.release.folder import CHAINED, DONE, INTERNAL, LINKS, MANIFEST, PLAN, PUBLIC, RELEASE, SIGNS, STEPS
 from shoal.release.gates import GateOutcome, Released
 from shoal.release.plan import RECORDS, Output, Plan, Step, data_fields
 from shoal.release.plan_reader import parse_plan, read_plan
@@ -50,16 +50,22 @@ class OpenedRelease:
 
     def frame(self, file: str) -> "pl.DataFrame":
         """A released file, read."""
-        return self._read(str(self.public / file)).frame
+        return self._released(file).frame
 
-    def _read(self, place: str) -> "sources.Data":
+    def _released(self, file: str) -> "sources.Data":
+        """A released file, read by the signs that the manifest says it is written with."""
+        item = next((item for item in self.outputs if item["file"] == file), {})
+        signs = {name: str(item[name]) for name in SIGNS if name in item}
+        return self._read(str(self.public / file), **signs)
+
+    def _read(self, place: str, **signs: Any) -> "sources.Data":
         if place not in self._data:
-            self._data[place] = sources.read(place)
+            self._data[place] = sources.read(place, **signs)
         return self._data[place]
 
     def written(self, file: str) -> "pl.DataFrame":
         """A released file, with its texts as they are written."""
-        return self._read(str(self.public / file)).as_written
+        return self._released(file).as_written
 
     def step_folder(self, name: str) -> Path:
         """The private folder of a step."""

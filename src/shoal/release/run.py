@@ -35,7 +35,7 @@ from shoal.release.record_keys import RecordKeys, codes_of, keys_place
 from shoal.release.register import Register, Traces
 from shoal.release.report import release_page
 from shoal.release.result import Release
-from shoal.release.steps import StepOutcome, run_step
+from shoal.release.steps import StepOutcome, run_step, signs_of
 from shoal.release.together import within
 from shoal.release.verify_inside import inside_checks, table_checks
 from shoal.release.verify_public import public_checks
@@ -168,6 +168,7 @@ class Running:
                 self._secret,
                 place,
                 self._plan.folder,
+                self._signs(step),
             )
         except (InputError, Infeasible) as problem:
             # Whoever reads it changes the plan, not the command.
@@ -177,6 +178,10 @@ class Running:
                 expect_nameless(self._plan, item, sources.read(self._located(step.name)).frame.columns)
         self._folder.finish_step(number, step.name, {"key": key, **outcome.as_json()})
         return outcome
+
+    def _signs(self, step: Step) -> Mapping[str, str]:
+        """The separator and the decimal sign of what a step publishes as CSV, where they are not the usual ones."""
+        return self._inputs.signs.get(self._plan.source_of(step.name), {})
 
     def _digest(self, step: Step) -> str:
         return settings_digest(json.dumps([step.do, step.name, self._key(step)], default=str), self._secret)
@@ -298,6 +303,7 @@ class Running:
                 "file": item.file,
                 "sha256": file_digest(self._folder.public / item.file),
                 **output_facts(self._plan, item, self._facts_of(item)),
+                **signs_of(item, self._signs(self._plan.step(item.step))),
             }
             for item in self._plan.outputs
             if item.public

@@ -57,14 +57,16 @@ def run_step(
     secret: Secret,
     place: PlanWorkplace,
     plan_folder: Path,
+    signs: Mapping[str, Any],
 ) -> StepOutcome:
     """Run a step with the places of its data filled in, and write its products into its folder.
 
-    A public file of it is written at once, and read back and checked like the output of a command.
+    A public file of it is written at once, and read back and checked like the output of a command; as CSV with the separator
+    and the decimal sign of its source (``signs``).
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if step.do in OWN_STEPS:
-        return _own(step, values, folder, outputs, secret, place, plan_folder)
+        return _own(step, values, folder, outputs, secret, place, plan_folder, signs)
     operation = OPERATIONS[step.do]
     own = dict(values)
     # Records with keys of their own need no secret.
@@ -97,7 +99,7 @@ def run_step(
         operation_report(operation, result, settings, _making(step, operation, settings)).html(),
     )
     for output, path in outputs:
-        _publish(operation, output, path, result, settings)
+        _publish(operation, output, path, result, settings, signs_of(output, signs))
     # How long it took stands in the figures alone: all else is the same whenever it is repeated.
     told = operation.told.facts(result, settings)
     facts = tuple((name, str(value)) for name, value in told if name != "seconds")
@@ -121,6 +123,7 @@ def _own(
     secret: Secret,
     place: PlanWorkplace,
     plan_folder: Path,
+    signs: Mapping[str, Any],
 ) -> StepOutcome:
     own = OWN_STEPS[step.do]
     settings: Any = checked(own.settings, values)
@@ -128,8 +131,8 @@ def _own(
     after, places = _in_order(own.run(before, settings, secret, plan_folder), settings.order)
     sources.write(after, folder / RELEASE, force=True)
     np.save(folder / LINKS, RecordLinks.of([True] * before.height, places.tolist()).released)
-    for _, path in outputs:
-        _write_checked(after, path, lambda back: _expect_same(after, back))
+    for output, path in outputs:
+        _write_checked(after, path, lambda back: _expect_same(after, back), signs_of(output, signs))
     word = "removed" if step.do == "drop" else "replaced by pseudonyms"
     facts = (("records", f"{after.height:,}"), (f"columns {word}", ", ".join(settings.columns)))
     return StepOutcome({"records": after.height, "columns": after.columns}, facts, ())
@@ -185,7 +188,14 @@ def _put(place: Path, content: Any) -> None:
     place.write_bytes(content if isinstance(content, bytes) else str(content).encode())
 
 
-def _publish(operation: Operation, output: Output, path: Path, result: Any, settings: Any) -> None:
+def signs_of(output: Output, signs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The signs of an output, by those of its source; what is internal has our own."""
+    return signs if output.public and output.file.lower().endswith((".csv", ".csv.gz")) else {}
+
+
+def _publish(
+    operation: Operation, output: Output, path: Path, result: Any, settings: Any, signs: Mapping[str, Any]
+) -> None:
     product = next(item for item in operation.products if item.name == output.product)
     made = product.make(result, settings)
     if made is None:
@@ -194,13 +204,15 @@ def _publish(operation: Operation, output: Output, path: Path, result: Any, sett
         path.write_text(made, encoding="utf-8")
         return
     verify = None if product.check is None else product.check(result, settings)
-    _write_checked(made, path, verify)
+    _write_checked(made, path, verify, signs)
 
 
-def _write_checked(frame: "pl.DataFrame", path: Path, verify: Callable[[Any], Any] | None) -> None:
-    sources.write(frame, path, force=True)
+def _write_checked(
+    frame: "pl.DataFrame", path: Path, verify: Callable[[Any], Any] | None, signs: Mapping[str, Any]
+) -> None:
+    sources.write(frame, path, force=True, **signs)
     if verify is not None:
-        verify(sources.read(path).frame)
+        verify(sources.read(path, **signs).frame)
 
 
 def _expect_same(frame: "pl.DataFrame", back: "pl.DataFrame") -> None:

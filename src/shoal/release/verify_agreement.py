@@ -7,7 +7,7 @@ from typing import Any
 from shoal.errors import InputError
 from shoal.release.check import Check, fails, holds
 from shoal.release.fingerprints import kept_fingerprints, report_digests
-from shoal.release.folder import PASSING, PLAN, SECRET
+from shoal.release.folder import PASSING, PLAN, SECRET, SIGNS
 from shoal.release.gates import GateOutcome, measured_k
 from shoal.release.manifest import Facts, guarantees, output_facts
 from shoal.release.opened import OpenedRelease
@@ -126,7 +126,7 @@ def agreement_checks(opened: OpenedRelease) -> Iterator[Check]:
         ),
         "kinds of the files": (
             [
-                {name: value for name, value in item.items() if name not in ("file", "sha256")}
+                {name: value for name, value in item.items() if name not in ("file", "sha256", *SIGNS)}
                 for item in manifest["outputs"]
             ],
             [_facts(opened, item) for item in plan.outputs if item.public],

@@ -400,3 +400,10 @@ def test_nothing_to_build_for_is_refused_and_missing_values_alone_are_not() -> N
 def test_rules_are_told_from_files() -> None:
     assert all(map(is_rule, [*RULES, "Prefix", " star ", "intervals(5,10)", "nonsense(3)"]))
     assert not any(map(is_rule, ["age.csv", "folder/prefix", "prefix.csv", "my file (1).csv", ""]))
+
+
+@pytest.mark.parametrize("rule", ["prefix(4,2)", "suffix(4,2)", "prefix(4,2,length=5,zeros=yes)", "prefix"])
+def test_a_code_of_no_sign_stays_one(rule: str):
+    rows = {row[0]: row for row in builder(rule).hierarchy(["02139", "02138", "10001", "", None], "zip").rows}
+    assert set(rows[""][:-1]) == {""} and rows[""][-1] == "*"
+    assert rows[None][1] is None

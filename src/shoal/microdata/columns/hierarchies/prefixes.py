@@ -79,7 +79,7 @@ class Prefix(Rule):
             return rule
         step = self.step or -(-(length - 1) // _MOST_LEVELS) or 1
         reach = range(length - step, 0, -step)
-        classes = [len({rule._shown(text, count) for text in texts}) for count in reach]
+        classes = [len({rule._shown(text, count) if text else text for text in texts}) for count in reach]
         # A level is left out if it joins nothing more than the one before, or all.
         finer = [len(texts), *classes]
         keep = [
@@ -94,7 +94,8 @@ class Prefix(Rule):
 
     def labels(self, position: Any, text: str) -> Row:
         """The signs that stay at each level."""
-        return tuple(self._shown(text, count) for count in self.keep)
+        # A code of no sign, as databases have beside missing ones, has none to hide.
+        return tuple(self._shown(text, count) if text else text for count in self.keep)
 
     def _shown(self, text: str, count: int) -> str:
         assert self.length is not None
