@@ -21,7 +21,7 @@ def choices(found: Mapping[str, Any], take: Callable[[Choice], None]) -> None:
     """What else could be had: a table of neighbours, and the front as a chart and a table."""
     if not found.get("neighbours"):
         return
-    keys, front, many = found["quasi"], found["front"] or [], units_in_words(found["unit"])[1]
+    keys, front, many = found["quasi"], found["front"] or [], units_in_words(found.get("unit"))[1]
     heading = "One level finer or coarser"
     parts.strong(heading)
     _table(

@@ -225,7 +225,7 @@ def _by_column(ordinal: Any) -> dict[str, Any]:
 
 
 def _facts(found: dict[str, Any]) -> list[tuple[Any, ...]]:
-    many = units_in_words(found["unit"])[1]
+    many = units_in_words(found.get("unit"))[1]
     return [
         (
             f"K of the release over {', '.join(found['quasi'])}",

@@ -98,8 +98,8 @@ def present_anonymity(workbench: Workbench, job: Job) -> None:
 
 def _one(workbench: Workbench, job: Job, place: int) -> None:
     table: dict[str, Any] = job.summary["tables"][place]
-    alone, many = table["people"].get("1", 0), units_in_words(table["unit"])[1]
-    parts.warnings(table["warnings"])
+    alone, many = table["people"].get("1", 0), units_in_words(table.get("unit"))[1]
+    parts.warnings(table.get("warnings", ()))
     parts.facts(
         [
             (*told(DEFINITIONS, table, ("k",))[0], "bad" if table["k"] < 3 else "good"),
