@@ -108,6 +108,14 @@ def test_a_number_that_nearly_counts_on_was_given_out_and_others_are_asked_about
     assert any("if they were given out" in str(note) for note in notes)
 
 
+@pytest.mark.parametrize("name", ["case_numbers", "number_of_cases", "patients", "claims", "Fallzahl"])
+def test_counts_of_cases_stay_measurements(name):
+    draw = np.random.default_rng(2)
+    assert guessed(pl.DataFrame({name: draw.poisson(900, 300) + draw.poisson(40, 300) ** 2})) == {
+        name: "measurement"
+    }
+
+
 @pytest.mark.parametrize("name", ["comment", "x"])
 def test_texts_of_which_some_hold_names_are_free_text(name):
     texts = ["no", "will call", "asked Mr Ode", "n/a"] * 40 + [f"Anna{n} Rim" for n in "abcdefgh"]
