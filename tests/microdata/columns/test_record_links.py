@@ -95,7 +95,7 @@ def test_a_file_that_links_nothing_is_refused(tmp_path, text, message):
 
 
 def test_what_is_no_text_or_not_there_is_refused(tmp_path):
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="is not there"):
         RecordLinks.read(tmp_path / "none.csv")
     (tmp_path / "links.csv").write_bytes(b"original,released\n\xff\xfe\n")
     with pytest.raises(InputError, match="not a text file"):
