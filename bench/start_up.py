@@ -1,8 +1,8 @@
 """What a whole command costs on a tiny input, beside loading NumPy and Polars: both in processes of their own, in turns.
 
 CPU seconds of the fastest of several turns, so that the speed of the machine drops out of the ratio. Everything has its
-bytecode at hand, as after an installation, and the machine code of kernels that was kept. Rows that say "nothing compiled" are
-of a machine without it, once each, and only inform.
+bytecode at hand, as after an installation, and the machine code of kernels. Rows that say "nothing compiled" are of a machine
+without it, once each, and only inform, as do rows without a limit.
 """
 
 import os
@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-MOST = 2.5
+# The most a command may cost; a row without a limit only informs.
+MOST: dict[str, float] = {"anonymity": 3.0, "assign": 3.0, "suppress": 5.0, "microaggregate": 5.0}
 TURNS = 5
 # Asked where no machine code was kept.
 COLD = {
@@ -44,6 +45,7 @@ def run() -> list[dict[str, Any]]:
             "suppress, 196 cells": "suppress table14.csv --sensitive sensitive14.csv",
             "microaggregate, 1,000 records": "microaggregate numbers.csv -k 5",
             "microaggregate without bound": "microaggregate numbers.csv -k 5 --no-bound",
+            "recode, 100 records": "recode people100.csv --quasi a,b -k 3",
         }
         plain = [sys.executable, "-c", "import numpy, polars"]
         works = {name: shoal(command) for name, command in commands.items()}
@@ -59,11 +61,12 @@ def run() -> list[dict[str, Any]]:
         {
             "name": f"{name} / importing numpy and polars",
             "measured": best[name] / best[""],
-            "limit": MOST,
+            "limit": limit,
             "unit": "ratio of CPU",
-            "ok": best[name] / best[""] <= MOST,
+            "ok": limit is None or best[name] / best[""] <= limit,
         }
-        for name in commands
+        for name, command in commands.items()
+        for limit in [MOST.get(command.split()[0])]
     ] + [
         {
             "name": f"{name}, nothing compiled / importing numpy and polars",

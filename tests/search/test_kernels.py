@@ -1,10 +1,18 @@
 """Compilation: cached on disk, announced once, never stale; and nothing heavy is imported without need."""
 
+import ast
+import inspect
 import os
+import shutil
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import pytest
+import shoal
+from shoal.search.kernels import Kernel, is_source_of_kernels
+from shoal.search.warm_up import modules
 from tests.waiting import GUARD
 
 LOW = """
@@ -18,8 +26,8 @@ def step(x):
 """
 
 HIGH = """
-import low
-from low import STEP, step
+from shoal import low
+from shoal.low import STEP, step
 from shoal.search.compilation import on_first_compilation
 from shoal.search.kernels import kernel
 
@@ -31,26 +39,25 @@ def twice(x):
 def thrice(x):
     return low.step(twice(x)) * low.STEP
 
-if __name__ == "__main__":
-    on_first_compilation(lambda: print("compiling"))
-    print(int(twice(5)), int(thrice(5)))
+on_first_compilation(lambda: print("compiling"))
+print(int(twice(5)), int(thrice(5)))
 """
 
 
 @pytest.fixture
 def program(tmp_path):
-    (tmp_path / "high.py").write_text(HIGH)
+    """A package of this name with the machinery and two modules with kernels of its own."""
+    package = tmp_path / "shoal"
+    shutil.copytree(Path(shoal.__file__).parent / "search", package / "search", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("__init__.py", "_version.py", "errors.py", "import_paths.py", "numbers.py"):
+        shutil.copy(Path(shoal.__file__).parent / name, package)
+    (package / "high.py").write_text(HIGH)
 
     def run(*, added=1, constant=1):
-        (tmp_path / "low.py").write_text(LOW.format(added=added, constant=constant))
-        environment = os.environ | {
-            "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
+        (package / "low.py").write_text(LOW.format(added=added, constant=constant))
         done = subprocess.run(
-            [sys.executable, "high.py"],
+            [sys.executable, "-B", "-m", "shoal.high"],
             cwd=tmp_path,
-            env=environment,
             capture_output=True,
             text=True,
             timeout=GUARD,
@@ -73,43 +80,55 @@ def test_a_change_in_another_file_is_noticed(program):
     assert program(added=10, constant=100) == ["compiling", "125 13500"]
 
 
-PLAIN = """
-import sys
-from shoal.search import kernels
-from shoal.search.kernels import in_plain_python, kernel
+USERS_OWN = """
+import numba
+from numba import njit
+from shoal.search.randomness import below
+import numpy as np
 
-@kernel
-def inner(x):
+below(np.arange(1, 5, dtype=np.uint64), 3)
+
+@njit(cache=True)
+def own(x):
     return x + 1
 
-@kernel
-def outer(x):
-    return inner(inner(x))
-
-with in_plain_python(where=False):
-    pass
-with in_plain_python():
-    assert outer(1) == 3 and "numba" not in sys.modules
-    kernels._patience.get().left = 0.0
-    assert outer(1) == 3 and "numba" in sys.modules
-with in_plain_python():
-    assert kernels._patience.get() is None
-assert outer.nopython_signatures and inner.py_func(1) == 2
+assert own(1) == 2
+assert numba.config.CACHE_DIR == ""
 """
 
 
-def test_plain_python_is_used_until_loading_would_have_been_quicker(tmp_path):
-    (tmp_path / "plain.py").write_text(PLAIN)
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
-    done = subprocess.run(
-        [sys.executable, "plain.py"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=GUARD,
-    )
-    assert done.returncode == 0, done.stderr
+def test_functions_of_the_user_are_cached_where_they_were(tmp_path):
+    (tmp_path / "own.py").write_text(USERS_OWN)
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    subprocess.run([sys.executable, "own.py"], cwd=tmp_path, env=environment, check=True, timeout=GUARD)
+    assert list((tmp_path / "__pycache__").glob("own.own-*.nbi"))
+
+
+def test_constants_of_kernels_are_in_files_with_kernels():
+    """The name of the folder with machine code covers these files alone."""
+    found = set()
+    for name in modules():
+        for item in vars(import_module(name)).values():
+            if isinstance(item, Kernel):
+                source = Path(inspect.getfile(item.py_func))
+                assert is_source_of_kernels(source.read_bytes())
+                found |= {(source, constant) for constant in imported_constants(item.py_func, source)}
+    assert not [
+        (source.name, constant)
+        for source, (constant, origin) in found
+        if not is_source_of_kernels(origin.read_bytes())
+    ]
+
+
+def imported_constants(function, source):
+    """The numbers and texts that a function uses and its file imports, each with the file it comes from."""
+    used = {name for name in function.__code__.co_names if name in function.__globals__}
+    plain = {name for name in used if isinstance(function.__globals__[name], bool | int | float | str | tuple)}
+    for statement in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+        if isinstance(statement, ast.ImportFrom) and statement.module.startswith("shoal"):
+            for alias in statement.names:
+                if (alias.asname or alias.name) in plain:
+                    yield alias.name, Path(import_module(statement.module).__file__)
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,8 @@ if sys.argv[1] == "full":
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 if sys.argv[1] == "nowhere":
-    from numba.core import caching
-    caching.CacheImpl._locator_classes = []
+    from shoal.search import kernels
+    kernels.folders = lambda: []
 print(doubled(np.arange(3)).tolist())
 """
 

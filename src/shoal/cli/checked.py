@@ -1,6 +1,5 @@
 """Commands whose numbers are checked before anything else happens, in this one place for every option there is."""
 
-import gc
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -102,9 +101,6 @@ class CheckedCommand(TyperCommand):
             value = ctx.params.get(parameter.name)
             for item in value if isinstance(value, list | tuple) else (value,):
                 _check(parameter, item)
-        if not gc.isenabled():
-            gc.freeze()
-            gc.enable()
         return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

@@ -24,7 +24,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     interrupts.reset()
     before = _written()
     try:
-        result = _run(given)
+        from shoal.cli.program import run
+
+        result = run(given or ["--help"])
         code = result if isinstance(result, int) else 0
         sys.stdout.flush()
         # A search that was asked to stop ends well; what asked for it is told by the exit code.
@@ -53,17 +55,6 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         # Some libraries turn an interruption into an error of their own.
         code = _interrupted(before, as_json) if interrupts.asked else _unexpected(error, as_json)
     sys.exit(code)
-
-
-def _run(given: list[str]) -> object:
-    """Run an operation at once where everything is said plainly; what loads and makes the commands takes longer than many."""
-    from shoal.cli.plain_arguments import run_plainly
-
-    if run_plainly(given):
-        return 0
-    from shoal.cli.program import run
-
-    return run(given or ["--help"])
 
 
 def _disk_full(before: int) -> int:

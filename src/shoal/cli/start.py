@@ -5,28 +5,19 @@ the process ends at once, from the first line of the package on, which is loaded
 written and told the command is done, and Ctrl-C comes too late. Signals that end a process end it through its own clearing up.
 """
 
-import gc
 import os
 import signal
 import sys
-from importlib import import_module
-from types import FrameType, ModuleType
+from types import FrameType
 from typing import NoReturn
 
 from shoal import _INTERRUPTED, _leave
-
-_PLUGINS = "pydantic.plugin._loader"
 
 
 def main() -> NoReturn:
     """The command ``shoal``."""
     signal.signal(signal.SIGINT, _leave)
     _open_standard_streams()
-    # What is loaded stays: nobody looks for garbage before the command itself begins (``checked``), nor when it is over.
-    gc.disable()
-    # Looking for plugins of Pydantic reads the list of everything that is installed; a command has none.
-    if os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__") == "__all__":
-        sys.modules.setdefault(_PLUGINS, _WithoutPlugins(_PLUGINS))
     from shoal.cli.interrupts import interrupts
     from shoal.cli.main import main as run
 
@@ -46,7 +37,6 @@ def main() -> NoReturn:
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         sys.stderr.write(f"shoal: {_INTERRUPTED}\n")
-    gc.freeze()
     sys.exit(code)
 
 
@@ -59,24 +49,6 @@ def _open_standard_streams() -> None:
             # Processes that are started from here find it where they look for it.
             os.set_inheritable(stream.fileno(), True)
             setattr(sys, name, stream)
-
-
-class _WithoutPlugins(ModuleType):
-    """In place of what looks for plugins of Pydantic, which are turned off: it loads all that reads metadata of packages.
-
-    Whoever wants anything else of it gets the module itself.
-    """
-
-    @staticmethod
-    def get_plugins() -> tuple[()]:
-        """There are none."""
-        return ()
-
-    def __getattr__(self, name: str) -> object:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        sys.modules.pop(_PLUGINS, None)
-        return getattr(import_module(_PLUGINS), name)
 
 
 class _Ending(SystemExit):

@@ -1,4 +1,4 @@
-"""The command of an operation as Typer has it, for help, completion and all that is not said plainly."""
+"""The command of an operation, made for Typer from its declaration."""
 
 import inspect
 from pathlib import Path

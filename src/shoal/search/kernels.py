@@ -1,39 +1,31 @@
-"""The one way to compile a kernel: when it is first called, cached on disk, free of the interpreter's lock, announced.
+"""The one way to compile a kernel: by Numba, when it is first called, cached on disk, free of the interpreter's lock, announced.
 
-Numba itself takes longer to load than many problems take to solve, so nothing here loads it before a kernel is called, and
-not even then if its machine code was kept (``kept_code``); a problem that is small enough is solved ``in_plain_python``, by
-the same functions.
+Numba takes longer to load than many commands run, so nothing here loads it before a kernel is called, and a problem that is
+tiny is solved ``in_plain_python``, by the same functions. Numba's cache notices no change in another file, though machine
+code contains the kernels it calls and the constants it uses. Therefore what is compiled lies in a folder that is named after
+the sources of all kernels and the versions of what compiles them.
 """
 
+import shutil
 import sys
-from collections.abc import Callable, Iterator, MutableMapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import update_wrapper
-from importlib import import_module
-from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
+from functools import cache, cached_property, update_wrapper
+from hashlib import sha256
+from pathlib import Path
+from pickle import UnpicklingError
+from tempfile import TemporaryFile
 from threading import RLock
-from time import thread_time
-from types import CodeType, ModuleType
 from typing import Any
 
-_loading = RLock()
-
-# The options with which kernels are compiled, by their functions.
-OPTIONS: dict[Callable[..., Any], dict[str, Any]] = {}
-
-# What loading Numba and the first kernel takes, in seconds of work: for so long the interpreter is given a chance.
-_WORTH = 0.4
-# And what loading code that was kept takes.
-_WORTH_KEPT = 0.005
-# After so many calls of a kernel loading Numba would have been quicker than calling what was kept.
-_FEW_CALLS = 10_000
-
-
-def instruction(path: str) -> Any:
-    """What kernels call and only machine code has, by its import path; it takes Numba to say what it does."""
-    return Instruction(path)
+_PACKAGE = Path(__file__).parents[1]
+# By these words a module says that it has kernels.
+_IMPORT = b"search.kernels import"
+# What Numba makes of a cache that is cut off, as on a full disk, or that nobody may write to.
+_UNUSABLE = (OSError, EOFError, UnpicklingError)
+_lock = RLock()
+_plain: ContextVar[bool] = ContextVar("plain", default=False)
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -42,142 +34,144 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     The function must release no object and touch nothing but its arguments. ``fastmath`` stays off unless
     asked for, since results must be the same on every machine.
     """
-    options = {"cache": True, "nogil": True, **options}
+    options = {"nogil": True, **options}
     return Kernel(function, options) if function is not None else lambda function: Kernel(function, options)
 
 
 @contextmanager
 def in_plain_python(*, where: bool = True) -> Iterator[None]:
-    """Run kernels as the plain functions they are, ``where`` no call of one takes long, until loading would have been quicker.
+    """Run kernels as the plain functions they are, ``where`` a problem is so small that this ends before Numba is loaded."""
+    import numpy as np
 
-    Only for kernels whose results are the same either way: what is loaded already is used, and threads that are started compile.
-    """
-    plain = where and "shoal.search.machine_code" not in sys.modules
-    token = _patience.set(_Patience() if plain else None)
+    token = _plain.set(where)
     try:
         # Random generators count on words that run over.
-        with _words_may_run_over() if plain else nullcontext():
+        with np.errstate(over="ignore" if where else None):
             yield
     finally:
-        _patience.reset(token)
-
-
-def _words_may_run_over() -> AbstractContextManager[None]:
-    from numpy import errstate
-
-    return errstate(over="ignore")
-
-
-class _Patience:
-    """How long plain Python may still take; the clock decides only how results are computed, never what they are."""
-
-    def __init__(self) -> None:
-        self.left = _WORTH
-        self.inside = False
-
-    def run(self, function: Callable[..., Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """The result of a kernel, which may call others: they are ``inside``."""
-        began, self.inside = thread_time(), True
-        try:
-            return function(*arguments, **named)
-        finally:
-            self.left -= thread_time() - began
-            self.inside = False
-
-
-_patience: ContextVar[_Patience | None] = ContextVar("patience", default=None)
-
-
-class Instruction:
-    """What stands for an instruction until the first kernel that uses it is compiled."""
-
-    def __init__(self, path: str) -> None:
-        self.module, _, self.name = path.partition(":")
-
-    @property
-    def source(self) -> tuple[str, str]:
-        """Its name, and the file that says what it does."""
-        return self.name, (find_spec(self.module) or ModuleSpec("", None, origin="")).origin or ""
-
-    def machine_code(self) -> Any:
-        """The instruction itself."""
-        made = getattr(import_module(self.module), self.name)
-        made.source = self.source
-        return made
+        _plain.reset(token)
 
 
 class Kernel:
-    """A function and, from its first call on, its machine code, which answers whatever else is asked."""
+    """A function and, from its first call on, what Numba makes of it, which answers whatever else is wanted."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         update_wrapper(self, function)
         self.py_func = function
         self.options = options
-        self.calls = 0
-        OPTIONS[function] = options
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
+    def __call__(self, *arguments: Any) -> Any:
         """The result, by machine code or in plain Python."""
-        patience = _patience.get()
-        # One kernel may call another a hundred thousand times.
-        if patience is not None and patience.inside:
-            return self.py_func(*arguments, **named)
-        if patience is None or patience.left <= _WORTH - _WORTH_KEPT:
-            kept = self._kept_code(arguments, named)
-            if kept is not None:
-                return kept.run()
-        if patience is None or patience.left <= 0:
-            return self.machine_code()(*arguments, **named)
-        return patience.run(self.py_func, arguments, named)
-
-    def _kept_code(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        if named or "shoal.search.machine_code" in sys.modules:
-            return None
-        # NumPy, which kernels are about, need not be loaded to declare them.
-        from shoal.search.kept_code import kept
-
-        with _loading:
-            self.calls += 1
-            # Numba takes its arguments faster than they are taken apart here, once it is loaded.
-            return kept(self, arguments) if self.calls <= _FEW_CALLS else None
+        if _plain.get():
+            return self.py_func(*arguments)
+        try:
+            return self.dispatcher(*arguments)
+        except _UNUSABLE:
+            # No kernel touches a file: the cache cannot be used, so this process does without.
+            _cache.discard()
+            return self.dispatcher(*arguments)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        return getattr(self.machine_code(), name)
+        return getattr(self.dispatcher, name)
 
-    def machine_code(self) -> Any:
-        """What Numba makes of the function; it knows no kernels, so those that are called become machine code first."""
-        made = self.__dict__.get("_machine_code")
-        return self._compiled() if made is None else made
-
-    def _compiled(self) -> Any:
-        with _loading:
-            if "_machine_code" not in self.__dict__:
-                # Numba takes its time to load.
-                from shoal.search.machine_code import dispatcher
-
-                names = self.py_func.__globals__
-                for holder, name, used in list(_kernels_used(self.py_func.__code__, names)):
-                    if used is not self:
-                        holder[name] = used.machine_code()
-                self._machine_code = dispatcher(self)
-                if names.get(self.py_func.__name__) is self:
-                    names[self.py_func.__name__] = self._machine_code
-            return self._machine_code
+    @property
+    def dispatcher(self) -> Any:
+        """What Numba makes of the function."""
+        dispatcher = self.__dict__.get("_dispatcher")
+        if dispatcher is None or self._folder is not _cache.folder:
+            with _lock:
+                dispatcher, self._folder = _compiled(self), _cache.folder
+                self._dispatcher = dispatcher
+        return dispatcher
 
 
-def _kernels_used(
-    code: CodeType, names: MutableMapping[str, Any]
-) -> Iterator[tuple[MutableMapping[str, Any], str, "Kernel | Instruction"]]:
-    for name in code.co_names:
-        value = names.get(name)
-        if isinstance(value, Kernel | Instruction):
-            yield names, name, value
-        elif isinstance(value, ModuleType):
-            for member in code.co_names:
-                if isinstance(inside := vars(value).get(member), Kernel | Instruction):
-                    yield vars(value), member, inside
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            yield from _kernels_used(inner, names)
+def _compiled(kernel: Kernel) -> Any:
+    from numba import config, njit
+
+    _prepare_numba()
+    folder = _cache.folder
+    if folder is None:
+        return njit(**kernel.options)(kernel.py_func)
+    before = config.CACHE_DIR
+    # Numba looks at it when a function is declared; the user's own functions are cached where they were.
+    config.CACHE_DIR = str(folder)
+    try:
+        return njit(cache=True, **kernel.options)(kernel.py_func)
+    finally:
+        config.CACHE_DIR = before
+
+
+@cache
+def _prepare_numba() -> None:
+    """Let kernels call kernels, and let compiling be announced."""
+    from numba.core import event
+    from numba.extending import typeof_impl
+
+    from shoal.search import compilation
+
+    typeof_impl.register(Kernel)(lambda value, context: typeof_impl(value.dispatcher, context))
+
+    class Announcer(event.Listener):
+        def on_start(self, event: event.Event) -> None:
+            compilation.begin()
+            compilation.announce()
+
+        def on_end(self, event: event.Event) -> None:
+            compilation.end()
+
+    event.register("numba:compile", Announcer())
+
+
+class _Cache:
+    """The folder of machine code, or none where nothing can be kept."""
+
+    @cached_property
+    def folder(self) -> Path | None:
+        name = f"kernels-{digest(_PACKAGE)}"
+        return next((place / name for place in folders() if _writable(place / name)), None)
+
+    def discard(self) -> None:
+        """Do without in this process, and let the next one begin anew."""
+        if self.folder is not None:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder = None
+
+
+_cache = _Cache()
+
+
+def folders() -> list[Path]:
+    """Where machine code may be kept, the best folder first: where the user has Numba keep it, with the package, at home."""
+    from numba import config
+
+    wanted = [Path(config.CACHE_DIR)] if config.CACHE_DIR else []
+    return [*wanted, _PACKAGE / "__pycache__", Path.home() / ".cache" / "shoal"]
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def digest(package: Path) -> str:
+    """What machine code is made of, in short: the sources of all kernels, and the versions of what compiles them."""
+    import numba
+    import numpy as np
+
+    whole = sha256(f"{sys.version} {numba.__version__} {np.__version__}".encode())
+    for path in sorted(package.rglob("*.py")):
+        source = path.read_bytes()
+        if is_source_of_kernels(source):
+            whole.update(source)
+    return whole.hexdigest()[:16]
+
+
+def is_source_of_kernels(source: bytes) -> bool:
+    """Whether a file holds kernels; constants they use are in such files, too."""
+    return _IMPORT in source

@@ -26,8 +26,6 @@ def modules() -> Iterator[str]:
 def compile_module(name: str) -> bool:
     """Run the ``warm_up`` of one module; whether anything had to be compiled."""
     compiled: list[bool] = []
-    # Once machine code is loaded, no problem is solved in plain Python for being tiny.
-    import_module("shoal.search.machine_code")
     on_first_compilation(lambda: compiled.append(True))
     import_module(name).warm_up()
     return bool(compiled)

@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 
-# Up to so many cells no step of a search takes plain Python as long as it takes to load compiled kernels (measured).
-PLAIN_CELLS = 200
+# Up to so many cells a whole search in plain Python ends before compiled kernels are loaded (measured).
+PLAIN_CELLS = 50
 
 
 @checked

@@ -6,7 +6,7 @@ from tests.search.clocks import Clock
 from tests.tables.oracle import cube, hierarchy
 
 from shoal.generate.table import table
-from shoal.search import Budget, Seeds, kept_code, silent
+from shoal.search import Budget, Seeds, silent
 from shoal.tables.exact.lp_cuts import AttackerCuts
 from shoal.tables.exact.network_cuts import NetworkCuts
 from shoal.tables.exact.refusal import is_safe
@@ -32,16 +32,6 @@ def test_a_pattern_outside_of_the_focus_is_thinned_out_like_any_other(seed: int)
     found = narrow.thin(everything)
     assert is_safe(problem, found)
     assert found.tolist() == wide.thin(everything).tolist()
-
-
-def test_what_improves_a_pattern_is_kept_for_processes_without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = table(10, 10, 8, Seeds(1))
-    compiled, given = networks.improve, []
-    monkeypatch.setattr(networks, "improve", lambda *every: (given.append(every), compiled(*every))[1])
-    first = heuristic(problem).build(Seeds(2).state())
-    assert first is not None
-    heuristic(problem).improve(first, 20, Seeds(3), Budget().start(silent), lambda pattern: None)
-    assert kept_code.kept(compiled, given[0]) is not None
 
 
 @pytest.mark.parametrize("pace", [1, 3, 10])

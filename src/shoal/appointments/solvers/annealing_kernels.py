@@ -118,7 +118,7 @@ def sorted_in_kernels(cells: np.ndarray) -> np.ndarray:
             if cells[i, j] > 0:
                 people[size] = cells[i, j]
                 size += 1
-    # Shell's sort: NumPy's would keep the machine code of all that calls it from being kept.
+    # Shell's sort.
     gap = 1
     while gap < size // 3:
         gap = 3 * gap + 1

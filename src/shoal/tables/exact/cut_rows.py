@@ -270,7 +270,6 @@ def deepest(
         if lightest(shares[chosen], x[cells[chosen]], missing - least, own) < missing - least:
             found[c, 0] = count
             found[c, 1] = need
-            # One by one: what assigns slices may fail with a message, and is not kept as machine code.
             for i in range(count):
                 inside[c, i] = cells[chosen[i]]
                 weights[c, i] = own[i]

@@ -102,7 +102,7 @@ def _short_way(graph: Graph, state: State, scratch: Scratch, r: int) -> Any:
 
 @kernel
 def fill(target: np.ndarray, source: np.ndarray) -> Any:
-    """Make one row equal to another, one by one: machine code that could fail with a message is not kept."""
+    """Make one row equal to another."""
     for i in range(source.shape[0]):
         target[i] = source[i]
 

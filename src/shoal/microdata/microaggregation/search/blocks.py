@@ -27,7 +27,7 @@ from shoal.microdata.microaggregation.search.kernels.groups import (
 from shoal.microdata.microaggregation.search.kernels.iterated import DECISIONS, ENDLESS, Rules, iterate
 from shoal.microdata.microaggregation.search.kernels.pairs import CALLS, descend, new_search, screen, visit
 from shoal.microdata.microaggregation.search.kernels.space import Space, project, working_space
-from shoal.microdata.microaggregation.search.kernels.vectors import lent, squared_distance
+from shoal.microdata.microaggregation.search.kernels.vectors import squared_distance
 from shoal.microdata.microaggregation.sizes import checked_start, within_largest
 from shoal.microdata.microaggregation.solution import (
     Partition,
@@ -341,7 +341,6 @@ def one_pass(space, groups, met, changed, counts):  # type: ignore[no-untyped-de
 
     Two groups with the same ``met`` (not negative) were tested before and are as they were.
     """
-    space, groups, counts = lent(space), lent(groups), lent(counts)
     points, k, tolerance, _ = space
     number, sizes, members, away, centres, facts = groups
     count = number[0]

@@ -11,7 +11,7 @@ import numpy as np
 from shoal.microdata.microaggregation.search.kernels.groups import refresh, total_error
 from shoal.microdata.microaggregation.search.kernels.iterated import ENDLESS, copy_dirty, perturb
 from shoal.microdata.microaggregation.search.kernels.pairs import descend
-from shoal.microdata.microaggregation.search.kernels.vectors import lent, squared_distance
+from shoal.microdata.microaggregation.search.kernels.vectors import squared_distance
 from shoal.search.kernels import kernel
 from shoal.search.randomness import uniform
 
@@ -89,7 +89,6 @@ def anneal(space, groups, search, home, best, stale, numbers, cooling, first, it
     ``home`` is the partition kept last and differs from ``groups`` in the dirty groups only; ``best`` differs from
     ``home`` in the stale ones.
     """
-    space, groups, search, home, best = lent(space), lent(groups), lent(search), lent(home), lent(best)
     improved = 0
     for step in range(first, first + iterations):
         share = cooling.warm * (cooling.cold / cooling.warm) ** (step / cooling.length)

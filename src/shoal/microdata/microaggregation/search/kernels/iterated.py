@@ -10,7 +10,6 @@ import numpy as np
 from shoal.microdata.microaggregation.search.kernels.groups import copy_group, total_error
 from shoal.microdata.microaggregation.search.kernels.pairs import descend
 from shoal.microdata.microaggregation.search.kernels.perturbation import dissolve, distill, pick_lossy
-from shoal.microdata.microaggregation.search.kernels.vectors import lent
 from shoal.search.kernels import kernel
 from shoal.search.randomness import uniform
 
@@ -74,7 +73,6 @@ def iterate(space, groups, search, best, best_error, rules, fewest, most, decisi
 
     ``best`` differs from ``groups`` in the dirty groups only, before and after.
     """
-    space, groups, search, best = lent(space), lent(groups), lent(search), lent(best)
     for step in range(course.shape[0]):
         more = perturb(space, groups, search, fewest, most, rules.sample, rules.distill_sample)
         if rules.renew:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.microdata.microaggregation.search.kernels.groups import ERROR, copy_group, refresh
-from shoal.microdata.microaggregation.search.kernels.vectors import lent, squared_distance, swap_gain
+from shoal.microdata.microaggregation.search.kernels.vectors import squared_distance, swap_gain
 from shoal.search.kernels import kernel
 from shoal.search.randomness import below, uniform
 
@@ -182,7 +182,6 @@ def random_moves(space, groups, of, others, random, cooling, begin, count, limit
     ``of`` is the group of each record; no group grows beyond ``limit`` members. There must be room for one group more
     than fit.
     """
-    space, groups, of, others, cooling = lent(space), lent(groups), lent(of), lent(others), lent(cooling)
     points, k, _, _ = space
     number, sizes, members, away, centres, facts = groups
     order, inside, temperatures, first, last, ends = cooling

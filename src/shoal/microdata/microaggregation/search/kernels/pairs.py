@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.microdata.microaggregation.search.kernels.groups import HEAD, RADIUS, REACH, refresh
-from shoal.microdata.microaggregation.search.kernels.vectors import lent, squared_distance, swap_gain, towards
+from shoal.microdata.microaggregation.search.kernels.vectors import squared_distance, swap_gain, towards
 from shoal.search.kernels import kernel
 from shoal.search.randomness import shuffle
 
@@ -291,7 +291,6 @@ def descend(space, groups, search, everything, limit):  # type: ignore[no-untype
     target in the order of their numbers, and meets each pair once. Handles at most ``limit`` targets and says whether
     it is done; call again to go on from there.
     """
-    space, groups, search = lent(space), lent(groups), lent(search)
     place = search.place
     for _ in range(limit):
         if place[NEXT] == place[TARGETS]:
