@@ -3,7 +3,8 @@
     python -m tests.golden record before/     in the old tree
     python -m tests.golden compare before/    in the new one: prints what differs, exits with 1 if anything does
 
-Every file a command writes is compared byte for byte, its JSON without times, and its exit code.
+Every file a command writes is compared byte for byte, its exit code, and its JSON without times; of warnings and notes how many
+there are.
 """
 
 import argparse
@@ -77,10 +78,39 @@ assign --group-sizes 4,4,5,2 --capacities 4,2,4,3,2 --method annealing
 assign --group-sizes 4,4,5,2 --capacities 4,2,4,3,2 --method greedy
 assign --group-sizes 4,4 --capacities 4,2
 study anonymity-vectors --quick --results study
+recode firms.csv --quasi region,size,staff -k 3 --drop firm --secret secret.txt -o recoded.csv
+recode firms.csv --quasi region,size,staff -k 3 --drop firm --method lattice --suppress 0.05 -o lattice.csv
+recode firms.csv --quasi region,size,staff -k 3 --drop firm --method local -o local.csv
+recode firms.csv --quasi region,size,staff -k 3 --drop firm --method local-suppression --secret secret.txt -o blanked.csv
+recode firms.csv --quasi region,size,staff -k 3 --hierarchy staff=intervals(10,20,40) --model distinct(2) --confidential wages \
+--method lattice --suppress 0.1 -o models.csv --mapping mapping.json
+recode firms.csv --quasi region,size,staff -k 3 --apply mapping.json --suppress 0.1 -o applied.csv
+recode firms.csv --quasi region,size -k 30
+hierarchy firms.csv --columns staff
+risk firms.csv --quasi region,size,staff --population 900
+risk firms.csv --quasi region,size --sample-weights staff
+compare firms.csv recoded.csv --paired-by-position --quasi region,size,staff
+group firms.csv -k 3 --columns turnover,staff,wages,profit --method gomm --iterations 200
+perturb firms.csv --method pram --columns region,size --change 0.2 --secret secret.txt -o pram.csv
+perturb firms.csv --method rank-swap --columns turnover,staff --window 10 --secret secret.txt -o swapped.csv
+perturb firms.csv --method noise --columns turnover,staff --amount 0.2 --secret secret.txt -o noise.csv
+perturb firms.csv --method shuffle --columns turnover,staff --secret secret.txt -o shuffled.csv
+round counts.csv --base 5 -o rounded.csv
+adjust table.csv --sensitive table.sensitive.csv -o adjusted.csv
+perturb-table firms.csv --dimensions region,size --record firm --secret secret.txt -o perturbed.csv
+microaggregate firms.csv -k 3 --columns turnover,staff,wages --engine stream -o stream.parquet
+microaggregate firms.csv -k 3 --columns turnover,staff,wages --engine spark -o spark.parquet
+anonymity firms.csv --quasi region,size --engine spark
+plan firms.csv -o drafted.toml
+release plan.toml -o released
+verify released
+diff released released
+sweep plan.toml --set microaggregate.k=3,5
 """.strip().splitlines()
 
-# Times, and what names the folder.
+# Times, what names the folder, and what says the same in other words.
 LEFT_OUT = {
+    "remarks",
     "seconds",
     "labels",
     "record_links",
@@ -91,6 +121,34 @@ LEFT_OUT = {
     "published",
     "report",
 }
+
+
+PLAN = """
+[release]
+name = "firms"
+type = "scientific"
+
+[sources.firms]
+data = "firms.csv"
+
+[sources.firms.roles]
+firm = "identifier"
+region = "quasi-identifier"
+size = "quasi-identifier"
+
+[[steps]]
+do = "drop"
+columns = ["firm"]
+
+[[steps]]
+do = "microaggregate"
+k = 3
+columns = ["staff", "turnover", "wages", "profit"]
+by = ["region", "size"]
+
+[outputs]
+"firms.csv" = "microaggregate"
+"""
 
 
 def prepare(folder: Path) -> None:
@@ -112,6 +170,10 @@ def prepare(folder: Path) -> None:
         )
     frame = pl.DataFrame(rows)
     frame.write_csv(folder / "firms.csv")
+    (folder / "plan.toml").write_text(PLAN)
+    secret = folder / "secret.txt"
+    secret.write_text(f"shoal secret {'0123456789abcdef' * 2}\n")
+    secret.chmod(0o600)
     frame.with_columns(
         pl.when(pl.int_range(60) % 11 == 0).then(None).otherwise(pl.col("staff")).alias("staff")
     ).write_csv(folder / "gaps.csv")
@@ -149,7 +211,11 @@ def _digests(folder: Path) -> dict[str, str]:
 
 def _without_times(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _without_times(item) for name, item in value.items() if name not in LEFT_OUT}
+        return {
+            name: len(item) if name in ("warnings", "notes") else _without_times(item)
+            for name, item in value.items()
+            if name not in LEFT_OUT
+        }
     if isinstance(value, list):
         return [_without_times(item) for item in value]
     return value

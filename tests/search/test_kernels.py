@@ -48,7 +48,11 @@ print(int(twice(5)), int(thrice(5)))
 def program(tmp_path):
     """A package of this name with the machinery and two modules with kernels of its own."""
     package = tmp_path / "shoal"
-    shutil.copytree(Path(shoal.__file__).parent / "search", package / "search", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        Path(shoal.__file__).parent / "search",
+        package / "search",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
     for name in ("__init__.py", "_version.py", "errors.py", "import_paths.py", "numbers.py"):
         shutil.copy(Path(shoal.__file__).parent / name, package)
     (package / "high.py").write_text(HIGH)
@@ -123,7 +127,9 @@ def test_constants_of_kernels_are_in_files_with_kernels():
 def imported_constants(function, source):
     """The numbers and texts that a function uses and its file imports, each with the file it comes from."""
     used = {name for name in function.__code__.co_names if name in function.__globals__}
-    plain = {name for name in used if isinstance(function.__globals__[name], bool | int | float | str | tuple)}
+    plain = {
+        name for name in used if isinstance(function.__globals__[name], bool | int | float | str | tuple)
+    }
     for statement in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
         if isinstance(statement, ast.ImportFrom) and statement.module.startswith("shoal"):
             for alias in statement.names:

@@ -320,5 +320,6 @@ def _shown(number: int) -> str:
 
 def warm_up() -> None:
     """Compile the kernels."""
-    number = partition_count(400)
-    ranks(400, [unrank(400, number // 2), unrank(400, number - 2)])
+    population = _PLAIN_POPULATION + 1
+    number = partition_count(population)
+    ranks(population, [unrank(population, number // 2), unrank(population, number - 2)])

@@ -84,8 +84,8 @@ def _in_plain_python(problem: Problem) -> AbstractContextManager[None]:
 
 
 def warm_up() -> None:
-    """Compile the kernels on a tiny problem."""
-    problem = Problem([2, 1], [2, 2])
+    """Compile the kernels on a problem that is not solved in plain Python."""
+    problem = Problem([1] * PLAIN_PLACES, [PLAIN_PLACES, 1])
     state = np.arange(1, 5, dtype=np.uint64)
     probe(problem.sizes, problem.capacities, problem.eligible, state)
     better_rule(problem)
