@@ -95,12 +95,12 @@ perturb firms.csv --method pram --columns region,size --change 0.2 --secret secr
 perturb firms.csv --method rank-swap --columns turnover,staff --window 10 --secret secret.txt -o swapped.csv
 perturb firms.csv --method noise --columns turnover,staff --amount 0.2 --secret secret.txt -o noise.csv
 perturb firms.csv --method shuffle --columns turnover,staff --secret secret.txt -o shuffled.csv
-round counts.csv --base 5 -o rounded.csv
-adjust table.csv --sensitive table.sensitive.csv -o adjusted.csv
+round counts.csv --base 5 --secret secret.txt -o rounded.csv
+adjust table.csv --sensitive table.sensitive.csv --secret secret.txt -o adjusted.csv
 perturb-table firms.csv --dimensions region,size --record firm --secret secret.txt -o perturbed.csv
-microaggregate firms.csv -k 3 --columns turnover,staff,wages --engine stream -o stream.parquet
-microaggregate firms.csv -k 3 --columns turnover,staff,wages --engine spark -o spark.parquet
-anonymity firms.csv --quasi region,size --engine spark
+microaggregate firms.parquet -k 3 --columns turnover,staff,wages --engine stream -o stream.parquet
+microaggregate firms.parquet -k 3 --columns turnover,staff,wages --engine spark -o spark.parquet
+anonymity firms.parquet --quasi region,size --engine spark
 plan firms.csv -o drafted.toml
 release plan.toml -o released
 verify released
@@ -122,6 +122,16 @@ LEFT_OUT = {
     "report",
 }
 
+
+# What holds times, a new secret or new names of files; what a release publishes is compared.
+DRAWN_ANEW = (
+    "study",
+    "spark.parquet",
+    ".firms.sweep",
+    "released/internal",
+    "released/public/manifest.json",
+    ".shoal-register",
+)
 
 PLAN = """
 [release]
@@ -170,6 +180,7 @@ def prepare(folder: Path) -> None:
         )
     frame = pl.DataFrame(rows)
     frame.write_csv(folder / "firms.csv")
+    frame.write_parquet(folder / "firms.parquet")
     (folder / "plan.toml").write_text(PLAN)
     secret = folder / "secret.txt"
     secret.write_text(f"shoal secret {'0123456789abcdef' * 2}\n")
@@ -191,7 +202,7 @@ def outcome(command: str, folder: Path) -> dict[str, Any]:
     )
     after = _digests(folder)
     try:
-        found = _without_times(json.loads(done.stdout))
+        found = _without_times(json.loads(done.stdout.replace(str(folder), "")))
     except ValueError:
         found = {"not JSON": done.stdout[-300:] + done.stderr[-300:]}
     return {
@@ -205,7 +216,7 @@ def _digests(folder: Path) -> dict[str, str]:
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and not str(path.relative_to(folder)).startswith("study")
+        if path.is_file() and not str(path.relative_to(folder)).startswith(DRAWN_ANEW)
     }
 
 

@@ -10,10 +10,11 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from tests.waiting import GUARD
+
 import shoal
 from shoal.search.kernels import Kernel, is_source_of_kernels
 from shoal.search.warm_up import modules
-from tests.waiting import GUARD
 
 LOW = """
 from shoal.search.kernels import kernel
