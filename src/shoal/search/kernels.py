@@ -59,6 +59,7 @@ class Kernel:
         update_wrapper(self, function)
         self.py_func = function
         self.options = options
+        self._declared: tuple[Path | None, Any] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
         """The result, by machine code or in plain Python."""
@@ -78,13 +79,12 @@ class Kernel:
 
     @property
     def dispatcher(self) -> Any:
-        """What Numba makes of the function."""
-        dispatcher = self.__dict__.get("_dispatcher")
-        if dispatcher is None or self._folder is not _cache.folder:
+        """What Numba makes of the function, where machine code can be kept now."""
+        if self._declared is None or self._declared[0] is not _cache.folder:
             with _lock:
-                dispatcher, self._folder = _compiled(self), _cache.folder
-                self._dispatcher = dispatcher
-        return dispatcher
+                if self._declared is None or self._declared[0] is not _cache.folder:
+                    self._declared = _cache.folder, _compiled(self)
+        return self._declared[1]
 
 
 def _compiled(kernel: Kernel) -> Any:
