@@ -17,11 +17,12 @@ from unittest.mock import Mock
 
 import numpy as np
 import polars as pl
+from tests.release.plans import survey
+
 import shoal
 from shoal.operations import OPERATIONS
 from shoal.release import own_steps, plan
 from shoal.release.register import REGISTER
-from tests.release.plans import survey
 
 PATH = Path(__file__).with_name("public_names.json")
 
@@ -133,9 +134,7 @@ def _plans() -> Iterator[str]:
     for name, model in {"release": plan.About, "sources": plan.Source, "gates": plan.Gates}.items():
         yield from (f"{name} {item}" for item in _of_schema(model.model_json_schema()))
     for step in [*plan.RELEASING, *own_steps.OWN_STEPS]:
-        yield from (
-            f"{step} {item}" for item in _of_schema(plan.settings_model(step).model_json_schema())
-        )
+        yield from (f"{step} {item}" for item in _of_schema(plan.settings_model(step).model_json_schema()))
 
 
 def _releases() -> Iterator[str]:
