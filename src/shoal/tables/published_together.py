@@ -17,7 +17,7 @@ from shoal.tables.public_table import Key, PublicTable
 from shoal.tables.safety.audit import Audit
 from shoal.tables.safety.differences import nest_of
 from shoal.tables.safety.judging import Shown, TogetherFound, known_of, required_of
-from shoal.tables.safety.margins import with_margins
+from shoal.tables.safety.margins import doubt_of, with_margins
 from shoal.tables.safety.spreading import spread_over, united
 from shoal.tables.safety.together import tables_together
 from shoal.tables.safety.watching import TimeIsOver, Watch, unwatched
@@ -77,7 +77,7 @@ def audited_together(
     ]
     not_found = _not_found([area for nest in nests for area in nest.unknown])
 
-    def beside_this(other: PublicTable) -> TogetherFound:
+    def beside_this(other: PublicTable, doubt: str = "") -> TogetherFound:
         try:
             watch.look()
             judged = tables_together(
@@ -85,6 +85,8 @@ def audited_together(
             )
         except TimeIsOver:
             return TogetherFound(None, _NO_TIME)
+        if doubt and judged.discloses is False:
+            judged = replace(judged, discloses=None, detail=doubt, figures={})
         detail = judged.detail + not_found + _without_total(other)
         return _by_keys(problem.table, replace(judged, detail=detail))
 
@@ -93,7 +95,7 @@ def audited_together(
         # Tables of the same data tell more together than one by one.
         same = [other for other, item in zip(others, results, strict=True) if item.of_one]
         if len(same) > 1:
-            results.append(beside_this(_joined(own.table, same)))
+            results.append(beside_this(*_joined(own.table, same)))
     found = replace(found, together=tuple(results))
     missed = any(item.detail == _NO_TIME for item in results)
     return found.without_time_for(BESIDE, watch.reason) if missed else found
@@ -150,11 +152,16 @@ def _without_total(other: PublicTable) -> str:
     return f"; it has no code that is known as the total of {named}" if named else ""
 
 
-def _joined(own: PublicTable, others: Sequence[PublicTable]) -> PublicTable:
-    """Others as one table, with the sums that each of them has in common with the rest and with the table itself."""
-    tables = (own, *others)
-    dimensions = tuple(dict.fromkeys(name for table in tables for name in table.dimensions))
-    return united(dimensions, with_margins([spread_over(table, dimensions) for table in tables])[1:])
+def _joined(own: PublicTable, others: Sequence[PublicTable]) -> tuple[PublicTable, str]:
+    """Others as one table, with the sums that each of them has in common with the rest and with the table itself.
+
+    Second is what is uncertain of these sums.
+    """
+    every = (own, *others)
+    dimensions = tuple(dict.fromkeys(name for table in every for name in table.dimensions))
+    tables = [spread_over(table, dimensions) for table in every]
+    wide = with_margins(tables)
+    return united(dimensions, wide[1:]), doubt_of(tables, wide, united(dimensions, wide))
 
 
 def _by_keys(table: Table, found: TogetherFound) -> TogetherFound:

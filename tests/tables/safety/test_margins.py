@@ -89,7 +89,9 @@ def check_pair(seed: int) -> int:
         for key, value in cells.items():
             if value is None and known_exactly([(own, cells), other], own, key):
                 expected += not known_exactly([(own, cells)], own, key)
-    found = shoal.audit(frame_of(first, one), beside=frame_of(second, two), hierarchies={"region": TREE})
+    trees = {"region": TREE, "size": dict.fromkeys(CODES["size"], "")}
+    named = {name: tree for name, tree in trees.items() if name in first + second}
+    found = shoal.audit(frame_of(first, one), beside=frame_of(second, two), hierarchies=named)
     alone = [key for key, value in one.items() if value is None and known_exactly([(first, one)], first, key)]
     (together,) = found.together
     seen = len(found.disclosed), together.discloses, together.figures["exact"]
@@ -168,3 +170,53 @@ def test_several_tables_without_totals_tell_more_together() -> None:
     with pytest.warns(UserWarning, match="known as its total"):
         found = shoal.audit(one, beside=[two, three])
     assert [item.figures.get("exact") for item in found.together] == [1, None, 2]
+
+
+ONE = "b,value\np,\nq,\nr,\n"
+TWO = """b,a,value
+p,n1,13
+p,n2,9
+p,s1,4
+p,s2,
+p,n,
+p,s,9
+q,n1,7
+q,n2,
+q,s1,
+q,s2,8
+q,n,17
+q,s,
+r,n1,
+r,n2,4
+r,s1,3
+r,s2,
+r,n,
+r,s,13
+"""
+
+
+def test_nothing_is_concluded_from_sums_that_may_count_subtotals_twice(tmp_path) -> None:
+    (tmp_path / "one.csv").write_text(ONE)
+    (tmp_path / "two.csv").write_text(TWO)
+    (tmp_path / "tree.csv").write_text("n1,n\nn2,n\ns1,s\ns2,s\nn,\ns,\n")
+    files = (tmp_path / "one.csv", "--beside", tmp_path / "two.csv", "--json")
+    found = run("audit", *files)
+    (together,) = found.json["together"]
+    assert found.code == 3 and together["discloses"] is None, found.err
+    assert "codes of 'a', and" in together["detail"] and "--hierarchy" in together["detail"]
+    (tmp_path / "three.csv").write_text("b,sex,value\np,f,\nq,f,\nr,f,\np,m,1\nq,m,2\nr,m,3\n")
+    three = run("audit", *files, "--beside", tmp_path / "three.csv")
+    assert [item["discloses"] for item in three.json["together"]] == [None, False, None], three.err
+    named = run("audit", *files, "--hierarchy", f"a={tmp_path / 'tree.csv'}")
+    assert (
+        named.code == 3 and named.json["together"][0]["discloses"] and named.json["together"][0]["exact"] == 1
+    )
+
+
+@pytest.mark.parametrize(("shown", "discloses"), [({("p",): 10.0}, False), ({}, None)])
+def test_one_total_that_is_shown_confirms_that_no_subtotal_is_among_the_codes(shown, discloses) -> None:
+    cells = {("p", "x"): 1.0, ("p", "y"): 2.0, ("p", "z"): 7.0, **dict.fromkeys(product("q", "xyz"))}
+    one = frame_of(("b", "a"), cells)
+    two = frame_of(("b",), {**shown, ("q",): 5.0})
+    with pytest.warns(UserWarning):
+        assert shoal.audit(one, beside=two).together[0].discloses is discloses

@@ -428,3 +428,13 @@ def test_a_matrix_with_several_marks_in_a_hidden_column_is_a_published_table() -
     words = marks.with_columns(a=pl.Series(["north", "south", "north"]))
     with pytest.raises(InputError, match="no published table: column 'a' has codes"):
         read_public(words, "m.csv")
+
+
+@pytest.mark.parametrize("figure", ["n", "total"])
+def test_a_list_of_cells_with_other_names_is_no_crosstab(tmp_path, figure) -> None:
+    rows = "A,m,10,p A,f,1,u A,Total,11,p B,m,20,p B,f,30,p B,Total,50,p Total,m,30,p Total,f,31,p Total,Total,61,p"
+    (tmp_path / "list.csv").write_text("\n".join([f"region,sex,{figure},state", *rows.split()]))
+    found = run("audit", tmp_path / "list.csv", "--counts")
+    assert found.code == 2, found.out
+    assert "no crosstab: column 'state' has different texts and no figure at all" in found.err
+    assert "'value'" in found.err and "--dimensions" in found.err

@@ -280,8 +280,8 @@ def cells_of_crosstab(frame: "pl.DataFrame", known: Mapping[str, Collection[str]
     return _told(pl.DataFrame(rows, schema=[*labels, *across, "value"], orient="row"))
 
 
-def has_words(column: "pl.Series") -> bool:
-    """Whether a column has different words and not one figure, as records have them.
+def has_words(column: "pl.Series", letters: int = 2) -> bool:
+    """Whether a column has different words, of so many letters at least, and not one figure, as records have them.
 
     What is hidden is marked by a sign or a letter, also by several in one column, or by a range.
     """
@@ -293,7 +293,7 @@ def has_words(column: "pl.Series") -> bool:
     texts = own.unique().to_list()
     if any(figure_in(text) is not None for text in texts):
         return False
-    return sum(sum(letter.isalpha() for letter in text) > 1 for text in texts) > 1
+    return sum(sum(letter.isalpha() for letter in text) >= letters for text in texts) > 1
 
 
 def labels_of(frame: "pl.DataFrame") -> int | None:

@@ -12,7 +12,7 @@ from shoal.tables.files.crosstabs_read import READABLE, cells_of_crosstab, has_w
 from shoal.tables.model.table import Table
 from shoal.tables.model.total_codes import given_totals, looks_like_total, total_of
 from shoal.tables.model.trees import refuse_circles
-from shoal.tables.public_table import TOTAL, PublicTable, Relation, figures_in
+from shoal.tables.public_table import TOTAL, PublicTable, Relation, figure_in, figures_in, refuse_unread
 
 if TYPE_CHECKING:
     import polars as pl
@@ -47,6 +47,7 @@ def read_public(
     if "OBS_VALUE" in frame.columns:
         frame = frame.rename({"OBS_VALUE": "value"})
     elif "value" not in frame.columns:
+        _refuse_texts(frame, name)
         cells = cells_of_crosstab(frame, known)
         frame = frame if cells is None else cells
     listed = "value" in frame.columns
@@ -58,7 +59,6 @@ def read_public(
         dimensions = [column for column in frame.columns if column != "value"]
         codes = {column: [str(item).strip() for item in frame[column].to_list()] for column in dimensions}
     else:
-        _refuse_records(frame, name)
         dimensions = ["row", "column"]
         codes = {"row": [str(item) for item in frame[:, 0].to_list()], "column": list(frame.columns[1:])}
     said = {} if total is None or not total else given_totals(total, [*dimensions])
@@ -110,13 +110,33 @@ def columns_of_figures(frame: "pl.DataFrame") -> list[str]:
     return listed[:1] or frame.columns[labels_of(frame) or 1 :]
 
 
-def _refuse_records(frame: "pl.DataFrame", name: str) -> None:
-    """Refuse what is no matrix: a column of different words and not one figure, as records have them."""
-    for column in frame.columns[1:]:
+def _refuse_texts(frame: "pl.DataFrame", name: str) -> None:
+    """Refuse what is no matrix or crosstab: a column of different texts and not one figure, as records and lists have them.
+
+    Several marks in one column are of hidden cells only where others have figures, and their total.
+    """
+    import polars as pl
+
+    columns = columns_of_figures(frame)
+    for column in columns:
         if has_words(frame[column]):
             raise InputError(
                 f"'{name}' is no published table: column '{column}' has codes and no figures; {READABLE}, and records are "
                 "tabulated before"
+            )
+    texts = {column: frame[column].cast(pl.String, strict=False).drop_nulls().to_list() for column in columns}
+    parts = [column for column in columns if not looks_like_total(column)]
+    if len(parts) < len(columns) and any(
+        figure_in(text) is not None for part in parts for text in texts[part]
+    ):
+        return
+    for column in columns:
+        if has_words(frame[column], 1):
+            refuse_unread(texts[column])
+            raise InputError(
+                f"'{name}' is no crosstab: column '{column}' has different texts and no figure at all; if it is a list of cells, "
+                "call the column of its figures 'value' and leave out columns that are no dimensions, or name "
+                f"{parameter('dimensions')}, {parameter('value')} and the pattern"
             )
 
 

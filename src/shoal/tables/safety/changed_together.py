@@ -38,7 +38,7 @@ def changed_together(shown: tuple[Shown, Shown], look: Look = go_on) -> Together
             "they are of different data, of which figures were changed: what both give away together is not measured",
         )
     bounds, low = within_over(shown, tables[0])
-    system, sums = one_system(tables, low, bounds)
+    system, sums, doubt = one_system(tables, low, bounds)
     if system is None:
         return TogetherFound(None, sums)
     whole, all_looked_at = with_unpublished(system)
@@ -48,6 +48,8 @@ def changed_together(shown: tuple[Shown, Shown], look: Look = go_on) -> Together
     if intervals is None:
         return TogetherFound(None, NO_FIT)
     found = _judged(shown, tables, whole, wanted, intervals, look)
+    if doubt and every and not found.discloses:
+        return replace(found, discloses=None, detail=doubt, figures={})
     return replace(found, detail=found.detail + sums + ("" if all_looked_at else NOT_LOOKED_INTO))
 
 

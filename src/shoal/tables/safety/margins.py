@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations
 
+from shoal.errors import parameter
 from shoal.tables.public_table import TOTAL, Key, PublicTable, Relation, codes_above, codes_below, shown_above
 from shoal.tables.safety.spreading import united
 
@@ -18,14 +19,15 @@ NO_CELL = (
 
 def one_system(
     tables: Sequence[PublicTable], low: float | None, bounds: Mapping[Key, tuple[float, float]]
-) -> tuple[PublicTable | None, str]:
+) -> tuple[PublicTable | None, str, str]:
     """Tables over the same dimensions as one, with what is to be said of it; ``None`` and why if they have nothing in common.
 
-    Totals that a table does not print are the sums of the codes that it shows, unless the figures of the others contradict.
+    Last is why nothing can be concluded if nothing is found, where sums of codes are uncertain. Totals that a table does not
+    print are the sums of the codes that it shows, unless the figures of the others contradict.
     """
     wide = with_margins(tables)
     if not set.intersection(*(set(table.cells) for table in wide)):
-        return None, NO_CELL
+        return None, NO_CELL, ""
     plain = united(tables[0].dimensions, tables)
     more = [
         item
@@ -33,18 +35,67 @@ def one_system(
         for item in table.relations[len(own.relations) :]
     ]
     if not more:
-        return plain, ""
+        return plain, "", ""
     places = sorted({place for item in more for place in spanned(item.parts[0]) - spanned(item.total)})
     names = ", ".join(f"'{plain.dimensions[place]}'" for place in places)
     whole = united(plain.dimensions, wide)
     # Sums of which every figure is shown are no part of the linear programme.
     added_up = not replace(whole, relations=tuple(more)).wrong()
     if added_up and whole.intervals(low, bounds=bounds, of=[]) is not None:
-        return whole, f"; totals of {names} that are not printed were taken to be the sums of the codes"
+        told = f"; totals of {names} that are not printed were taken to be the sums of the codes"
+        return whole, told, doubt_of(tables, wide, whole)
     why = f"sums of the codes of {names} are not the totals that the other shows"
     if set.intersection(*(set(table.cells) for table in tables)):
-        return plain, f"; {why}, and were left out"
-    return None, f"{why}: they are of different data, or not all codes are shown, or subtotals are among them"
+        return plain, f"; {why}, and were left out", ""
+    return (
+        None,
+        f"{why}: they are of different data, or not all codes are shown, or subtotals are among them",
+        "",
+    )
+
+
+def doubt_of(tables: Sequence[PublicTable], wide: Sequence[PublicTable], whole: PublicTable) -> str:
+    """Of which dimensions subtotals may have been added to their parts, if figures are hidden that would show it."""
+    unsure = set[int]()
+    for number, (own, table) in enumerate(zip(tables, wide, strict=True)):
+        more = table.relations[len(own.relations) :]
+        certain = _confirmed(more, whole)
+        for place in {
+            place for item in more for place in spanned(item.parts[0]) - spanned(item.total)
+        } - certain:
+            codes = {key[place] for key in own.cells}
+            tree = own.trees.get(own.dimensions[place], {})
+            # A subtotal has two codes below it at least, and sums of the same codes are equal whatever these are.
+            unnamed = TOTAL not in codes and len(codes) > 2 and codes - tree.keys() - set(tree.values())
+            if unnamed and any(
+                {key[place] for key in other.cells} != codes
+                for foreign, other in enumerate(tables)
+                if foreign != number
+            ):
+                unsure.add(place)
+    if not unsure:
+        return ""
+    names = ", ".join(f"'{whole.dimensions[place]}'" for place in sorted(unsure))
+    return (
+        f"cannot be judged: subtotals may be among the codes of {names}, and hidden figures leave open whether the codes add up "
+        f"to the totals of the other; name all codes and what is above them with {parameter('hierarchy')}"
+    )
+
+
+def _confirmed(relations: Sequence[Relation], whole: PublicTable) -> set[int]:
+    """The dimensions whose codes add up, somewhere, to a total that is shown."""
+    found = set[int]()
+    below: dict[Key, Span] = {}
+    for item in relations:
+        if any(whole.cells[part] is None and part not in below for part in item.parts):
+            continue
+        summed = spanned(item.parts[0]) - spanned(item.total)
+        summed = summed.union(*(below.get(part, ()) for part in item.parts))
+        if whole.cells[item.total] is None:
+            below[item.total] = summed
+        else:
+            found |= summed
+    return found
 
 
 def with_margins(tables: Sequence[PublicTable]) -> list[PublicTable]:

@@ -55,7 +55,7 @@ def tables_together(
         told = "; differences of nested areas are those of tables of the same data" if nests else ""
         return replace(found, detail=found.detail + told)
     bounds, low = within_over((one, two), spread[0])
-    system, sums = one_system(spread, low, bounds)
+    system, sums, doubt = one_system(spread, low, bounds)
     if system is None and not nests:
         return TogetherFound(None, sums)
     plain = system or united(dimensions, spread)
@@ -80,6 +80,8 @@ def tables_together(
         # What was computed nowhere near is no finding.
         return replace(found, discloses=None, detail=apart, figures={})
     if not nests:
+        if doubt and hides and not found.discloses:
+            return replace(found, discloses=None, detail=doubt, figures={})
         return found if all_looked_at else replace(found, detail=found.detail + NOT_LOOKED_INTO)
     small = small_differences(whole, differences, intervals, difference)
     found = _with_small(found, small, spread[0], len(differences), difference)
