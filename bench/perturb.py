@@ -12,6 +12,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import polars as pl
+from shoal.microdata.perturbation.identities import record_identities
 
 from shoal.microdata.perturbation import (
     noise,
@@ -23,7 +24,6 @@ from shoal.microdata.perturbation import (
     ranking_kernels,
     shuffling,
 )
-from shoal.microdata.perturbation.identities import record_identities
 from shoal.microdata.perturbation.problem import Problem
 from shoal.microdata.perturbation.record_swapping import exchange_kernels, solve
 from shoal.search import secret_kernels

@@ -83,13 +83,7 @@ class CheckedCommand(TyperCommand):
         except Exception as error:
             # Of an option that lacks its value, or has one too many, there is nothing to suggest.
             name = getattr(error, "option_name", "") if hasattr(error, "possibilities") else ""
-            known = [option for item in self.params for option in item.opts]
-            # A long name after one hyphen is read as a row of short ones, the first of which is missed.
-            whole = next(
-                (word for word in args if len(word) > 2 and word[1] != "-" and f"-{word}" in known), None
-            )
-            close = likely(name, known) if whole is None else [f"-{whole}"]
-            name = whole or name
+            close = likely(name, [option for item in self.params for option in item.opts])
             if not close:
                 raise
             raise InputError(f"No such option: {name}; did you mean {' or '.join(close)}?") from None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal import sources
+from shoal.exact_names import only
 from shoal.import_paths import load
 from shoal.operations import OPERATIONS
 from shoal.release.appointments_gate import appointments_of, seen_of, slot_column
@@ -110,6 +111,8 @@ def class_figures(keys: "pl.DataFrame", units: "pl.Series | None") -> dict[str, 
     """
     import polars as pl
 
+    # Polars takes some names of columns for patterns.
+    keys = pl.DataFrame([column.alias(f"key {i}") for i, column in enumerate(keys)])
     who = pl.Series("who of it", np.arange(keys.height)) if units is None else units.alias("who of it")
     sizes = keys.with_columns(who).with_columns(
         pl.col("who of it").n_unique().over(keys.columns).alias("size of it")
@@ -177,7 +180,7 @@ def _recoded(opened: OpenedRelease, step: Step) -> dict[str, Any]:
         settings.weights or {},
         settings.keep_suppressed,
         # Rows of equal texts have equal hashes.
-        found.before.select(settings.by).hash_rows().to_numpy() if settings.by else None,
+        only(found.before, settings.by).hash_rows().to_numpy() if settings.by else None,
     ).figures
     if settings.measure in again["losses"]:
         again["loss"] = again["losses"][settings.measure]
@@ -188,6 +191,8 @@ def _homogeneous(keys: "pl.DataFrame", values: "pl.DataFrame", units: "pl.Series
     """The classes that share one value of a column, and who is in them."""
     import polars as pl
 
+    # Polars takes some names of columns for patterns.
+    keys = pl.DataFrame([column.alias(f"key {i}") for i, column in enumerate(keys)])
     who = pl.Series("who of it", np.arange(keys.height)) if units is None else units.alias("who of it")
     value = values.to_series().alias("value of it")
     classes = (
@@ -298,7 +303,7 @@ def _hidden(opened: OpenedRelease, step: Step) -> dict[str, Any]:
     listed = sources.read(str(place)).as_written
     names = list(problem.table.dimensions)
     numbers = {tuple(problem.table.key(cell).values()): cell for cell in range(problem.table.cells)}
-    rows = listed.filter(listed["kind"] == "complementary").select(names).cast(pl.String).rows()
+    rows = only(listed.filter(listed["kind"] == "complementary"), names).cast(pl.String).rows()
     complementary = np.array(sorted(numbers[row] for row in rows if row in numbers), dtype=np.int64)
     counts = claimed_table(step, values, opened.files).is_counts(settings)
     # Intervals are those of the audit; that they are wide enough is checked without it.
