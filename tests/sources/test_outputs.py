@@ -2,9 +2,11 @@
 
 import errno
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import polars as pl
@@ -387,3 +389,18 @@ def test_parts_replace_nothing_but_parts(tmp_path) -> None:
     (release / "thesis.docx").write_bytes(b"")
     with pytest.raises(InputError, match="holds other things than the parts of a release"):
         Outputs(force=True).parts("-o", str(release))
+
+
+def test_no_table_is_replaced_that_a_view_may_show(tmp_path):
+    database = tmp_path / "clinic.db"
+    with closing(sqlite3.connect(database)) as connection:
+        connection.executescript(
+            "create table people (id); insert into people values (1); create view seen as select * from people"
+        )
+    declared = Outputs(force=True, inputs=[f"sqlite:///{database}::seen"])
+    with pytest.raises(
+        InputError, match="--output names a table that the view 'seen', which is read, may show"
+    ):
+        declared.data("--output", f"sqlite:///{database}::people")
+    declared.data("--output", f"sqlite:///{database}::safe")
+    declared.data("--other", f"sqlite:///{tmp_path}/other.db::people")

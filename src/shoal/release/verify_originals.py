@@ -248,7 +248,9 @@ def _losses(opened: OpenedRelease) -> Iterator[Check]:
 
 
 def measured_loss(opened: OpenedRelease, step: Step) -> float | None:
-    """What a step lost, in percent; nothing if its columns were changed by others as well, or are not published."""
+    """What a step lost, in percent; nothing if others changed its columns or left records out, or if it weighed columns."""
+    if getattr(step.settings, "attribute_weights", None):
+        return None
     for output, last in opened.record_outputs():
         path = opened.path(last)
         original = opened.original(last)
@@ -262,6 +264,10 @@ def measured_loss(opened: OpenedRelease, step: Step) -> float | None:
         links = opened.links(last)
         seen = links[links >= 0]
         if links.size != original.height or np.unique(seen).size != frame.height or seen.size != frame.height:
+            return None
+        told = opened.figures(step.name)
+        # Records that another step left out were among those the loss was stated of.
+        if links.size - seen.size != told.get("set_aside", told.get("suppressed_records")):
             return None
         found = Released(original, frame, links, dict.fromkeys(columns, "measurement"))
         return _of_numbers(found) if step.do == "microaggregate" else _of_keys(opened, step, found)

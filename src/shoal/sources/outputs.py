@@ -24,7 +24,7 @@ import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -120,6 +120,8 @@ class Outputs:
         from shoal.sources.read_write import check_writable
 
         check_writable(address, self._force)
+        if isinstance(address, TableAddress) and self._force:
+            self._expect_no_table_of_a_view(output, address)
         return self._declare(output)
 
     def file(
@@ -216,6 +218,23 @@ class Outputs:
             raise InputError(
                 f"{output.parameter} names the input '{output}', which is never replaced; give it a place of its own"
             )
+
+    def _expect_no_table_of_a_view(self, output: Output, address: TableAddress) -> None:
+        """Refuse to replace any table of a database of which a view is read: it may be what the view shows."""
+        from shoal.sources.databases.catalogue import kind_of
+
+        database = replace(_identity(address), table=None)
+        for place in self._inputs:
+            read = parse(place) if isinstance(place, str) and "://" in place else place
+            if (
+                isinstance(read, TableAddress)
+                and _same(database, _identity(read))
+                and kind_of(read) == "view"
+                and kind_of(address) != "new"
+            ):
+                raise InputError(
+                    f"{output.parameter} names a table that the view '{read.table}', which is read, may show; give it a new name"
+                )
 
 
 def _every_file(given: "Place") -> "Iterator[Place | RemoteFolder]":

@@ -100,6 +100,7 @@ class Recoded(Glance):
             "quasi": self.quasi,
             "k": self.k,
             "k_release": self.k_release,
+            **({} if self.null == "own" else {"k_strict": self.k_strict, "null": self.null}),
             "loss": self.loss,
             "bound": self.bound,
             "optimal": self.optimal,

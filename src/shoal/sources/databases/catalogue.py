@@ -8,6 +8,8 @@ import sqlalchemy as sa
 from sqlalchemy.sql.elements import quoted_name
 
 from shoal.errors import InputError, unknown
+from shoal.sources.address import TableAddress
+from shoal.sources.databases.connecting import connected
 
 #: Beginning of the names of tables that a replacement needs for a moment.
 OWN = "_shoal_"
@@ -45,6 +47,12 @@ def place_of(connection: sa.Connection, name: str) -> Place:
     if place.kind == "new":
         _check_new(connection, "table", place.table)
     return place
+
+
+def kind_of(address: TableAddress) -> str:
+    """Whether a place of a database is a table, a view or new."""
+    with connected(address.database) as connection:
+        return place_of(connection, address.table).kind
 
 
 def visible(connection: sa.Connection, schema: str | None = None) -> list[str]:
