@@ -85,6 +85,9 @@ def test_records_to_a_published_table(visitor: Visitor, downloads: Path) -> None
     assert visitor.all(".shoal-cells td.failing")
     visitor.whole("table-unsafe")
     # By keyboard: the cell that was pressed has kept the focus, and arrows go to its neighbours and back.
+    visitor.until(
+        lambda: visitor.driver.switch_to.active_element.get_attribute("data-cell"), what="the focus on a cell"
+    )
     for key in (Keys.ARROW_RIGHT, Keys.ARROW_LEFT, Keys.ENTER):
         visitor.driver.switch_to.active_element.send_keys(key)
     _verdict(visitor, "Safe:")

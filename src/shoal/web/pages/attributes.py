@@ -72,9 +72,10 @@ const panel = getElement(NUMBER).$el, top = panel.getBoundingClientRect().top;
 if (top < 52 || top > window.innerHeight - 120) panel.scrollIntoView({block: "start"});
 """
 
+# A busy browser may draw the table only after the first look.
 _FOCUS = """
-setTimeout(() => {
+for (const pause of [40, 250, 1000]) setTimeout(() => {
   const cell = getElement(NUMBER)?.$el.querySelector('td[data-cell="CELL"]'), at = document.activeElement;
-  if (cell && (at === document.body || at.closest('.shoal-cells'))) cell.focus({preventScroll: true});
-}, 40)
+  if (cell && (at === document.body || (pause === 40 && at.closest('.shoal-cells')))) cell.focus({preventScroll: true});
+}, pause)
 """
