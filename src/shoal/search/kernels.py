@@ -61,16 +61,16 @@ class Kernel:
         self.options = options
         self._declared: tuple[Path | None, Any] | None = None
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
         """The result, by machine code or in plain Python."""
         if _plain.get():
-            return self.py_func(*arguments)
+            return self.py_func(*arguments, **named)
         try:
-            return self.dispatcher(*arguments)
+            return self.dispatcher(*arguments, **named)
         except _UNUSABLE:
             # No kernel touches a file: the cache cannot be used, so this process does without.
             _cache.discard()
-            return self.dispatcher(*arguments)
+            return self.dispatcher(*arguments, **named)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
