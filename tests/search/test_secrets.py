@@ -101,5 +101,5 @@ def test_what_is_no_secret_is_refused_unseen(tmp_path, content):
 
 
 def test_a_secret_that_is_not_there(tmp_path):
-    with pytest.raises(shoal.InputError, match="cannot be read"):
+    with pytest.raises(shoal.InputError, match="the secret 'nothing' is not there"):
         Secret.read(tmp_path / "nothing")

@@ -80,7 +80,7 @@ def test_paths_are_read(tmp_path) -> None:
     ("call", "message"),
     [
         (lambda: shoal.suppress({"a": 1}, sensitive=[("1", "1")]), "the table must be a frame"),
-        (lambda: shoal.suppress("no.jj"), "cannot read no.jj"),
+        (lambda: shoal.suppress("no.jj"), "the file 'no.jj' is not there"),
         (lambda: shoal.suppress(pl.DataFrame(NINE), sensitive=7), "the list of cells must be a frame"),
         (lambda: shoal.tabulate(RECORDS.lazy(), ["a"]), "the data must be a frame"),
         (lambda: shoal.tabulate(RECORDS, 3), "a list of names"),

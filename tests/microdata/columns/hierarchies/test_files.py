@@ -110,7 +110,7 @@ def test_a_bad_hrc_file_is_refused(tmp_path: Path, content: str, problem: str) -
 
 
 def test_files_that_are_not_there_or_no_files_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"absent\.csv' cannot be read"):
+    with pytest.raises(InputError, match=r"absent\.csv' is not there"):
         read_hierarchy(tmp_path / "absent.csv")
     with pytest.raises(InputError, match="is a folder, not a file"):
         read_hierarchy(tmp_path)

@@ -212,7 +212,7 @@ def test_rules_of_the_file_build_the_same_again(survey: Path) -> None:
     ("text", "problem"),
     [
         ("age=intervals(5,12)", "column 'age': the hierarchy: the widths of 'intervals' must be multiples"),
-        ("age=h.csv", "column 'age': the hierarchy 'h.csv' cannot be read"),
+        ("age=h.csv", "column 'age': the hierarchy 'h.csv' is not there"),
         ("age", "--hierarchy needs COLUMN=FILE or COLUMN=RULE, not 'age'"),
         (
             "edu=intervals(5)",
