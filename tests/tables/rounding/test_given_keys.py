@@ -231,7 +231,7 @@ def test_text_that_is_no_table_is_refused(tmp_path) -> None:
         (tmp_path / "p.txt").write_text(text)
         with pytest.raises(shoal.InputError, match=r"p\.txt is no perturbation table"):
             read_text(tmp_path / "p.txt")
-    with pytest.raises(shoal.InputError, match="'nowhere.txt' is not there"):
+    with pytest.raises(shoal.InputError, match=r"'nowhere\.txt' is not there"):
         read_text(tmp_path / "nowhere.txt")
 
 
