@@ -32,7 +32,7 @@ def test_a_sample_is_measured_required_and_looked_at(visitor: Visitor, families:
     visitor.complaints()
     visitor.open("/risk?data=families")
     visitor.press("A sample")
-    visitor.see("Each record stands for people of a population")
+    visitor.see("Each record stands for a part of a population")
     # What weight and household are is proposed by their roles.
     assert "weight" in visitor.field("Sample weights").text
     assert "household_id" in visitor.field("Household").text
