@@ -57,7 +57,7 @@ class Records:
     later: Sequence[Step]
 
     @property
-    def kept(self) -> "pl.DataFrame":
+    def originals(self) -> "pl.DataFrame":
         """The records before that were released, in the order of the source."""
         return self.before.filter(self.links >= 0)
 
@@ -152,7 +152,7 @@ def _recoded(opened: OpenedRelease, step: Step) -> dict[str, Any]:
     unit = unit_column(settings.unit, found.before.columns)
     if not _read(opened, found, [] if unit is None else [unit]):
         return stated
-    units = None if unit is None else found.kept[unit]
+    units = None if unit is None else found.originals[unit]
     if not settings.keep_suppressed:
         out = found.before.filter(found.links < 0)
         stated["suppressed_people"] = out.height if unit is None else out[unit].n_unique()
@@ -233,11 +233,13 @@ def _microaggregated(opened: OpenedRelease, step: Step) -> dict[str, Any]:
     unit = unit_column(settings.unit, found.before.columns)
     if not _read(opened, found, [] if unit is None else [unit]):
         return stated
-    units = None if unit is None else found.kept[unit]
+    units = None if unit is None else found.originals[unit]
     if _shown(opened, found, columns):
         stated["k_protected"] = class_figures(as_texts(found.released, columns), units)["k"]
         if not settings.ordinal and _read(opened, found, columns):
-            errors = squared_errors(found.kept, found.released, columns, settings.attribute_weights or {})
+            errors = squared_errors(
+                found.originals, found.released, columns, settings.attribute_weights or {}
+            )
             stated |= errors
     if _shown(opened, found, quasi):
         classes = class_figures(as_texts(found.released, quasi), units)
@@ -259,7 +261,7 @@ def _perturbed(opened: OpenedRelease, step: Step) -> dict[str, Any]:
         return stated
     stated["records"] = found.links.size
     if _shown(opened, found, columns) and _read(opened, found, columns):
-        changed = {name: _differing(found.kept[name], found.released[name]) for name in columns}
+        changed = {name: _differing(found.originals[name], found.released[name]) for name in columns}
         shares = {name: count / found.links.size for name, count in changed.items()}
         stated |= {"changed": changed, "changed_share": shares}
     return stated
