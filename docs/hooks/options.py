@@ -1,11 +1,13 @@
-"""Tables made from the declarations, in the place of markers in a page.
+"""Tables of the manual made from the declarations: ``python docs/hooks/options.py`` writes them into the pages.
 
-``<!-- options of NAME -->`` becomes the options of an operation, ``<!-- methods of NAME -->`` the methods it has to choose
-from and what can be set of them, ``<!-- figures of NAME -->`` what its figures mean.
+Between ``<!-- options of NAME -->`` and ``<!-- end -->`` stand the options of an operation, behind ``methods of`` the methods
+it has to choose from and what can be set of them, behind ``figures of`` what its figures mean. A page reads the same built or
+not; a build makes the tables anew.
 """
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from mkdocs.exceptions import PluginError
@@ -16,7 +18,10 @@ from shoal.operations import OPERATIONS
 from shoal.search import Registry
 from shoal.settings import SettingField, fields
 
-_MARKER = re.compile(r"^<!-- (options|methods|figures) of ([a-z-]+) -->$", re.MULTILINE)
+_PAGES = Path(__file__).parents[1]
+_MADE = re.compile(
+    r"^(<!-- (options|methods|figures) of ([a-z-]+) -->)\n(.*?)^<!-- end -->$", re.MULTILINE | re.DOTALL
+)
 _ARGUMENTS, _OPTIONS = "Arguments", "Options"
 _ELSEWHERE = "Only in the workbench"
 
@@ -32,8 +37,17 @@ class Row(NamedTuple):
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Put the tables in the place of their markers; a marker of something else stops the build."""
-    return _MARKER.sub(lambda found: _made(found[1], found[2]), markdown)
+    """The page with its tables as they are declared now; a marker of something else stops the build."""
+    return _MADE.sub(lambda part: f"{part[1]}\n\n{_made(part[2], part[3])}\n\n<!-- end -->", markdown)
+
+
+def write() -> None:
+    """Write the tables of all pages."""
+    for page in sorted(_PAGES.rglob("*.md")):
+        before = page.read_text(encoding="utf-8")
+        after = on_page_markdown(before)
+        if after != before:
+            page.write_text(after, encoding="utf-8")
 
 
 def _made(what: str, name: str) -> str:
@@ -178,3 +192,7 @@ def _table(header: list[str], lines: list[list[str]]) -> str:
     kept = [place for place in range(len(header)) if any(line[place] for line in lines)]
     written = [header, ["---"] * len(header), *lines]
     return "\n".join("| " + " | ".join(line[place] for place in kept) + " |" for line in written)
+
+
+if __name__ == "__main__":
+    write()
