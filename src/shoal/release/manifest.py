@@ -23,6 +23,8 @@ class Facts:
 
 # Limits that nothing exceeds.
 _ALWAYS = {"risk": 1.0, "linkage": 100.0, "attacks": 100.0}
+#: How manifests are written; those without it are of before it was counted, and read alike.
+FORMAT = 1
 #: What every guarantee of K says; the figures and columns stand beside it in the list of outputs.
 SHARED = "share every combination of"
 
@@ -104,6 +106,7 @@ def public_manifest(
 ) -> dict[str, Any]:
     """For everybody: versions, operations, guarantees and outputs; nothing of the inputs, no key, no count of what was hidden."""
     return {
+        "format": FORMAT,
         "release": plan.about.name,
         "type": plan.about.type,
         "created": created,
@@ -130,6 +133,7 @@ def internal_manifest(
     """
     return {
         "note": "internal: not for publication",
+        "format": FORMAT,
         "release": plan.about.name,
         "type": plan.about.type,
         "intruders": list(plan.about.intruders),
