@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # a worker that dies is not replaced, since its group would be waited for.
 SPREAD  := -n $(WORKERS) --dist loadgroup --no-loadscope-reorder --max-worker-restart 0
 
-.PHONY: demo test test-long fuzz lint format docs bench bench-peers warm-up clean help
+.PHONY: demo test test-long fuzz lint format docs release bench bench-peers warm-up clean help
 
 help:
 	@echo "make demo       install Shoal into .venv and show the two-minute tour"
@@ -20,6 +20,7 @@ help:
 	@echo "make fuzz       10,000 runs of the command line with broken files and wrong options; RUNS, SEED, SECONDS"
 	@echo "make lint       Ruff (format and lint), mypy and the rules of who may import whom"
 	@echo "make docs       build the manual into site/"
+	@echo "make release    build the wheel and the source archive into dist/, and try the wheel in a new environment"
 	@echo "make bench      benchmarks, as ratios and counts"
 	@echo "make bench-peers  the same tables by pytauargus, in an environment of its own"
 
@@ -49,6 +50,9 @@ format: $(VENV)/.dev
 
 docs: $(VENV)/.dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+release: $(VENV)/.dev
+	$(BIN)/python tools/release.py
 
 bench: $(VENV)/.dev-warm
 	$(BIN)/python -m bench
