@@ -81,11 +81,11 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 # Compiled kernels are cached on disk; compiling them here keeps the first real run quick.
 KERNELS := $(shell find src/shoal -name '*.py')
 $(VENV)/.warm: $(KERNELS) | $(VENV)/.plain
-	@$(BIN)/python -m shoal.search.warm_up
+	@$(BIN)/python -m shoal.runtime.warm_up
 	@touch $@
 
 $(VENV)/.dev-warm: $(KERNELS) | $(VENV)/.dev
-	@$(BIN)/python -m shoal.search.warm_up
+	@$(BIN)/python -m shoal.runtime.warm_up
 	@touch $@ $(VENV)/.warm
 
 # Servers and browsers for the tests; on Debian as root they are installed, elsewhere their tests skip.

@@ -18,7 +18,7 @@ from shoal.appointments.results import Plan
 from shoal.appointments.solvers.filling import greedy
 from shoal.generate.families import FAMILIES, family
 from shoal.generate.instances import Ranges, instance
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 SEEDS = int(os.environ.get("SHOAL_BENCH_SEEDS", "10"))
 SECONDS = 10.0

@@ -27,7 +27,7 @@ from shoal.microdata.measures.linkage import link_by_distance
 from shoal.microdata.measures.mixed import MixedTables
 from shoal.microdata.measures.utility import marginals, moment_kernels, tree_kernels
 from shoal.microdata.measures.utility.all_utility import UTILITY, measured_utility
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 SIZE, COLUMNS, PROBED = 20_000, 10, 200
 #: Everything that is bounded by samples together, over the plain linkage of all records.

@@ -15,7 +15,7 @@ from shoal.microdata.grouping.api import group_attributes
 from shoal.microdata.grouping.evaluator import Evaluator
 from shoal.microdata.grouping.genetic import DGommOptions, GommOptions, search
 from shoal.microdata.grouping.problem import GroupingProblem
-from shoal.search import Budget, Seeds
+from shoal.runtime import Budget, Seeds
 
 # A whole run may take as long as scoring so many groupings of all records (measured, and half as much again).
 MOST_LARGE = 10.0

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from shoal.microdata.microaggregation.from_papers import iterated
 from shoal.microdata.microaggregation.problem import Problem
-from shoal.microdata.microaggregation.published import iterated
 from shoal.microdata.microaggregation.search import ils
-from shoal.search import Budget, Seeds
+from shoal.runtime import Budget, Seeds
 
 SIZES = (3, 4, 5, 6, 10)
 FASTER = {

@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.search import exact, ils
-from shoal.search import Budget
+from shoal.runtime import Budget
 
 RECORDS = 60
 SIZES = (2, 3, 4, 5)

@@ -19,10 +19,10 @@ from bench.microaggregation import BEST, FILES, SIZES, row, table
 from shoal.microdata.microaggregation import auto
 from shoal.microdata.microaggregation.bounds.column_generation import column_generation_bound
 from shoal.microdata.microaggregation.construct import mdav, projection, v_mdav
+from shoal.microdata.microaggregation.from_papers import iterated
 from shoal.microdata.microaggregation.problem import Problem
-from shoal.microdata.microaggregation.published import iterated
 from shoal.microdata.microaggregation.search import annealing, ils
-from shoal.search import Budget, Seeds
+from shoal.runtime import Budget, Seeds
 
 # CPU seconds of a published case, and of another file.
 PUBLISHED, OTHER = 40.0, 8.0

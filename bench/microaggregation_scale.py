@@ -25,7 +25,7 @@ from shoal.microdata.microaggregation.bounds.semidefinite import semidefinite_bo
 from shoal.microdata.microaggregation.construct import mdav, univariate
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.search import blocks
-from shoal.search import Budget
+from shoal.runtime import Budget
 
 MOST_LOSS_OVER_MDAV = 0.96
 MOST_TIME_OVER_MDAV = 0.3

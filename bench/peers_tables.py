@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from bench.start_up import cpu, shoal
-from shoal.search import Budget, Seeds, silent
+from shoal.runtime import Budget, Seeds, silent
 from shoal.tables.files import jj
 from shoal.tables.methods import METHODS
 from shoal.tables.verify import verify

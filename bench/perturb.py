@@ -26,8 +26,8 @@ from shoal.microdata.perturbation import (
 )
 from shoal.microdata.perturbation.problem import Problem
 from shoal.microdata.perturbation.record_swapping import exchange_kernels, solve
-from shoal.search import secret_kernels
-from shoal.search.secrets import Secret
+from shoal.runtime import secret_kernels
+from shoal.runtime.secrets import Secret
 
 SECRET = Secret.of_seed(1)
 # Beside drawing for each category; one sort by value and chance; counting risk at each level; a pass for covariances and as

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.search import Budget, Seeds, silent
+from shoal.runtime import Budget, Seeds, silent
 from shoal.tables.files import jj
 from shoal.tables.methods import METHODS
 from shoal.tables.problem import Problem

@@ -19,7 +19,7 @@ from shoal.microdata.columns.hierarchies.files import read_hierarchy
 from shoal.microdata.recoding.classes import Classes
 from shoal.microdata.recoding.local_recoding.solve import solve
 from shoal.microdata.recoding.problem import Problem
-from shoal.search import Budget
+from shoal.runtime import Budget
 
 LAYERS = {2: 0.0216, 5: 0.0523, 10: 0.0764}
 SEARCHED = {2: 0.0198, 5: 0.0502, 10: 0.0753}

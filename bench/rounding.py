@@ -11,8 +11,8 @@ import numpy as np
 
 import shoal
 from shoal.errors import Infeasible
-from shoal.search import Budget, Seeds
-from shoal.search.secrets import Secret
+from shoal.runtime import Budget, Seeds
+from shoal.runtime.secrets import Secret
 from shoal.tables.files import jj
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import shoal
-from shoal.search import Progress
+from shoal.runtime import Progress
 
 # What the exponent of the last step may be.
 MOST = 2.0

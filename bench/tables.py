@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shoal.generate.table import table
-from shoal.search import Budget, Seeds, silent
+from shoal.runtime import Budget, Seeds, silent
 from shoal.tables.methods import METHODS
 from shoal.tables.problem import Problem
 from shoal.tables.safety.attacker import Attacker

@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.search import Budget
-from shoal.search.budget import TimeIsOver
-from shoal.search.control import Control
-from shoal.search.linear_programmes import solve_within
-from shoal.search.observer import CHECKING
-from shoal.search.registry import Method
-from shoal.search.stages import stage_of
+from shoal.runtime import Budget
+from shoal.runtime.budget import TimeIsOver
+from shoal.runtime.control import Control
+from shoal.runtime.linear_programmes import solve_within
+from shoal.runtime.observer import CHECKING
+from shoal.runtime.registry import Method
+from shoal.runtime.stages import stage_of
 from shoal.tables.rounding import whole_programmes
 from shoal.tables.rounding.adjustment import flips
 from shoal.tables.rounding.controlled_rounding import exact

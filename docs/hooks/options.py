@@ -15,7 +15,7 @@ from mkdocs.exceptions import PluginError
 from shoal.cli.typer_command import FILES, shared_options
 from shoal.operation import Operation, Product
 from shoal.operations import OPERATIONS
-from shoal.search import Registry
+from shoal.runtime import Registry
 from shoal.settings import SettingField, fields
 
 _PAGES = Path(__file__).parents[1]

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from shoal.release.api import release
     from shoal.release.diff import diff_releases
     from shoal.release.verify import verify_release
-    from shoal.search.budget import Budget
+    from shoal.runtime.budget import Budget
     from shoal.tables.api import audit, suppress
     from shoal.tables.model.tabulation import tabulate
     from shoal.tables.rounding.adjustment.api import adjust_table
@@ -72,7 +72,7 @@ if _is_the_command():
 
 _LAZY = {
     "AnonymityVector": "shoal.anonymity.vector",
-    "Budget": "shoal.search.budget",
+    "Budget": "shoal.runtime.budget",
     "Definitions": "shoal.microdata.measures.measured",
     "Infeasible": "shoal.errors",
     "InputError": "shoal.errors",

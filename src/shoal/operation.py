@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from shoal.search import Budget, Progress, Registry
+    from shoal.runtime import Budget, Progress, Registry
     from shoal.sources import Address, Data, Labels
 
 Result = TypeVar("Result")

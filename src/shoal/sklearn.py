@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError, needs_extra
-from shoal.search import Budget
+from shoal.runtime import Budget
 
 try:
     from joblib import effective_n_jobs  # type: ignore[import-untyped]
@@ -76,7 +76,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         from shoal.microdata.microaggregation.problem import Problem
         from shoal.microdata.microaggregation.solution import group_means
         from shoal.microdata.microaggregation.verify import verify
-        from shoal.search import Seeds
+        from shoal.runtime import Seeds
 
         table: np.ndarray = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         if not isinstance(self.k, int | np.integer) or self.k < 2:

@@ -7,7 +7,7 @@ from shoal.anonymity.vector import AnonymityVector
 from shoal.appointments.methods import METHODS
 from shoal.appointments.problem import Problem
 from shoal.appointments.verify import verify
-from shoal.search import conformance
+from shoal.runtime import conformance
 
 
 def plain(objective):

@@ -8,7 +8,7 @@ from shoal.anonymity.vector import AnonymityVector
 from shoal.appointments.methods import METHODS
 from shoal.appointments.verify import verify
 from shoal.errors import Infeasible
-from shoal.search import Budget, Seeds
+from shoal.runtime import Budget, Seeds
 
 QUICK = {"genetic": ({"population": 20}, 300), "annealing": ({"schedule": 500}, 2000)}
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from shoal.errors import InputError
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 icalendar = pytest.importorskip("icalendar", reason="needs shoal[exchange]")
 pytest.importorskip("fhir.resources", reason="needs shoal[exchange]")

@@ -10,13 +10,13 @@ from scipy.sparse.csgraph import maximum_flow
 from tests.appointments.oracle import random_general, random_plain
 
 from shoal.anonymity.vector import AnonymityVector
+from shoal.appointments.from_papers import genetic_kernels
+from shoal.appointments.from_papers.branch_and_bound import nodes, rows_of
 from shoal.appointments.problem import Problem
-from shoal.appointments.published import genetic_kernels
-from shoal.appointments.published.branch_and_bound import nodes, rows_of
 from shoal.appointments.solvers import fill_kernels, filling
 from shoal.appointments.solvers.annealing import Annealer, AnnealingOptions
 from shoal.appointments.solvers.annealing_kernels import more_anonymous, sorted_cells, sorted_in_kernels
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 sizes_and_caps = st.tuples(
     st.lists(st.integers(1, 6), min_size=1, max_size=4), st.lists(st.integers(1, 6), min_size=1, max_size=4)

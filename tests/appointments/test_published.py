@@ -8,11 +8,11 @@ import pytest
 
 from shoal.anonymity.vector import AnonymityVector
 from shoal.appointments.api import assign_sizes
+from shoal.appointments.from_papers import genetic_kernels
+from shoal.appointments.from_papers.branch_and_bound import nodes, rows_of
+from shoal.appointments.from_papers.genetic import GeneticOptions, evolve
 from shoal.appointments.methods import METHODS
 from shoal.appointments.problem import Problem
-from shoal.appointments.published import genetic_kernels
-from shoal.appointments.published.branch_and_bound import nodes, rows_of
-from shoal.appointments.published.genetic import GeneticOptions, evolve
 from shoal.appointments.reductions import (
     NO,
     equipartition_of,
@@ -25,7 +25,7 @@ from shoal.appointments.reductions import (
 )
 from shoal.errors import InputError
 from shoal.generate.families import FAMILIES, FIXED, family
-from shoal.search import Budget, Seeds
+from shoal.runtime import Budget, Seeds
 
 
 def made(name, size):
@@ -333,7 +333,7 @@ def test_reductions_refuse_nonsense():
 
 
 def test_fitness_order():
-    from shoal.search.evolution.keys import fitter
+    from shoal.runtime.evolution.keys import fitter
 
     good, wrong, worse = np.array([0, 0, -1]), np.array([0, 1, -100]), np.array([1, 0, -1000])
     assert fitter(good, wrong) and fitter(wrong, worse) and not fitter(worse, wrong)

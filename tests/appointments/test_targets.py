@@ -15,7 +15,7 @@ from shoal.appointments.solution import settle
 from shoal.appointments.solvers import dynamic, filling, lexicographic
 from shoal.appointments.verify import verify
 from shoal.generate.instances import Ranges, instance
-from shoal.search import Budget, Seeds
+from shoal.runtime import Budget, Seeds
 from shoal.studies import screening
 from shoal.studies.study import Scope
 

@@ -240,7 +240,7 @@ def test_methods_are_listed():
 SEARCHING = """
 import signal, sys
 from shoal.cli.main import main
-from shoal.search.budget import Run
+from shoal.runtime.budget import Run
 
 spend = Run.spend
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from shoal import InputError
 from shoal.generate.instances import Instance, Ranges, capacities, groups, instance
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 RANGES = st.tuples(st.integers(0, 9), st.integers(0, 9)).map(lambda pair: (pair[0], sum(pair)))
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shoal import InputError
 from shoal.generate.people import SPAIN_BY_BAND, SPAIN_MEN, SPAIN_WOMEN, people
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 COLUMNS = ["ID", "AGE", "CP", "SEX", "REC_RAND", "REC_INTELLIGENT"]
 

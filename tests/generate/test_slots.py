@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shoal import InputError
 from shoal.generate.slots import slots
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 
 @settings(max_examples=150, deadline=None)

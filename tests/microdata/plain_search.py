@@ -6,7 +6,7 @@ They draw from the same generator in the same order, so that a kernel must make 
 import numpy as np
 
 from shoal.microdata.microaggregation.search.kernels.moves import Cooling
-from shoal.search.randomness import below, shuffle, uniform
+from shoal.runtime.randomness import below, shuffle, uniform
 
 
 def error(points: np.ndarray, group: list[int]) -> float:

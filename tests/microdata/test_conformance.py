@@ -10,7 +10,7 @@ from shoal.microdata.microaggregation.methods import METHODS
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.solution import squared_error
 from shoal.microdata.microaggregation.verify import verify
-from shoal.search import Method, conformance
+from shoal.runtime import Method, conformance
 
 RNG = np.random.default_rng(20)
 NORMAL = RNG.normal(size=(9, 2))

@@ -16,8 +16,8 @@ from shoal.microdata.microaggregation.search.kernels.groups import (
     total_error,
 )
 from shoal.microdata.microaggregation.search.kernels.space import Space, working_space
-from shoal.search import Seeds
-from shoal.search.kernels import kernel
+from shoal.runtime import Seeds
+from shoal.runtime.kernels import kernel
 
 EPS = 1e-11
 

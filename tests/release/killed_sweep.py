@@ -9,7 +9,7 @@ from shoal import sources
 from shoal.release import sweep as sweeping
 from shoal.release.folder import RELEASE
 from shoal.release.sweep_folder import held, run_folder
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 
 
 def work(place: Path) -> None:

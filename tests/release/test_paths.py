@@ -9,7 +9,7 @@ from tests.release.plans import SURVEY, people
 
 from shoal.release.plan_reader import read_plan
 from shoal.release.sweep import Choice, measure, variants
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 
 NAMED = SURVEY.replace('do = "drop"\n', 'do = "pseudonymise"\nkey = "file:keys/outer.txt"\n').replace(
     'age = "intervals', 'sex = "trees/sexes.csv", age = "intervals'

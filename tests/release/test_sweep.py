@@ -20,7 +20,7 @@ from shoal.release.folder import RELEASE
 from shoal.release.plan_reader import read_plan
 from shoal.release.sweep import Variant, measure, read_choice, variants
 from shoal.release.sweep_folder import held, sweep_folder
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 
 
 def test_choices():

@@ -8,7 +8,7 @@ import pytest
 from tests.benchmark_data import benchmark_file
 from tests.microdata.grouping import published
 
-from shoal.search import Budget
+from shoal.runtime import Budget
 from shoal.studies import Scope, gomm, load
 from shoal.studies.study import Findings
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from shoal.appointments.from_papers.genetic import GeneticOptions, evolve
 from shoal.appointments.problem import Problem
-from shoal.appointments.published.genetic import GeneticOptions, evolve
 from shoal.generate.families import FIXED
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 from shoal.studies import Findings, Scope, rooms, rooms_told, rooms_tuning
 
 SIZES = (200, 300, 400, 500, 600, 700, 800)

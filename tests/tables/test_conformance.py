@@ -5,7 +5,7 @@ import pytest
 from tests.tables.oracle import cube, hierarchy, optimum, random_plane
 
 from shoal.errors import ShoalError
-from shoal.search import Method, conformance
+from shoal.runtime import Method, conformance
 from shoal.tables.methods import METHODS
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem

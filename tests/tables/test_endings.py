@@ -9,16 +9,16 @@ from tests.tables.oracle import cube
 
 import shoal
 from shoal.errors import Infeasible, OutOfTime
-from shoal.search import Budget, Control, Seeds, silent
+from shoal.runtime import Budget, Control, Seeds, silent
 from shoal.tables import api, checked_search
+from shoal.tables.from_papers.circuits import Plane
+from shoal.tables.from_papers.heurgene import Breeder, HeurGeneOptions
+from shoal.tables.from_papers.hypercube import search_of
 from shoal.tables.heuristic import networks
 from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.methods import METHODS
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
-from shoal.tables.published.circuits import Plane
-from shoal.tables.published.heurgene import Breeder, HeurGeneOptions
-from shoal.tables.published.hypercube import search_of
 from shoal.tables.safety.flow_kernels import Arcs, flow_through, max_flow
 
 RECORDS = pl.DataFrame(

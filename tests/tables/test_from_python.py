@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.search import Budget, Control
+from shoal.runtime import Budget, Control
 from shoal.tables.files import jj
 from shoal.tables.given import as_table
 from shoal.tables.model.linked import link

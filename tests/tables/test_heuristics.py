@@ -7,8 +7,11 @@ import pytest
 from tests.tables.oracle import cube, optimum, random_plane
 
 from shoal.errors import Infeasible, InputError
-from shoal.search import Budget, Seeds, silent
+from shoal.runtime import Budget, Seeds, silent
 from shoal.tables.exact.refusal import is_safe
+from shoal.tables.from_papers.circuits import Plane, find_exchange
+from shoal.tables.from_papers.heurgene import Breeder, HeurGeneOptions, strategies
+from shoal.tables.from_papers.hypercube_kernels import JOINT, SPLIT, best_rectangle
 from shoal.tables.heuristic.network_state import new_state
 from shoal.tables.heuristic.networks import NetworkHeuristic
 from shoal.tables.heuristic.protection_kernels import lay_paths
@@ -16,9 +19,6 @@ from shoal.tables.heuristic.requirement_kernels import holds
 from shoal.tables.methods import METHODS
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
-from shoal.tables.published.circuits import Plane, find_exchange
-from shoal.tables.published.heurgene import Breeder, HeurGeneOptions, strategies
-from shoal.tables.published.hypercube_kernels import JOINT, SPLIT, best_rectangle
 from shoal.tables.verify import verify
 
 SQUARE = random_plane(np.random.default_rng(12), 25, 25, 14)

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from tests.benchmark_data import benchmark_file
 
-from shoal.search import Budget, Seeds, silent
+from shoal.runtime import Budget, Seeds, silent
 from shoal.tables.files import jj
 from shoal.tables.methods import METHODS
 from shoal.tables.problem import Problem

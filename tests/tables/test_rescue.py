@@ -10,8 +10,8 @@ from shoal.cli.main import main
 from shoal.errors import InputError
 from shoal.tables import checked_search
 from shoal.tables.api import suppress
+from shoal.tables.from_papers import shortest_path
 from shoal.tables.model.table import Table
-from shoal.tables.published import shortest_path
 from shoal.tables.solution import Pattern
 
 NINE = np.array([[10.0, 20.0, 30.0], [40.0, 50.0, 60.0], [70.0, 80.0, 90.0]])

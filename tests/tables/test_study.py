@@ -5,7 +5,7 @@ import pytest
 from tests.waiting import GUARD
 
 from shoal.generate.table import SETS, DataSet, table
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 from shoal.studies import Findings, Scope, Study, load, run
 from shoal.studies.cell_suppression import measurements, summary_file
 from shoal.studies.cell_suppression.claims import claims

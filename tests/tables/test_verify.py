@@ -10,7 +10,7 @@ from tests.mutants import complaint, forged
 from tests.tables.oracle import cube, hierarchy, interval, random_plane
 
 from shoal.errors import Infeasible
-from shoal.search import Budget, Seeds, silent
+from shoal.runtime import Budget, Seeds, silent
 from shoal.tables.methods import METHODS
 from shoal.tables.model.table import Table
 from shoal.tables.problem import DOWN, UP, WIDTH, Problem

@@ -16,7 +16,7 @@ import pytest
 import shoal
 from shoal.appointments.random_plan import with_random_plan
 from shoal.errors import Infeasible, InputError
-from shoal.search.control import Control
+from shoal.runtime.control import Control
 from shoal.web.activities import assign, generate, load, update, write
 from shoal.web.jobs.context import Context
 from shoal.web.jobs.task import Task

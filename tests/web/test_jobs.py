@@ -11,8 +11,8 @@ import pytest
 from tests.waiting import GUARD, gone, until, until_at_rest
 
 from shoal.errors import InputError
-from shoal.search.control import Control
-from shoal.search.observer import VERIFICATION, Progress
+from shoal.runtime.control import Control
+from shoal.runtime.observer import VERIFICATION, Progress
 from shoal.web.datasets import Datasets
 from shoal.web.jobs.board import Board
 from shoal.web.jobs.context import Context

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.search.control import Control
+from shoal.runtime.control import Control
 from shoal.web.activities import anonymity, risk
 from shoal.web.jobs.context import Context
 from shoal.web.jobs.task import Task

@@ -9,7 +9,7 @@ from shoal.errors import InputError
 from shoal.microdata.grouping.methods import METHODS as GROUPING
 from shoal.microdata.microaggregation.methods import METHODS as RECORDS
 from shoal.microdata.recoding.methods import METHODS as RECODING
-from shoal.search import Method
+from shoal.runtime import Method
 from shoal.settings import changed, fields
 from shoal.tables.methods import METHODS as TABLES
 from shoal.web.activities import ACTIVITIES

@@ -19,7 +19,7 @@ from shoal.errors import InputError
 from shoal.microdata.perturbation.inputs import AMOUNTS, INPUTS, does_nothing
 from shoal.microdata.perturbation.methods import METHODS
 from shoal.operations import OPERATIONS
-from shoal.search.control import Control
+from shoal.runtime.control import Control
 from shoal.web.activities import compare, perturb
 from shoal.web.jobs.context import Context
 from shoal.web.jobs.task import Task

@@ -14,7 +14,7 @@ import pytest
 import shoal
 from shoal.microdata.microaggregation.definitions import DEFINITIONS
 from shoal.report.definitions import told
-from shoal.search.control import Control
+from shoal.runtime.control import Control
 from shoal.sources.fingerprint import records_fingerprint
 from shoal.web.activities import compare, microaggregate
 from shoal.web.jobs.context import Context

@@ -14,7 +14,7 @@ from tests.web.serving import finished, refused_with
 
 import shoal
 from shoal.operations import OPERATIONS
-from shoal.search.control import Control
+from shoal.runtime.control import Control
 from shoal.web.activities import anonymity, risk
 from shoal.web.activities.anonymity import ROWS_SHOWN, crowds_name
 from shoal.web.activities.gates import is_gate

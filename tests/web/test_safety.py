@@ -12,7 +12,7 @@ from tests.web.serving import Served, finished
 
 import shoal
 from shoal.errors import InputError
-from shoal.search.observer import Progress
+from shoal.runtime.observer import Progress
 from shoal.web.activities.drawing import contributions, drawing
 from shoal.web.datasets import Datasets, origin_of
 from shoal.web.jobs.auditor import Auditor

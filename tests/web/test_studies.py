@@ -9,7 +9,7 @@ import pytest
 from tests.web.drawn import drawn, job_of
 from tests.web.serving import finished
 
-from shoal.search.control import Control
+from shoal.runtime.control import Control
 from shoal.studies import Row, Step, Study
 from shoal.studies.claims import Claim, Rule
 from shoal.web.activities import study as activity

@@ -15,8 +15,8 @@ from tests.web.serving import finished
 
 import shoal
 from shoal.errors import InputError
-from shoal.search import Budget
-from shoal.search.control import Control
+from shoal.runtime import Budget
+from shoal.runtime.control import Control
 from shoal.tables.files import jj
 from shoal.tables.files.loading import contributions_frame
 from shoal.tables.files.publishing import pattern_frame

@@ -6,7 +6,7 @@ it may run modulo several coprime numbers and be joined by the Chinese remainder
 
 import numpy as np
 
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 
 @kernel

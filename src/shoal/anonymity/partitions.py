@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from shoal.errors import InputError
-from shoal.search.kernels import in_plain_python
+from shoal.runtime.kernels import in_plain_python
 
 if TYPE_CHECKING:
     import numpy as np

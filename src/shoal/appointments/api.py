@@ -12,8 +12,8 @@ from shoal.appointments.verify import verify, verify_people
 from shoal.arguments import checked
 from shoal.errors import InputError
 from shoal.numbers import whole
-from shoal.search import Budget, Observer, Seeds, silent
-from shoal.search.observer import Witness
+from shoal.runtime import Budget, Observer, Seeds, silent
+from shoal.runtime.observer import Witness
 
 if TYPE_CHECKING:
     pass

@@ -12,9 +12,9 @@ from shoal.appointments.solvers.annealing import AnnealingOptions, better_vector
 from shoal.appointments.solvers.fill_kernels import wrap_around
 from shoal.appointments.solvers.lexicographic import STEPS_PER_UNIT, finer
 from shoal.appointments.solvers.method import Found, method
-from shoal.search import Run, Seeds
-from shoal.search.kernels import in_plain_python
-from shoal.search.options import NoOptions
+from shoal.runtime import Run, Seeds
+from shoal.runtime.kernels import in_plain_python
+from shoal.runtime.options import NoOptions
 
 AutoOptions = NoOptions
 

@@ -1,6 +1,6 @@
 """The ways to give out appointments, by name."""
 
-from shoal.search.registry import Method, Registry
+from shoal.runtime.registry import Method, Registry
 
 # Traits: "plain" takes group sizes and capacities only (no eligibility, labels, pinned people or diversity);
 # "diverse" obeys diversity.
@@ -41,16 +41,16 @@ METHODS = Registry(
         ),
         Method(
             "genetic",
-            "shoal.appointments.published.genetic:solve",
-            "shoal.appointments.published.genetic:GeneticOptions",
+            "shoal.appointments.from_papers.genetic:solve",
+            "shoal.appointments.from_papers.genetic:GeneticOptions",
             "a steady-state genetic algorithm on matrices, in three versions",
             objectives=("k",),
             traits=frozenset({"plain"}),
         ),
         Method(
             "branch-and-bound",
-            "shoal.appointments.published.branch_and_bound:solve",
-            "shoal.appointments.published.branch_and_bound:BranchAndBoundOptions",
+            "shoal.appointments.from_papers.branch_and_bound:solve",
+            "shoal.appointments.from_papers.branch_and_bound:BranchAndBoundOptions",
             "every assignment of one group after the other, with pruning",
             objectives=("k",),
             traits=frozenset({"plain", "deterministic"}),

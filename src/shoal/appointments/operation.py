@@ -108,7 +108,7 @@ def _read(people: Place, slots: Place, settings: AssignSettings, place: Workplac
 def _plan(table: _Asked, settings: AssignSettings, place: Workplace, where: str) -> "Appointments":
     from shoal.appointments.api import assign
     from shoal.appointments.random_plan import with_random_plan
-    from shoal.search.overall import Overall
+    from shoal.runtime.overall import Overall
 
     frame, compared = table.people.frame, place.wanted("update")
     if compared:

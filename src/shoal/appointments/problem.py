@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import Infeasible, InputError
-from shoal.search import Direction
+from shoal.runtime import Direction
 
 OBJECTIVES = ("k", "vector")
 

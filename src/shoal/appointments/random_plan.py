@@ -5,7 +5,7 @@ from dataclasses import replace
 from shoal.anonymity.vector import AnonymityVector
 from shoal.appointments.results import Appointments
 from shoal.appointments.solvers.random import MOST_PROBED, draw
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 
 def with_random_plan(plan: Appointments, seed: int | None = None) -> Appointments:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from shoal.appointments.results import Appointments, Plan
     from shoal.appointments.settings import AssignSettings
     from shoal.report.bins import Bin
-    from shoal.search import Progress
+    from shoal.runtime import Progress
 
 _SLOTS_SHOWN = 30
 _PLACES = ("gain", "position", "rank", "rank_before", "rank_random", "distance")

@@ -12,7 +12,7 @@ from shoal.appointments.problem import Problem
 from shoal.appointments.solution import Assignment
 from shoal.errors import InputError
 from shoal.report.glance import Glance
-from shoal.search.budget import StopReason
+from shoal.runtime.budget import StopReason
 
 if TYPE_CHECKING:
     from shoal.appointments.people.rows import Population

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
-from shoal.search.settings import SearchSettings
+from shoal.runtime.settings import SearchSettings
 from shoal.settings import Column, Columns, Data, Options, Spelling, setting, switch
 from shoal.written_values import split_names
 

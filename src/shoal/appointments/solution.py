@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from shoal.appointments.problem import Problem, vector
-from shoal.search import Solution
+from shoal.runtime import Solution
 
 
 @dataclass(frozen=True, kw_only=True)

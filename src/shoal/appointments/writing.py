@@ -74,7 +74,7 @@ def bundles(result: "list[Assigned]", settings: "AssignSettings") -> str | dict[
 
 
 def _exchanged(table: "Assigned", settings: "AssignSettings") -> dict[str, Any]:
-    from shoal.search import Seeds
+    from shoal.runtime import Seeds
 
     return {
         "slots": table.plan.slots.frame,

@@ -67,7 +67,7 @@ def people(
     Example: shoal generate people -o sqlite:///clinic.db::tabla --tables 5
     """
     from shoal.generate.people import people as make
-    from shoal.search import Seeds
+    from shoal.runtime import Seeds
     from shoal.sources import Outputs
 
     _generate(
@@ -110,7 +110,7 @@ def slots(
     Example: shoal generate slots --persons 100 -o sqlite:///clinic.db::tabla --tables 5
     """
     from shoal.generate.slots import slots as make
-    from shoal.search import Seeds
+    from shoal.runtime import Seeds
     from shoal.sources import Outputs
 
     _generate(

@@ -79,7 +79,7 @@ def instance(
     from shoal.cli import output
     from shoal.errors import InputError
     from shoal.generate.families import family
-    from shoal.search import Seeds
+    from shoal.runtime import Seeds
 
     outputs = sources.Outputs(force=force)
     file = outputs.file("-o", output_to)
@@ -129,7 +129,7 @@ def _random(population: int, limits: tuple[int | None, ...], seed: int) -> dict[
 
     from shoal.generate.instances import Ranges
     from shoal.generate.instances import instance as drawn
-    from shoal.search import Seeds
+    from shoal.runtime import Seeds
 
     usual = astuple(Ranges.unlimited(population))
     ranges = Ranges(*(own if given is None else given for given, own in zip(limits, usual, strict=True)))

@@ -48,7 +48,7 @@ def table(
     from shoal import sources
     from shoal.cli import output
     from shoal.generate.table import table as make
-    from shoal.search import Seeds
+    from shoal.runtime import Seeds
     from shoal.tables.files.publishing import published_frame
 
     outputs = sources.Outputs(force=force, safe_csv=safe_csv)

@@ -14,15 +14,15 @@ from shoal.cli.shares import read_share
 from shoal.cli.workplace import CommandLine
 from shoal.errors import Infeasible, InputError, ShoalError, as_option, parameter, spelled, spelled_throughout
 from shoal.operation import Operation, Product
-from shoal.search.stages import WRITING
+from shoal.runtime.stages import WRITING
 from shoal.settings import SHARE, SettingField, Settings, checked
 from shoal.sources.address import beside
 
 if TYPE_CHECKING:
     from shoal.cli.workplace import Declared
     from shoal.report.making import Making
-    from shoal.search.budget import Budget
-    from shoal.search.observer import Observer
+    from shoal.runtime.budget import Budget
+    from shoal.runtime.observer import Observer
     from shoal.sources import Output, Outputs
     from shoal.sources.outputs import Writing
 

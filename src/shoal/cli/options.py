@@ -84,6 +84,6 @@ def split_names(text: str | None) -> list[str]:
 
 def cores(threads: int | None) -> int:
     """The number of threads to use when none is given: the cores this process may run on."""
-    from shoal.search.threads import usable_threads
+    from shoal.runtime.threads import usable_threads
 
     return usable_threads(threads)

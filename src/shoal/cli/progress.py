@@ -6,12 +6,12 @@ from contextlib import contextmanager
 
 from shoal.cli.interrupts import interrupts
 from shoal.cli.output import remark
-from shoal.search.budget import Budget
-from shoal.search.compilation import on_first_compilation
-from shoal.search.control import Control
-from shoal.search.interrupt import keep_best_on_interrupt
-from shoal.search.observer import VERIFICATION, Observer, Progress, silent
-from shoal.search.stages import stage_of
+from shoal.runtime.budget import Budget
+from shoal.runtime.compilation import on_first_compilation
+from shoal.runtime.control import Control
+from shoal.runtime.interrupt import keep_best_on_interrupt
+from shoal.runtime.observer import VERIFICATION, Observer, Progress, silent
+from shoal.runtime.stages import stage_of
 
 # A search of so many seconds was waited for.
 _LONG = 5.0

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from shoal.cli import output
 from shoal.errors import as_option, spelled
 from shoal.operation import Place, Product, Readers, Records
-from shoal.search.budget import Budget
-from shoal.search.observer import Observer, Progress, silent
-from shoal.search.stages import READING, Stopwatch
+from shoal.runtime.budget import Budget
+from shoal.runtime.observer import Observer, Progress, silent
+from shoal.runtime.stages import READING, Stopwatch
 
 if TYPE_CHECKING:
     import polars as pl

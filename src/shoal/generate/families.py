@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from shoal.errors import InputError, unknown
 from shoal.generate.limits import check_count
-from shoal.search.seeds import Seeds
+from shoal.runtime.seeds import Seeds
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from shoal.errors import InputError
-from shoal.search.seeds import Seeds
+from shoal.runtime.seeds import Seeds
 
 _DRAWN_AT_ONCE = 1024
 

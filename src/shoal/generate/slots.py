@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import InputError
 from shoal.generate.limits import check_count
-from shoal.search.seeds import Seeds
+from shoal.runtime.seeds import Seeds
 
 if TYPE_CHECKING:
     import polars as pl

@@ -6,7 +6,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.generate.limits import MOST_CELLS, check_count
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
 

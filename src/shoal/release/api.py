@@ -11,7 +11,7 @@ from shoal.release.plan import Plan
 from shoal.release.plan_reader import read_plan
 from shoal.release.result import Release
 from shoal.release.run import Running
-from shoal.search.observer import Observer, silent
+from shoal.runtime.observer import Observer, silent
 
 
 def release(

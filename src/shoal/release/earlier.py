@@ -12,7 +12,7 @@ from shoal.release.inputs import fingerprints_of
 from shoal.release.plan import Plan
 from shoal.release.plan_reader import parse_plan
 from shoal.release.register import asked_for
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 
 _CHUNK = 1 << 20
 

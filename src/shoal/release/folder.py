@@ -12,7 +12,7 @@ from typing import Any
 from shoal.errors import InputError, parameter
 from shoal.release.alone import alone
 from shoal.release.record_keys import RECORD_KEYS
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 from shoal.sources.atomic import UNFINISHED, atomically
 
 PUBLIC, INTERNAL, STEPS = "public", "internal", "steps"

@@ -13,7 +13,7 @@ from shoal.release.own_steps import OWN_STEPS, read_key
 from shoal.release.plan import Plan, Step, located, settings_model
 from shoal.report.making import Input
 from shoal.report.sources_named import named_data
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 from shoal.settings import checked
 from shoal.sources import Data, FileAddress
 

@@ -15,7 +15,7 @@ from shoal.exact_names import without
 from shoal.settings import Columns, Data, Settings, data_argument, setting
 
 if TYPE_CHECKING:
-    from shoal.search.secrets import Secret
+    from shoal.runtime.secrets import Secret
 
 # 20 signs of base 32 hold 100 bits: two of a billion people get the same one with a chance of 1 in 2,000,000,000,000.
 _SIGNS = 20

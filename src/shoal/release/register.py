@@ -21,7 +21,7 @@ from shoal.release.folder import INTERNAL, write_private
 from shoal.release.own_steps import read_key
 from shoal.release.plan import CHANGED_TABLES, Plan, Step
 from shoal.release.record_keys import RecordKeys, keys_place
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 
 REGISTER = ".shoal-register.json"
 #: Steps that draw from the secret of the release; without one of these another secret changes nothing.

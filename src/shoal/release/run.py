@@ -40,8 +40,8 @@ from shoal.release.together import within
 from shoal.release.verify_inside import inside_checks, table_checks
 from shoal.release.verify_public import public_checks
 from shoal.release.workplace import PlanWorkplace
-from shoal.search.observer import Observer, silent
-from shoal.search.secrets import Secret
+from shoal.runtime.observer import Observer, silent
+from shoal.runtime.secrets import Secret
 
 
 class Running:

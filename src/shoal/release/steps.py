@@ -21,7 +21,7 @@ from shoal.release.own_steps import OWN_STEPS, Order
 from shoal.release.plan import CHANGED_TABLES, Output, Step
 from shoal.release.workplace import PlanWorkplace
 from shoal.report.making import Making
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 from shoal.settings import checked
 
 if TYPE_CHECKING:

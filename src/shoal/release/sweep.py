@@ -22,8 +22,8 @@ from shoal.release.plan_reader import parse_plan
 from shoal.release.run import Running
 from shoal.release.sweep_folder import end_with_parent, held, run_folder, sweep_folder
 from shoal.report.making import Input
-from shoal.search.secrets import Secret
-from shoal.search.threads import usable_threads
+from shoal.runtime.secrets import Secret
+from shoal.runtime.threads import usable_threads
 
 #: More variants than this are not looked at by anybody.
 MOST = 1_000

@@ -12,7 +12,7 @@ from shoal.release.gates import GateOutcome, measured_k
 from shoal.release.manifest import Facts, guarantees, output_facts
 from shoal.release.opened import OpenedRelease
 from shoal.release.plan import Gates, Output
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 
 
 def internal_files(opened: OpenedRelease) -> Iterator[Check]:

@@ -32,7 +32,7 @@ from shoal.release.verify_agreement import (
 )
 from shoal.release.verify_changed import changed_table
 from shoal.release.verify_public import counted_k, hierarchies_of
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 from shoal.tables.public_table import PublicTable
 from shoal.tables.verify import unprotected
 from shoal.tables.verify_sums import sensitive_sums

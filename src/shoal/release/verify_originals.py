@@ -24,7 +24,7 @@ from shoal.release.plan import Output, Step, settings_model
 from shoal.release.touched import follows_unchanged, touched
 from shoal.release.verify_figures import figure_checks
 from shoal.release.workplace import PlanWorkplace
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 from shoal.settings import checked
 from shoal.tables.model.columns import MISSING
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.operation import Place, Readers, Records
 from shoal.release.plan import located
-from shoal.search.budget import Budget
-from shoal.search.observer import Observer, Progress, silent
+from shoal.runtime.budget import Budget
+from shoal.runtime.observer import Observer, Progress, silent
 
 if TYPE_CHECKING:
     import polars as pl

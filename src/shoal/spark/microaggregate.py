@@ -22,7 +22,7 @@ from shoal.microdata.microaggregation.leaves.request import Request, read_reques
 from shoal.microdata.microaggregation.leaves.result import LargeMicroaggregation
 from shoal.microdata.microaggregation.leaves.scale import scaling
 from shoal.microdata.microaggregation.leaves.steps import Steps
-from shoal.search.observer import Observer, silent
+from shoal.runtime.observer import Observer, silent
 from shoal.spark.anonymity import count_classes
 from shoal.spark.arguments import on_cluster
 from shoal.spark.failures import told

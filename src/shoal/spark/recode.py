@@ -19,8 +19,8 @@ from shoal.microdata.recoding.problem import Measure
 from shoal.microdata.recoding.tuples import RecodedTuples, recode_tuples
 from shoal.microdata.recoding.warnings import warnings_on_release
 from shoal.numbers import number, whole
-from shoal.search import Budget
-from shoal.search.observer import Observer, silent
+from shoal.runtime import Budget
+from shoal.runtime.observer import Observer, silent
 from shoal.spark.anonymity import count_classes
 from shoal.spark.arguments import on_cluster
 from shoal.spark.failures import told

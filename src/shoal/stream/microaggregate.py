@@ -26,7 +26,7 @@ from shoal.microdata.microaggregation.leaves.result import LargeMicroaggregation
 from shoal.microdata.microaggregation.leaves.scale import scaling
 from shoal.microdata.microaggregation.leaves.splitting import WHOLE_STRATUM
 from shoal.microdata.microaggregation.leaves.steps import Steps
-from shoal.search.observer import Observer, silent
+from shoal.runtime.observer import Observer, silent
 from shoal.stream.classes import count_classes
 from shoal.stream.memory import Room, room_for, row_bytes, typical_bytes
 from shoal.stream.overview import exact_sums, moments_after, overview

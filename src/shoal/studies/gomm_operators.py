@@ -14,7 +14,7 @@ from shoal.studies.study import Findings, Picture, Row
 
 if TYPE_CHECKING:
     from shoal.microdata.grouping.result import AttributeGrouping
-    from shoal.search.evolution import OperatorStatistics
+    from shoal.runtime.evolution import OperatorStatistics
 
 #: Data and k of the three analyses: the main text, B.1 and B.2; and where only the best cost is followed.
 CASES = (("Water-treatment", 25), ("Census", 25), ("Water-treatment", 100))

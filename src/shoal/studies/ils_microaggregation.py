@@ -87,7 +87,7 @@ def _solve(
 ) -> Any:
     from shoal.microdata.microaggregation.methods import METHODS
     from shoal.microdata.microaggregation.verify import verify
-    from shoal.search import Budget
+    from shoal.runtime import Budget
 
     _load(method)
     problem = problem_of(name, k, records)
@@ -106,7 +106,7 @@ def _solve(
 def _load(method: str) -> None:
     # The first call of a method loads compiled code, which is no part of a run.
     from shoal.microdata.microaggregation.methods import METHODS
-    from shoal.search import Budget, Seeds
+    from shoal.runtime import Budget, Seeds
 
     METHODS[method].solve(
         problem_of("Tarragona", 3, 60), {}, budget=Budget(iterations=3), seeds=Seeds(0), threads=1

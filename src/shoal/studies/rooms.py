@@ -7,13 +7,13 @@ import numpy as np
 
 from shoal.appointments.api import assign_sizes
 from shoal.appointments.counting import count_plans
+from shoal.appointments.from_papers.branch_and_bound import nodes
+from shoal.appointments.from_papers.genetic import GeneticOptions
 from shoal.appointments.problem import Problem
-from shoal.appointments.published.branch_and_bound import nodes
-from shoal.appointments.published.genetic import GeneticOptions
 from shoal.generate import minizinc
 from shoal.generate.families import FIXED, Instance, family
-from shoal.search import Budget
-from shoal.search.compilation import working_cpu_time
+from shoal.runtime import Budget
+from shoal.runtime.compilation import working_cpu_time
 from shoal.studies import rooms_examples, rooms_told, rooms_tuning
 from shoal.studies.proofs import proof
 from shoal.studies.rooms_tuning import evolved

@@ -5,10 +5,10 @@ from functools import partial
 
 import numpy as np
 
+from shoal.appointments.from_papers.genetic import Evolution, Evolved, GeneticOptions, evolve
 from shoal.appointments.problem import Problem
-from shoal.appointments.published.genetic import Evolution, Evolved, GeneticOptions, evolve
 from shoal.generate.families import FIXED, Instance
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 from shoal.studies.study import Findings, Row, Scope, gathered
 
 INSTANCES = ("t1", "t2", "t3")

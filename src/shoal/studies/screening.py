@@ -13,8 +13,8 @@ from shoal.appointments.api import assign_sizes
 from shoal.appointments.counting import count_plans
 from shoal.errors import InputError
 from shoal.generate.instances import Ranges, instance
-from shoal.search import Budget
-from shoal.search.compilation import working_cpu_time
+from shoal.runtime import Budget
+from shoal.runtime.compilation import working_cpu_time
 from shoal.studies.claims import Claim, Rule
 from shoal.studies.proofs import proof
 from shoal.studies.study import Findings, Picture, Row, Scope, Step, Study, benchmark_file

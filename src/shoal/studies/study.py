@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal._version import __version__
 from shoal.errors import InputError, unknown
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 from shoal.sources.atomic import atomically
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from shoal.arguments import checked
 from shoal.errors import InputError, parameter
 from shoal.numbers import number
 from shoal.numbers import whole as whole_number
-from shoal.search import Budget, Observer, silent
-from shoal.search.kernels import in_plain_python
-from shoal.search.observer import Witness
-from shoal.search.threads import usable_threads
+from shoal.runtime import Budget, Observer, silent
+from shoal.runtime.kernels import in_plain_python
+from shoal.runtime.observer import Witness
+from shoal.runtime.threads import usable_threads
 from shoal.tables.checked_search import checked_pattern, solve_whole
 from shoal.tables.given import (
     NO_PATTERN,

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import Infeasible
-from shoal.search import Budget, Observer, Seeds, silent
-from shoal.search.budget import StopReason
+from shoal.runtime import Budget, Observer, Seeds, silent
+from shoal.runtime.budget import StopReason
 from shoal.tables.methods import METHODS
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import Audit

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
+from shoal.runtime.linear_programmes import is_optimal, programme, quiet_highs
 from shoal.tables.model.figures import cells_of_all
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import failing, failing_insiders

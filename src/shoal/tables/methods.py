@@ -1,6 +1,6 @@
 """The methods of cell suppression, by name."""
 
-from shoal.search import Registry
+from shoal.runtime import Registry
 from shoal.tables.model.units import ScaledMethod as Method
 from shoal.tables.problem import Problem
 
@@ -30,30 +30,30 @@ METHODS = Registry(
         ),
         Method(
             "hypercube",
-            "shoal.tables.published.hypercube:solve",
-            "shoal.tables.published.hypercube:HypercubeOptions",
+            "shoal.tables.from_papers.hypercube:solve",
+            "shoal.tables.from_papers.hypercube:HypercubeOptions",
             "a rectangle for each sensitive cell, then clean-up (Giessing and Repsilber 2002; Herrington 2015)",
             traits=frozenset({"constructive", "two-dimensional"}),
         ),
         Method(
             "shortest-path",
-            "shoal.tables.published.shortest_path:solve",
-            "shoal.tables.published.shortest_path:ShortestPathOptions",
+            "shoal.tables.from_papers.shortest_path:solve",
+            "shoal.tables.from_papers.shortest_path:ShortestPathOptions",
             "cheapest paths, one sensitive cell after the other (Kelly, Golden and Assad 1992)",
             traits=frozenset({"constructive", "deterministic", "network"}),
         ),
         Method(
             "gensup",
-            "shoal.tables.published.gensup:solve",
-            "shoal.tables.published.gensup:GenSupOptions",
+            "shoal.tables.from_papers.gensup:solve",
+            "shoal.tables.from_papers.gensup:GenSupOptions",
             "genetic algorithm on single cells with repair (Almeida, Schütz and Carvalho 2006)",
             traits=frozenset({"two-dimensional"}),
             largest=20_000,
         ),
         Method(
             "heurgene",
-            "shoal.tables.published.heurgene:solve",
-            "shoal.tables.published.heurgene:HeurGeneOptions",
+            "shoal.tables.from_papers.heurgene:solve",
+            "shoal.tables.from_papers.heurgene:HeurGeneOptions",
             "genetic algorithm on whole circuits of protection (Herrington 2015)",
             traits=frozenset({"two-dimensional"}),
         ),

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field
 
 from shoal.engines import EngineSettings
-from shoal.search.settings import SearchSettings, time_limit
+from shoal.runtime.settings import SearchSettings, time_limit
 from shoal.settings import SHARE, Column, Columns, Data, Options, Settings, SeveralData, Spelling, setting
 from shoal.sources.address import beside
 from shoal.written_values import groups_in_words, in_groups, joined_names, split_groups, split_names

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shoal.search import Budget, Seeds, silent
+from shoal.runtime import Budget, Seeds, silent
 from shoal.tables.exact.combining import Combination
 from shoal.tables.exact.cut_rows import Record
 from shoal.tables.exact.mending import KnownRows

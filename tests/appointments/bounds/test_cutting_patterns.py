@@ -12,7 +12,7 @@ from shoal.appointments.api import assign_sizes
 from shoal.appointments.bounds import cutting_patterns
 from shoal.appointments.bounds.limits import largest_k
 from shoal.appointments.problem import Problem
-from shoal.search import Budget
+from shoal.runtime import Budget
 
 
 def slow_cut(prices, k, size):

@@ -10,7 +10,7 @@ from shoal.anonymity.vector import AnonymityVector
 from shoal.appointments.problem import Problem
 from shoal.appointments.solvers import fill_kernels, filling
 from shoal.appointments.solvers.random import draw
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 
 def slow_published_rule(sizes, capacities):

@@ -12,8 +12,8 @@ from shoal.appointments.solution import settle
 from shoal.appointments.solvers import filling, overflow
 from shoal.appointments.solvers.overflow_kernels import OVERFLOW, STEP
 from shoal.appointments.verify import verify
-from shoal.search import Budget, Seeds
-from shoal.search.randomness import below, uniform
+from shoal.runtime import Budget, Seeds
+from shoal.runtime.randomness import below, uniform
 
 
 def narrow(seed, groups, rooms, slack=0):

@@ -6,7 +6,7 @@ import pytest
 from shoal.appointments.api import assign_sizes
 from shoal.appointments.problem import Problem
 from shoal.appointments.solvers import constraint, filling, windows
-from shoal.search import Budget, Seeds
+from shoal.runtime import Budget, Seeds
 
 
 def drawn(seed, groups=18, slots=13, slack=0):

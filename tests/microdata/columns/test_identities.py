@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.microdata.columns.identities import group_identities, record_identities
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 
 SECRET = Secret.of_seed(0)
 rows = st.lists(

@@ -13,7 +13,7 @@ import shoal
 from shoal import sources
 from shoal.generate.people import people
 from shoal.microdata.columns.roles import ROLES, ROLES_IN_WORDS, guess_roles
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 
 def guessed(frame) -> dict[str, str]:

@@ -11,7 +11,7 @@ from shoal.microdata.grouping.api import group_attributes
 from shoal.microdata.grouping.methods import METHODS
 from shoal.microdata.grouping.report import facts
 from shoal.microdata.grouping.result import AttributeGrouping
-from shoal.search import Budget
+from shoal.runtime import Budget
 
 NAMES = ["turnover", "staff", "profit", "assets", "debt"]
 FAST = {"population": 12, "generations": 4}

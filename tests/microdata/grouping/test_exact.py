@@ -12,7 +12,7 @@ from shoal.microdata.grouping.evaluator import Evaluator, protect, score_from_sc
 from shoal.microdata.grouping.exact import ExactOptions
 from shoal.microdata.grouping.problem import GroupingProblem, Scoring, groups_of
 from shoal.microdata.grouping.verify import verify
-from shoal.search import Budget, Seeds
+from shoal.runtime import Budget, Seeds
 
 
 def enumerated(problem):

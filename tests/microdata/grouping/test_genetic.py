@@ -17,8 +17,8 @@ from shoal.microdata.grouping.genetic import DGommOptions, GommOptions
 from shoal.microdata.grouping.methods import METHODS
 from shoal.microdata.grouping.problem import GroupingProblem, Scoring, groups_of
 from shoal.microdata.grouping.verify import verify
-from shoal.search import Budget, Seeds
-from shoal.search.conformance import Suite, checks
+from shoal.runtime import Budget, Seeds
+from shoal.runtime.conformance import Suite, checks
 
 chromosomes = st.integers(1, 12).flatmap(
     lambda n: st.lists(st.integers(0, n - 1), min_size=n, max_size=n).map(Chromosome.of)

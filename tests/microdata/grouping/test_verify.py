@@ -15,7 +15,7 @@ from shoal.microdata.grouping.solution import Grouping
 from shoal.microdata.grouping.verify import _linked, plain_mdav, verify
 from shoal.microdata.measures.fitness import Fitness
 from shoal.microdata.microaggregation.construct.mdav import mdav_labels
-from shoal.search import Budget, Seeds
+from shoal.runtime import Budget, Seeds
 
 SEEDS = st.integers(0, 2**32)
 

@@ -8,7 +8,7 @@ from tests.microdata.measures.tables import SMALL, pairs
 
 from shoal.microdata.measures import probabilistic
 from shoal.microdata.measures.probabilistic import link_by_agreement
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 
 @settings(deadline=None)

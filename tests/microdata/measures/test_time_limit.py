@@ -10,8 +10,8 @@ from tests.cli.running import shoal as command
 
 import shoal
 from shoal.microdata.measures.linkage import link_by_distance
-from shoal.search import Budget
-from shoal.search.budget import StopReason, TimeIsOver
+from shoal.runtime import Budget
+from shoal.runtime.budget import StopReason, TimeIsOver
 
 GENERATOR = np.random.default_rng(3)
 BEFORE = pl.DataFrame(GENERATOR.normal(size=(300, 4)), schema=list("abcd"))

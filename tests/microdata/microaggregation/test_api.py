@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal import InputError
 from shoal.microdata.microaggregation.bounds import lower_bounds as bounds
-from shoal.search import Budget
+from shoal.runtime import Budget
 
 
 def survey(n: int = 60, seed: int = 0) -> pl.DataFrame:

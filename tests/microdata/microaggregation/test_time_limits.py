@@ -8,8 +8,8 @@ from tests.cli.running import shoal
 from shoal import microaggregate
 from shoal.microdata.microaggregation import partitioning
 from shoal.microdata.microaggregation.partitioning import Shares
-from shoal.search import Budget
-from shoal.search.stages import stage_of
+from shoal.runtime import Budget
+from shoal.runtime.stages import stage_of
 
 
 class Ticking:

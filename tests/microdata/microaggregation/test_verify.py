@@ -16,7 +16,7 @@ from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.result import Microaggregation
 from shoal.microdata.microaggregation.solution import Partition
 from shoal.microdata.microaggregation.verify import verify
-from shoal.search import Budget, Seeds
+from shoal.runtime import Budget, Seeds
 
 SEEDS = st.integers(0, 2**32)
 

@@ -10,7 +10,7 @@ import polars as pl
 from shoal.microdata.columns.identities import record_identities
 from shoal.microdata.perturbation.change import Change
 from shoal.microdata.perturbation.problem import Problem
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 
 SECRET = Secret.of_seed(11)
 

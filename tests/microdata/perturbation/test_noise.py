@@ -13,7 +13,7 @@ from shoal.errors import InputError
 from shoal.microdata.perturbation import noise, noise_kernels
 from shoal.microdata.perturbation.exact_noise import exactly_noised, fewest_units
 from shoal.microdata.perturbation.noise import NoiseOptions
-from shoal.search.secret_kernels import normal
+from shoal.runtime.secret_kernels import normal
 
 tables = st.tuples(st.integers(1, 5), st.integers(1, 40), st.integers(0, 10**6))
 

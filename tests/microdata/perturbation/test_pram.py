@@ -16,8 +16,8 @@ import shoal
 from shoal.microdata.perturbation.matrices import internal_matrices, published_matrices
 from shoal.microdata.perturbation.pram_kernels import drawn
 from shoal.microdata.perturbation.transitions import corrected
-from shoal.search.secret_kernels import uniform
-from shoal.search.secrets import Secret
+from shoal.runtime.secret_kernels import uniform
+from shoal.runtime.secrets import Secret
 
 JOBS = ["clerk", "nurse", "smith", "cook"]
 

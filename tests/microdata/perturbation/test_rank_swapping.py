@@ -14,7 +14,7 @@ from shoal.microdata.perturbation.promises.values_kept import RanksMoved, SameVa
 from shoal.microdata.perturbation.rank_swapping import RankSwapOptions, window_in_ranks
 from shoal.microdata.perturbation.rank_swapping_kernels import partners
 from shoal.microdata.perturbation.ranking import ranking
-from shoal.search.secret_kernels import below
+from shoal.runtime.secret_kernels import below
 
 DRAWS = SECRET.draws("test")
 
@@ -185,7 +185,7 @@ def test_checks_see_what_is_wrong() -> None:
 
 @pytest.mark.parametrize("window", [0, -1, 100.5, float("nan")])
 def test_windows_without_sense_are_refused(window: float) -> None:
-    from shoal.search.registry import Method
+    from shoal.runtime.registry import Method
 
     method = Method(
         "rank-swap",

@@ -13,7 +13,7 @@ from tests.microdata.perturbation.test_record_swapping import people
 
 import shoal
 from shoal.errors import InputError
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 
 CALLS: dict[str, dict[str, Any]] = {
     "rank-swap": {"columns": ["income", "tax"], "options": {"window": 10}, "by": ["state"]},

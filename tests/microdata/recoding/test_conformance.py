@@ -11,7 +11,7 @@ from shoal.microdata.models.model import DistinctDiversity, KMap, PopulationMode
 from shoal.microdata.recoding.methods import METHODS
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.verify import verify
-from shoal.search import Method, conformance
+from shoal.runtime import Method, conformance
 
 RNG = np.random.default_rng(4)
 AGES = Hierarchy([(str(age), f"{age // 10}0s", f"{age // 20}+") for age in range(20, 60)])

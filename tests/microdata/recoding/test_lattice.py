@@ -17,7 +17,7 @@ from shoal.microdata.recoding.losses import measured_losses
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.result import Recoded
 from shoal.microdata.recoding.verify import verify
-from shoal.search import Budget
+from shoal.runtime import Budget
 
 
 @pytest.mark.parametrize(

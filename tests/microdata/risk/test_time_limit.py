@@ -15,7 +15,7 @@ from shoal.microdata.risk.report import facts, figures
 from shoal.microdata.risk.result import Risk
 from shoal.microdata.risk.settings import RiskSettings
 from shoal.microdata.risk.special_uniques.search import sizes_in_turn, special_uniques
-from shoal.search import Budget, Control, StopReason
+from shoal.runtime import Budget, Control, StopReason
 
 KEYS = list("abcdefg")
 GENERATOR = np.random.default_rng(4)

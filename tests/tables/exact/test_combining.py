@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.tables.oracle import random_plane
 
-from shoal.search import Budget
+from shoal.runtime import Budget
 from shoal.tables.exact import hands
 from shoal.tables.exact.combining import Combination, Rowwise, combination, sums
 from shoal.tables.exact.network_cuts import NetworkCuts

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.search import Budget, silent
+from shoal.runtime import Budget, silent
 from shoal.tables.exact import mending
 from shoal.tables.exact.inequalities import Rows
 from shoal.tables.exact.mending import KnownRows

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shoal.search import Budget
+from shoal.runtime import Budget
 from shoal.tables.exact.tree import _configure, _optimise
 
 CPU, WALL = 1, 2

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.tables.oracle import cube, hierarchy, optimum, random_plane
 
-from shoal.search import Budget, Run, Seeds, silent
+from shoal.runtime import Budget, Run, Seeds, silent
 from shoal.tables.exact import search as exact
 from shoal.tables.exact import whole_rounds
 from shoal.tables.exact.inequalities import Rows

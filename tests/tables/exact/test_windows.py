@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.tables.oracle import hierarchy, optimum, random_plane
 
-from shoal.search import Budget, Seeds, silent
+from shoal.runtime import Budget, Seeds, silent
 from shoal.tables.exact import search as exact
 from shoal.tables.exact.refusal import violated
 from shoal.tables.exact.relaxation import Relaxation

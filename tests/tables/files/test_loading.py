@@ -11,7 +11,7 @@ from tests.tables.oracle import cube, random_plane
 
 from shoal.cli.main import main
 from shoal.errors import InputError
-from shoal.search import Budget, Seeds, silent
+from shoal.runtime import Budget, Seeds, silent
 from shoal.tables.api import audit, suppress
 from shoal.tables.files import jj
 from shoal.tables.files.hierarchies import read_hierarchy

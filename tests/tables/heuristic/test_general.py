@@ -10,7 +10,7 @@ from scipy.linalg import null_space
 from scipy.sparse import csr_matrix
 from tests.tables.oracle import cube, optimum
 
-from shoal.search import Budget, Control, Seeds, silent
+from shoal.runtime import Budget, Control, Seeds, silent
 from shoal.tables.heuristic.general import LpHeuristic
 from shoal.tables.heuristic.neighbourhood import Incidence, around, nearest, submatrix
 from shoal.tables.methods import METHODS

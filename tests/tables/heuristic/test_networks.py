@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.search.clocks import Clock
+from tests.runtime.clocks import Clock
 from tests.tables.oracle import cube, hierarchy
 
 from shoal.generate.table import table
-from shoal.search import Budget, Seeds, silent
+from shoal.runtime import Budget, Seeds, silent
 from shoal.tables.exact.lp_cuts import AttackerCuts
 from shoal.tables.exact.network_cuts import NetworkCuts
 from shoal.tables.exact.refusal import is_safe

@@ -11,7 +11,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 import shoal
 from shoal.errors import Infeasible, InputError
-from shoal.search import Budget, silent
+from shoal.runtime import Budget, silent
 from shoal.tables.checked_search import solve_whole
 from shoal.tables.methods import METHODS
 from shoal.tables.model.rules import parse_rule

@@ -16,7 +16,7 @@ from tests.tables.rounding.enumeration import boxed, small_table
 
 import shoal
 from shoal.errors import Infeasible, InputError
-from shoal.search import Budget, conformance
+from shoal.runtime import Budget, conformance
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
 from shoal.tables.rounding.adjustment import directions as directions_module

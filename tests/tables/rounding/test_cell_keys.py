@@ -14,8 +14,8 @@ from tests.tables.rounding.enumeration import boxed, small_table
 
 import shoal
 from shoal.errors import InputError
-from shoal.search import conformance
-from shoal.search.secrets import Secret
+from shoal.runtime import conformance
+from shoal.runtime.secrets import Secret
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
 from shoal.tables.rounding.cell_keys import posterior as posterior_module

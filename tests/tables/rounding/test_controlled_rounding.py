@@ -12,8 +12,8 @@ from tests.tables.rounding.enumeration import all_roundings, best_rounding, poss
 
 import shoal
 from shoal.errors import Infeasible, InputError
-from shoal.search import conformance
-from shoal.search.secrets import Secret
+from shoal.runtime import conformance
+from shoal.runtime.secrets import Secret
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
 from shoal.tables.rounding.cell_identity import identities

@@ -16,7 +16,7 @@ from tests.cli.running import shoal as command
 
 import shoal
 from shoal.errors import InputError
-from shoal.search import Budget, Seeds, silent
+from shoal.runtime import Budget, Seeds, silent
 from shoal.tables.rounding.cell_keys.files import design_frame, given_design, read_text
 from shoal.tables.rounding.cell_keys.keys import (
     KEYS,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.tables.oracle import interval
 
 from shoal.errors import Infeasible
-from shoal.search import Budget, Seeds, silent
+from shoal.runtime import Budget, Seeds, silent
 from shoal.tables.api import suppress
 from shoal.tables.exact import search
 from shoal.tables.exact.refusal import is_safe

@@ -13,7 +13,7 @@ from tests.tables.oracle import interval
 
 import shoal
 from shoal.errors import Infeasible
-from shoal.search import Budget, Seeds, silent
+from shoal.runtime import Budget, Seeds, silent
 from shoal.tables.exact import search
 from shoal.tables.exact.refusal import is_safe
 from shoal.tables.methods import METHODS

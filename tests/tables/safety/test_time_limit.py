@@ -11,8 +11,8 @@ from tests.cli.running import shoal as command
 from tests.tables.oracle import cube, hierarchy, random_plane
 
 import shoal
-from shoal.search import Budget
-from shoal.search.budget import StopReason
+from shoal.runtime import Budget
+from shoal.runtime.budget import StopReason
 from shoal.tables import api
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import INSIDERS, audit

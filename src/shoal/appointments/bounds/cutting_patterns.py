@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from shoal.appointments.problem import Problem
-from shoal.search import Run
-from shoal.search.kernels import kernel
-from shoal.search.linear_programmes import quiet_highs
+from shoal.runtime import Run
+from shoal.runtime.kernels import kernel
+from shoal.runtime.linear_programmes import quiet_highs
 
 # Beyond this many seats the paths become long; a round of pricing counts as this many units of work.
 MOST_SEATS, MOST_CROWDS, UNITS_PER_ROUND, MOST_ROUNDS = 3_000, 3_000, 4, 300

@@ -17,7 +17,7 @@ import polars as pl
 from shoal._version import __version__
 from shoal.errors import InputError, needs_extra, unreadable
 from shoal.numbers import whole
-from shoal.search.seeds import Seeds
+from shoal.runtime.seeds import Seeds
 from shoal.sources.internal import WORD
 from shoal.sources.timing import spans
 

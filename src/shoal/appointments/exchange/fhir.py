@@ -15,7 +15,7 @@ import polars as pl
 
 from shoal.appointments.exchange.calendars import named, random_ids
 from shoal.errors import InputError, needs_extra, unreadable
-from shoal.search.seeds import Seeds
+from shoal.runtime.seeds import Seeds
 from shoal.sources.timing import spans
 
 CAPACITY, BOOKED = "urn:shoal:slot-capacity", "urn:shoal:slot-booked"

@@ -12,7 +12,7 @@ from shoal.appointments.people.slots import Slots
 from shoal.appointments.problem import Problem
 from shoal.errors import InputError, unknown
 from shoal.exact_names import exactly
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from shoal.appointments.solvers.annealing_kernels import (
     sorted_cells,
 )
 from shoal.appointments.solvers.method import Found, method, refuse_diversity
-from shoal.search import Run, Seeds
-from shoal.search.options import Options
+from shoal.runtime import Run, Seeds
+from shoal.runtime.options import Options
 
 
 class AnnealingOptions(Options):

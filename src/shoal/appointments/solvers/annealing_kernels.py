@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.search.kernels import kernel
-from shoal.search.randomness import below, uniform
+from shoal.runtime.kernels import kernel
+from shoal.runtime.randomness import below, uniform
 
 # Columns of the scratch array that is kept between calls.
 STEP, BAD, LEVEL, BELOW, AT, AT_BEST, OCCUPIED, FOUND = 0, 1, 2, 3, 4, 5, 6, 7

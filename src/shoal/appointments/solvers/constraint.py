@@ -16,8 +16,8 @@ from shoal.appointments.solvers import cp_sat, filling
 from shoal.appointments.solvers.cp_sat import Answer
 from shoal.appointments.solvers.method import Found, method
 from shoal.errors import Infeasible, InputError
-from shoal.search import Run, Seeds
-from shoal.search.options import Options
+from shoal.runtime import Run, Seeds
+from shoal.runtime.options import Options
 
 if TYPE_CHECKING:
     from ortools.sat.python.cp_model import CpSolver

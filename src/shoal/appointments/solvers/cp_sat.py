@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from shoal.search import Run, Seeds
+from shoal.runtime import Run, Seeds
 
 if TYPE_CHECKING:
     # It loads pandas, which takes longer than most plans do.

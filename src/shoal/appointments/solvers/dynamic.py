@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.appointments.problem import Problem
 from shoal.appointments.solvers.dynamic_kernels import Ahead, Layer, enter, expand
-from shoal.search import Run
+from shoal.runtime import Run
 
 MOST_SEATS, MOST_SLOTS, MOST_STATES, MOST_PEOPLE = 255, 24, 1 << 19, 250
 
@@ -110,7 +110,7 @@ def _trace(problem: Problem, order: np.ndarray, layers: list[Layer]) -> np.ndarr
 
 def warm_up() -> None:
     """Compile the kernels on a tiny problem."""
-    from shoal.search import Budget
+    from shoal.runtime import Budget
 
     problem = Problem([2, 3], [3, 2, 1], "vector")
     improve(problem, np.array([[1, 1, 0], [2, 0, 1]]), Budget(iterations=100).start())

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 PATIENCE = 5_000_000
 #: Larger than any vector: no slot or group has that many people.

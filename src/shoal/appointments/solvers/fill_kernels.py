@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from shoal.search.kernels import kernel
-from shoal.search.randomness import below, shuffle
+from shoal.runtime.kernels import kernel
+from shoal.runtime.randomness import below, shuffle
 
 
 @kernel

@@ -7,7 +7,7 @@ import numpy as np
 from shoal.appointments.problem import Problem
 from shoal.appointments.solvers.annealing_kernels import more_anonymous, sorted_cells
 from shoal.appointments.solvers.fill_kernels import best_fit, complete, largest_slots, probe, wrap_around
-from shoal.search.kernels import in_plain_python
+from shoal.runtime.kernels import in_plain_python
 
 MOST_DRAWN_EXACTLY = 1_000_000_000
 

@@ -8,8 +8,8 @@ from shoal.appointments.bounds.limits import best_value
 from shoal.appointments.problem import Problem
 from shoal.appointments.solvers import filling
 from shoal.appointments.solvers.method import Found, method, refuse_diversity
-from shoal.search import Run, Seeds
-from shoal.search.options import Options
+from shoal.runtime import Run, Seeds
+from shoal.runtime.options import Options
 
 _RULES = {"better": filling.better_rule, "published": filling.greedy, "best-fit": filling.fit}
 

@@ -21,8 +21,8 @@ from shoal.appointments.solvers import annealing, dynamic, one_shot
 from shoal.appointments.solvers.constraint import Decision, SeatModel, seat_anyhow
 from shoal.appointments.solvers.method import Found, method
 from shoal.errors import InputError
-from shoal.search import Run, Seeds
-from shoal.search.options import Options
+from shoal.runtime import Run, Seeds
+from shoal.runtime.options import Options
 
 DEFAULT_UNITS = 20_000
 

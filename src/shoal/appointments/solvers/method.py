@@ -9,8 +9,8 @@ import numpy as np
 from shoal.appointments.problem import Problem
 from shoal.appointments.solution import Assignment, settle
 from shoal.errors import InputError
-from shoal.search.budget import StopReason
-from shoal.search.solver import Given, NoOptions, Solver
+from shoal.runtime.budget import StopReason
+from shoal.runtime.solver import Given, NoOptions, Solver
 
 
 class Found(NamedTuple):

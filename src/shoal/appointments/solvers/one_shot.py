@@ -13,7 +13,7 @@ from shoal.appointments.solvers import cp_sat
 from shoal.appointments.solvers.constraint import SeatModel
 from shoal.appointments.solvers.method import Found
 from shoal.errors import InputError
-from shoal.search import Run, Seeds
+from shoal.runtime import Run, Seeds
 
 _LARGEST = 2**62
 

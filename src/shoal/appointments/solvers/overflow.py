@@ -11,7 +11,7 @@ import numpy as np
 
 from shoal.appointments.problem import Problem
 from shoal.appointments.solvers.overflow_kernels import OVERFLOW, STEP, Crowding, Relief, relieve
-from shoal.search import Run, Seeds
+from shoal.runtime import Run, Seeds
 
 # Steps that take as long as a unit of work.
 STEPS_PER_UNIT = 20_000
@@ -94,7 +94,7 @@ def raise_k(
 
     The plan is at least as good as the one given.
 
-    >>> from shoal.search import Budget
+    >>> from shoal.runtime import Budget
     >>> problem = Problem([6] * 12, [6] * 12)
     >>> thirds = np.kron(np.eye(4, dtype=int), [[3, 3, 0], [0, 3, 3], [3, 0, 3]])
     >>> run = Budget(iterations=10_000).start(direction=problem.direction)

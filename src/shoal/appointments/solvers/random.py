@@ -10,8 +10,8 @@ from shoal.appointments.problem import Problem
 from shoal.appointments.solvers import fill_kernels, filling
 from shoal.appointments.solvers.method import Found, method, refuse_diversity
 from shoal.errors import InputError
-from shoal.search import Run, Seeds
-from shoal.search.options import Options
+from shoal.runtime import Run, Seeds
+from shoal.runtime.options import Options
 
 MOST_PROBED = 50_000_000
 

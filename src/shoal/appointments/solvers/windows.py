@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.appointments.problem import Problem
 from shoal.appointments.solvers import constraint
-from shoal.search import Run, Seeds
+from shoal.runtime import Run, Seeds
 
 # Slots of a window, how many more it may get so that no crowd in it is cut off from the rest of its people, and the units of
 # work that one is worth.
@@ -28,7 +28,7 @@ def raise_k(
 ) -> np.ndarray:
     """Seat windows anew until K is the bound, or ``limit`` units of work are spent; a plan at least as good.
 
-    >>> from shoal.search import Budget
+    >>> from shoal.runtime import Budget
     >>> problem = Problem([6] * 12, [6] * 12)
     >>> thirds = np.kron(np.eye(4, dtype=int), [[3, 3, 0], [0, 3, 3], [3, 0, 3]])
     >>> run = Budget(iterations=2000).start(direction=problem.direction)

@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.errors import InputError, first_record
 from shoal.microdata.columns.hierarchies.hierarchy import read_values
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 
 # No value has this word; a gap does.
 _GAP = np.uint64(0x7FF8_5348_4F41_4C00)
@@ -28,7 +28,7 @@ def record_identities(data: "nw.DataFrame[Any]", secret: Secret, key: str | None
     >>> sorted(ids) == sorted(turned), len(set(ids.tolist())), ids[1] == turned[1]
     (True, 3, np.True_)
     """
-    from shoal.search import secret_kernels as kernels
+    from shoal.runtime import secret_kernels as kernels
 
     draws = secret.draws("identity")
     if key is not None:
@@ -44,7 +44,7 @@ def record_identities(data: "nw.DataFrame[Any]", secret: Secret, key: str | None
 
 def group_identities(columns: Iterable["nw.Series[Any]"], secret: Secret) -> np.ndarray:
     """The same number for all records that agree in these columns: the identity of a household."""
-    from shoal.search import secret_kernels as kernels
+    from shoal.runtime import secret_kernels as kernels
 
     draws = secret.draws("group identity")
     hashes = np.zeros(0, dtype=np.uint64)

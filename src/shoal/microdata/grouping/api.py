@@ -21,9 +21,9 @@ from shoal.microdata.grouping.solution import Grouping
 from shoal.microdata.grouping.verify import verify
 from shoal.microdata.microaggregation.construct.mdav import Bounds
 from shoal.numbers import counted, number
-from shoal.search import Budget, Observer, Seeds, silent
-from shoal.search.observer import Witness
-from shoal.search.threads import usable_threads
+from shoal.runtime import Budget, Observer, Seeds, silent
+from shoal.runtime.observer import Witness
+from shoal.runtime.threads import usable_threads
 from shoal.sources.not_numbers import why_not_numeric
 
 if TYPE_CHECKING:

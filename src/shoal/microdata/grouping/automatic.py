@@ -10,7 +10,7 @@ from shoal.microdata.columns.attributes import Attribute
 from shoal.microdata.grouping.api import group_attributes
 from shoal.microdata.grouping.result import AttributeGrouping
 from shoal.microdata.measures.fitness import Fitness, fitness
-from shoal.search import Budget, Observer
+from shoal.runtime import Budget, Observer
 
 # With more records the linkage of a release would take longer than making it.
 SCORED_UP_TO = 50_000

@@ -13,8 +13,8 @@ from shoal.microdata.grouping.bounds import lower_bound
 from shoal.microdata.grouping.evaluator import Evaluator
 from shoal.microdata.grouping.problem import GroupingProblem, Partition, canonical
 from shoal.microdata.grouping.solution import Grouping
-from shoal.search import StopReason
-from shoal.search.solver import Given, NoOptions, Options, solver
+from shoal.runtime import StopReason
+from shoal.runtime.solver import Given, NoOptions, Options, solver
 
 
 class SizeOptions(Options):

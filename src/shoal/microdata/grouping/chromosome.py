@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.microdata.grouping.problem import Partition
-from shoal.search.randomness import below, shuffle
+from shoal.runtime.randomness import below, shuffle
 
 # Names of groups in the written form; more groups than these are written as numbers by nobody but tests.
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

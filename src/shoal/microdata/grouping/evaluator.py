@@ -18,7 +18,7 @@ from shoal.microdata.grouping.solution import Grouping
 from shoal.microdata.measures.fitness import Fitness, fitness
 from shoal.microdata.microaggregation.construct.mdav import mdav_labels
 from shoal.microdata.microaggregation.solution import group_means
-from shoal.search import Run
+from shoal.runtime import Run
 
 MEMORY_MB = 512
 # What scoring consists of, as it is profiled.

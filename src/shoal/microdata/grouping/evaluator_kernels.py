@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.microdata.measures.linkage import TIE, TINY
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 
 class Pool(NamedTuple):

@@ -29,8 +29,8 @@ from shoal.microdata.grouping.exact_kernels import (
 from shoal.microdata.grouping.genetic import DGommOptions, search
 from shoal.microdata.grouping.problem import GroupingProblem, Partition, canonical
 from shoal.microdata.grouping.solution import Grouping
-from shoal.search import Run
-from shoal.search.solver import Given, Options, solver
+from shoal.runtime import Run
+from shoal.runtime.solver import Given, Options, solver
 
 LARGEST = 13
 # A branch with this many attributes left is looked through in one go: at most 203 partitions.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.microdata.grouping.evaluator_kernels import is_beaten, to_mean
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 # Scores closer than this count as equal.
 SAME = 1e-9

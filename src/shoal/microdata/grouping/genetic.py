@@ -18,8 +18,8 @@ from shoal.microdata.grouping.chromosome import Chromosome, random_chromosome
 from shoal.microdata.grouping.evaluator import MEMORY_MB, Evaluator
 from shoal.microdata.grouping.problem import GroupingProblem, Partition
 from shoal.microdata.grouping.solution import Course, Grouping, SearchRun
-from shoal.search import Run, Seeds
-from shoal.search.evolution import (
+from shoal.runtime import Run, Seeds
+from shoal.runtime.evolution import (
     AnyParents,
     Evolution,
     MergeAndTruncate,
@@ -28,8 +28,8 @@ from shoal.search.evolution import (
     Strategy,
     evolve,
 )
-from shoal.search.evolution.evolve import plain
-from shoal.search.solver import Given, Options, solver
+from shoal.runtime.evolution.evolve import plain
+from shoal.runtime.solver import Given, Options, solver
 
 # A sample has at least so many clusters, and so many of the best by it are scored on all records.
 _SAMPLED_CLUSTERS = 50

@@ -1,6 +1,6 @@
 """The methods of attribute grouping, by name."""
 
-from shoal.search import Method, Registry
+from shoal.runtime import Method, Registry
 
 METHODS = Registry(
     "attribute grouping",
@@ -42,14 +42,14 @@ METHODS = Registry(
         Method(
             "single",
             "shoal.microdata.grouping.baselines:solve_single",
-            "shoal.search.options:NoOptions",
+            "shoal.runtime.options:NoOptions",
             "all attributes in one group: k holds for all of them",
             traits=frozenset({"constructive", "deterministic"}),
         ),
         Method(
             "univariate",
             "shoal.microdata.grouping.baselines:solve_univariate",
-            "shoal.search.options:NoOptions",
+            "shoal.runtime.options:NoOptions",
             "every attribute on its own: the least loss, no protection against linkage",
             traits=frozenset({"constructive", "deterministic"}),
         ),

@@ -14,8 +14,8 @@ from shoal.report.page import Page
 
 if TYPE_CHECKING:
     from shoal.microdata.grouping.result import AttributeGrouping
-    from shoal.search import Progress
-    from shoal.search.evolution import OperatorStatistics
+    from shoal.runtime import Progress
+    from shoal.runtime.evolution import OperatorStatistics
 
 
 def glimpse(progress: "Progress") -> str:

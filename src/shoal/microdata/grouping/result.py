@@ -6,7 +6,7 @@ from typing import Any
 
 from shoal.microdata.grouping.solution import Grouping
 from shoal.report.glance import Glance
-from shoal.search import History, informative
+from shoal.runtime import History, informative
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from shoal.search.settings import SearchSettings, method, method_options, target
+from shoal.runtime.settings import SearchSettings, method, method_options, target
 from shoal.settings import Columns, Data, Groups, Options, choice, data_argument, setting, smallest, switch
 
 _SCORING = "Scoring, gaps"

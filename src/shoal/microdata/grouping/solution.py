@@ -5,8 +5,8 @@ from typing import Any
 
 from shoal.microdata.grouping.problem import Partition, groups_of
 from shoal.microdata.measures.fitness import Fitness
-from shoal.search import Solution
-from shoal.search.evolution import OperatorStatistics
+from shoal.runtime import Solution
+from shoal.runtime.evolution import OperatorStatistics
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,8 @@ from shoal.microdata.measures.utility.marginals import distances
 from shoal.microdata.measures.utility.propensity import Made
 from shoal.numbers import counted as in_words
 from shoal.numbers import whole
-from shoal.search import Budget, Observer, Seeds, silent
-from shoal.search.threads import usable_threads
+from shoal.runtime import Budget, Observer, Seeds, silent
+from shoal.runtime.threads import usable_threads
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from shoal.search.budget import Run, StopReason, TimeIsOver
+from shoal.runtime.budget import Run, StopReason, TimeIsOver
 
 Measure = TypeVar("Measure")
 
@@ -11,7 +11,7 @@ Measure = TypeVar("Measure")
 class InTime:
     """Does what is asked for while the time of its run lasts, and keeps the names of what was not done.
 
-    >>> from shoal.search.budget import Budget
+    >>> from shoal.runtime.budget import Budget
     >>> times = iter([0.0, 1.0, 3.0, 3.0, 3.0, 3.0])
     >>> left = InTime(Budget(seconds=2.0, clock=lambda: next(times)).start())
     >>> left.measured("one", lambda: 1), left.measured("two", lambda: 2), left.missed

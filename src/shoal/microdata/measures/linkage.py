@@ -11,7 +11,7 @@ import numpy as np
 from shoal.microdata.measures.linkage_kernels import TIE, TINY, Boxes, boxed, link, squared_distance
 
 if TYPE_CHECKING:
-    from shoal.search.budget import Run
+    from shoal.runtime.budget import Run
 
 __all__ = ["TIE", "TINY", "Links", "link_by_distance", "squared_distance"]
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 # Sums of squares that differ by less than this count as equal: the order of summing must not decide a tie.
 TIE = 1e-10

@@ -15,7 +15,7 @@ from shoal.microdata.measures.linkage import Links, link_by_distance
 from shoal.microdata.measures.probabilistic import LARGEST, ProbabilisticLinks, link_by_agreement
 from shoal.microdata.measures.scaling import Scaling, on_common_scale
 from shoal.numbers import number
-from shoal.search import Budget, Seeds
+from shoal.runtime import Budget, Seeds
 
 Ties = Literal["expected", "strict"]
 

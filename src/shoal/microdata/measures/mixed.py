@@ -7,7 +7,7 @@ import numpy as np
 
 from shoal.microdata.measures.categories import CategoryPair
 from shoal.microdata.measures.scaling import constant, deviations, magnitude
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 
 @dataclass(frozen=True, eq=False)

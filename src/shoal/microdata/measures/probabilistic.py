@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.microdata.measures.scaling import deviations
-from shoal.search import Seeds
-from shoal.search.kernels import kernel
+from shoal.runtime import Seeds
+from shoal.runtime.kernels import kernel
 
 # Up to this many records links are made one to one; of more, a sample of this size is linked.
 LARGEST = 5000

@@ -16,7 +16,7 @@ from shoal.report.page import Page
 if TYPE_CHECKING:
     from shoal.microdata.measures.attacks.attack import Attack
     from shoal.microdata.measures.result import Comparison
-    from shoal.search import Progress
+    from shoal.runtime import Progress
 
 # A chart of a hundred columns cannot be read; the table has all of them.
 _DRAWN = 24

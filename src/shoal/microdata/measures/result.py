@@ -12,7 +12,7 @@ from shoal.microdata.measures.pairing import Way
 from shoal.microdata.measures.utility.all_utility import Utility
 from shoal.microdata.measures.worst_column import WorstColumn
 from shoal.report.glance import Glance
-from shoal.search.budget import StopReason
+from shoal.runtime.budget import StopReason
 
 #: What an intruder has to know to link records.
 KNOWS = {

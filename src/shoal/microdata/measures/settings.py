@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from shoal.engines import EngineSettings
-from shoal.search.settings import seed, threads, time_limit
+from shoal.runtime.settings import seed, threads, time_limit
 from shoal.settings import (
     Column,
     Columns,

@@ -50,10 +50,10 @@ from shoal.microdata.microaggregation.warnings import (
     warnings_on_kept,
 )
 from shoal.numbers import counted, whole
-from shoal.search import Budget, Observer, Seeds, silent
-from shoal.search.budget import most_telling
-from shoal.search.observer import Progress, Witness
-from shoal.search.threads import usable_threads
+from shoal.runtime import Budget, Observer, Seeds, silent
+from shoal.runtime.budget import most_telling
+from shoal.runtime.observer import Progress, Witness
+from shoal.runtime.threads import usable_threads
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame

@@ -8,7 +8,7 @@ from pydantic import Field
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.search import ils
 from shoal.microdata.microaggregation.solution import Partition, squared_error
-from shoal.search.solver import Given, Options, solver
+from shoal.runtime.solver import Given, Options, solver
 
 # Searched as a whole up to here; above, in blocks, with a short search inside each.
 SEARCHED_WHOLE = 6_000

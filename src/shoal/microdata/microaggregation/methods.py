@@ -1,6 +1,6 @@
 """The methods of microaggregation, by name."""
 
-from shoal.search import Method, Registry
+from shoal.runtime import Method, Registry
 
 METHODS = Registry(
     "microaggregation",
@@ -30,7 +30,7 @@ METHODS = Registry(
         Method(
             "univariate",
             "shoal.microdata.microaggregation.construct.univariate:solve",
-            "shoal.search.options:NoOptions",
+            "shoal.runtime.options:NoOptions",
             "the optimum for a single column, by a shortest path",
             traits=frozenset({"constructive", "deterministic", "one-column"}),
             exact=True,
@@ -52,29 +52,29 @@ METHODS = Registry(
         ),
         Method(
             "ls",
-            "shoal.microdata.microaggregation.published.local_search:ls",
-            "shoal.microdata.microaggregation.published.local_search:LocalSearchOptions",
+            "shoal.microdata.microaggregation.from_papers.local_search:ls",
+            "shoal.microdata.microaggregation.from_papers.local_search:LocalSearchOptions",
             "local search by swaps and shifts from random partitions (Laszlo and Mukherjee 2015)",
             largest=20_000,
         ),
         Method(
             "lsc",
-            "shoal.microdata.microaggregation.published.local_search:lsc",
-            "shoal.microdata.microaggregation.published.local_search:LocalSearchOptions",
+            "shoal.microdata.microaggregation.from_papers.local_search:lsc",
+            "shoal.microdata.microaggregation.from_papers.local_search:LocalSearchOptions",
             "the same, trying only groups that changed (Bierman 2020)",
             largest=20_000,
         ),
         Method(
             "ilsm",
-            "shoal.microdata.microaggregation.published.iterated:ilsm",
-            "shoal.microdata.microaggregation.published.iterated:IteratedOptions",
+            "shoal.microdata.microaggregation.from_papers.iterated:ilsm",
+            "shoal.microdata.microaggregation.from_papers.iterated:IteratedOptions",
             "iterated local search, as published (Laszlo and Mukherjee 2015)",
             largest=20_000,
         ),
         Method(
             "ilsmc",
-            "shoal.microdata.microaggregation.published.iterated:ilsmc",
-            "shoal.microdata.microaggregation.published.iterated:IteratedOptions",
+            "shoal.microdata.microaggregation.from_papers.iterated:ilsmc",
+            "shoal.microdata.microaggregation.from_papers.iterated:IteratedOptions",
             "the same, trying only groups that changed, far faster (Bierman 2020)",
             largest=20_000,
         ),

@@ -17,7 +17,7 @@ def run(settings: MicroaggregateSettings, place: Workplace) -> "Microaggregation
     from shoal.microdata.columns.orders import read_orders, value_label_orders
     from shoal.microdata.microaggregation.api import microaggregate
     from shoal.microdata.microaggregation.solution import read_labels
-    from shoal.search.overall import Overall
+    from shoal.runtime.overall import Overall
 
     place.say("reading")
     records = place.records(settings.data)

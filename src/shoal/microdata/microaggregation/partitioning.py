@@ -9,8 +9,8 @@ import numpy as np
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.solution import Partition, numbered_by_appearance
 from shoal.microdata.microaggregation.verify import verify
-from shoal.search import Budget, Method, Observer, Seeds
-from shoal.search.observer import VERIFICATION, Progress, mapped
+from shoal.runtime import Budget, Method, Observer, Seeds
+from shoal.runtime.observer import VERIFICATION, Progress, mapped
 
 # Of a time limit, how much of each record's share is for the search and how much for the bound, if one is wanted; what
 # one leaves goes to the work that follows.

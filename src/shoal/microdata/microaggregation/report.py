@@ -18,7 +18,7 @@ from shoal.report.definitions import told
 if TYPE_CHECKING:
     from shoal.microdata.microaggregation.result import Microaggregation
     from shoal.report.page import Page
-    from shoal.search import Progress
+    from shoal.runtime import Progress
 
 # A report of a hundred columns would not be read; the first ones are drawn, all are in the table.
 _DRAWN = 12

@@ -14,8 +14,8 @@ from shoal.microdata.columns.record_links import RecordLinks
 from shoal.microdata.measures.before_after import Changes
 from shoal.microdata.microaggregation.verify import ReleaseCheck
 from shoal.report.glance import Glance
-from shoal.search import StopReason, informative
-from shoal.search.budget import most_telling
+from shoal.runtime import StopReason, informative
+from shoal.runtime.budget import most_telling
 
 if TYPE_CHECKING:
     from shoal.microdata.grouping.result import AttributeGrouping

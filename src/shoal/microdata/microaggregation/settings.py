@@ -4,7 +4,7 @@ from typing import Literal
 
 from shoal.engines import EngineSettings
 from shoal.microdata.columns.settings import GroupsOrAuto, Ordinal
-from shoal.search.settings import SearchSettings, bound, method, method_options, target
+from shoal.runtime.settings import SearchSettings, bound, method, method_options, target
 from shoal.settings import (
     Column,
     Columns,

@@ -8,8 +8,8 @@ import numpy as np
 
 from shoal.errors import InputError, unreadable
 from shoal.microdata.microaggregation.problem import Problem
-from shoal.search import Run, Solution
-from shoal.search.in_rows import in_rows
+from shoal.runtime import Run, Solution
+from shoal.runtime.in_rows import in_rows
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

@@ -25,7 +25,7 @@ from shoal.microdata.perturbation.problem import Problem
 from shoal.microdata.perturbation.promises.untouched import GapsStay, OthersUntouched, same_values
 from shoal.microdata.perturbation.release import ReleaseCheck, changed_columns
 from shoal.microdata.perturbation.result import Perturbed
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame

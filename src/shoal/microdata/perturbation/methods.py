@@ -1,6 +1,6 @@
 """The methods of perturbation, by name."""
 
-from shoal.search import Method, Registry
+from shoal.runtime import Method, Registry
 
 METHODS = Registry(
     "perturbation",

@@ -20,9 +20,9 @@ from shoal.microdata.perturbation.promises.promise import Promise
 from shoal.microdata.perturbation.ranking_kernels import parted
 from shoal.microdata.perturbation.varying import varying_numbers
 from shoal.numbers import counted
-from shoal.search.options import Options
-from shoal.search.secret_kernels import chained
-from shoal.search.secrets import Secret
+from shoal.runtime.options import Options
+from shoal.runtime.secret_kernels import chained
+from shoal.runtime.secrets import Secret
 
 # The spread of fewer records than this says little; noise is then measured by that of the whole column.
 _FEW = 10

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from shoal.search.kernels import kernel
-from shoal.search.secret_kernels import normal
+from shoal.runtime.kernels import kernel
+from shoal.runtime.secret_kernels import normal
 
 # Sums of so many rows are made first and then added up, so that large files lose no digits.
 _BLOCK = 512

@@ -18,8 +18,8 @@ from shoal.microdata.perturbation.problem import Problem
 from shoal.microdata.perturbation.promises.transitions import NoneForbidden, SharesExpected
 from shoal.microdata.perturbation.transitions import Transition, by_chance, can_be_turned, invariant, mixing
 from shoal.numbers import counted
-from shoal.search.options import Options
-from shoal.search.secrets import Secret
+from shoal.runtime.options import Options
+from shoal.runtime.secrets import Secret
 
 # More categories than this are numbers or names, which other methods protect.
 MOST_CATEGORIES = 500

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from shoal.search.kernels import kernel
-from shoal.search.secret_kernels import uniform
+from shoal.runtime.kernels import kernel
+from shoal.runtime.secret_kernels import uniform
 
 
 @kernel

@@ -14,8 +14,8 @@ from shoal.microdata.perturbation.promises.values_kept import RanksMoved, SameVa
 from shoal.microdata.perturbation.ranking import ranking
 from shoal.microdata.perturbation.varying import check_orders, varying_numbers
 from shoal.numbers import counted
-from shoal.search.options import Options
-from shoal.search.secrets import Draws, Secret
+from shoal.runtime.options import Options
+from shoal.runtime.secrets import Draws, Secret
 
 
 class RankSwapOptions(Options):

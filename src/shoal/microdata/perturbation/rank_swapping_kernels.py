@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from shoal.search.kernels import kernel
-from shoal.search.secret_kernels import below
+from shoal.runtime.kernels import kernel
+from shoal.runtime.secret_kernels import below
 
 # So many draws meet a free partner but in one of a million cases where half of the window is free; then free ones are counted.
 _DRAWS = 20

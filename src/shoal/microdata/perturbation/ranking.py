@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from shoal.microdata.perturbation import ranking_kernels
-from shoal.search.secrets import Draws
+from shoal.runtime.secrets import Draws
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Ranking:
 def ranking(values: np.ndarray, strata: np.ndarray, identities: np.ndarray, draws: Draws) -> Ranking:
     """The records in the order of their values (missing is NaN) within each stratum.
 
-    >>> from shoal.search.secrets import Secret
+    >>> from shoal.runtime.secrets import Secret
     >>> people = np.arange(3, dtype=np.uint64)
     >>> found = ranking(np.array([3, np.nan, 1]), np.array([0, 0, 0]), people, Secret.of_seed(0).draws("ties"))
     >>> found.order.tolist(), found.sizes.tolist()

@@ -8,7 +8,7 @@ from shoal.microdata.columns.record_links import RecordLinks
 from shoal.microdata.perturbation.promises.promise import Outcome, Promise
 from shoal.microdata.perturbation.release import ReleaseCheck
 from shoal.report.glance import Glance
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 
 
 @dataclass(frozen=True, eq=False, repr=False)

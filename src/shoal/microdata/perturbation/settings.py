@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from shoal.microdata.columns.settings import Ordinal
-from shoal.search.settings import method_options
+from shoal.runtime.settings import method_options
 from shoal.settings import (
     SHARE,
     Column,

@@ -19,8 +19,8 @@ from shoal.microdata.perturbation.ranking import Ranking, ranking
 from shoal.microdata.perturbation.ranking_kernels import parted
 from shoal.microdata.perturbation.varying import check_orders, varying_numbers
 from shoal.numbers import counted
-from shoal.search.options import Options
-from shoal.search.secrets import Secret
+from shoal.runtime.options import Options
+from shoal.runtime.secrets import Secret
 
 # Correlations of fewer records than this are chance; those of the whole file stand in for them.
 _FEW = 30

@@ -33,10 +33,10 @@ from shoal.microdata.recoding.problem import MEASURES, Measure, Problem
 from shoal.microdata.recoding.result import Part, Recoded
 from shoal.microdata.recoding.wildcard import check_wildcard, with_wildcards
 from shoal.numbers import number, whole
-from shoal.search import Budget, Observer, Seeds, silent
-from shoal.search.observer import Witness, mapped
-from shoal.search.secrets import Secret
-from shoal.search.threads import usable_threads
+from shoal.runtime import Budget, Observer, Seeds, silent
+from shoal.runtime.observer import Witness, mapped
+from shoal.runtime.secrets import Secret
+from shoal.runtime.threads import usable_threads
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -50,8 +50,8 @@ from shoal.microdata.recoding.warnings import (
     warnings_on_wildcards,
 )
 from shoal.numbers import counted as in_words
-from shoal.search import Budget, informative
-from shoal.search.secrets import Secret
+from shoal.runtime import Budget, informative
+from shoal.runtime.secrets import Secret
 
 Secrets = Mapping[str, tuple[np.ndarray, ConfidentialColumn]]
 

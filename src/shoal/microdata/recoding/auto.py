@@ -20,8 +20,8 @@ from shoal.microdata.recoding.local_suppression.solve import solve as blank_valu
 from shoal.microdata.recoding.loss import Loss
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.solution import Recoding
-from shoal.search import Budget, Observer, Run, StopReason
-from shoal.search.solver import Given, Options, solver
+from shoal.runtime import Budget, Observer, Run, StopReason
+from shoal.runtime.solver import Given, Options, solver
 
 # Shares of people who would be left out at the levels that are tried as a beginning.
 _SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)

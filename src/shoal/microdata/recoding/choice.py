@@ -15,8 +15,8 @@ import numpy as np
 from shoal.microdata.recoding.classes import Classes
 from shoal.microdata.recoding.loss import Loss
 from shoal.microdata.recoding.release_of_levels import Release, is_allowed
-from shoal.search import Run
-from shoal.search.linear_programmes import LinearProgramme, programme, quiet_highs, solve_within
+from shoal.runtime import Run
+from shoal.runtime.linear_programmes import LinearProgramme, programme, quiet_highs, solve_within
 
 # Classes among which is chosen at most; of more of them the smallest are left out, without a proof.
 _MOST_CLASSES = 5_000

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 # A table of all combinations is quicker than a hash up to this many entries for each row.
 _DENSE = 8

@@ -8,7 +8,7 @@ from shoal.microdata.anonymity.result import Anonymity
 from shoal.microdata.columns.hierarchies.proposal import Proposal
 from shoal.microdata.recoding.mapping import AppliedMapping
 from shoal.report.glance import Glance
-from shoal.search import StopReason
+from shoal.runtime import StopReason
 from shoal.sources.staged import written_whole
 
 if TYPE_CHECKING:

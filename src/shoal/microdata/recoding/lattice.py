@@ -34,8 +34,8 @@ from shoal.microdata.recoding.release_of_levels import (
     release_at,
 )
 from shoal.microdata.recoding.solution import Recoding
-from shoal.search import Run, StopReason
-from shoal.search.solver import Given, NoOptions, solver
+from shoal.runtime import Run, StopReason
+from shoal.runtime.solver import Given, NoOptions, solver
 
 # Boxes split before the search gives up the proof.
 _BOXES = 1_000_000

@@ -1,6 +1,6 @@
 """The methods of recoding, by name."""
 
-from shoal.search import Method, Registry
+from shoal.runtime import Method, Registry
 
 METHODS = Registry(
     "recoding",
@@ -15,7 +15,7 @@ METHODS = Registry(
         Method(
             "lattice",
             "shoal.microdata.recoding.lattice:solve",
-            "shoal.search.options:NoOptions",
+            "shoal.runtime.options:NoOptions",
             "the best levels for whole columns, with proof; records that stay unsafe are left out up to a limit",
             traits=frozenset({"deterministic", "uniform", "models"}),
             exact=True,
@@ -23,7 +23,7 @@ METHODS = Registry(
         Method(
             "local",
             "shoal.microdata.recoding.local_recoding.solve:solve",
-            "shoal.search.options:NoOptions",
+            "shoal.runtime.options:NoOptions",
             "groups of near records, each only as coarse as its members need; loses least, but leaves values at mixed levels",
             traits=frozenset({"models", "mixed"}),
         ),

@@ -18,7 +18,7 @@ def run(settings: RecodeSettings, place: Workplace) -> "Recoded":
     from shoal.microdata.columns.orders import read_orders, value_label_orders
     from shoal.microdata.recoding.api import recode
     from shoal.microdata.recoding.mapping import AppliedMapping
-    from shoal.search.overall import Overall
+    from shoal.runtime.overall import Overall
 
     place.say("reading")
     records = place.records(settings.data)

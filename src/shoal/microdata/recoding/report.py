@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from shoal.microdata.recoding.explanation import Neighbour
     from shoal.microdata.recoding.large_result import LargeRecoded
     from shoal.microdata.recoding.result import Recoded
-    from shoal.search import Progress
+    from shoal.runtime import Progress
 
 #: What each measure of loss says.
 MEASURES_IN_WORDS = {

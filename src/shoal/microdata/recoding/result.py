@@ -15,9 +15,9 @@ from shoal.microdata.recoding.problem import Measure, Problem
 from shoal.microdata.recoding.release_check import ReleaseCheck
 from shoal.microdata.recoding.solution import Recoding
 from shoal.report.glance import Glance
-from shoal.search import StopReason
-from shoal.search.budget import most_telling
-from shoal.search.secrets import Secret
+from shoal.runtime import StopReason
+from shoal.runtime.budget import most_telling
+from shoal.runtime.secrets import Secret
 
 if TYPE_CHECKING:
     from shoal.microdata.recoding.averages import Averages

@@ -7,7 +7,7 @@ from pydantic import Field
 from shoal.engines import EngineSettings
 from shoal.microdata.columns.settings import HierarchyTexts, Ordinal
 from shoal.microdata.models.settings import MODELS_IN_WORDS, Models
-from shoal.search.settings import SearchSettings, method, method_options
+from shoal.runtime.settings import SearchSettings, method, method_options
 from shoal.settings import (
     SHARE,
     Column,

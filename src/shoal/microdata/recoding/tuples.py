@@ -19,7 +19,7 @@ from shoal.microdata.recoding.problem import Measure, Problem, Spread, people_of
 from shoal.microdata.recoding.release import released_column
 from shoal.microdata.recoding.solution import Recoding
 from shoal.microdata.recoding.verify import verify
-from shoal.search import Budget
+from shoal.runtime import Budget
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,8 +34,8 @@ from shoal.microdata.risk.warnings import (
     what_is_not_measured,
 )
 from shoal.numbers import counted, whole
-from shoal.search.budget import Budget, Run
-from shoal.search.observer import VERIFICATION, Observer, silent
+from shoal.runtime.budget import Budget, Run
+from shoal.runtime.observer import VERIFICATION, Observer, silent
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame

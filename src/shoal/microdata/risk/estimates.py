@@ -12,7 +12,7 @@ from shoal.microdata.risk.households import Households
 from shoal.microdata.risk.loglinear import LARGEST_TABLE, LoglinearRisk, main_effects, risk_of_fit, two_way
 from shoal.microdata.risk.population_uniques import fit_pitman, zayatz
 from shoal.numbers import counted
-from shoal.search.budget import Run
+from shoal.runtime.budget import Run
 
 #: The model that takes time.
 TWO_WAY = "the log-linear model with two-way effects"

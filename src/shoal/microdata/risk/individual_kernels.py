@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 # Up to this count the recurrence keeps fifteen digits; beyond it the series needs few terms.
 _MOST_BY_RECURRENCE = 40

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 # Knuth's multiplicative hashing: 2⁶⁴ divided by the golden ratio.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)

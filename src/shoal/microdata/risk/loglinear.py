@@ -23,7 +23,7 @@ import numpy as np
 from shoal.microdata.risk import keys_kernels
 from shoal.microdata.risk import loglinear_kernels as kernels
 from shoal.microdata.risk.households import Households
-from shoal.search.budget import Run
+from shoal.runtime.budget import Run
 
 #: A table with more cells than this is not fitted with effects of two keys: it is held in memory and passed many times.
 LARGEST_TABLE = 1_000_000

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 
 @kernel

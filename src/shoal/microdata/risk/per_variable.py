@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from shoal.microdata.risk.counts import Classes
 from shoal.microdata.risk.scenarios import Basis, expected_when_known, expected_when_unknown
-from shoal.search.budget import Run
+from shoal.runtime.budget import Run
 
 
 @dataclass(frozen=True)

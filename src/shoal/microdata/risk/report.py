@@ -19,7 +19,7 @@ from shoal.report.page import Page
 if TYPE_CHECKING:
     from shoal.microdata.risk.result import Risk
     from shoal.microdata.risk.scenarios import Scenario
-    from shoal.search import Progress
+    from shoal.runtime import Progress
 
 _ESTIMATORS = {"zayatz": "Zayatz", "pitman": "Pitman", "counted": "counted"}
 _MODELS = {"main": "main effects", "two_way": "two-way effects"}

@@ -12,7 +12,7 @@ from shoal.microdata.risk.per_variable import Contribution
 from shoal.microdata.risk.riskiest import RiskyRecord
 from shoal.microdata.risk.scenarios import Basis, Scenario
 from shoal.report.glance import Glance
-from shoal.search.budget import StopReason
+from shoal.runtime.budget import StopReason
 
 if TYPE_CHECKING:
     import polars as pl

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from shoal.search.settings import time_limit
+from shoal.runtime.settings import time_limit
 from shoal.settings import (
     Column,
     Columns,

@@ -7,7 +7,7 @@ import numpy as np
 from shoal.errors import parameter
 from shoal.microdata.risk.scenarios import Basis
 from shoal.numbers import counted
-from shoal.search.budget import StopReason
+from shoal.runtime.budget import StopReason
 
 #: What each estimate is worth, by its name among the figures.
 WORTH: Mapping[str, str] = {

@@ -7,8 +7,8 @@ from statistics import mean
 from typing import Any
 
 from shoal.generate.table import SETS, DataSet, table
-from shoal.search import Budget, Seeds, silent
-from shoal.search.compilation import working_cpu_time
+from shoal.runtime import Budget, Seeds, silent
+from shoal.runtime.compilation import working_cpu_time
 from shoal.studies.study import Findings, Scope, Step
 from shoal.tables.methods import METHODS
 from shoal.tables.problem import Problem

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 # Most rows in a sum, and how many sums begin with each row.
 LONGEST, BEGINNINGS = 5, 4

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 from shoal.tables.exact.knapsacks import MOST_CELLS, Weights, lightest
 from shoal.tables.exact.minimum_cuts import Cuts
 from shoal.tables.exact.strengthening import best_two, coefficient

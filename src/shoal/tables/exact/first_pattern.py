@@ -3,7 +3,7 @@
 import numpy as np
 
 from shoal.errors import Infeasible
-from shoal.search import Run, Seeds
+from shoal.runtime import Run, Seeds
 from shoal.tables.exact.refusal import is_safe
 from shoal.tables.heuristic.general import LpHeuristic
 from shoal.tables.heuristic.networks import NetworkHeuristic

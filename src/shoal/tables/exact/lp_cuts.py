@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal.search import Run
-from shoal.search.kernels import kernel
-from shoal.search.linear_programmes import PRIMAL, is_optimal, programme, quiet_highs
+from shoal.runtime import Run
+from shoal.runtime.kernels import kernel
+from shoal.runtime.linear_programmes import PRIMAL, is_optimal, programme, quiet_highs
 from shoal.tables.exact.hands import hands, worthwhile
 from shoal.tables.exact.inequalities import Remembered, Rows
 from shoal.tables.exact.strengthening import best_two, coefficient

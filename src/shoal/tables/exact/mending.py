@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.search import Run
-from shoal.search.kernels import kernel
-from shoal.search.linear_programmes import programme, quiet_highs, solve_within
+from shoal.runtime import Run
+from shoal.runtime.kernels import kernel
+from shoal.runtime.linear_programmes import programme, quiet_highs, solve_within
 from shoal.tables.exact.inequalities import Rows
 from shoal.tables.model.sparse_rows import SparseRows, components
 from shoal.tables.problem import Problem

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 from shoal.tables.safety.flow_kernels import (
     NOBODY,
     Arcs,

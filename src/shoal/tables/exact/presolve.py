@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shoal.errors import Infeasible, OutOfTime
-from shoal.search import Budget, Observer
-from shoal.search.history import History, Point
-from shoal.search.observer import mapped
+from shoal.runtime import Budget, Observer
+from shoal.runtime.history import History, Point
+from shoal.runtime.observer import mapped
 from shoal.tables.model.reduction import Reduction, reduce
 from shoal.tables.problem import Problem
 from shoal.tables.safety.feasibility import refuse_hopeless

@@ -5,8 +5,8 @@ from typing import Protocol
 
 import numpy as np
 
-from shoal.search import Run
-from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
+from shoal.runtime import Run
+from shoal.runtime.linear_programmes import is_optimal, programme, quiet_highs
 from shoal.tables.exact.inequalities import Rows
 from shoal.tables.problem import Problem, Requirements
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 import numpy as np
 from pydantic import Field
 
-from shoal.search import Budget, Observer, Run, Seeds, StopReason, informative
-from shoal.search.options import Options
+from shoal.runtime import Budget, Observer, Run, Seeds, StopReason, informative
+from shoal.runtime.options import Options
 from shoal.tables.exact.first_pattern import first_pattern
 from shoal.tables.exact.inequalities import Rows
 from shoal.tables.exact.lp_cuts import AttackerCuts

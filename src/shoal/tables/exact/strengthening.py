@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 # Cells with at least such a share are moved to the right-hand side; divisors are these shares of the need.
 THRESHOLDS = (2.0, 0.999, 0.6)

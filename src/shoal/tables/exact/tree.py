@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.search import Run, informative
+from shoal.runtime import Run, informative
 from shoal.tables.exact.inequalities import Rows
 from shoal.tables.exact.relaxation import Separator
 from shoal.tables.problem import Problem

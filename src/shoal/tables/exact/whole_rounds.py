@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shoal.search import Run, informative
-from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
+from shoal.runtime import Run, informative
+from shoal.runtime.linear_programmes import is_optimal, programme, quiet_highs
 from shoal.tables.exact.inequalities import Rows
 from shoal.tables.exact.mending import PER_UNIT, KnownRows
 from shoal.tables.exact.tree import Hooks, Incumbent

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shoal.search import Run
-from shoal.search.linear_programmes import is_optimal, programme, quiet_highs, solve_within
-from shoal.search.randomness import below
+from shoal.runtime import Run
+from shoal.runtime.linear_programmes import is_optimal, programme, quiet_highs, solve_within
+from shoal.runtime.randomness import below
 from shoal.tables.exact.inequalities import Rows
 from shoal.tables.model.sparse_rows import SparseRows
 from shoal.tables.problem import Problem

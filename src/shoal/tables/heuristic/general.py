@@ -10,9 +10,9 @@ import numpy as np
 from pydantic import Field
 
 from shoal.errors import OutOfTime, parameter
-from shoal.search import Budget, Observer, Run, Seeds
-from shoal.search.options import Options
-from shoal.search.randomness import below, uniform
+from shoal.runtime import Budget, Observer, Run, Seeds
+from shoal.runtime.options import Options
+from shoal.runtime.randomness import below, uniform
 from shoal.tables.heuristic.certificates import Certified
 from shoal.tables.heuristic.guided import Guided
 from shoal.tables.heuristic.neighbourhood import Neighbourhoods

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.search.kernels import kernel
-from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
+from shoal.runtime.kernels import kernel
+from shoal.runtime.linear_programmes import is_optimal, programme, quiet_highs
 from shoal.tables.model.table import Table
 from shoal.tables.problem import UP, Problem
 

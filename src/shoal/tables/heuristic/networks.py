@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from shoal.search import Run, Seeds
+from shoal.runtime import Run, Seeds
 from shoal.tables.heuristic.guided import Guided
 from shoal.tables.heuristic.network_state import Graph, Noise, State, hide_all, new_scratch, new_state
 from shoal.tables.heuristic.protection_kernels import build, protect_all, shuffled

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 from shoal.tables.heuristic.network_state import Graph, Noise, Scratch, State, hide
 from shoal.tables.safety.flow_kernels import ends, note_move
 

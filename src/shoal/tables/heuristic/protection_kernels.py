@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from shoal.search.kernels import kernel
-from shoal.search.randomness import next_bits, shuffle, uniform
+from shoal.runtime.kernels import kernel
+from shoal.runtime.randomness import next_bits, shuffle, uniform
 from shoal.tables.heuristic.network_state import Graph, Noise, Scratch, State
 from shoal.tables.heuristic.path_kernels import cheapest_path, follow
 from shoal.tables.heuristic.redundancy_kernels import clean_up

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 from shoal.tables.heuristic.network_state import Graph, Scratch, State, hide, show
 from shoal.tables.heuristic.requirement_kernels import holds, needs
 

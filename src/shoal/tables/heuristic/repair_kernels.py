@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.search.kernels import kernel
-from shoal.search.randomness import below, next_bits, shuffle, uniform
+from shoal.runtime.kernels import kernel
+from shoal.runtime.randomness import below, next_bits, shuffle, uniform
 from shoal.tables.heuristic.network_state import Graph, Noise, Scratch, State, show
 from shoal.tables.heuristic.protection_kernels import SPLIT, protect
 from shoal.tables.heuristic.redundancy_kernels import clean_up, removable

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.search import Method
-from shoal.search.observer import mapped
+from shoal.runtime import Method
+from shoal.runtime.observer import mapped
 from shoal.tables.model.table import Table
 from shoal.tables.problem import Problem
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shoal.operation import Workplace
-from shoal.search.observer import silent
+from shoal.runtime.observer import silent
 from shoal.tables.api import audit
 from shoal.tables.given import primary_cells, read_pattern
 from shoal.tables.model.table import Table
@@ -15,7 +15,7 @@ from shoal.tables.settings import AuditSettings, SuppressSettings, TableSettings
 from shoal.tables.table_to_protect import TableToProtect, table_to_protect
 
 if TYPE_CHECKING:
-    from shoal.search import Observer
+    from shoal.runtime import Observer
     from shoal.tables.safety.audit import Audit
 
 

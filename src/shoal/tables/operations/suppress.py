@@ -24,7 +24,7 @@ from shoal.tables.operations.products import (
 from shoal.tables.settings import SuppressSettings
 
 if TYPE_CHECKING:
-    from shoal.search import Observer
+    from shoal.runtime import Observer
     from shoal.tables.files.layout import Layout
     from shoal.tables.problem import Problem
     from shoal.tables.suppression import Suppression
@@ -45,7 +45,7 @@ class Suppressed:
 
 def run(settings: SuppressSettings, place: Workplace) -> Suppressed:
     """Build the table, find the pattern, and have it checked."""
-    from shoal.search import silent
+    from shoal.runtime import silent
     from shoal.tables.methods import METHODS
     from shoal.tables.rows_given import refuse_without_rule
     from shoal.tables.table_to_protect import table_to_protect
@@ -110,7 +110,7 @@ def _search(
     place: Workplace,
     observer: "Observer",
 ) -> "Suppression":
-    from shoal.search.threads import usable_threads
+    from shoal.runtime.threads import usable_threads
     from shoal.tables.api import suppress
 
     found = suppress(

@@ -7,14 +7,14 @@ from shoal.numbers import counted
 from shoal.operation import Rows
 from shoal.report.definitions import told
 from shoal.report.page import Page
-from shoal.search.budget import StopReason
+from shoal.runtime.budget import StopReason
 from shoal.tables.definitions import AUDIT
 from shoal.tables.reports.assurances import audited
 from shoal.tables.reports.gap import gap
 from shoal.tables.safety.audit import INSIDERS, SUMS, WHOLE_NUMBERS
 
 if TYPE_CHECKING:
-    from shoal.search import Progress
+    from shoal.runtime import Progress
     from shoal.tables.model.table import Table
     from shoal.tables.operations.audit import Audited
     from shoal.tables.settings import AuditSettings

@@ -16,7 +16,7 @@ from shoal.tables.reports.gap import gap, gap_in_words
 from shoal.tables.reports.nothing_left import nothing_left
 
 if TYPE_CHECKING:
-    from shoal.search import Progress
+    from shoal.runtime import Progress
     from shoal.tables.model.table import Table
     from shoal.tables.operations.suppress import Suppressed
     from shoal.tables.suppression import Suppression

@@ -58,7 +58,7 @@ def change_table(
     function: Callable[..., Any], settings: "RoundSettings | AdjustSettings", place: Workplace, doing: str
 ) -> Changed:
     """Build the table, change it, and have it checked."""
-    from shoal.search.threads import usable_threads
+    from shoal.runtime.threads import usable_threads
     from shoal.tables.files.layout import crosstabs
     from shoal.tables.rounding.changed_layout import ChangedLayout
     from shoal.tables.table_to_protect import table_to_protect

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
     import polars as pl
 
-    from shoal.search import Solution
-    from shoal.search.secrets import Secret
+    from shoal.runtime import Solution
+    from shoal.runtime.secrets import Secret
     from shoal.tables.model.table import Table
     from shoal.tables.model.tabulated import Tabulation
     from shoal.tables.safety.audit import Audit

@@ -5,7 +5,7 @@ from typing import Any
 
 from shoal.errors import InputError, parameter
 from shoal.operation import Place, Product, Workplace
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 
 
 def secret_of(secret: "Secret | str | Path | None", seed: int | None) -> Secret:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import Infeasible
-from shoal.search.linear_programmes import LinearProgramme, quiet_highs, run_until, solve_within
+from shoal.runtime.linear_programmes import LinearProgramme, quiet_highs, run_until, solve_within
 from shoal.tables.safety.watching import LAST_SECONDS
 
 if TYPE_CHECKING:
-    from shoal.search.budget import Run
+    from shoal.runtime.budget import Run
 
 # What a search does once its budget is spent and it still has nothing to show: so many nodes at a time.
 _IN_NEED = 500

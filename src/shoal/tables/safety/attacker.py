@@ -5,7 +5,7 @@ from copy import copy
 
 import numpy as np
 
-from shoal.search.linear_programmes import PRIMAL, programme, quiet_highs, run_until
+from shoal.runtime.linear_programmes import PRIMAL, programme, quiet_highs, run_until
 from shoal.tables.model.reduction import small_table, ties
 from shoal.tables.problem import DOWN, TOLERANCE, UP, WIDTH, Problem, Requirements
 from shoal.tables.safety.watching import TimeIsOver, Watch, unwatched

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.report.glance import Glance
-from shoal.search.budget import StopReason
+from shoal.runtime.budget import StopReason
 from shoal.tables.model.distinct import distinct
 from shoal.tables.model.network import Network
 from shoal.tables.model.units import ordinary

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 # A flow this large means "without limit"; sums of a few such numbers must stay finite.
 UNLIMITED = 1e30

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.search.linear_programmes import found_values, whole_numbers
+from shoal.runtime.linear_programmes import found_values, whole_numbers
 from shoal.tables.model.count_rules import InOneCell
 from shoal.tables.problem import Problem
 from shoal.tables.safety.watching import Watch, unwatched

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.search.linear_programmes import programme, quiet_highs
+from shoal.runtime.linear_programmes import programme, quiet_highs
 from shoal.tables.model.network import Network
 from shoal.tables.problem import Problem
 

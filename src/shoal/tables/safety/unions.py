@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
+from shoal.runtime.linear_programmes import is_optimal, programme, quiet_highs
 from shoal.tables.public_table import TOTAL, Key, Look, PublicTable, Relation, go_on
 
 # A search of one slice ends with so many unions, and so many nodes of the integer programme for each.

@@ -4,11 +4,11 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from shoal.search.budget import Budget, StopReason, TimeIsOver
-from shoal.search.observer import Observer, Progress, silent
+from shoal.runtime.budget import Budget, StopReason, TimeIsOver
+from shoal.runtime.observer import Observer, Progress, silent
 
 if TYPE_CHECKING:
-    from shoal.search.budget import Run
+    from shoal.runtime.budget import Run
 
 __all__ = ["TimeIsOver", "Watch", "unwatched", "watched"]
 
@@ -80,7 +80,7 @@ class Watch:
 class Afterwards(Watch):
     """For looking at what a search found: when its time is over, or somebody ended it, a last few seconds are left.
 
-    >>> from shoal.search.control import Control
+    >>> from shoal.runtime.control import Control
     >>> over = Control()
     >>> over.cancel()
     >>> times = iter([10.0, 12.0, 20.0])

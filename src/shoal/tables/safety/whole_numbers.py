@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import InputError, parameter
-from shoal.search.linear_programmes import found_values, whole_numbers
+from shoal.runtime.linear_programmes import found_values, whole_numbers
 from shoal.tables.model.table import Table
 from shoal.tables.problem import DOWN, UP, WIDTH, Problem
 from shoal.tables.safety.watching import Watch, unwatched

@@ -15,7 +15,7 @@ from shoal.web.jobs.context import Context
 
 if TYPE_CHECKING:
     from shoal.operation import Operation
-    from shoal.search import Registry
+    from shoal.runtime import Registry
     from shoal.web.datasets import Datasets
 
 

@@ -39,7 +39,7 @@ def run(request: Generate, context: Context) -> dict[str, Any]:
     """Invent the tables and put them on the shelf."""
     from shoal import sources
     from shoal.generate import people, slots
-    from shoal.search import Seeds
+    from shoal.runtime import Seeds
 
     if request.min_age > request.max_age:
         raise InputError(f"the youngest ({request.min_age}) is older than the oldest ({request.max_age})")

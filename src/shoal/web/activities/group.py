@@ -8,7 +8,7 @@ from shoal.web.jobs.context import Context
 
 if TYPE_CHECKING:
     from shoal.microdata.grouping.result import AttributeGrouping
-    from shoal.search.evolution import OperatorStatistics
+    from shoal.runtime.evolution import OperatorStatistics
 
 # A chart of operators by generation is drawn in so many steps.
 _STEPS = 30

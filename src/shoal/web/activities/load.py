@@ -116,7 +116,7 @@ def _as_a_file(request: Load, name: str) -> str | None:
 
 def _sample(name: str) -> Any:
     from shoal.generate import people
-    from shoal.search import Seeds
+    from shoal.runtime import Seeds
 
     if name == "people":
         return people.people(2000, distribution="spain", min_age=16, max_age=74, postcodes=6, seeds=Seeds(1))

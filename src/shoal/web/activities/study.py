@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from shoal.search.observer import Progress
+from shoal.runtime.observer import Progress
 from shoal.studies import STUDIES, Scope, Standing, load, run, standing
 from shoal.studies.claims import TABLE, says
 from shoal.studies.study import in_words

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, ShoalError, spelled
-from shoal.search.observer import Observer, Progress, silent
+from shoal.runtime.observer import Observer, Progress, silent
 from shoal.web.jobs.worker import finite
 from shoal.web.spelling import field_names
 from shoal.web.workspace import Workspace

@@ -11,8 +11,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.search.control import Control
-from shoal.search.threads import available_cores
+from shoal.runtime.control import Control
+from shoal.runtime.threads import available_cores
 from shoal.sources import atomically
 from shoal.web.activities import ACTIVITIES
 from shoal.web.datasets import Datasets, is_release, run_of

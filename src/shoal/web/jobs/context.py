@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.search.budget import Budget
-from shoal.search.control import Control
-from shoal.search.observer import Progress
-from shoal.search.stages import stage_of
+from shoal.runtime.budget import Budget
+from shoal.runtime.control import Control
+from shoal.runtime.observer import Progress
+from shoal.runtime.stages import stage_of
 from shoal.web.datasets import Datasets
 from shoal.web.jobs.task import Task
 from shoal.web.workspace import Workspace

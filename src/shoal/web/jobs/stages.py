@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from shoal.search.stages import STAGES, stage_of
+from shoal.runtime.stages import STAGES, stage_of
 
 
 def further(stages: list[dict[str, Any]], message: dict[str, Any], now: float) -> list[dict[str, Any]]:

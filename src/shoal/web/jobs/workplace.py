@@ -9,8 +9,8 @@ from shoal.errors import InputError
 from shoal.operation import Place, Readers, Records
 from shoal.report.making import Input
 from shoal.report.sources_named import RECORDS
-from shoal.search.budget import Budget
-from shoal.search.observer import Progress
+from shoal.runtime.budget import Budget
+from shoal.runtime.observer import Progress
 from shoal.settings import Settings
 from shoal.web.datasets import Dataset, Datasets
 from shoal.web.jobs.context import Context

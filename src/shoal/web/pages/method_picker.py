@@ -6,7 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from shoal.errors import InputError
-from shoal.search import Registry
+from shoal.runtime import Registry
 from shoal.settings import SettingField, changed, fields
 from shoal.web.pages import parts
 from shoal.web.pages.attributes import attributes

@@ -19,7 +19,7 @@ from shoal.microdata.measures.attacks.halves import halves
 from shoal.microdata.measures.categories import pair_categories
 from shoal.microdata.measures.linkage import link_by_distance
 from shoal.microdata.measures.mixed import MixedTables
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 
 def test_a_swapped_census_is_found_by_ranks_and_inferred():

@@ -11,7 +11,7 @@ from shoal.microdata.measures.attacks import likelihood, mixed_linkage
 from shoal.microdata.measures.attacks.mixed_distance import Known
 from shoal.microdata.measures.categories import pair_categories
 from shoal.microdata.measures.mixed import MixedTables
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 
 def plain(known, released, own, weights):

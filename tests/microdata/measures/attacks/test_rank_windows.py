@@ -7,7 +7,7 @@ from tests.microdata.measures.tables import SMALL, pairs
 from shoal.microdata.measures.attacks.rank_windows import Ranks, attack, count_windows, count_within
 from shoal.microdata.measures.categories import pair_categories
 from shoal.microdata.measures.mixed import MixedTables
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 
 def plain(before, after, reaches):

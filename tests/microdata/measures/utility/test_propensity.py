@@ -13,7 +13,7 @@ from shoal.microdata.measures.utility.design import Terms, main_terms, products_
 from shoal.microdata.measures.utility.logistic import design, fit
 from shoal.microdata.measures.utility.moment_kernels import independent, weighted_products
 from shoal.microdata.measures.utility.propensity import distinguish, null_of
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 NUMBERS = st.integers(-4, 4).map(float)
 TABLES = hnp.arrays(np.float64, st.tuples(st.integers(2, 9), st.integers(1, 5)), elements=NUMBERS)

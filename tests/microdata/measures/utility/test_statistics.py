@@ -14,7 +14,7 @@ from shoal.microdata.measures.mixed import MixedTables
 from shoal.microdata.measures.utility.coefficients import coefficients
 from shoal.microdata.measures.utility.eigenvalues import eigenvalues
 from shoal.microdata.measures.utility.marginals import distances, marginals
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 CODES = st.lists(st.integers(0, 4), min_size=1, max_size=12)
 

@@ -11,7 +11,7 @@ from shoal.microdata.measures.utility.auc import area
 from shoal.microdata.measures.utility.classification import classify
 from shoal.microdata.measures.utility.tree import folds_of, told_apart
 from shoal.microdata.measures.utility.tree_kernels import Tree, grow, read
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 
 @st.composite

@@ -9,10 +9,10 @@ from tests.microdata.brute_force import least_error
 
 from shoal.microdata.microaggregation.bounds.column_generation import Relaxation, column_generation_bound
 from shoal.microdata.microaggregation.bounds.lower_bounds import lower_bound
+from shoal.microdata.microaggregation.from_papers.iterated import ilsmc
 from shoal.microdata.microaggregation.problem import Problem
-from shoal.microdata.microaggregation.published.iterated import ilsmc
 from shoal.microdata.microaggregation.solution import squared_error
-from shoal.search import Budget, Control
+from shoal.runtime import Budget, Control
 
 
 @settings(max_examples=40, deadline=None)

@@ -17,7 +17,7 @@ from shoal.microdata.microaggregation.bounds.lower_bounds import (
 from shoal.microdata.microaggregation.construct import mdav, univariate
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.search.kd_tree import tree_of
-from shoal.search import Budget, Control
+from shoal.runtime import Budget, Control
 
 ALL = (lower_bound, column_bound, neighbour_bound, matching_bound)
 

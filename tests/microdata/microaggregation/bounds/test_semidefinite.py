@@ -14,7 +14,7 @@ from shoal.microdata.microaggregation.bounds.alternating_directions import Regio
 from shoal.microdata.microaggregation.bounds.lower_bounds import lower_bound, turned_points
 from shoal.microdata.microaggregation.bounds.semidefinite import Proof, first_proof, semidefinite_bound
 from shoal.microdata.microaggregation.problem import Problem
-from shoal.search import Budget, Control
+from shoal.runtime import Budget, Control
 
 # The lowest losses seen, published or by our own search.
 LOWEST = {3: 14.46, 4: 17.10, 5: 20.17, 6: 23.50, 10: 30.14}

@@ -17,7 +17,7 @@ from shoal.microdata.microaggregation.search.kernels.space import Space, working
 from shoal.microdata.microaggregation.search.recombination import groups_of
 from shoal.microdata.microaggregation.solution import squared_error
 from shoal.microdata.microaggregation.verify import verify
-from shoal.search import Budget, Seeds, StopReason
+from shoal.runtime import Budget, Seeds, StopReason
 
 
 @pytest.fixture(scope="module")

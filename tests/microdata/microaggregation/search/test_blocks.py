@@ -11,7 +11,7 @@ from shoal.microdata.microaggregation.search.kernels.groups import empty_groups,
 from shoal.microdata.microaggregation.search.kernels.space import working_space
 from shoal.microdata.microaggregation.solution import squared_error
 from shoal.microdata.microaggregation.verify import verify
-from shoal.search import Budget, Control, Seeds, StopReason
+from shoal.runtime import Budget, Control, Seeds, StopReason
 
 
 @settings(max_examples=80, deadline=None)

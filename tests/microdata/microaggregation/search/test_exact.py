@@ -15,7 +15,7 @@ from shoal.microdata.microaggregation.search import ils
 from shoal.microdata.microaggregation.search.exact import ExactOptions, solve
 from shoal.microdata.microaggregation.solution import squared_error
 from shoal.microdata.microaggregation.verify import verify
-from shoal.search import Budget, Control, StopReason
+from shoal.runtime import Budget, Control, StopReason
 
 
 @settings(max_examples=60, deadline=None)

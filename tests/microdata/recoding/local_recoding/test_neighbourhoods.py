@@ -18,7 +18,7 @@ from shoal.microdata.recoding.local_recoding.neighbourhood_kernels import (
 )
 from shoal.microdata.recoding.local_recoding.release import Grouping
 from shoal.microdata.recoding.local_recoding.solve import solve
-from shoal.search import Budget, Seeds
+from shoal.runtime import Budget, Seeds
 
 
 def a_field(seed: int, spare: int = 5) -> tuple[Grouping, Field] | None:

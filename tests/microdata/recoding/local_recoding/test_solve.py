@@ -17,7 +17,7 @@ from shoal.microdata.recoding.local_recoding.solve import solve
 from shoal.microdata.recoding.methods import METHODS
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.solution import Recoding
-from shoal.search import Budget, Seeds
+from shoal.runtime import Budget, Seeds
 
 
 def classes(problem: Problem, found: Recoding) -> dict[tuple, list[tuple[int, int]]]:

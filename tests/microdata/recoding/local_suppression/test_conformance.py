@@ -8,7 +8,7 @@ from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
 from shoal.microdata.recoding.local_suppression.solve import solve
 from shoal.microdata.recoding.methods import METHODS
 from shoal.microdata.recoding.problem import Problem
-from shoal.search import Budget, Registry, conformance
+from shoal.runtime import Budget, Registry, conformance
 
 
 def medium() -> Problem:

@@ -19,7 +19,7 @@ from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
 from shoal.microdata.models.model import AverageRisk, KMap
 from shoal.microdata.recoding.local_suppression.solve import solve
 from shoal.microdata.recoding.problem import Problem
-from shoal.search import Budget, Seeds
+from shoal.runtime import Budget, Seeds
 
 
 @pytest.mark.parametrize("part", range(8))

@@ -8,7 +8,7 @@ from tests.cli.running import shoal as command
 
 import shoal
 from shoal.microdata.recoding.result import Recoded
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 
 PEOPLE = pl.DataFrame({"name": [f"p{i}" for i in range(6)], "age": [31] * 5 + [47], "sex": ["f"] * 6})
 HIERARCHIES = {"age": "star", "sex": "star"}

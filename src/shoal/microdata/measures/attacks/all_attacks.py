@@ -9,7 +9,7 @@ from shoal.import_paths import load
 from shoal.microdata.measures.attacks.attack import Attack
 from shoal.microdata.measures.in_time import InTime
 from shoal.microdata.measures.mixed import MixedTables
-from shoal.search import Budget, Seeds
+from shoal.runtime import Budget, Seeds
 
 _HERE = "shoal.microdata.measures.attacks"
 ATTACKS = {

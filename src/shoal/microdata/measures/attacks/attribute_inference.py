@@ -13,7 +13,7 @@ from shoal.microdata.measures.attacks.halves import RELEASED, TARGETS, halves
 from shoal.microdata.measures.attacks.mixed_distance import nearest, posed
 from shoal.microdata.measures.attacks.turns import Look, go_on
 from shoal.microdata.measures.mixed import MixedTables
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 #: A number is found out if it is missed by at most this many standard deviations.
 NEAR = 0.1

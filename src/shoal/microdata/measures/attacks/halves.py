@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.microdata.measures.mixed import MixedTables
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 # Of more records a sample is attacked, in which people are found more easily: it errs on the safe side.
 RELEASED = 10_000

@@ -15,8 +15,8 @@ from shoal.microdata.measures.attacks.mixed_distance import Known, each_once
 from shoal.microdata.measures.attacks.turns import Look, go_on, turns
 from shoal.microdata.measures.categories import CategoryPair
 from shoal.microdata.measures.mixed import MixedTables, sampled
-from shoal.search import Seeds
-from shoal.search.kernels import kernel
+from shoal.runtime import Seeds
+from shoal.runtime.kernels import kernel
 
 TARGETS = 2000
 # A column with more pairs of values and labels than this is left to the linkage by distance.

@@ -11,7 +11,7 @@ from shoal.microdata.measures.attacks.attack import Attack
 from shoal.microdata.measures.attacks.turns import Look, go_on
 from shoal.microdata.measures.linkage import link_by_distance
 from shoal.microdata.measures.mixed import MixedTables, sampled
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 TARGETS = 2000
 # A direction with less than this share of the largest variance is one in which the release does not vary.

@@ -12,7 +12,7 @@ from shoal.microdata.measures.attacks.mixed_distance import nearest, posed
 from shoal.microdata.measures.attacks.turns import Look, go_on
 from shoal.microdata.measures.mixed import MixedTables
 from shoal.microdata.measures.utility.auc import area
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 
 def attack(

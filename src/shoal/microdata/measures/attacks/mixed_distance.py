@@ -13,7 +13,7 @@ import numpy as np
 
 from shoal.microdata.measures.attacks.turns import Look, go_on, turns
 from shoal.microdata.measures.mixed import MixedTables
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 # Distances that differ by less than this share count as equal: the order of adding up must not decide a tie.
 TIE = 1e-10

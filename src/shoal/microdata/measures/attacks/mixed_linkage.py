@@ -8,7 +8,7 @@ from shoal.microdata.measures.attacks.turns import Look, go_on
 from shoal.microdata.measures.linkage import link_by_distance
 from shoal.microdata.measures.mixed import MixedTables, sampled
 from shoal.microdata.measures.scaling import on_common_scale
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 TARGETS = 2000
 

@@ -13,8 +13,8 @@ import numpy as np
 from shoal.microdata.measures.attacks.attack import Attack
 from shoal.microdata.measures.attacks.turns import Look, go_on, turns
 from shoal.microdata.measures.mixed import MixedTables, sampled
-from shoal.search import Seeds
-from shoal.search.kernels import kernel
+from shoal.runtime import Seeds
+from shoal.runtime.kernels import kernel
 
 TARGETS = 2000
 #: Half widths tried, as shares of the records, beside the one that the release has.

@@ -13,7 +13,7 @@ from shoal.microdata.measures.utility.coefficients import TERMS, Coefficients, c
 from shoal.microdata.measures.utility.eigenvalues import Eigenvalues, eigenvalues
 from shoal.microdata.measures.utility.marginals import TABLES, Marginals, marginals
 from shoal.microdata.measures.utility.propensity import Distinguished, Made, distinguish
-from shoal.search import Budget, Seeds
+from shoal.runtime import Budget, Seeds
 
 UTILITY = ("pmse", "marginals", "coefficients", "eigenvalues", "classification")
 _LISTED = 10

@@ -12,7 +12,7 @@ from shoal.microdata.measures.mixed import MixedTables
 from shoal.microdata.measures.utility.auc import area
 from shoal.microdata.measures.utility.tree import FOLDS, Binned, binned, folds_of, grown
 from shoal.microdata.measures.utility.tree_kernels import read
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 #: Of larger files a sample is looked at; of more columns the first are predicted.
 RECORDS = 5000

@@ -12,7 +12,7 @@ import numpy as np
 from shoal.microdata.measures.mixed import MixedTables
 from shoal.microdata.measures.utility.design import main_terms
 from shoal.microdata.measures.utility.moment_kernels import independent, weighted_products
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 #: Of larger files a sample is looked at; more terms than this are too many.
 RECORDS = 200_000

@@ -11,8 +11,8 @@ from math import comb
 import numpy as np
 
 from shoal.microdata.measures.mixed import MixedTables
-from shoal.search import Seeds
-from shoal.search.kernels import kernel
+from shoal.runtime import Seeds
+from shoal.runtime.kernels import kernel
 
 #: Counting goes on up to so many records times tables; beyond that a sample of the records is counted.
 WORK = 200_000_000

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 
 @kernel

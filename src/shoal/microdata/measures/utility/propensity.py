@@ -21,7 +21,7 @@ from shoal.microdata.measures.utility.design import Terms, main_terms, products_
 from shoal.microdata.measures.utility.logistic import Fitted, design, fit
 from shoal.microdata.measures.utility.moment_kernels import weighted_products
 from shoal.microdata.measures.utility.tree import told_apart
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 Made = Literal["paired", "independent", "synthetic"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from shoal.microdata.measures.mixed import MixedTables
 from shoal.microdata.measures.utility.auc import area
 from shoal.microdata.measures.utility.tree_kernels import Tree, grow, read
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 BINS = 64
 DEPTH = 6

@@ -21,10 +21,10 @@ from shoal.microdata.microaggregation.bounds.lower_bounds import is_trivial, low
 from shoal.microdata.microaggregation.bounds.pricing import Wanted, dearest_groups, kinds_of
 from shoal.microdata.microaggregation.bounds.semidefinite import MOST_RECORDS, shared_prices
 from shoal.microdata.microaggregation.construct.row_cuts import sizes_worth_trying
+from shoal.microdata.microaggregation.from_papers.iterated import ilsmc
 from shoal.microdata.microaggregation.problem import Problem
-from shoal.microdata.microaggregation.published.iterated import ilsmc
-from shoal.search import Budget, Direction, Observer, Run, silent
-from shoal.search.linear_programmes import PRIMAL, add_choices, add_covered, quiet_highs
+from shoal.runtime import Budget, Direction, Observer, Run, silent
+from shoal.runtime.linear_programmes import PRIMAL, add_choices, add_covered, quiet_highs
 
 if TYPE_CHECKING:
     import highspy

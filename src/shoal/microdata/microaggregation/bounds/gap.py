@@ -11,8 +11,8 @@ import numpy as np
 
 from shoal.microdata.microaggregation.bounds.column_generation import Relaxation, add_groups
 from shoal.microdata.microaggregation.bounds.pricing import Wanted, dearest_groups
-from shoal.search import Run
-from shoal.search.linear_programmes import add_covered, is_optimal, quiet_highs, run_until
+from shoal.runtime import Run
+from shoal.runtime.linear_programmes import add_covered, is_optimal, quiet_highs, run_until
 
 # Branches after which the groups of one size around one record are too many.
 _PATIENCE = 3_000_000

@@ -34,8 +34,8 @@ from shoal.microdata.microaggregation.construct.univariate import optimal_error
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.search.kd_tree import Tree, box_distance, nearest, tree_of
 from shoal.microdata.microaggregation.search.kernels.space import project
-from shoal.search import Budget, Direction, Observer, Run, silent
-from shoal.search.kernels import kernel
+from shoal.runtime import Budget, Direction, Observer, Run, silent
+from shoal.runtime.kernels import kernel
 
 _EPSILON = float(np.finfo(np.float64).eps)
 # Up to here the bound takes at most a few seconds with long lists of neighbours.

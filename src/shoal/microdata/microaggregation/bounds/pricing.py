@@ -17,7 +17,7 @@ import numpy as np
 
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.search.kd_tree import nearest, tree_of
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 # Lists of candidates up to so long have their nearest others looked for among themselves.
 _MEASURED = 500

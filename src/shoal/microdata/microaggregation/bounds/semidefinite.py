@@ -34,7 +34,7 @@ from shoal.microdata.microaggregation.bounds.lower_bounds import (
 )
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.search.kd_tree import tree_of
-from shoal.search import Budget, Direction, Observer, Run, silent
+from shoal.runtime import Budget, Direction, Observer, Run, silent
 
 _EPSILON = float(np.finfo(np.float64).eps)
 # The matrix of changed distances is kept whole: 8 n² bytes.

@@ -13,9 +13,9 @@ from shoal.errors import Infeasible
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.sizes import within_largest
 from shoal.microdata.microaggregation.solution import Partition
-from shoal.search import StopReason
-from shoal.search.kernels import kernel
-from shoal.search.solver import Given, Options, solver
+from shoal.runtime import StopReason
+from shoal.runtime.kernels import kernel
+from shoal.runtime.solver import Given, Options, solver
 
 Bounds = Literal["strict", "compatible"]
 Distance = Literal["euclidean", "manhattan"]

@@ -16,8 +16,8 @@ from pydantic import Field
 from shoal.microdata.microaggregation.construct.row_cuts import best_cut
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.solution import Partition, numbered_by_appearance, squared_error
-from shoal.search.kernels import kernel
-from shoal.search.solver import Given, Options, solver
+from shoal.runtime.kernels import kernel
+from shoal.runtime.solver import Given, Options, solver
 
 Order = Literal["component", "curve", "nearest", "best"]
 

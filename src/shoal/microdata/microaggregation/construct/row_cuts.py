@@ -6,7 +6,7 @@ for several attributes Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz and Sebé
 
 import numpy as np
 
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 
 @kernel

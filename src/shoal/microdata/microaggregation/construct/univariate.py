@@ -11,7 +11,7 @@ from shoal.errors import InputError, parameter
 from shoal.microdata.microaggregation.construct.row_cuts import best_cut
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.solution import Partition, numbered_by_appearance
-from shoal.search.solver import Given, NoOptions, solver
+from shoal.runtime.solver import Given, NoOptions, solver
 
 
 def optimal_labels(column: np.ndarray, k: int, largest: int | None = None) -> np.ndarray:

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.solution import Partition
-from shoal.search.kernels import kernel
-from shoal.search.solver import Given, Options, solver
+from shoal.runtime.kernels import kernel
+from shoal.runtime.solver import Given, Options, solver
 
 
 class VMdavOptions(Options):

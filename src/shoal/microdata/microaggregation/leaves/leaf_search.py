@@ -10,7 +10,7 @@ from shoal.microdata.microaggregation.aggregate import Aggregate, aggregate_grou
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.search import blocks
 from shoal.microdata.microaggregation.solution import group_means, numbered_by_appearance
-from shoal.search import Budget, Seeds
+from shoal.runtime import Budget, Seeds
 
 #: In microseconds.
 DAY = 86_400_000_000.0

@@ -1,6 +1,6 @@
 """The methods for records in many places, by name."""
 
-from shoal.search import Method, Registry
+from shoal.runtime import Method, Registry
 
 _OPTIONS = "shoal.microdata.microaggregation.leaves.leaf_search:LeafOptions"
 

@@ -17,7 +17,7 @@ from shoal.microdata.microaggregation.leaves.splitting import (
     split_records,
 )
 from shoal.microdata.microaggregation.search.blocks import random_axes
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 
 @dataclass(frozen=True, eq=False)

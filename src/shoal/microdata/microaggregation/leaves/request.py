@@ -23,7 +23,7 @@ from shoal.microdata.microaggregation.leaves.leaf_search import LeafOptions, Lea
 from shoal.microdata.microaggregation.leaves.methods import METHODS
 from shoal.microdata.microaggregation.search.blocks import default_rounds
 from shoal.numbers import whole
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 #: From so many records it is guessed what the columns are.
 LOOKED_AT = 5_000

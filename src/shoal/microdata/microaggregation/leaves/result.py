@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.microdata.anonymity.result import Anonymity
 from shoal.microdata.measures.before_after import Changes
 from shoal.report.glance import Glance
-from shoal.search import StopReason
+from shoal.runtime import StopReason
 from shoal.sources.staged import written_whole
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from time import monotonic
 
-from shoal.search.observer import VERIFICATION, Observer, Progress
-from shoal.search.stages import READING, SEARCH
+from shoal.runtime.observer import VERIFICATION, Observer, Progress
+from shoal.runtime.stages import READING, SEARCH
 
 
 class Steps:

@@ -40,8 +40,8 @@ from shoal.microdata.microaggregation.search.kernels.pricing import nearest_neig
 from shoal.microdata.microaggregation.search.kernels.space import Space, working_space
 from shoal.microdata.microaggregation.sizes import checked_start, within_largest
 from shoal.microdata.microaggregation.solution import numbered_by_appearance
-from shoal.search import Budget, Run, Seeds
-from shoal.search.solver import Given, Options, solver
+from shoal.runtime import Budget, Run, Seeds
+from shoal.runtime.solver import Given, Options, solver
 
 if TYPE_CHECKING:
     from shoal.microdata.microaggregation.search.recombining import Recombining

@@ -34,10 +34,10 @@ from shoal.microdata.microaggregation.solution import (
     numbered_by_appearance,
     squared_error,
 )
-from shoal.search import Budget, Run, Seeds
-from shoal.search.in_rows import in_rows
-from shoal.search.kernels import kernel
-from shoal.search.solver import Given, Options, solver
+from shoal.runtime import Budget, Run, Seeds
+from shoal.runtime.in_rows import in_rows
+from shoal.runtime.kernels import kernel
+from shoal.runtime.solver import Given, Options, solver
 
 # Groups in a block that a round improves.
 GROUPS = 260

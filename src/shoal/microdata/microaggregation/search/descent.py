@@ -13,8 +13,8 @@ from shoal.microdata.microaggregation.search.kernels.pairs import COUNTED, Searc
 from shoal.microdata.microaggregation.search.kernels.perturbation import random_labels
 from shoal.microdata.microaggregation.search.kernels.space import Space
 from shoal.microdata.microaggregation.solution import Partition, numbered_by_appearance, squared_error
-from shoal.search import Run
-from shoal.search.randomness import below
+from shoal.runtime import Run
+from shoal.runtime.randomness import below
 
 # How many pairs of groups one uninterrupted stretch of a local search may look at.
 _STRETCH = 3_000_000

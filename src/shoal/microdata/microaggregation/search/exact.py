@@ -27,8 +27,8 @@ from shoal.microdata.microaggregation.search import ils
 from shoal.microdata.microaggregation.search.descent import Incumbent, only_group
 from shoal.microdata.microaggregation.sizes import checked_start
 from shoal.microdata.microaggregation.solution import Partition, numbered_by_appearance
-from shoal.search import Run
-from shoal.search.solver import Given, Options, solver
+from shoal.runtime import Run
+from shoal.runtime.solver import Given, Options, solver
 
 # Linear programmes that are solved if there is no other limit; few problems need a tenth of them.
 _PROGRAMMES = 1000

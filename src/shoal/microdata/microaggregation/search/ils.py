@@ -30,8 +30,8 @@ from shoal.microdata.microaggregation.search.kernels.groups import total_error
 from shoal.microdata.microaggregation.search.kernels.iterated import copy_dirty
 from shoal.microdata.microaggregation.search.kernels.space import Space, working_space
 from shoal.microdata.microaggregation.sizes import checked_start, within_largest
-from shoal.search import Budget, Run, Seeds
-from shoal.search.solver import Given, Options, solver
+from shoal.runtime import Budget, Run, Seeds
+from shoal.runtime.solver import Given, Options, solver
 
 DEFAULT_ITERATIONS = 5000
 # Beyond this the model over groups is too large to pay.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 # Points of a node of a tree that tell which coordinate is the widest, or nearly so.
 _LOOKED_AT = 64

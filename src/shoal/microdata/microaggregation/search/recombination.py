@@ -19,7 +19,7 @@ from shoal.microdata.microaggregation.search.kernels.pricing import (
 )
 from shoal.microdata.microaggregation.search.kernels.space import Space
 from shoal.microdata.microaggregation.solution import numbered_by_appearance
-from shoal.search.linear_programmes import PRIMAL, add_choices, add_covered, quiet_highs, run_until
+from shoal.runtime.linear_programmes import PRIMAL, add_choices, add_covered, quiet_highs, run_until
 
 _NEIGHBOURS = 20
 _STEPS = 6

@@ -9,7 +9,7 @@ import numpy as np
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.search.kernels.space import Space
 from shoal.microdata.microaggregation.search.recombination import GroupPool
-from shoal.search import Run, Seeds
+from shoal.runtime import Run, Seeds
 
 # Simplex iterations that an iteration earns: at first, and at least and most: twice as many after a recombination that
 # gained, half as many after one that did not.

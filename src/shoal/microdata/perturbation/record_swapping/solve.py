@@ -34,8 +34,8 @@ from shoal.microdata.perturbation.record_swapping.warnings import (
     warnings_on,
     warnings_on_order,
 )
-from shoal.search.options import Options
-from shoal.search.secrets import Secret
+from shoal.runtime.options import Options
+from shoal.runtime.secrets import Secret
 
 
 class RecordSwapOptions(Options):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from shoal.microdata.recoding.local_recoding.spans import Spans
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 # Fewer items than this are put in order by insertion.
 _FEW = 24

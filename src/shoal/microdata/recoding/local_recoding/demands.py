@@ -8,7 +8,7 @@ from shoal.microdata.recoding.class_kernels import spread_people
 from shoal.microdata.recoding.local_recoding.groups import Groups
 from shoal.microdata.recoding.local_recoding.items import Items
 from shoal.microdata.recoding.local_recoding.spans import Spans, walked_rate
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 
 def evidence(items: Items, groups: np.ndarray, size: int) -> Evidence:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.microdata.recoding.local_recoding.spans import Spans, box_rates
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 
 @dataclass(frozen=True, eq=False)

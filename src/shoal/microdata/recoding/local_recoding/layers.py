@@ -11,7 +11,7 @@ import numpy as np
 from shoal.microdata.recoding.local_recoding.items import Items
 from shoal.microdata.recoding.local_recoding.layer_kernels import layered
 from shoal.microdata.recoding.problem import Problem
-from shoal.search import Seeds
+from shoal.runtime import Seeds
 
 # Vectors of levels that are tried; of a larger lattice a sample is.
 _VECTORS = 200_000

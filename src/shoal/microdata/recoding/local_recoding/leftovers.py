@@ -5,7 +5,7 @@ import numpy as np
 from shoal.microdata.recoding.local_recoding.groups import Groups
 from shoal.microdata.recoding.local_recoding.items import Items
 from shoal.microdata.recoding.local_recoding.spans import Spans, walked_rate
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 
 def placed(items: Items, groups: np.ndarray, *, room: int) -> np.ndarray:

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.microdata.recoding.local_recoding.spans import Spans, walked_rate
-from shoal.search.kernels import kernel
-from shoal.search.randomness import below, uniform
+from shoal.runtime.kernels import kernel
+from shoal.runtime.randomness import below, uniform
 
 # Pieces in a pool; groups with more together are left as they are.
 LARGEST_POOL = 512

@@ -19,7 +19,7 @@ from shoal.microdata.recoding.local_recoding.neighbourhood_kernels import (
     surroundings,
 )
 from shoal.microdata.recoding.local_recoding.release import Grouping
-from shoal.search import Run, Seeds
+from shoal.runtime import Run, Seeds
 
 # Groups in a block and pools that are tried in each; where there are many groups, to find those near one of them takes longer.
 _BLOCK, _POOLS = 64, 200

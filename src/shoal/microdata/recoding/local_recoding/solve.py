@@ -25,8 +25,8 @@ from shoal.microdata.recoding.local_recoding.neighbourhoods import improved
 from shoal.microdata.recoding.local_recoding.release import Grouping
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.solution import Recoding
-from shoal.search import Budget, Observer, Run, Seeds, StopReason, silent
-from shoal.search.options import NoOptions
+from shoal.runtime import Budget, Observer, Run, Seeds, StopReason, silent
+from shoal.runtime.options import NoOptions
 
 # Pools of groups that are tried by default: so many for each group there could be, and at most.
 _POOLS = 100

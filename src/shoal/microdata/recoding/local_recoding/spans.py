@@ -11,7 +11,7 @@ import numpy as np
 from shoal.microdata.recoding.classes import flattened
 from shoal.microdata.recoding.loss import Loss
 from shoal.microdata.recoding.problem import Problem
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 # Up to this many values the cost of every run is looked up; beyond, it is found by going up the tree.
 _LOOKED_UP = 1024

@@ -15,7 +15,7 @@ from shoal.microdata.recoding.local_suppression.greedy import infeasible
 from shoal.microdata.recoding.local_suppression.instance import Instance
 from shoal.microdata.recoding.local_suppression.leftovers import settled
 from shoal.microdata.recoding.local_suppression.masks import Masks
-from shoal.search.randomness import below
+from shoal.runtime.randomness import below
 
 
 class Demands:

@@ -15,8 +15,8 @@ from shoal.microdata.recoding.local_suppression.masks import Masks
 from shoal.microdata.recoding.local_suppression.patterns import Patterns
 from shoal.microdata.recoding.local_suppression.relaxation import Relaxation
 from shoal.microdata.recoding.local_suppression.relaxation_kernels import near_pairs
-from shoal.search import Run
-from shoal.search.linear_programmes import LinearProgramme, is_optimal, programme, quiet_highs, solve_within
+from shoal.runtime import Run
+from shoal.runtime.linear_programmes import LinearProgramme, is_optimal, programme, quiet_highs, solve_within
 
 
 @dataclass(frozen=True, eq=False)

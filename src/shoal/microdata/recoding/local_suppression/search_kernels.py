@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shoal.search.kernels import kernel
-from shoal.search.randomness import below, uniform
+from shoal.runtime.kernels import kernel
+from shoal.runtime.randomness import below, uniform
 
 # Combinations that are taken back at once, at most, and steps that can be undone.
 _FREED = 96

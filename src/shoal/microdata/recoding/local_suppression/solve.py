@@ -34,8 +34,8 @@ from shoal.microdata.recoding.local_suppression.relaxation import Relaxation
 from shoal.microdata.recoding.local_suppression.search import Improvement
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.solution import Recoding
-from shoal.search import Run, Seeds, StopReason
-from shoal.search.solver import Given, Options, solver
+from shoal.runtime import Run, Seeds, StopReason
+from shoal.runtime.solver import Given, Options, solver
 
 # Work where nothing is said of it, at most, and for few combinations so much and so much for each; a change that the search
 # tries is one unit.

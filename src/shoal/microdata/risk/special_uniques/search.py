@@ -27,7 +27,7 @@ from shoal.microdata.risk.special_uniques.minimal_uniques_kernels import (
 )
 from shoal.microdata.risk.special_uniques.scores import chances_of_a_match, weights_by_size
 from shoal.numbers import whole
-from shoal.search.budget import Budget, Run
+from shoal.runtime.budget import Budget, Run
 
 # Sets of keys are told apart by the bits of a number, and the search remembers who is unique on each.
 _MOST_KEYS = 62

@@ -11,9 +11,9 @@ import numpy as np
 from shoal.arguments import checked
 from shoal.errors import Infeasible, InputError, Message, messages, parameter
 from shoal.numbers import counted, number
-from shoal.search import Budget, Observer, Seeds, silent
-from shoal.search.observer import Witness
-from shoal.search.secrets import Secret
+from shoal.runtime import Budget, Observer, Seeds, silent
+from shoal.runtime.observer import Witness
+from shoal.runtime.secrets import Secret
 from shoal.tables.model.table import Table
 from shoal.tables.model.tabulation import Tabulation
 from shoal.tables.model.units import refuse_lost_levels

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
+from shoal.runtime.linear_programmes import is_optimal, programme, quiet_highs
 from shoal.tables.model.network import Network
 from shoal.tables.problem import DOWN, UP, WIDTH
 from shoal.tables.rounding.adjustment.problem import AdjustmentProblem

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.operation import Workplace
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 from shoal.tables.operations.products import layout_of
 from shoal.tables.rounding.adjustment.api import AdjustedTable, audited, describe_attacker, doubtful, posed
 from shoal.tables.rounding.adjustment.settings import AdjustSettings

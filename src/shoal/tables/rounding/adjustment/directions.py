@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.search.linear_programmes import LinearProgramme, is_optimal, programme, quiet_highs
+from shoal.runtime.linear_programmes import LinearProgramme, is_optimal, programme, quiet_highs
 from shoal.tables.rounding.adjustment.last_decimals import whole_units
 from shoal.tables.rounding.adjustment.problem import AdjustmentProblem
 

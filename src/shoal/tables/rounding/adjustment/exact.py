@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import Infeasible
-from shoal.search.budget import StopReason, TimeIsOver
-from shoal.search.options import NoOptions
-from shoal.search.solver import Given, solver
+from shoal.runtime.budget import StopReason, TimeIsOver
+from shoal.runtime.options import NoOptions
+from shoal.runtime.solver import Given, solver
 from shoal.tables.rounding.adjustment import flips
 from shoal.tables.rounding.adjustment.attack import too_well_known
 from shoal.tables.rounding.adjustment.directions import CLOSELY, Directions
@@ -24,7 +24,7 @@ from shoal.tables.rounding.whole_programmes import Answer, answer, ended
 from shoal.tables.safety.watching import Afterwards
 
 if TYPE_CHECKING:
-    from shoal.search.budget import Run
+    from shoal.runtime.budget import Run
 
 # So many directions are ruled out where nothing safe was found, and so many where something was.
 _MOST_ROUNDS, _FURTHER_ROUNDS = 40, 10

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.search.linear_programmes import is_optimal, programme, quiet_highs
+from shoal.runtime.linear_programmes import is_optimal, programme, quiet_highs
 from shoal.tables.rounding.adjustment.directions import Directions
 
 # What changes cost counts for so much less than what cells fall short of what they must.

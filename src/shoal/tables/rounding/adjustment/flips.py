@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.errors import Infeasible, parameter
-from shoal.search.budget import StopReason, TimeIsOver
-from shoal.search.linear_programmes import is_optimal, quiet_highs, solve_within
-from shoal.search.options import NoOptions
-from shoal.search.solver import Given, solver
+from shoal.runtime.budget import StopReason, TimeIsOver
+from shoal.runtime.linear_programmes import is_optimal, quiet_highs, solve_within
+from shoal.runtime.options import NoOptions
+from shoal.runtime.solver import Given, solver
 from shoal.tables.rounding.adjustment.attack import too_well_known
 from shoal.tables.rounding.adjustment.directions import CLOSELY, Directions
 from shoal.tables.rounding.adjustment.feasible_directions import feasible_directions
@@ -26,7 +26,7 @@ from shoal.tables.rounding.whole_programmes import ended
 from shoal.tables.safety.watching import Afterwards, Watch
 
 if TYPE_CHECKING:
-    from shoal.search.budget import Run
+    from shoal.runtime.budget import Run
 
 # Without a limit so many nodes, or directions turned: fewer of larger tables, each of which takes longer.
 _USUAL, _LEAST, _CELLS = 2000, 20, 10**6

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.search.linear_programmes import programme, quiet_highs
+from shoal.runtime.linear_programmes import programme, quiet_highs
 
 # Rounded changes are off by a few units in each relation: cells move by so many more, or else by more.
 _STEPS = (3.0, 30.0, 1000.0)

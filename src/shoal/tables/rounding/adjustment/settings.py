@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from shoal.search.settings import SearchSettings, method, method_options
+from shoal.runtime.settings import SearchSettings, method, method_options
 from shoal.settings import SHARE, Data, Options, choice, setting, switch
 from shoal.tables.rounding.settings import secret, study_seed, table_argument
 from shoal.tables.settings import LayoutSettings, TableSettings

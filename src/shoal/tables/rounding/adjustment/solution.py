@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.search import Solution, informative
+from shoal.runtime import Solution, informative
 
 
 @dataclass(frozen=True, kw_only=True)

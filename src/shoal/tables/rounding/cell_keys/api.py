@@ -11,8 +11,8 @@ from shoal.arguments import checked
 from shoal.errors import Infeasible, InputError, first_record, messages, parameter, unknown
 from shoal.exact_names import only
 from shoal.numbers import counted
-from shoal.search import Budget, Seeds, silent
-from shoal.search.secrets import Secret
+from shoal.runtime import Budget, Seeds, silent
+from shoal.runtime.secrets import Secret
 from shoal.tables.files.frames import as_frame
 from shoal.tables.model.columns import Missing, codes_of, numbers
 from shoal.tables.model.contributions import Contributions

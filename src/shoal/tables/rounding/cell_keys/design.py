@@ -8,10 +8,10 @@ the nearest variance there is are taken.
 
 import numpy as np
 
-from shoal.search.budget import StopReason
-from shoal.search.direction import Direction
-from shoal.search.options import NoOptions
-from shoal.search.solver import Given, solver
+from shoal.runtime.budget import StopReason
+from shoal.runtime.direction import Direction
+from shoal.runtime.options import NoOptions
+from shoal.runtime.solver import Given, solver
 from shoal.tables.rounding.cell_keys.problem import DesignProblem
 from shoal.tables.rounding.cell_keys.solution import PerturbationTable
 

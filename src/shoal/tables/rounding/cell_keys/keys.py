@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError, first_record
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 from shoal.tables.rounding.cell_keys.solution import PerturbationTable
 
 #: Keys are whole numbers below this: sums of them wrap around exactly.

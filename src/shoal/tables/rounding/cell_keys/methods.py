@@ -1,6 +1,6 @@
 """The methods that design a perturbation table, by name."""
 
-from shoal.search import Method, Registry
+from shoal.runtime import Method, Registry
 
 METHODS = Registry(
     "the design of perturbation tables",
@@ -8,7 +8,7 @@ METHODS = Registry(
         Method(
             "maximum-entropy",
             "shoal.tables.rounding.cell_keys.design:solve",
-            "shoal.search.options:NoOptions",
+            "shoal.runtime.options:NoOptions",
             "the most uncertain table without bias for a variance and a largest deviation (Giessing and Tent 2019)",
             traits=frozenset({"constructive", "deterministic"}),
             exact=True,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import Message
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 from shoal.tables.model.table import Table
 from shoal.tables.model.tabulation import Tabulation
 from shoal.tables.rounding.cell_keys.files import design_frame

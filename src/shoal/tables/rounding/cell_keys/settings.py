@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from shoal.search.settings import method, method_options
+from shoal.runtime.settings import method, method_options
 from shoal.settings import Column, Columns, Data, Options, data_argument, setting
 from shoal.tables.rounding.cell_keys.problem import MOST_DEVIATION
 from shoal.tables.rounding.settings import secret, study_seed

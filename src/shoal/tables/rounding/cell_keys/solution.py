@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.search import Solution
+from shoal.runtime import Solution
 
 
 @dataclass(frozen=True, kw_only=True)

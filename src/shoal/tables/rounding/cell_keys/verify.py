@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 from shoal.tables.rounding.cell_keys.problem import DesignProblem
 from shoal.tables.rounding.cell_keys.solution import PerturbationTable
 

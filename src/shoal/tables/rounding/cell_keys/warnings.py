@@ -4,7 +4,7 @@ import numpy as np
 
 from shoal.errors import parameter
 from shoal.numbers import counted
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 from shoal.tables.model.table import Table
 from shoal.tables.rounding.cell_keys.keys import are_in_a_row, are_shared
 from shoal.tables.rounding.cell_keys.posterior import WHOLE_NUMBERS

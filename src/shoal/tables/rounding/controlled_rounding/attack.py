@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.search.linear_programmes import PRIMAL, programme, quiet_highs
+from shoal.runtime.linear_programmes import PRIMAL, programme, quiet_highs
 from shoal.tables.problem import DOWN, UP, WIDTH, Problem
 from shoal.tables.rounding.controlled_rounding.problem import RoundingProblem
 from shoal.tables.safety.audit import Audit, audit, failing, failing_insiders

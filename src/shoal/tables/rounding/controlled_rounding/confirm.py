@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.operation import Workplace
-from shoal.search.secrets import Secret
+from shoal.runtime.secrets import Secret
 from shoal.tables.operations.products import layout_of
 from shoal.tables.rounding.changed_result import without_search
 from shoal.tables.rounding.changed_tables import figures_by_name

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.errors import Infeasible
-from shoal.search.budget import StopReason, TimeIsOver
-from shoal.search.linear_programmes import LinearProgramme, programme
-from shoal.search.observer import CHECKING
-from shoal.search.options import NoOptions
-from shoal.search.solver import Given, solver
+from shoal.runtime.budget import StopReason, TimeIsOver
+from shoal.runtime.linear_programmes import LinearProgramme, programme
+from shoal.runtime.observer import CHECKING
+from shoal.runtime.options import NoOptions
+from shoal.runtime.solver import Given, solver
 from shoal.tables.rounding.controlled_rounding.attack import Inequality, broken, separated_by_whole_numbers
 from shoal.tables.rounding.controlled_rounding.flow import LARGE, by_flow
 from shoal.tables.rounding.controlled_rounding.problem import RoundingProblem

@@ -1,6 +1,6 @@
 """The methods of controlled rounding, by name."""
 
-from shoal.search import Method, Registry
+from shoal.runtime import Method, Registry
 
 METHODS = Registry(
     "controlled rounding",
@@ -8,7 +8,7 @@ METHODS = Registry(
         Method(
             "exact",
             "shoal.tables.rounding.controlled_rounding.exact:solve",
-            "shoal.search.options:NoOptions",
+            "shoal.runtime.options:NoOptions",
             "integer programme with cuts for cells that could be computed too closely; with a bound (Salazar 2005)",
             exact=True,
             largest=200_000,

@@ -12,7 +12,7 @@ from shoal.tables.rounding.controlled_rounding.definitions import ROUNDING
 from shoal.tables.rounding.pages import changed_page
 
 if TYPE_CHECKING:
-    from shoal.search import Progress
+    from shoal.runtime import Progress
     from shoal.tables.rounding.changed_operation import Changed
     from shoal.tables.rounding.controlled_rounding.api import RoundedTable
 

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from shoal.search.settings import SearchSettings, method, method_options
+from shoal.runtime.settings import SearchSettings, method, method_options
 from shoal.settings import Data, Options, choice, setting
 from shoal.tables.rounding.controlled_rounding.problem import MOST_STEPS
 from shoal.tables.rounding.settings import secret, study_seed, table_argument

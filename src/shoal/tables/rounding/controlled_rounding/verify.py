@@ -9,7 +9,7 @@ from math import fsum
 
 import numpy as np
 
-from shoal.search.linear_programmes import found_values, whole_numbers
+from shoal.runtime.linear_programmes import found_values, whole_numbers
 from shoal.tables.problem import DOWN, UP, Problem
 from shoal.tables.rounding.controlled_rounding.problem import RoundingProblem
 from shoal.tables.rounding.controlled_rounding.solution import Rounding

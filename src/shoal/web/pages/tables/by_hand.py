@@ -8,7 +8,7 @@ from nicegui import run as background
 from nicegui import ui
 
 from shoal.errors import ShoalError, spelled
-from shoal.search.observer import Progress
+from shoal.runtime.observer import Progress
 from shoal.web.activities import ACTIVITIES
 from shoal.web.jobs.auditor import Auditor
 from shoal.web.jobs.job import Job

@@ -12,8 +12,8 @@ from shoal.microdata.microaggregation.search.kernels.groups import refresh, tota
 from shoal.microdata.microaggregation.search.kernels.iterated import ENDLESS, copy_dirty, perturb
 from shoal.microdata.microaggregation.search.kernels.pairs import descend
 from shoal.microdata.microaggregation.search.kernels.vectors import squared_distance
-from shoal.search.kernels import kernel
-from shoal.search.randomness import uniform
+from shoal.runtime.kernels import kernel
+from shoal.runtime.randomness import uniform
 
 # What a cooling search remembers, by place in its array of numbers.
 HERE, BEST, TEMPERATURE = range(3)

@@ -8,7 +8,7 @@ optima: partition crossover for the traveling salesman problem, GECCO 2009).
 import numpy as np
 
 from shoal.microdata.microaggregation.search.kernels.vectors import squared_distance
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 
 @kernel(error_model="numpy")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.microdata.microaggregation.search.kernels.vectors import set_mean, squared_distance
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 # The rows of ``Groups.facts``: the first four coordinates of the centre, the largest distance of a member to it, the
 # distance of centres from which on a group surely gives no member away (0 if it has none to give), the squared error.

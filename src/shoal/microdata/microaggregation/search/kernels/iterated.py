@@ -10,8 +10,8 @@ import numpy as np
 from shoal.microdata.microaggregation.search.kernels.groups import copy_group, total_error
 from shoal.microdata.microaggregation.search.kernels.pairs import descend
 from shoal.microdata.microaggregation.search.kernels.perturbation import dissolve, distill, pick_lossy
-from shoal.search.kernels import kernel
-from shoal.search.randomness import uniform
+from shoal.runtime.kernels import kernel
+from shoal.runtime.randomness import uniform
 
 # What an iterated search decided, by place in its array of decisions.
 IMPROVED, KEPT, RETURNED, DISSOLVED, DISTILLED = range(5)

@@ -11,8 +11,8 @@ import numpy as np
 
 from shoal.microdata.microaggregation.search.kernels.groups import ERROR, copy_group, refresh
 from shoal.microdata.microaggregation.search.kernels.vectors import squared_distance, swap_gain
-from shoal.search.kernels import kernel
-from shoal.search.randomness import below, uniform
+from shoal.runtime.kernels import kernel
+from shoal.runtime.randomness import below, uniform
 
 # How often the number of groups is to change, of all moves.
 _OTHER_NUMBER = 0.02

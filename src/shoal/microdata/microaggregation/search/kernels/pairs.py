@@ -11,8 +11,8 @@ import numpy as np
 
 from shoal.microdata.microaggregation.search.kernels.groups import HEAD, RADIUS, REACH, refresh
 from shoal.microdata.microaggregation.search.kernels.vectors import squared_distance, swap_gain, towards
-from shoal.search.kernels import kernel
-from shoal.search.randomness import shuffle
+from shoal.runtime.kernels import kernel
+from shoal.runtime.randomness import shuffle
 
 # What a search counts, by place in ``Search.counts``.
 PAIRS, OPENED, TESTED, SWAPS, SHIFTS, PASSES, CALLS = range(7)

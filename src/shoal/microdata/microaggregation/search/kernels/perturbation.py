@@ -7,8 +7,8 @@ import numpy as np
 
 from shoal.microdata.microaggregation.search.kernels.groups import ERROR, HEAD, copy_group, refresh
 from shoal.microdata.microaggregation.search.kernels.vectors import squared_distance
-from shoal.search.kernels import kernel
-from shoal.search.randomness import below, shuffle
+from shoal.runtime.kernels import kernel
+from shoal.runtime.randomness import below, shuffle
 
 
 @kernel(error_model="numpy")

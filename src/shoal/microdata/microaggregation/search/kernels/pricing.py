@@ -3,7 +3,7 @@
 import numpy as np
 
 from shoal.microdata.microaggregation.search.kernels.vectors import squared_distance
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 
 @kernel(error_model="numpy")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shoal.search.in_rows import in_rows
-from shoal.search.kernels import kernel
+from shoal.runtime.in_rows import in_rows
+from shoal.runtime.kernels import kernel
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

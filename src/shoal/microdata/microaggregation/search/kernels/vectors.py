@@ -8,7 +8,7 @@ so that none has to be looked at for counting from the end.
 
 import numpy as np
 
-from shoal.search.kernels import kernel
+from shoal.runtime.kernels import kernel
 
 _1, _2, _3, _4 = np.uintp(1), np.uintp(2), np.uintp(3), np.uintp(4)
 
