@@ -10,6 +10,7 @@ from shoal.exact_names import is_pattern
 from shoal.microdata.columns.names import Meaning
 from shoal.microdata.columns.roles import GROUP_NUMBER, Guess, guess_roles
 from shoal.microdata.columns.shapes import Shape
+from shoal.remarks import Remark, warning
 from shoal.settings import EACH_RECORD
 
 # So many records of a frame that is not in memory are looked at.
@@ -87,15 +88,26 @@ def _may_count(guess: Guess, shape: Shape) -> bool:
     return guess.role == "unit" or (numbered and guess.kind not in _SHARED)
 
 
-def unit_warnings(
+def unit_remarks(
     frame: Any, unit: str | None, guesses: Sequence[Guess] | None = None, but: Collection[str | None] = ()
-) -> list[str]:
+) -> list[Remark]:
     """What to say where nobody has said whose the records are and a column may tell; nothing of the columns in ``but``."""
     if unit is not None:
         return []
     return [
-        f"'{name}' looks like the number of a unit (person, household, firm, episode), and its values repeat. Without a unit "
-        f"records are counted, and one unit may fill a class alone. Count units with {parameter('unit', name)}, or declare "
-        f"with {parameter('unit', EACH_RECORD)} that each record is one"
+        warning(
+            "possible-unit",
+            f"'{name}' looks like the number of a unit (person, household, firm, episode), and its values repeat. Without a unit "
+            f"records are counted, and one unit may fill a class alone. Count units with {parameter('unit', name)}, or declare "
+            f"with {parameter('unit', EACH_RECORD)} that each record is one",
+            name,
+        )
         for name in possible_units(frame, guesses, but)
     ]
+
+
+def unit_warnings(
+    frame: Any, unit: str | None, guesses: Sequence[Guess] | None = None, but: Collection[str | None] = ()
+) -> list[str]:
+    """The texts of ``unit_remarks``."""
+    return [item.text for item in unit_remarks(frame, unit, guesses, but)]
