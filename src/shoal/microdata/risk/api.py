@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from shoal.arguments import checked
-from shoal.errors import InputError, first_record, messages, parameter
+from shoal.errors import InputError, first_record, parameter
 from shoal.microdata.columns.inputs import as_names, check_choice, read_frame
-from shoal.microdata.columns.units import unit_column, unit_warnings
+from shoal.microdata.columns.units import unit_column, unit_remarks
 from shoal.microdata.risk.counts import Classes, count_classes
 from shoal.microdata.risk.estimates import Estimates, estimate
 from shoal.microdata.risk.inputs import (
@@ -21,18 +21,17 @@ from shoal.microdata.risk.inputs import (
 )
 from shoal.microdata.risk.keys import Groups
 from shoal.microdata.risk.per_variable import contributions
+from shoal.microdata.risk.remarks import (
+    differing_totals,
+    remarks_on_basis,
+    remarks_on_time,
+    remarks_on_weights,
+)
 from shoal.microdata.risk.result import QUANTILES, RecordRisks, Respondents, Risk
 from shoal.microdata.risk.riskiest import riskiest_records
 from shoal.microdata.risk.scenarios import Basis, risk_when_known, risk_when_unknown, scenario
 from shoal.microdata.risk.special_uniques.search import SpecialUniques, Wanted
 from shoal.microdata.risk.verify import recount
-from shoal.microdata.risk.warnings import (
-    differing_totals,
-    notes_on_basis,
-    notes_on_weights,
-    warnings_on_weights,
-    what_is_not_measured,
-)
 from shoal.numbers import counted, whole
 from shoal.runtime.budget import Budget, Run
 from shoal.runtime.observer import VERIFICATION, Observer, silent
@@ -206,36 +205,19 @@ def risk(
         equal_weights=equal,
         contributions=added,
         riskiest=risky,
-        notes=messages(
-            [
-                *notes_on_basis(
-                    basis,
-                    equal_weights=equal,
-                    null=null if any(gone >= 0 for gone in keys.missing) else "own",
-                    estimated=bool(estimates.population_uniques),
-                ),
-                *notes_on_weights(weights, basis, sample_weights),
-                *estimates.notes,
-            ]
-        ),
-        warnings=messages(
-            [
-                *warnings_on_weights(weights, basis, sample_weights),
-                *differing_totals(population, weights, basis),
-                *what_is_not_measured(left_out, stopped),
-                *unit_warnings(data, declared, but=(*names, sample_weights, household)),
-            ]
-        ),
-        settings=_settings(
-            quasi=", ".join(names),
-            sample_weights=sample_weights,
-            unit=unit,
-            household=household,
-            population=population,
-            null=null,
-            respondents=respondents,
-            time_limit=None if budget is None or budget.seconds is None else f"{budget.seconds:g} s",
-            special_uniques=None if special is None else f"of up to {counted(special.asked_size, 'key')}",
+        remarks=(
+            *remarks_on_basis(
+                basis,
+                equal_weights=equal,
+                wildcard=null == "wildcard" and any(gone >= 0 for gone in keys.missing),
+                estimated=bool(estimates.population_uniques),
+                keys=names,
+            ),
+            *remarks_on_weights(weights, basis, sample_weights),
+            *estimates.remarks,
+            *differing_totals(population, weights, basis, sample_weights),
+            *remarks_on_time(left_out, stopped),
+            *unit_remarks(data, declared, but=(*names, sample_weights, household)),
         ),
         records_at_risk=own,
         special_uniques=special,
@@ -331,7 +313,3 @@ def _values(data: Any, names: Sequence[str], places: Sequence[int]) -> tuple[tup
         return ()
     columns = [data[name][list(places)].to_list() for name in names]
     return tuple(zip(*columns, strict=True))
-
-
-def _settings(**given: Any) -> tuple[tuple[str, Any], ...]:
-    return tuple((name.replace("_", " "), value) for name, value in given.items() if value is not None)

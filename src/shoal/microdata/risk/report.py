@@ -7,10 +7,11 @@ import numpy as np
 from shoal.microdata.columns.units import units_in_words
 from shoal.microdata.risk.assurances import assurances as assurances
 from shoal.microdata.risk.definitions import DEFINITIONS
+from shoal.microdata.risk.remarks import WORTH
 from shoal.microdata.risk.special_uniques import telling as special_uniques
-from shoal.microdata.risk.warnings import WORTH
 from shoal.numbers import counted
 from shoal.operation import Rows
+from shoal.remarks import remarks_in_json
 from shoal.report import charts
 from shoal.report.bins import Bin, merge_small
 from shoal.report.definitions import share, told
@@ -92,8 +93,7 @@ def figures(result: "Risk", settings: Any) -> dict[str, Any]:
         "not_measured": list(result.not_measured),
         "stopped_by": result.stopped_by,
         "worth": {name: WORTH[name] for name in _shown(result)},
-        "notes": list(result.notes),
-        "warnings": list(result.warnings),
+        **remarks_in_json(result.remarks),
     }
 
 
@@ -277,7 +277,7 @@ def page(result: "Risk", settings: Any = None) -> Page:
     if result.special_uniques is not None:
         special_uniques.section(out, result.special_uniques, result.quasi, len(result.riskiest))
     out.provenance(
-        result.settings,
+        (),
         "a few records, the least hidden one among them, counted again by comparing them with all others",
     )
     return out

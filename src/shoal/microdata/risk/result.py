@@ -11,6 +11,7 @@ from shoal.microdata.risk.loglinear import LoglinearRisk
 from shoal.microdata.risk.per_variable import Contribution
 from shoal.microdata.risk.riskiest import RiskyRecord
 from shoal.microdata.risk.scenarios import Basis, Scenario
+from shoal.remarks import Remark, Remarked
 from shoal.report.glance import Glance
 from shoal.runtime.budget import StopReason
 
@@ -67,7 +68,7 @@ class RecordRisks:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Risk(Glance):
+class Risk(Remarked, Glance):
     """Who is at risk in a sample.
 
     ``unknown`` is the scenario of an intruder who does not know who responded, ``known`` that of one who does; ``respondents``
@@ -100,14 +101,18 @@ class Risk(Glance):
     equal_weights: bool
     contributions: tuple[Contribution, ...]
     riskiest: tuple[RiskyRecord, ...]
-    notes: tuple[str, ...]
-    warnings: tuple[str, ...]
-    settings: tuple[tuple[str, Any], ...]
+    remarks: tuple[Remark, ...]
     records_at_risk: RecordRisks
     special_uniques: "SpecialUniques | None" = None
     not_measured: tuple[str, ...] = ()
     stopped_by: StopReason | None = None
     _values: tuple[tuple[Any, ...], ...] = field(default=(), repr=False)
+
+    @property
+    def settings(self) -> tuple[tuple[str, Any], ...]:
+        """What was chosen in the call that made it, by the names of its parameters."""
+        chosen = () if self.made_by is None else self.made_by.arguments
+        return tuple((item.label, item.value) for item in chosen if not item.default)
 
     def glance(self) -> dict[str, Any]:
         """How many are at risk, and how much, for the intruder who is reckoned with."""

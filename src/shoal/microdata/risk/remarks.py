@@ -7,6 +7,7 @@ import numpy as np
 from shoal.errors import parameter
 from shoal.microdata.risk.scenarios import Basis
 from shoal.numbers import counted
+from shoal.remarks import Remark, note, warning
 from shoal.runtime.budget import StopReason
 
 #: What each estimate is worth, by its name among the figures.
@@ -21,67 +22,69 @@ WORTH: Mapping[str, str] = {
 }
 
 
-def warnings_on_weights(weights: np.ndarray, basis: Basis, name: str | None) -> list[str]:
-    """Weights that stand for less than one of the population, and such as were scaled."""
-    if basis != "weights":
+def remarks_on_weights(weights: np.ndarray, basis: Basis, name: str | None) -> list[Remark]:
+    """Weights that stand for less than one of the population, such as were scaled, and such as differ."""
+    if basis != "weights" or name is None:
         return []
-    found = []
+    remarks = []
     small = int((weights < 1.0).sum())
     if small:
         have = counted(small, "record has", "records have")
-        found.append(
-            f"{have} a sample weight below 1 in '{name}'; a record stands for at least itself, so a risk is never above 1/f"
-        )
+        text = f"{have} a sample weight below 1 in '{name}'; a record stands for at least itself, so a risk is never above 1/f"
+        remarks.append(warning("small-weights", text, name))
     # Scaled to a mean of 1 or to a sum of 1 weights tell nothing of the population, and estimates of it are left out.
     if weights.sum() <= weights.size * (1.0 + 1e-9) and not (weights == 1.0).all():
-        found.append(
+        text = (
             f"the weights in '{name}' stand for no more than there are records, as scaled weights do: give those that "
             f"sum to the population, or {parameter('population')} in their place"
         )
-    return found
+        remarks.append(warning("scaled-weights", text, name))
+    if weights.min() != weights.max():
+        text = f"the weights in '{name}' differ: released beside the keys they may tell records apart, too"
+        remarks.append(note("differing-weights", text, name))
+    return remarks
 
 
-def notes_on_weights(weights: np.ndarray, basis: Basis, name: str | None) -> list[str]:
-    """What holds of the weights themselves."""
-    if basis != "weights" or weights.min() == weights.max():
-        return []
-    return [f"the weights in '{name}' differ: released beside the keys they may tell records apart, too"]
-
-
-def notes_on_basis(basis: Basis, *, equal_weights: bool, null: str, estimated: bool) -> list[str]:
-    """What the figures rest on."""
-    found = []
+def remarks_on_basis(
+    basis: Basis, *, equal_weights: bool, wildcard: bool, estimated: bool, keys: Sequence[str]
+) -> list[Remark]:
+    """What the figures rest on; ``wildcard`` is whether a missing value matches anything and there is one."""
+    remarks = []
     if basis == "sample":
-        found.append(
+        text = (
             "nothing is known of the population, so every record counts as if the sample were the population: give "
             f"{parameter('sample_weights')}, {parameter('population')} or {parameter('population_file')}"
         )
+        remarks.append(note("no-population", text))
     if estimated and not equal_weights:
-        found.append(
+        text = (
             "Zayatz, Pitman and the log-linear models are for a sample drawn with one fraction; the weights differ, so read them "
             "with care"
         )
-    if estimated and null == "wildcard":
-        found.append(
-            "Zayatz, Pitman and the log-linear models take a missing value as a value of its own: their classes may not overlap"
-        )
-    return found
+        remarks.append(note("one-fraction", text))
+    if estimated and wildcard:
+        text = "Zayatz, Pitman and the log-linear models count a missing value as its own value: their classes may not overlap"
+        remarks.append(note("missing-values", text, *keys))
+    return remarks
 
 
-def differing_totals(population: int | None, weights: np.ndarray, basis: Basis) -> list[str]:
+def differing_totals(
+    population: int | None, weights: np.ndarray, basis: Basis, name: str | None
+) -> list[Remark]:
     """A stated size of the population beside weights that say another."""
-    if population is None or basis != "weights":
+    if population is None or basis != "weights" or name is None:
         return []
     total = float(weights.sum())
     if abs(total / population - 1.0) <= 0.01:
         return []
-    return [
+    text = (
         f"the weights sum to {total:,.0f}, but {parameter('population')} says {population:,}: individual risk rests on the "
         "weights, estimates of the population on the stated size"
-    ]
+    )
+    return [warning("differing-totals", text, name)]
 
 
-def what_is_not_measured(left_out: Sequence[str], stopped_by: StopReason | None) -> list[str]:
+def remarks_on_time(left_out: Sequence[str], stopped_by: StopReason | None) -> list[Remark]:
     """What is missing since the time was over, or somebody ended it."""
     why = "it was stopped before" if stopped_by == StopReason.INTERRUPT else "the time was over before"
-    return [f"not measured: {what}; {why}" for what in left_out]
+    return [warning("not-measured", f"not measured: {what}; {why}") for what in left_out]
