@@ -8,7 +8,7 @@ import numpy as np
 from shoal.errors import parameter
 from shoal.microdata.anonymity.result import Anonymity
 from shoal.microdata.columns.attributes import Attribute
-from shoal.microdata.columns.released_as_is import NAMED, listed, one_line, warnings_on_joining
+from shoal.microdata.columns.released_as_is import NAMED, listed, one_remark, warnings_on_joining
 from shoal.microdata.columns.roles import Guess
 from shoal.microdata.columns.units import units_in_words
 from shoal.numbers import counted
@@ -37,7 +37,10 @@ def warnings_on_identity(guesses: Sequence[Guess], kept: Sequence[str], unit: st
         if guess.column in released and guess.column != unit and guess.role == "identifier"
     }
     alone = f"looks like {next(iter(told.values()), '')}"
-    return found + one_line(list(told), alone, "look like identifiers", _UNLESS_PUBLIC)
+    named = one_remark(
+        "released-identifier", "danger", list(told), alone, "look like identifiers", _UNLESS_PUBLIC
+    )
+    return found + [item.text for item in named]
 
 
 def warnings_on_kept(
@@ -69,12 +72,16 @@ def warnings_on_kept(
     weighing = [guess.column for guess in unnamed if guess.column == weights or guess.role == "weight"]
     few = "that few records share"
     protect = f"protect {{it}} with {parameter('columns')}, or {_UNLESS_PUBLIC}"
+    exact = (f"holds exact numbers {few}", f"hold exact numbers {few}", protect)
+    remarks = [
+        *one_remark("rare-date", "danger", dates, f"holds dates {few}", f"hold dates {few}", protect),
+        *one_remark("rare-number", "danger", amounts, *exact),
+        *warnings_on_joining(households, weighing),
+    ]
     return [
         *_warnings_on_faults(open_to),
         *_warnings_on_determined(frame, protected, [guess.column for guess in open_to]),
-        *one_line(dates, f"holds dates {few}", f"hold dates {few}", protect),
-        *one_line(amounts, f"holds exact numbers {few}", f"hold exact numbers {few}", protect),
-        *warnings_on_joining(households, weighing),
+        *(item.text for item in remarks),
     ]
 
 

@@ -35,12 +35,13 @@ def warnings_on_kept(
             f"{', '.join(told)} {'says' if one else 'say'} who or whose somebody is and {'is' if one else 'are'} released; "
             f"remove {'it' if one else 'them'} with {parameter('drop')}"
         )
-    yield from warnings_on_joining(
+    joining = warnings_on_joining(
         *(
             [name for name in kept if role_of[name] == role and name not in told]
             for role in ("household", "weight")
         )
     )
+    yield from (item.text for item in joining)
     among = parameter("regions" if problem.regions else "columns")
     for name, other in given_away(problem, changed, [name for name in kept if name not in told]):
         yield (
