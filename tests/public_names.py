@@ -21,8 +21,8 @@ from tests.release.plans import survey
 
 import shoal
 from shoal.operations import OPERATIONS
-from shoal.release import own_steps, plan
-from shoal.release.register import REGISTER
+from shoal.release.plan import own_steps, plan
+from shoal.release.register.register import REGISTER
 
 PATH = Path(__file__).with_name("public_names.json")
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from shoal.microdata.recoding.api import recode
     from shoal.microdata.risk.api import risk
     from shoal.release.api import release
-    from shoal.release.diff import diff_releases
-    from shoal.release.verify import verify_release
+    from shoal.release.register.diff import diff_releases
+    from shoal.release.verify.api import verify_release
     from shoal.runtime.budget import Budget
     from shoal.tables.api import audit, suppress
     from shoal.tables.model.tabulation import tabulate
@@ -84,7 +84,7 @@ _LAZY = {
     "assign": "shoal.appointments.api",
     "assign_sizes": "shoal.appointments.api",
     "compare": "shoal.microdata.measures.api",
-    "diff_releases": "shoal.release.diff",
+    "diff_releases": "shoal.release.register.diff",
     "group_attributes": "shoal.microdata.grouping.api",
     "guess_roles": "shoal.microdata.columns.roles",
     "microaggregate": "shoal.microdata.microaggregation.api",
@@ -95,7 +95,7 @@ _LAZY = {
     "risk": "shoal.microdata.risk.api",
     "release": "shoal.release.api",
     "round_table": "shoal.tables.rounding.controlled_rounding.api",
-    "verify_release": "shoal.release.verify",
+    "verify_release": "shoal.release.verify.api",
     "suppress": "shoal.tables.api",
     "tabulate": "shoal.tables.model.tabulation",
 }

@@ -6,9 +6,9 @@ from threading import Event
 from typing import Any
 
 from shoal import sources
-from shoal.release import sweep as sweeping
 from shoal.release.folder import RELEASE
-from shoal.release.sweep_folder import held, run_folder
+from shoal.release.run import sweep as sweeping
+from shoal.release.run.sweep_folder import held, run_folder
 from shoal.runtime.secrets import Secret
 
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import shoal
 from shoal import sources
-from shoal.release import run as running
 from shoal.release.folder import ReleaseFolder
-from shoal.release.register import Register
+from shoal.release.register.register import Register
+from shoal.release.run import running
 
 #: Before and after each of these somebody may be killed.
 MOMENTS: dict[str, Any] = {

@@ -7,10 +7,11 @@ from tests.release.plans import survey
 from tests.release.test_register import PLAIN
 
 import shoal
-from shoal.release import register, run
-from shoal.release.alone import alone
 from shoal.release.folder import ReleaseFolder
-from shoal.release.register import REGISTER, Register
+from shoal.release.lock import alone
+from shoal.release.register import register
+from shoal.release.register.register import REGISTER, Register
+from shoal.release.run import running as run
 
 
 @pytest.mark.parametrize("how", ["resume", "force"])

@@ -12,7 +12,7 @@ from tests.release.plans import people
 
 import shoal
 from shoal.release.export import Source, Taken, plan_text, python_script, shell_commands
-from shoal.release.plan_reader import parse_plan
+from shoal.release.plan.reader import parse_plan
 
 STEPS = [
     Taken(

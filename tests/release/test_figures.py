@@ -19,8 +19,8 @@ from tests.release.test_changed_tables import ADJUST, COUNTS, ROUND
 from tests.release.test_verify import LINKED
 
 import shoal
-from shoal.release.opened import OpenedRelease, open_release
-from shoal.release.verify_figures import leaves, step_checks, unnumbered
+from shoal.release.release_reader import OpenedRelease, open_release
+from shoal.release.verify.figures import leaves, step_checks, unnumbered
 
 HEAD = '[release]\nname = "x"\n[sources.people]\ndata = "people.csv"\n'
 ROLES = '[sources.people.roles]\nname = "identifier"\nage = "quasi-identifier"\nsex = "quasi-identifier"\n'

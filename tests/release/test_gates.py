@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.release.gates import Released, linked, worst_linkage
+from shoal.release.gates.judge import Released, linked, worst_linkage
 
 
 @pytest.mark.parametrize(("role", "least", "most"), [("measurement", 99, 100), ("confidential", 0, 10)])

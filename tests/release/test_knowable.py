@@ -12,8 +12,8 @@ from tests.cli.running import shoal as command
 from tests.release.plans import SURVEY, survey
 
 import shoal
-from shoal.release.draft import draft_plan
-from shoal.release.verify_public import counted_k
+from shoal.release.plan.draft import draft_plan
+from shoal.release.verify.public import counted_k
 
 
 def persons(folder: Path, records: int = 240) -> Path:

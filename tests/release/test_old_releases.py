@@ -10,10 +10,10 @@ import pytest
 
 import shoal
 from shoal import sources
-from shoal.release.draft import Wanted, draft_plan
-from shoal.release.outline import outline
-from shoal.release.plan_reader import read_plan
-from shoal.release.register import Register
+from shoal.release.plan.draft import Wanted, draft_plan
+from shoal.release.plan.outline import outline
+from shoal.release.plan.reader import read_plan
+from shoal.release.register.register import Register
 from shoal.web.datasets import Datasets
 from shoal.web.jobs.board import Board
 from shoal.web.jobs.job import State

@@ -7,8 +7,8 @@ from tests.cli.running import shoal as command
 from tests.release.firms import TURNOVER, firms
 from tests.release.plans import SURVEY, people
 
-from shoal.release.plan_reader import read_plan
-from shoal.release.sweep import Choice, measure, variants
+from shoal.release.plan.reader import read_plan
+from shoal.release.run.sweep import Choice, measure, variants
 from shoal.runtime.secrets import Secret
 
 NAMED = SURVEY.replace('do = "drop"\n', 'do = "pseudonymise"\nkey = "file:keys/outer.txt"\n').replace(

@@ -10,10 +10,9 @@ from tests.cli.running import shoal as command
 from tests.release.plans import SURVEY, survey
 
 import shoal
-from shoal.release.draft import Wanted, draft_plan
-from shoal.release.lines import line_of, lines_of
-from shoal.release.plan import located
-from shoal.release.plan_reader import parse_plan
+from shoal.release.plan.draft import Wanted, draft_plan
+from shoal.release.plan.plan import line_of, lines_of, located
+from shoal.release.plan.reader import parse_plan
 
 PLAN = """\
 [release]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.release.plans import SURVEY, people, survey
 
 import shoal
-from shoal.release.register import REGISTER, Entry, Register, Traces, content_digest
+from shoal.release.register.register import REGISTER, Entry, Register, Traces, content_digest
 
 PLAIN = """\
 [release]

@@ -15,7 +15,7 @@ from tests.cli.running import shoal as command
 from tests.release.plans import MARKER, SURVEY, people, survey
 
 import shoal
-from shoal.release import run as running
+from shoal.release.run import running
 
 DATA = ("survey.csv", "matrices.json")
 

@@ -13,10 +13,10 @@ from tests.release.firms import TURNOVER, turnover
 from tests.release.plans import SURVEY, people, survey
 
 import shoal
-from shoal.release import run as running
-from shoal.release.gates import worst_attack, worst_linkage
-from shoal.release.plan_reader import parse_plan
-from shoal.release.record_keys import RecordKeys, codes_of
+from shoal.release.gates.judge import worst_attack, worst_linkage
+from shoal.release.plan.reader import parse_plan
+from shoal.release.register.record_keys import RecordKeys, codes_of
+from shoal.release.run import running
 
 DROP = """\
 [release]

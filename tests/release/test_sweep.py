@@ -15,11 +15,11 @@ from tests.release.plans import MARKER, SURVEY, survey
 from tests.waiting import GUARD
 
 import shoal
-from shoal.release import sweep as sweeping
 from shoal.release.folder import RELEASE
-from shoal.release.plan_reader import read_plan
-from shoal.release.sweep import Variant, measure, read_choice, variants
-from shoal.release.sweep_folder import held, sweep_folder
+from shoal.release.plan.reader import read_plan
+from shoal.release.run import sweep as sweeping
+from shoal.release.run.sweep import Variant, measure, read_choice, variants
+from shoal.release.run.sweep_folder import held, sweep_folder
 from shoal.runtime.secrets import Secret
 
 

@@ -16,7 +16,7 @@ from tests.release.firms import TURNOVER, firms, turnover
 from tests.release.plans import SURVEY, people, survey
 
 import shoal
-from shoal.release.verify_public import counted_k
+from shoal.release.verify.public import counted_k
 from shoal.tables.public_table import PublicTable
 
 KEPT = SURVEY.replace(
@@ -47,7 +47,7 @@ def copied(made: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(made, tmp_path / "copied"))
 
 
-def names(found: "shoal.release.verify.Verification") -> set[str]:
+def names(found: "shoal.release.verify.api.Verification") -> set[str]:
     return {check.name for check in found.checks if check.passed is False} | {
         f"gate {gate.name}" for gate in found.gates if not gate.passed
     }

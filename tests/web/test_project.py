@@ -11,7 +11,7 @@ import pytest
 from tests.web.serving import finished
 
 import shoal
-from shoal.release.plan_reader import parse_plan
+from shoal.release.plan.reader import parse_plan
 from shoal.web.datasets import Datasets, origin_of
 from shoal.web.jobs.job import Job, State
 from shoal.web.project import Project

@@ -43,7 +43,7 @@ def diff(
     Example: shoal diff survey-2025 survey-2026 --require-safe
     """
     from shoal.cli import output as told
-    from shoal.release.diff import diff_releases
+    from shoal.release.register.diff import diff_releases
 
     share = None if change is None else read_share("--change", change)
     found = diff_releases(first, second, change=share)

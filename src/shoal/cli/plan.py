@@ -59,7 +59,7 @@ def plan(
     """
     from shoal import sources
     from shoal.cli import output as told
-    from shoal.release.draft import Wanted, draft_plan
+    from shoal.release.plan.draft import Wanted, draft_plan
     from shoal.written_values import split_names
 
     wanted = Wanted(kind, tuple(split_names(dimensions or "")), value, slots)

@@ -64,8 +64,8 @@ def release(
     from shoal.cli.progress import shown
     from shoal.errors import as_option, spelled
     from shoal.release.api import release as run
-    from shoal.release.outline import outline
-    from shoal.release.plan_reader import read_plan
+    from shoal.release.plan.outline import outline
+    from shoal.release.plan.reader import read_plan
 
     asked = read_plan(plan)
     if dry_run:

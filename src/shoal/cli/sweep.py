@@ -40,11 +40,11 @@ def sweep(
     """
     from shoal import sources
     from shoal.cli import output as told
-    from shoal.release.inputs import every_place
-    from shoal.release.plan_reader import read_plan
-    from shoal.release.sweep import read_choice
-    from shoal.release.sweep import sweep as run
-    from shoal.release.sweep_report import page, rows
+    from shoal.release.plan.reader import read_plan
+    from shoal.release.run.inputs import every_place
+    from shoal.release.run.sweep import read_choice
+    from shoal.release.run.sweep import sweep as run
+    from shoal.release.run.sweep_report import page, rows
     from shoal.report.making import as_typed
 
     asked = read_plan(plan)

@@ -38,7 +38,7 @@ def verify(
     Example: shoal verify survey-2026 --originals plan.toml
     """
     from shoal.cli import output as told
-    from shoal.release.verify import verify_release
+    from shoal.release.verify.api import verify_release
 
     found = verify_release(folder, originals=originals)
 

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from shoal.errors import Infeasible, InputError, parameter
-from shoal.release.earlier import Earlier
 from shoal.release.folder import ReleaseFolder
-from shoal.release.plan import Plan
-from shoal.release.plan_reader import read_plan
-from shoal.release.result import Release
-from shoal.release.run import Running
+from shoal.release.plan.plan import Plan
+from shoal.release.plan.reader import read_plan
+from shoal.release.run.repeated import Earlier
+from shoal.release.run.result import Release
+from shoal.release.run.running import Running
 from shoal.runtime.observer import Observer, silent
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, parameter
-from shoal.release.alone import alone
-from shoal.release.record_keys import RECORD_KEYS
+from shoal.release.lock import alone
+from shoal.release.register.record_keys import RECORD_KEYS
 from shoal.runtime.secrets import Secret
 from shoal.sources.atomic import UNFINISHED, atomically
 

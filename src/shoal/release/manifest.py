@@ -3,14 +3,16 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal._version import __version__
 from shoal.microdata.columns.units import units_in_words
-from shoal.release.gates import GateOutcome
-from shoal.release.inputs import Inputs
-from shoal.release.plan import CHANGED_TABLES, Output, Plan, Step
+from shoal.release.gates.judge import GateOutcome
+from shoal.release.plan.plan import CHANGED_TABLES, Output, Plan, Step
 from shoal.report.provenance import versions
+
+if TYPE_CHECKING:
+    from shoal.release.run.inputs import Inputs
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ def public_manifest(
 
 def internal_manifest(
     plan: Plan,
-    inputs: Inputs,
+    inputs: "Inputs",
     steps: Sequence[Mapping[str, Any]],
     gates: Sequence[GateOutcome],
     outputs: Sequence[Mapping[str, Any]],

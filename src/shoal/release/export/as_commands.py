@@ -17,7 +17,7 @@ from shoal.release.export.taken import (
     noted,
     placed,
 )
-from shoal.release.written import comment
+from shoal.release.plan.written import comment
 from shoal.settings import SHARE, SettingField
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.release.export.taken import DRAWN, Source, Taken, as_list, needed, noted, placed
-from shoal.release.plan import RELEASING
-from shoal.release.written import toml_value
+from shoal.release.plan.plan import RELEASING
+from shoal.release.plan.written import toml_value
 
 _NO_NAME = re.compile(r"\W+")
 #: What is no part of a plan: it is repeated by counts and not by the clock, on any number of cores, with its own secret.
@@ -23,7 +23,7 @@ def plan_text(
     >>> step = Taken("coarser", "recode", {"data": "people", "quasi": ["age"], "k": 5})
     >>> text = plan_text("survey", {"people": Source("people.csv")}, [step], {"people": {"age": "quasi-identifier"}})
     >>> from pathlib import Path
-    >>> from shoal.release.plan_reader import parse_plan
+    >>> from shoal.release.plan.reader import parse_plan
     >>> parse_plan(text, Path()).steps[0].name
     'coarser'
     """

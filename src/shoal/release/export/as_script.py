@@ -22,7 +22,7 @@ from shoal.release.export.taken import (
     noted,
     placed,
 )
-from shoal.release.written import comment
+from shoal.release.plan.written import comment
 
 _BUDGET = {"iterations": "iterations", "time_limit": "seconds", "target": "target"}
 _TAKEN = ("shoal", "sources", "os", *keyword.kwlist)

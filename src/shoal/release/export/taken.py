@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from shoal.operations import OPERATIONS
-from shoal.release.written import comment
+from shoal.release.plan.written import comment
 from shoal.settings import SettingField, changed, fields
 
 #: What is released as records, one for each of those before.

@@ -1,0 +1,1 @@
+"""Plans: drafted, read, checked and written."""

@@ -1,0 +1,268 @@
+"""A plan: what is released from what, by which steps, behind which gates. It is checked before anything runs."""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from shoal.errors import InputError
+from shoal.operations import OPERATIONS
+from shoal.release.plan.own_steps import OWN_STEPS
+from shoal.settings import SettingField, Settings, checked, fields
+
+ReleaseType = Literal["public", "scientific", "secure"]
+Intruder = Literal["respondents", "register", "neighbour"]
+#: A column that says whose records these are; the other roles are those that are guessed.
+UNIT = "unit"
+
+#: What plans may do: operations that release something, and what prepares records for them.
+RELEASING = (
+    *("recode", "microaggregate", "perturb", "tabulate", "suppress"),
+    *("round", "adjust", "perturb-table", "assign"),
+)
+#: Operations whose release are tables with changed figures, drawn from the secret of the release.
+CHANGED_TABLES = ("round", "adjust", "perturb-table")
+#: Operations whose release are records, linked one by one to those before.
+RECORDS = ("recode", "microaggregate", "perturb", *OWN_STEPS)
+#: Roles of columns that say no more who somebody is once there are pseudonyms in their place; nobody may have said one.
+_NAMING = ("identifier", UNIT, None)
+_VARIABLE = re.compile(r"\$\{(\w+)\}")
+
+_TABLE = re.compile(r"\s*\[(\[)?\s*([^\]]+?)\s*\]")
+_KEY = re.compile(r"""\s*("(?:[^"\\]|\\.)*"|'[^']*'|[\w-]+(?:\s*\.\s*[\w-]+)*)\s*=""")
+_PART = re.compile(r""""((?:[^"\\]|\\.)*)"|'([^']*)'|([\w-]+)""")
+
+#: Names of tables and keys, and numbers of those that come several times.
+Where = tuple[str | int, ...]
+
+
+class About(Settings):
+    """What the release is for, and against whom."""
+
+    name: str = Field(min_length=1, max_length=100, pattern=r"^[\w .-]+$")
+    type: ReleaseType = "scientific"
+    intruders: list[Intruder] = Field(["register"], min_length=1)
+    seed: int = Field(0, ge=0)
+
+
+class Source(Settings):
+    """Where data comes from, and what its columns are."""
+
+    data: str = Field(min_length=1)
+    roles: dict[str, str] = Field(default_factory=dict)
+
+
+class Gates(Settings):
+    """What must hold of what a step released."""
+
+    k: int | None = Field(default=None, ge=1)
+    reidentifications: float | None = Field(default=None, ge=0)
+    risk: float | None = Field(default=None, ge=0, le=1)
+    linkage: float | None = Field(default=None, ge=0, le=100)
+    attacks: float | None = Field(default=None, ge=0, le=100)
+    loss: float | None = Field(default=None, ge=0)
+    safe: bool | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operation with its settings; ``inputs`` are the names of sources and steps it reads."""
+
+    name: str
+    do: str
+    values: Mapping[str, Any] = field(repr=False)
+    inputs: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of its operation."""
+        return checked(settings_model(self.do), self.values)
+
+
+@dataclass(frozen=True)
+class Output:
+    """A file of the release, and the product of a step that is written to it; ``public``, or kept inside."""
+
+    file: str
+    step: str
+    product: str
+    public: bool = True
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All of it, checked. ``text`` is as it was written, ``folder`` where relative paths begin."""
+
+    about: About
+    sources: Mapping[str, Source]
+    steps: tuple[Step, ...]
+    gates: Mapping[str, Gates]
+    outputs: tuple[Output, ...]
+    text: str = field(repr=False)
+    folder: Path = field(repr=False)
+    file: str = field(default="plan.toml", repr=False)
+
+    def wrong(self, path: Sequence[str | int], why: str) -> InputError:
+        """What is wrong with a part of the plan, with its line."""
+        return wrong_at(self.text, self.file, path, why)
+
+    def source_of(self, name: str) -> str:
+        """The source whose records a step releases, through all steps between."""
+        while name not in self.sources:
+            name = self.step(name).inputs[0]
+        return name
+
+    def path(self, name: str) -> "tuple[Step, ...]":
+        """The steps from the source on to one."""
+        path: list[Step] = []
+        while name not in self.sources:
+            path.insert(0, self.step(name))
+            name = path[0].inputs[0]
+        return tuple(path)
+
+    def roles(self, name: str) -> dict[str, str]:
+        """The roles of the columns of what a step released, or of a source: those of its source, and no name is one any more
+        once there are pseudonyms in its place; what a step takes for a quasi-identifier is one, whatever else is said.
+        """
+        path = () if name in self.sources else self.path(name)
+        roles = dict(self.sources[self.source_of(name)].roles)
+        for step in path:
+            if step.do == "pseudonymise":
+                # What tells groups of people apart does so under other names as well.
+                replaced = [name for name in step.values["columns"] if roles.get(name) in _NAMING]
+                roles |= dict.fromkeys(replaced, "other")
+            elif step.do == "recode":
+                roles |= dict.fromkeys(step.values["quasi"], "quasi-identifier")
+        return roles
+
+    def unit(self, name: str) -> str | None:
+        """The column of the source that says whose records these are."""
+        roles = self.sources[self.source_of(name)].roles
+        return next((column for column, role in roles.items() if role == UNIT), None)
+
+    def step(self, name: str) -> Step:
+        """A step by its name."""
+        return next(step for step in self.steps if step.name == name)
+
+    def target(self, output: "str | os.PathLike[str] | None" = None) -> Path:
+        """The folder of the release: as somebody says, or one named like it, beside the plan."""
+        place = Path(output) if output is not None else self.folder / self.about.name.replace(" ", "-")
+        return place.resolve()
+
+    def place(self, name: str) -> str:
+        """Where the data of a source is, with variables of the environment filled in."""
+        given = self.sources[name].data
+        return located(given, self.folder)
+
+
+def settings_model(do: str) -> type[Settings]:
+    """The settings of an operation, or of a step that only plans have."""
+    return OWN_STEPS[do].settings if do in OWN_STEPS else OPERATIONS[do].settings
+
+
+def data_fields(step: Step) -> list[str]:
+    """The settings of a step that name data."""
+    return [item.name for item in fields(settings_model(step.do)) if reads_data(item)]
+
+
+def reads_data(item: SettingField) -> bool:
+    """Whether a setting names data."""
+    return item.kind in ("data", "several-data")
+
+
+def located(given: str, folder: Path) -> str:
+    """A place with its variables filled in; a relative path begins in the plan's folder."""
+
+    def value(match: "re.Match[str]") -> str:
+        if match.group(1) not in os.environ:
+            raise InputError(
+                f"the environment has no variable {match.group(1)}: set it to the address of the data"
+            )
+        return os.environ[match.group(1)]
+
+    filled = _VARIABLE.sub(value, given)
+    if filled.startswith("sqlite:///") and not filled.startswith("sqlite:////"):
+        return f"sqlite:///{folder.resolve() / filled.removeprefix('sqlite:///')}"
+    if "://" in filled:
+        return filled
+    path, *sheet = filled.split("::")
+    return "::".join([str(folder / path), *sheet])
+
+
+def wrong_at(text: str, file: str, path: Sequence[str | int], why: str) -> InputError:
+    """What is wrong with a part of a plan, with its line."""
+    line = line_of(lines_of(text), path)
+    return InputError(f"{file}: {why}" if line is None else f"{file}, line {line}: {why}")
+
+
+def products(do: str, *, public: bool) -> list[str]:
+    """What a step can write into one file; only what may be published, if that is asked for."""
+    if do in OWN_STEPS:
+        return ["output"]
+    every = [item for item in OPERATIONS[do].products if item.form in ("data", "text")]
+    return [item.name for item in every if not (public and item.internal)]
+
+
+def named_files(step: Step, folder: Path) -> dict[str, Path]:
+    """The files that the settings of a step name, which are neither sources nor steps."""
+    if step.do in OWN_STEPS:
+        return {}
+    known = {str(name).partition(".")[0] for name in step.inputs}
+    names = [str(name) for name in OPERATIONS[step.do].reads(step.settings)]
+    paths = {
+        name: Path(located(name, folder).split("::")[0])
+        for name in dict.fromkeys(names)
+        if name.partition(".")[0] not in known and "://" not in name
+    }
+    return {name: path for name, path in paths.items() if path.is_file()}
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    return tuple(next(filter(None, match.groups()), "") for match in _PART.finditer(name))
+
+
+def lines_of(text: str) -> dict[Where, int]:
+    r"""The line of every table and key of a TOML text, counted from 1.
+
+    >>> lines_of("[[steps]]\ndo = 'drop'\n[[steps]]\ndo = 'recode'\nk = 5")[("steps", 1, "k")]
+    5
+    """
+    found: dict[Where, int] = {}
+    here: Where = ()
+    seen: dict[tuple[str, ...], int] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        table = _TABLE.match(line)
+        if table:
+            names = _parts(table.group(2))
+            if table.group(1):
+                seen[names] = seen.get(names, -1) + 1
+            here = _numbered(names, seen)
+            found[here] = number
+            continue
+        key = _KEY.match(line)
+        if key:
+            quoted = key.group(1)[:1] in "\"'"
+            names = _parts(key.group(1)) if quoted else tuple(re.split(r"\s*\.\s*", key.group(1)))
+            found.setdefault((*here, *names), number)
+    return found
+
+
+def _numbered(names: tuple[str, ...], seen: dict[tuple[str, ...], int]) -> Where:
+    found: list[str | int] = []
+    for end, name in enumerate(names, start=1):
+        found.append(name)
+        if names[:end] in seen:
+            found.append(seen[names[:end]])
+    return tuple(found)
+
+
+def line_of(lines: dict[Where, int], path: Sequence[str | int]) -> int | None:
+    """The line of a key, or else of the nearest table around it."""
+    for end in range(len(path), 0, -1):
+        if tuple(path[:end]) in lines:
+            return lines[tuple(path[:end])]
+    return None

@@ -1,0 +1,106 @@
+"""A plan as a place where operations run: data are files of the plan's folder and of steps before."""
+
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from shoal.operation import Place, Readers, Records
+from shoal.release.plan.plan import located
+from shoal.runtime.budget import Budget
+from shoal.runtime.observer import Observer, Progress, silent
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class PlanWorkplace:
+    """Reads what a step names; ``roles`` are those of the columns by the place of their data."""
+
+    threads: int | None = None
+    reported = True
+    decimal = "."
+
+    def __init__(
+        self,
+        folder: Path,
+        roles: Mapping[str, Mapping[str, str]],
+        *,
+        say: Callable[[str], None] = lambda phase: None,
+        observer: Observer = silent,
+        budget: Callable[[Any], Budget] | None = None,
+    ) -> None:
+        self._folder = folder
+        self._roles = roles
+        self._say = say
+        self._observer = observer
+        self._budget = budget
+        #: What the readers and operations warned of.
+        self.warned: list[str] = []
+
+    def records(
+        self, name: Place, *, columns: list[str] | None = None, like: Records | None = None
+    ) -> Records:
+        """Read a file or a table."""
+        from shoal import sources
+
+        place = self._place(name)
+        source = sources.read(place, like=None if like is None else like.source)
+        given = self._roles.get(str(place), {})
+        # Steps before may have removed columns.
+        roles = {column: role for column, role in given.items() if column in source.frame.columns}
+        return Records(Path(str(place)).name, source.frame, roles=roles or None, source=source)
+
+    def counted(self, name: Place, columns: list[str]) -> Records | None:
+        """A release is made of records, which are read."""
+        return None
+
+    def listed(self, name: str) -> "pl.DataFrame":
+        """A list that belongs to the data."""
+        from shoal import sources
+
+        return sources.read(self._place(name)).as_written
+
+    def as_file(self, name: str, ending: str) -> Path | None:
+        """The file itself, if its name says that it is of this kind."""
+        place = str(self._place(name))
+        return Path(place) if place.endswith((f".{ending}", f".{ending}.gz")) else None
+
+    def companion(self, name: Place, readers: Readers = MappingProxyType({})) -> Records:
+        """What goes with the data."""
+        place = str(self._place(name))
+        ending = Path(place).suffix.lower()
+        if ending in readers:
+            return Records(Path(place).name, readers[ending](Path(place)))
+        return self.records(place)
+
+    def wanted(self, product: str, files: Collection[str] = ()) -> bool:
+        """Everything is made that can be."""
+        return product != "update"
+
+    def file(self, name: str) -> Path:
+        """A file of the plan's folder."""
+        return Path(str(self._place(name)))
+
+    def budget(self, settings: Any) -> Budget:
+        """How much work the settings allow; never a time, since a release is to be repeated."""
+        if self._budget is not None:
+            return self._budget(settings)
+        return Budget(
+            iterations=getattr(settings, "iterations", None), target=getattr(settings, "target", None)
+        )
+
+    def observe(self, progress: Progress) -> None:
+        """Pass it on."""
+        self._observer(progress)
+
+    def say(self, phase: str) -> None:
+        """Tell what is being done now."""
+        self._say(phase)
+
+    def warn(self, text: str) -> None:
+        """Keep it for the report."""
+        self.warned.append(text)
+
+    def _place(self, name: Place) -> Any:
+        return located(name, self._folder) if isinstance(name, str) else name

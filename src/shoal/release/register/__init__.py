@@ -1,0 +1,1 @@
+"""What was released before, and what two releases give away together."""

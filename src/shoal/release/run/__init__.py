@@ -1,0 +1,1 @@
+"""One run of a plan, and many beside each other."""

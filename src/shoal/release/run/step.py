@@ -1,0 +1,221 @@
+"""Running one step of a plan: its operation, its products as files, and which record became which."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shoal import sources
+from shoal.errors import Infeasible, InputError, as_words, parameter, spelled, spelled_throughout
+from shoal.microdata.columns.record_links import RecordLinks
+from shoal.microdata.columns.sorting import sorted_by_release
+from shoal.operation import Operation, Product
+from shoal.operation_report import operation_report, settings_in_words
+from shoal.operations import OPERATIONS
+from shoal.release.folder import LINKS, RELEASE, write_private
+from shoal.release.plan.own_steps import OWN_STEPS, Order
+from shoal.release.plan.plan import CHANGED_TABLES, Output, Step
+from shoal.release.plan.workplace import PlanWorkplace
+from shoal.report.making import Making
+from shoal.runtime.secrets import Secret
+from shoal.settings import checked
+
+if TYPE_CHECKING:
+    import polars as pl
+
+REPORT = "report.html"
+
+
+@dataclass(frozen=True)
+class StepOutcome:
+    """What a step told of itself: its figures, what holds, and the files it made."""
+
+    figures: Mapping[str, Any] = field(repr=False)
+    facts: tuple[tuple[str, str], ...]
+    warnings: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, ready to be kept."""
+        return {"figures": self.figures, "facts": list(self.facts), "warnings": list(self.warnings)}
+
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> "StepOutcome":
+        """From what was kept."""
+        facts = tuple((name, value) for name, value in told["facts"])
+        return cls(told["figures"], facts, tuple(told["warnings"]))
+
+
+def run_step(
+    step: Step,
+    values: Mapping[str, Any],
+    folder: Path,
+    outputs: list[tuple[Output, Path]],
+    secret: Secret,
+    place: PlanWorkplace,
+    plan_folder: Path,
+    signs: Mapping[str, Any],
+) -> StepOutcome:
+    """Run a step with the places of its data filled in, and write its products into its folder.
+
+    A public file of it is written at once, and read back and checked like the output of a command; as CSV with the separator
+    and the decimal sign of its source (``signs``).
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if step.do in OWN_STEPS:
+        return _own(step, values, folder, outputs, secret, place, plan_folder, signs)
+    operation = OPERATIONS[step.do]
+    own = dict(values)
+    # Records with keys of their own need no secret.
+    if step.do in ("recode", "perturb", *CHANGED_TABLES) and own.get("record_key") is None:
+        hidden = folder / "secret.txt"
+        # A cell, or a record, that is in several tables of a release is drawn alike in all of them.
+        drawn = step.do if step.do in CHANGED_TABLES else step.name
+        write_private(hidden, _derived(secret, drawn).text())
+        own["secret"] = str(hidden)
+    elif step.do == "assign" and "seed" not in own:
+        own["seed"] = int.from_bytes(_derived(secret, step.name).content[:6], "big")
+    settings = checked(operation.settings, own)
+    if operation.on_its_engine(settings) is not operation:
+        raise InputError(f"a plan runs on one machine; leave out {parameter('engine')}")
+    operation.check(settings, frozenset({"output"}))
+    result = operation.run(settings, place)
+    refused = None if operation.gate is None else operation.gate(result, settings)
+    if refused is not None:
+        raise Infeasible(refused)
+    if not operation.good(result, settings):
+        raise Infeasible("there is no safe result")
+    figures = spelled_throughout(operation.told.figures(result, settings), as_words)
+    for product in operation.products:
+        _write_product(product, result, settings, folder)
+    links = getattr(result, "record_links", None)
+    if links is not None:
+        np.save(folder / LINKS, links.released)
+    write_private(
+        folder / REPORT,
+        operation_report(operation, result, settings, _making(step, operation, settings)).html(),
+    )
+    for output, path in outputs:
+        _publish(operation, output, path, result, settings, signs_of(output, signs))
+    # How long it took stands in the figures alone: all else is the same whenever it is repeated.
+    told = operation.told.facts(result, settings)
+    facts = tuple((name, str(value)) for name, value in told if name != "seconds")
+    warnings = tuple(spelled(text, as_words) for text in [*figures.get("warnings", []), *place.warned])
+    return StepOutcome(json.loads(json.dumps(figures, default=str)), facts, warnings)
+
+
+def _making(step: Step, operation: Operation, settings: Any) -> Making:
+    """How a step was made, for its report; places are those of this machine, and stand in the plan."""
+    places = {item.label for item in operation.fields() if item.kind in ("data", "several-data")} | {"Secret"}
+    told = settings_in_words(operation, settings, "command")
+    own = tuple(item for item in told if item.label not in places)
+    return Making("step of a plan", f"{step.name} ({step.do})", settings=own)
+
+
+def _own(
+    step: Step,
+    values: Mapping[str, Any],
+    folder: Path,
+    outputs: list[tuple[Output, Path]],
+    secret: Secret,
+    place: PlanWorkplace,
+    plan_folder: Path,
+    signs: Mapping[str, Any],
+) -> StepOutcome:
+    own = OWN_STEPS[step.do]
+    settings: Any = checked(own.settings, values)
+    before = place.records(settings.data).frame
+    after, places = _in_order(own.run(before, settings, secret, plan_folder), settings.order)
+    sources.write(after, folder / RELEASE, force=True)
+    np.save(folder / LINKS, RecordLinks.of([True] * before.height, places.tolist()).released)
+    for output, path in outputs:
+        _write_checked(after, path, lambda back: _expect_same(after, back), signs_of(output, signs))
+    word = "removed" if step.do == "drop" else "replaced by pseudonyms"
+    facts = (("records", f"{after.height:,}"), (f"columns {word}", ", ".join(settings.columns)))
+    return StepOutcome({"records": after.height, "columns": after.columns}, facts, ())
+
+
+def _in_order(frame: "pl.DataFrame", order: Order) -> "tuple[pl.DataFrame, np.ndarray]":
+    """The records as they go on, and the former place of each.
+
+    They are sorted anew although a step before sorted them: a column that is removed would still be told by their order.
+    """
+    import narwhals as nw
+
+    if order == "keep":
+        return frame, np.arange(frame.height)
+    ordered, places = sorted_by_release(nw.from_native(frame, eager_only=True), ())
+    return ordered.to_native(), places
+
+
+def _derived(secret: Secret, name: str) -> Secret:
+    """A secret for one step, from that of the release."""
+    return Secret(blake2b(name.encode(), digest_size=16, key=secret.content, person=b"shoal plan").digest())
+
+
+def _write_product(product: Product, result: Any, settings: Any, folder: Path) -> None:
+    """A product as a file of the step's folder; what is data as Parquet if it can be, which keeps its types."""
+    if product.form == "columns" or not product.files:
+        return
+    try:
+        made = product.make(result, settings)
+    except InputError:
+        # The data lack what this product takes; nobody asked for it by name.
+        if product.lacking is None:
+            raise
+        return
+    if made is None:
+        return
+    names = [name for name, _ in product.files]
+    name = next((item for item in names if item.endswith(".parquet")), names[0])
+    if product.form == "folder":
+        for inner, content in made.items():
+            _put(folder / Path(names[0]).stem / Path(inner).name, content)
+    elif product.form in ("text", "bytes"):
+        _put(folder / name, made)
+    elif isinstance(made, Mapping):
+        for number, frame in enumerate(made.values()):
+            sources.write(frame, folder / f"{number + 1}-{name}", force=True)
+    else:
+        sources.write(made, folder / name, force=True)
+
+
+def _put(place: Path, content: Any) -> None:
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    place.write_bytes(content if isinstance(content, bytes) else str(content).encode())
+
+
+def signs_of(output: Output, signs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The signs of an output, by those of its source; what is internal has our own."""
+    return signs if output.public and output.file.lower().endswith((".csv", ".csv.gz")) else {}
+
+
+def _publish(
+    operation: Operation, output: Output, path: Path, result: Any, settings: Any, signs: Mapping[str, Any]
+) -> None:
+    product = next(item for item in operation.products if item.name == output.product)
+    made = product.make(result, settings)
+    if made is None:
+        raise Infeasible(f"there is nothing to write for '{output.product}'")
+    if product.form == "text":
+        path.write_text(made, encoding="utf-8")
+        return
+    verify = None if product.check is None else product.check(result, settings)
+    _write_checked(made, path, verify, signs)
+
+
+def _write_checked(
+    frame: "pl.DataFrame", path: Path, verify: Callable[[Any], Any] | None, signs: Mapping[str, Any]
+) -> None:
+    sources.write(frame, path, force=True, **signs)
+    if verify is not None:
+        verify(sources.read(path, **signs).frame)
+
+
+def _expect_same(frame: "pl.DataFrame", back: "pl.DataFrame") -> None:
+    assert back.height == frame.height and back.columns == frame.columns, (
+        "what was written is not what was released"
+    )

@@ -1,0 +1,1 @@
+"""A release checked by its files, independently of how it was made."""

@@ -1,0 +1,46 @@
+"""A published table with changed figures beside the one it was made of: the check of its method, on the file that went out."""
+
+from typing import Any
+
+from shoal.errors import Infeasible, InputError
+from shoal.import_paths import load
+from shoal.release.folder import SECRET
+from shoal.release.plan.plan import Output, Step, settings_model
+from shoal.release.plan.workplace import PlanWorkplace
+from shoal.release.release_reader import OpenedRelease
+from shoal.release.verify.check import Check, fails, holds, noted
+from shoal.settings import checked
+
+_CONFIRM = {
+    "round": "shoal.tables.rounding.controlled_rounding.confirm:confirm",
+    "adjust": "shoal.tables.rounding.adjustment.confirm:confirm",
+    "perturb-table": "shoal.tables.rounding.cell_keys.confirm:confirm",
+}
+
+
+def confirmed(opened: OpenedRelease, output: Output, step: Step) -> dict[str, Any] | None:
+    """The figures of a published table, with everything built again from what it was made of; none if that is not there.
+
+    ``AssertionError``, ``InputError`` or ``Infeasible`` if the method would not publish it.
+    """
+    values = opened.values(step)
+    if values is None:
+        return None
+    own: dict[str, Any] = {**values, "secret": str(opened.step_folder(step.name) / SECRET)}
+    settings = checked(settings_model(step.do), own)
+    found: dict[str, Any] = load(_CONFIRM[step.do])(
+        settings, PlanWorkplace(opened.files, {}), opened.written(output.file), opened.figures(step.name)
+    )
+    return found
+
+
+def changed_table(opened: OpenedRelease, output: Output, step: Step) -> Check:
+    """Whether the published figures are some that the method allows, with everything built again from what it was made of."""
+    try:
+        if confirmed(opened, output, step) is None:
+            return noted(
+                "figures", f"the table of step '{step.name}' is a source: its figures need the originals"
+            )
+    except (AssertionError, InputError, Infeasible) as problem:
+        return fails("figures", f"'{output.file}' is not what step '{step.name}' may publish: {problem}")
+    return holds("figures", f"the figures of '{output.file}' are some that step '{step.name}' may publish")
