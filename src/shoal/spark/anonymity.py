@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shoal.anonymity.vector import AnonymityVector
-from shoal.errors import InputError, messages, parameter
+from shoal.errors import InputError, parameter
 from shoal.microdata.anonymity.result import Anonymity, Diversity
-from shoal.microdata.columns.units import unit_column, unit_warnings
+from shoal.microdata.columns.units import unit_column, unit_remarks
 from shoal.spark.arguments import on_cluster
 from shoal.spark.failures import told
 from shoal.spark.frames import Frame, plain, same
@@ -58,8 +58,8 @@ def anonymity(
     with told("the records cannot be counted"):
         found = count_classes(own, names, unit, tuple(secrets))
         looked_at = some_records(own) if declared is None else None
-    remarks = () if looked_at is None else unit_warnings(looked_at, declared, but=(*names, *secrets))
-    return replace(found, warnings=messages(remarks))
+    remarks = () if looked_at is None else unit_remarks(looked_at, declared, but=(*names, *secrets))
+    return replace(found, remarks=tuple(remarks))
 
 
 def count_classes(

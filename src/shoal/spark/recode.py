@@ -8,17 +8,18 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from shoal.errors import InputError, messages
+from shoal.errors import InputError
 from shoal.microdata.columns.inputs import as_names
 from shoal.microdata.columns.orders import Orders, read_orders
-from shoal.microdata.columns.units import unit_column, unit_warnings
+from shoal.microdata.columns.units import unit_column, unit_remarks
 from shoal.microdata.microaggregation.leaves.steps import Steps
 from shoal.microdata.recoding.large_result import LargeRecoded
 from shoal.microdata.recoding.losses import measured_losses
 from shoal.microdata.recoding.problem import Measure
+from shoal.microdata.recoding.remarks import hierarchy_remark, remarks_on_release
 from shoal.microdata.recoding.tuples import RecodedTuples, recode_tuples
-from shoal.microdata.recoding.warnings import warnings_on_release
 from shoal.numbers import number, whole
+from shoal.remarks import Remark
 from shoal.runtime import Budget
 from shoal.runtime.observer import Observer, silent
 from shoal.spark.anonymity import count_classes
@@ -132,8 +133,10 @@ def recode(
             nodes=found.problem.nodes,
             stopped_by=found.solution.stopped_by,
             seconds=monotonic() - began,
-            notes=messages(f"{item.column}: {item.reason}" for item in found.keys.proposals),
-            warnings=messages(_warnings(own, names, drop, roles, unit, declared, found)),
+            remarks=(
+                *_remarks(own, names, drop, roles, unit, declared, found),
+                *map(hierarchy_remark, found.keys.proposals),
+            ),
             settings=(
                 ("k", k),
                 ("keys", ", ".join(names)),
@@ -152,7 +155,7 @@ def recode(
     return result
 
 
-def _warnings(
+def _remarks(
     frame: Frame,
     names: Sequence[str],
     drop: Sequence[str],
@@ -160,11 +163,11 @@ def _warnings(
     unit: str | None,
     declared: str | None,
     found: RecodedTuples,
-) -> list[str]:
+) -> list[Remark]:
     """Those of one machine, by the look of some records."""
     looked_at = some_records(frame)
     guesses = guessed(frame, looked_at, roles)
-    return unit_warnings(looked_at, declared, guesses, names) + warnings_on_release(
+    return unit_remarks(looked_at, declared, guesses, names) + remarks_on_release(
         nw.from_native(looked_at, eager_only=True),
         guesses,
         names,

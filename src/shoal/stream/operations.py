@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from shoal.errors import InputError, messages, unknown
+from shoal.errors import InputError, unknown
 from shoal.exact_names import exactly
 from shoal.operation import call
 from shoal.stream.records import Source
@@ -25,7 +25,7 @@ def run_microaggregate(settings: Any, place: Any) -> "LargeMicroaggregation":
 def run_anonymity(settings: Any, place: Any) -> "Measured":
     """Count the classes of each table, as many at a time as fit."""
     from shoal.microdata.columns.inputs import check_quasi
-    from shoal.microdata.columns.units import unit_column, unit_warnings
+    from shoal.microdata.columns.units import unit_column, unit_remarks
     from shoal.stream.classes import count_classes
     from shoal.stream.memory import room_for, row_bytes
 
@@ -42,6 +42,6 @@ def run_anonymity(settings: Any, place: Any) -> "Measured":
         some = source.plan.select(exactly(*settings.quasi)).head(10_000).collect(engine="streaming")
         room = room_for(settings.memory, row_bytes(some), len(settings.quasi), 1_000)
         found = count_classes(source.plan, settings.quasi, source.records, room.classes, unit)
-        remarks = unit_warnings(source.plan, settings.unit, but=settings.quasi)
-        measured.append((name, replace(found, warnings=messages(remarks))))
+        remarks = unit_remarks(source.plan, settings.unit, but=settings.quasi)
+        measured.append((name, replace(found, remarks=tuple(remarks))))
     return measured

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.anonymity.vector import AnonymityVector
 from shoal.arguments import checked
-from shoal.errors import InputError, messages, unknown
+from shoal.errors import InputError, unknown
 from shoal.microdata.anonymity.result import Anonymity, Diversity, Null
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def anonymity(
     from shoal.anonymity.classes import find_classes
     from shoal.anonymity.columns import read_any_frame, read_columns
     from shoal.microdata.columns.orders import read_orders
-    from shoal.microdata.columns.units import unit_column, unit_warnings
+    from shoal.microdata.columns.units import unit_column, unit_remarks
 
     orders = read_orders(ordinal)
     # Models take longer to load than K of a small table to count.
@@ -145,7 +145,7 @@ def anonymity(
     result = replace(
         _measured(columns, classes, unit, null),
         diversities=tuple(_diversity(name, table) for name, table in zip(secrets, tables, strict=False)),
-        warnings=messages(unit_warnings(wrapped, declared, but=(*names, *secrets))),
+        remarks=tuple(unit_remarks(wrapped, declared, but=(*names, *secrets))),
     )
     if not demands:
         return result

@@ -142,7 +142,7 @@ def _outcome(
     if isinstance(model, AverageRisk):
         # No class alone fails it.
         held = model.holds_for(average_risk)
-        return ModelOutcome(model.text, column, average_risk, model.limit, holds=held)
+        return ModelOutcome(model.text, column, average_risk, model.limit, holds=held, overall=True)
     seen = evidence if isinstance(model, Presence) else _of_data(evidence)
     failing = model.fails(seen)
     own = np.zeros(judged.size, dtype=bool)

@@ -9,6 +9,7 @@ from shoal.microdata.anonymity.settings import RANKED_BY_DEFAULT, AnonymitySetti
 from shoal.microdata.columns.units import units_in_words
 from shoal.numbers import counted
 from shoal.operation import Rows
+from shoal.remarks import remarks_in_json
 from shoal.report import charts
 from shoal.report.bins import Bin, merge_small
 from shoal.report.definitions import told
@@ -72,7 +73,7 @@ def _figures(result: "Anonymity", settings: AnonymitySettings) -> dict[str, Any]
         ]
     if result.models:
         found["models"] = [_outcome(one) for one in result.models]
-    return found | {"warnings": list(result.warnings)}
+    return found | remarks_in_json(result.remarks)
 
 
 def _outcome(one: "ModelOutcome") -> dict[str, Any]:
@@ -131,9 +132,7 @@ def _row(one: "ModelOutcome") -> list[str]:
 
 
 def _in_words(one: "ModelOutcome", unit: str | None) -> str:
-    worst = (
-        f"{'it is' if one.model.startswith('average-risk') else 'the worst class has'} {_number(one.worst)}"
-    )
+    worst = f"{one.where_worst} {_number(one.worst)}"
     worst += f"; compared with the shares in {one.reference}" if one.reference else ""
     if one.holds:
         return f"holds; {worst}"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.anonymity.vector import AnonymityVector
 from shoal.errors import InputError
+from shoal.remarks import Remark, Remarked
 from shoal.report.glance import Glance
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Diversity:
 
 
 @dataclass(frozen=True, repr=False)
-class Anonymity(Glance):
+class Anonymity(Remarked, Glance):
     """The anonymity of a table under a choice of quasi-identifiers.
 
     ``vector`` counts the classes by size, and K is the smallest size. A size counts records, or distinct units where the
@@ -52,7 +53,7 @@ class Anonymity(Glance):
     people: dict[int, int]
     diversities: tuple[Diversity, ...] = ()
     models: "tuple[ModelOutcome, ...]" = ()
-    warnings: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     _k_own: int | None = field(default=None, repr=False, compare=False)
     _smallest: "Listing | None" = field(default=None, repr=False, compare=False)
 

@@ -14,7 +14,7 @@ from shoal.microdata.columns.hierarchies.hierarchy import read_values
 from shoal.microdata.columns.inputs import as_names, check_choice, read_frame
 from shoal.microdata.columns.orders import Orders, read_orders
 from shoal.microdata.columns.roles import guess_roles, with_roles
-from shoal.microdata.columns.units import unit_column, unit_warnings
+from shoal.microdata.columns.units import unit_column, unit_remarks
 from shoal.microdata.models.confidential import read_confidential, trees_asked_for
 from shoal.microdata.recoding.assembly import Asked, assemble
 from shoal.microdata.recoding.demands import (
@@ -299,8 +299,8 @@ def recode(
         seed=seed,
         secret=Secret.of(secret),
         budget=budget,
-        unit_warnings=tuple(
-            unit_warnings(data, declared, guesses, (*names, *others["by"], household, sample_weights))
+        unit_remarks=tuple(
+            unit_remarks(data, declared, guesses, (*names, *others["by"], household, sample_weights))
         ),
     )
     witness.verification()

@@ -9,7 +9,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from shoal.errors import Infeasible, messages, parameter
+from shoal.errors import Infeasible, parameter
 from shoal.exact_names import without
 from shoal.microdata.anonymity.api import count_classes
 from shoal.microdata.columns.hierarchies.hierarchy import read_values
@@ -40,16 +40,19 @@ from shoal.microdata.recoding.margins import compare_margins
 from shoal.microdata.recoding.problem import MEASURES
 from shoal.microdata.recoding.release import piece_of_records, released_column
 from shoal.microdata.recoding.release_check import ReleaseCheck
-from shoal.microdata.recoding.result import Part, Recoded
-from shoal.microdata.recoding.warnings import (
+from shoal.microdata.recoding.remarks import (
+    hierarchy_remark,
     homogeneous_classes,
     reference_in_words,
+    remark_on_reference,
+    remarks_on_homogeneous,
     remarks_on_models,
-    warning_on_reference,
-    warnings_on_release,
-    warnings_on_wildcards,
+    remarks_on_release,
+    remarks_on_wildcards,
 )
+from shoal.microdata.recoding.result import Part, Recoded
 from shoal.numbers import counted as in_words
+from shoal.remarks import Remark, note
 from shoal.runtime import Budget, informative
 from shoal.runtime.secrets import Secret
 
@@ -76,7 +79,7 @@ class Asked:
     seed: int | None
     secret: Secret
     budget: Budget | None
-    unit_warnings: tuple[str, ...] = ()
+    unit_remarks: tuple[Remark, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,19 +151,22 @@ def assemble(
     if asked.drop:
         frame = without(frame, asked.drop)
     order = np.arange(len(frame))
-    notes = [f"{item.column}: {item.reason}" for item in keys.proposals]
+    notes = [hierarchy_remark(item) for item in keys.proposals]
     if asked.method == "local-suppression":
         notes += [
-            f"key '{name}' is blank in all records: it is released at its highest level, and counts for no values blanked"
+            note(
+                "blank-column",
+                f"key '{name}' is blank in all records: it is released at its highest level, and counts for no values blanked",
+                name,
+            )
             for name, hierarchy in zip(keys.names, keys.hierarchies, strict=True)
             if levels[name] == hierarchy.height > 0
         ]
     if asked.order == "sorted":
         frame, order = sorted_by_release(frame, keys.names)
     else:
-        notes.append(
-            f"records are in their original order, by which they can be linked; {parameter('order', 'sorted')} removes that"
-        )
+        text = f"records are in their original order, by which they can be linked; {parameter('order', 'sorted')} removes that"
+        notes.append(note("original-order", text))
     counted_as = _with_units(frame, asked, units, released, order)
     measured = replace(count_classes(counted_as, shown, unit=_unit(asked, frame)), unit=asked.unit)
     strictly = measured.k
@@ -180,9 +186,8 @@ def assemble(
     common = tuple(level for level in levels.values() if level is not None)
     uniform = len(parts) == 1 and len(common) == len(levels) and not any(blanks.values())
     if asked.explain and not uniform:
-        notes.append(
-            "there is nothing to explain where records of one value differ: neighbours are those of whole columns"
-        )
+        text = "there is nothing to explain where records of one value differ: neighbours are those of whole columns"
+        notes.append(note("nothing-to-explain", text))
     out = ~cells.kept
     left_out, limit = int(np.unique(people[out]).size), floor(asked.suppress * np.unique(people).size + 1e-9)
     if left_out > limit:
@@ -228,23 +233,23 @@ def assemble(
         else smallest_composition(classes, households[released][order]),
         averages=averages,
         margins=_margins(asked, data, keys, cells, levels, people),
-        notes=messages([*notes, *_reasons(parts), *remarks_on_models(problem.models)]),
-        warnings=messages(
-            [
-                *warnings_on_release(
-                    data,
-                    guesses,
-                    keys.names,
-                    frame.columns,
-                    coarser,
-                    (asked.unit, asked.household),
-                    (*asked.by, *asked.average, *secrets, asked.sample_weights),
-                ),
-                *asked.unit_warnings,
-                *_warnings_on_homogeneous(homogeneous, asked.unit),
-                *on_reference,
-                *warnings_on_wildcards(asked.null, strictly, measured.k),
-            ]
+        remarks=(
+            *remarks_on_release(
+                data,
+                guesses,
+                keys.names,
+                frame.columns,
+                coarser,
+                (asked.unit, asked.household),
+                (*asked.by, *asked.average, *secrets, asked.sample_weights),
+            ),
+            *asked.unit_remarks,
+            *remarks_on_homogeneous(homogeneous, asked.unit),
+            *on_reference,
+            *remarks_on_wildcards(asked.null, strictly, measured.k),
+            *notes,
+            *_reasons(parts),
+            *remarks_on_models(problem.models),
         ),
         settings=_settings(asked, problem.measure, problem.models, keys, problem.weights, starred),
         record_links=RecordLinks.of(
@@ -356,7 +361,7 @@ def _outcomes(
     units: np.ndarray,
     released: np.ndarray,
     order: np.ndarray,
-) -> tuple[tuple[ModelOutcome, ...], list[str]]:
+) -> tuple[tuple[ModelOutcome, ...], list[Remark]]:
     """The worst class by each model, on what is released; and warnings of what holds against all data only."""
     size = int(classes.max()) + 1
     pairs = np.unique(np.stack([classes, units], axis=1), axis=0)
@@ -378,13 +383,14 @@ def _outcomes(
         ModelOutcome(
             *(model.text, getattr(model, "column", None), model.worst(evidence), model.limit),
             reference=reference_in_words(released) if _compares(model) else "",
+            overall=isinstance(model, AverageRisk),
         )
         for model in models
         if not isinstance(model, PopulationModel)
     ), [
-        warning_on_reference(model, model.worst(among_released))
+        remark_on_reference(model, model.worst(among_released))
         for model in models
-        if _compares(model) and model.fails(among_released).any()
+        if isinstance(model, ValueModel) and model.compares and model.fails(among_released).any()
     ]
 
 
@@ -475,17 +481,9 @@ def _chosen(asked: Asked, parts: Sequence[Part]) -> str:
     return next((part.solution.chosen for part in parts if part.solution.chosen), asked.method)
 
 
-def _reasons(parts: Sequence[Part]) -> list[str]:
-    return list(dict.fromkeys(part.solution.reason for part in parts if part.solution.reason))
-
-
-def _warnings_on_homogeneous(homogeneous: Sequence[Any], unit: str | None) -> list[str]:
-    return [
-        f"{one.classes:,} classes with {in_words(one.people, *units_in_words(unit))} share one value of '{one.column}': who is "
-        f"known to be in one has no secret there; {parameter('models', 'distinct(2)')} asks for more"
-        for one in homogeneous
-        if one.classes
-    ]
+def _reasons(parts: Sequence[Part]) -> list[Remark]:
+    reasons = dict.fromkeys(part.solution.reason for part in parts if part.solution.reason)
+    return [note("chosen-method", reason) for reason in reasons]
 
 
 def _settings(

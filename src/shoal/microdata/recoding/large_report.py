@@ -7,6 +7,7 @@ from shoal.microdata.recoding.definitions import DEFINITIONS as DEFINITIONS
 from shoal.microdata.recoding.report import MEASURES_IN_WORDS, left_out_in_words
 from shoal.microdata.recoding.report import glimpse as glimpse
 from shoal.operation import Rows
+from shoal.remarks import remarks_in_json
 from shoal.report.making import Assurances
 from shoal.report.page import Page
 
@@ -48,8 +49,7 @@ def figures(result: "LargeRecoded", settings: object) -> dict[str, Any]:
         "stopped_by": str(result.stopped_by),
         "seconds": result.seconds,
         "verified": True,
-        "notes": list(result.notes),
-        "warnings": list(result.warnings),
+        **remarks_in_json(result.remarks),
     }
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.microdata.anonymity.result import Anonymity
 from shoal.microdata.columns.hierarchies.proposal import Proposal
 from shoal.microdata.recoding.mapping import AppliedMapping
+from shoal.remarks import Remark, Remarked
 from shoal.report.glance import Glance
 from shoal.runtime import StopReason
 from shoal.sources.staged import written_whole
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LargeRecoded(Glance):
+class LargeRecoded(Remarked, Glance):
     """A recoded frame with all that is known of it; the same fields as that of ``shoal.recode`` with whole columns.
 
     ``suppressed_people`` lose a record; ``limit`` of them may. No value is blanked, and no model measured.
@@ -44,8 +45,7 @@ class LargeRecoded(Glance):
     nodes: int
     stopped_by: StopReason
     seconds: float
-    notes: tuple[str, ...]
-    warnings: tuple[str, ...]
+    remarks: tuple[Remark, ...]
     settings: tuple[tuple[str, Any], ...]
     _check: Callable[[Any], None] = field(repr=False)
     _stage: "Callable[[str, bool], Staged]" = field(repr=False)

@@ -9,6 +9,7 @@ from shoal.microdata.recoding.definitions import DEFINITIONS
 from shoal.microdata.recoding.margins import largest_change
 from shoal.numbers import counted
 from shoal.operation import Rows
+from shoal.remarks import remarks_in_json
 from shoal.report import charts
 from shoal.report.definitions import told
 from shoal.report.page import Page
@@ -92,8 +93,7 @@ def figures(result: "Recoded", settings: object) -> dict[str, Any]:
         "seconds": result.seconds,
         "verified": True,
         **_explained(result),
-        "notes": list(result.notes),
-        "warnings": list(result.warnings),
+        **remarks_in_json(result.remarks),
     }
 
 
@@ -143,7 +143,7 @@ def facts(result: "Recoded", settings: object) -> list[tuple[str, Any]]:
         *[
             (
                 one.named,
-                f"holds; {_worst(one.model)} {one.worst:.4g}"
+                f"holds; {one.where_worst} {one.worst:.4g}"
                 + (f"; compared with the shares in {one.reference}" if one.reference else ""),
             )
             for one in result.models
@@ -162,10 +162,6 @@ def facts(result: "Recoded", settings: object) -> list[tuple[str, Any]]:
 
 def _method(result: "Recoded") -> str:
     return result.method if result.chosen == result.method else f"{result.chosen}, chosen by {result.method}"
-
-
-def _worst(model: str) -> str:
-    return "it is" if model.startswith("average-risk") else "the worst class has"
 
 
 def _strictly(result: "Recoded") -> str:

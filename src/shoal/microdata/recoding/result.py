@@ -14,6 +14,7 @@ from shoal.microdata.recoding.margins import Margin
 from shoal.microdata.recoding.problem import Measure, Problem
 from shoal.microdata.recoding.release_check import ReleaseCheck
 from shoal.microdata.recoding.solution import Recoding
+from shoal.remarks import Remark, Remarked
 from shoal.report.glance import Glance
 from shoal.runtime import StopReason
 from shoal.runtime.budget import most_telling
@@ -44,7 +45,7 @@ class Homogeneous:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Recoded(Glance):
+class Recoded(Remarked, Glance):
     """A recoded frame with everything that is known of it.
 
     ``frame`` is of the kind that came in. ``levels`` says at which level each key is released, ``None`` where records differ
@@ -84,8 +85,7 @@ class Recoded(Glance):
     k_households: int | None
     averages: "Averages | None"
     margins: Mapping[str, tuple[Margin, ...]]
-    notes: tuple[str, ...]
-    warnings: tuple[str, ...]
+    remarks: tuple[Remark, ...]
     settings: tuple[tuple[str, Any], ...]
     record_links: RecordLinks
     secret: Secret = field(repr=False)
