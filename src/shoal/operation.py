@@ -320,7 +320,7 @@ class Operation:
 
 
 def call(
-    function: Callable[..., Result], settings: Settings, place: Workplace, *frames: Any, **own: Any
+    function: Callable[..., Result], settings: Settings, workplace: Workplace, *frames: Any, **own: Any
 ) -> Result:
     """Call a public function with the settings it has parameters for, as a workplace allows.
 
@@ -329,9 +329,9 @@ def call(
     names = inspect.signature(function).parameters
     given = {name: value for name, value in settings if name in names}
     if "budget" in names:
-        given["budget"] = place.budget(settings)
+        given["budget"] = workplace.budget(settings)
     if "observer" in names:
-        given["observer"] = place.observe
+        given["observer"] = workplace.observe
     if "threads" in names:
-        given["threads"] = place.threads
+        given["threads"] = workplace.threads
     return function(*frames, **given | own)

@@ -37,7 +37,7 @@ def test_stages_of_another_engine_are_shown(people: Path, monkeypatch: pytest.Mo
 def test_an_error_that_comes_of_ctrl_c_is_an_interruption(
     people: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken_off(settings: Any, place: Any) -> None:
+    def broken_off(settings: Any, workplace: Any) -> None:
         interrupts.asked = True
         raise InputError("the connection was lost")
 

@@ -36,11 +36,11 @@ class Asked:
 
 
 def sizes_and_seats(
-    settings: AssignSettings, place: Workplace
+    settings: AssignSettings, workplace: Workplace
 ) -> tuple[Sequence[int], Sequence[int], Asked | None]:
     """The sizes of groups and the capacities, as given or from a file, and what the file asks."""
     if settings.instance is not None:
-        return _read_instance(place.file(settings.instance))
+        return _read_instance(workplace.file(settings.instance))
     return settings.group_sizes or (), settings.capacities or (), None
 
 
@@ -123,17 +123,17 @@ def diverse_in(settings: AssignSettings, columns: list[str]) -> tuple[str | None
 
 
 def eligible_where(
-    settings: AssignSettings, frame: "pl.DataFrame", place: Workplace
+    settings: AssignSettings, frame: "pl.DataFrame", workplace: Workplace
 ) -> "str | pl.DataFrame | None":
     """The column that says where people may go, or the table that joins both."""
     if settings.eligible_table is not None:
         if settings.eligible is not None:
             raise InputError("say where people may go by a column or by a table, not by both")
-        return place.companion(settings.eligible_table).frame
+        return workplace.companion(settings.eligible_table).frame
     name = settings.eligible
     if name is None or name in frame.columns or not is_place(name):
         return name
-    return place.companion(name).frame
+    return workplace.companion(name).frame
 
 
 def is_place(name: str) -> bool:

@@ -50,19 +50,19 @@ class _Asked:
     eligible: "str | pl.DataFrame | None"
 
 
-def run(settings: AssignSettings, place: Workplace) -> Result:
+def run(settings: AssignSettings, workplace: Workplace) -> Result:
     """Find a plan for each table, or a matrix for sizes."""
     if has_sizes(settings):
-        return _from_sizes(settings, place)
+        return _from_sizes(settings, workplace)
     # Everything is there before the first search begins.
-    place.say("reading")
-    asked = [_read(people, slots, settings, place) for people, slots in pairs(settings)]
+    workplace.say("reading")
+    asked = [_read(people, slots, settings, workplace) for people, slots in pairs(settings)]
     several = len(asked) > 1
     found = []
     for number, table in enumerate(asked, start=1):
         where = f"{table.people.name} ({number} of {len(asked)}): " if several else ""
         try:
-            plan = _plan(table, settings, place, where)
+            plan = _plan(table, settings, workplace, where)
         except (InputError, Infeasible) as problem:
             if not several:
                 raise
@@ -72,13 +72,13 @@ def run(settings: AssignSettings, place: Workplace) -> Result:
     return found
 
 
-def _from_sizes(settings: AssignSettings, place: Workplace) -> "Plan":
+def _from_sizes(settings: AssignSettings, workplace: Workplace) -> "Plan":
     from shoal.appointments.api import assign_sizes
 
-    sizes, seats, asked = sizes_and_seats(settings, place)
+    sizes, seats, asked = sizes_and_seats(settings, workplace)
     method, options = method_of(settings)
     own = {"group_sizes": sizes, "capacities": seats, "method": method, "options": options}
-    plan: Plan = call(assign_sizes, settings, place, **own, seed=settings.seed or 0)
+    plan: Plan = call(assign_sizes, settings, workplace, **own, seed=settings.seed or 0)
     if asked is None:
         return plan
     from shoal.appointments.reductions import answer
@@ -92,34 +92,34 @@ def _from_sizes(settings: AssignSettings, place: Workplace) -> "Plan":
         ) from None
 
 
-def _read(people: Place, slots: Place, settings: AssignSettings, place: Workplace) -> _Asked:
+def _read(people: Place, slots: Place, settings: AssignSettings, workplace: Workplace) -> _Asked:
     from shoal.appointments.exchange.calendars import calendar_names
     from shoal.appointments.exchange.readers import READERS
 
-    records = place.records(people)
-    room = place.companion(slots, READERS)
-    place.wanted("calendar", calendar_names(room.frame))
+    records = workplace.records(people)
+    room = workplace.companion(slots, READERS)
+    workplace.wanted("calendar", calendar_names(room.frame))
     if settings.key is not None and settings.key not in records.frame.columns:
         raise unknown("column", settings.key, records.frame.columns, where="in the people")
     came = None if settings.attended is None else who_came(records.frame, settings.attended)
-    return _Asked(records, room, came, eligible_where(settings, records.frame, place))
+    return _Asked(records, room, came, eligible_where(settings, records.frame, workplace))
 
 
-def _plan(table: _Asked, settings: AssignSettings, place: Workplace, where: str) -> "Appointments":
+def _plan(table: _Asked, settings: AssignSettings, workplace: Workplace, where: str) -> "Appointments":
     from shoal.appointments.api import assign
     from shoal.appointments.random_plan import with_random_plan
     from shoal.runtime.overall import Overall
 
-    frame, compared = table.people.frame, place.wanted("update")
+    frame, compared = table.people.frame, workplace.wanted("update")
     if compared:
         frame = frame.drop([name for name in writing.WRITTEN_BACK if name in frame.columns])
     method, options = method_of(settings)
     diverse, diversity = diverse_in(settings, frame.columns)
-    place.say(f"{where}searching")
+    workplace.say(f"{where}searching")
     plan = call(
         assign,
         settings,
-        place,
+        workplace,
         people=frame,
         slots=table.slots.frame,
         method=method,
@@ -128,11 +128,11 @@ def _plan(table: _Asked, settings: AssignSettings, place: Workplace, where: str)
         diverse=diverse,
         diversity=diversity,
         # The curves of several searches would not make one picture.
-        observer=Overall(place.observe) if where else place.observe,
+        observer=Overall(workplace.observe) if where else workplace.observe,
     )
     if not compared:
         return plan
-    place.say(f"{where}drawing a random plan for comparison")
+    workplace.say(f"{where}drawing a random plan for comparison")
     return with_random_plan(plan, settings.seed)
 
 

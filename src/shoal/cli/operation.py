@@ -90,7 +90,7 @@ class Run:
         announce = None if missed is None else output.unwritten(outputs, missed.subject)
         # Reading can be broken off at once; only a search has something to keep.
         with ExitStack() as searching:
-            place = CommandLine(
+            workplace = CommandLine(
                 self._values,
                 outputs,
                 declared,
@@ -100,16 +100,16 @@ class Run:
                 lasting=lasting,
             )
             if getattr(settings, "engine", "local") != "local":
-                place.show_stages(self._shown(announce, searching))
-            result = self.operation.run(settings, place)
+                workplace.show_stages(self._shown(announce, searching))
+            result = self.operation.run(settings, workplace)
         told = self.operation.told
         figures = spelled_throughout(told.figures(result, settings), self._option)
         refused = self.operation.gate(result, settings) if self.operation.gate is not None else None
-        place.stopwatch.begins(WRITING)
+        workplace.stopwatch.begins(WRITING)
         with outputs.together() as writing:
             if refused is None:
                 for product, targets in declared.items():
-                    self._write(writing, product, targets, result, settings, place)
+                    self._write(writing, product, targets, result, settings, workplace)
                     if product.form != "columns" and not product.beside:
                         # A file does not take the place of a figure of the same name.
                         name = f"{product.name}_file" if product.name in figures else product.name
@@ -117,13 +117,15 @@ class Run:
             if page is not None:
                 from shoal.operation_report import operation_report
 
-                making = self._making(settings, place, declared, writing, refused)
+                making = self._making(settings, workplace, declared, writing, refused)
                 writing.text(page, operation_report(self.operation, result, settings, making).html())
                 figures["report"] = str(page)
-        figures["phases"] = place.stopwatch.seconds()
+        figures["phases"] = workplace.stopwatch.seconds()
         if page is not None:
             output.remark(f"report written to {page}", quiet=self._quiet)
-        output.warn(text for text in dict.fromkeys(_texts(figures, "warnings")) if text not in place.warned)
+        output.warn(
+            text for text in dict.fromkeys(_texts(figures, "warnings")) if text not in workplace.warned
+        )
         output.notes(dict.fromkeys(_texts(figures, "notes")), quiet=self._quiet)
         output.emit(figures, lambda: self._print(result, settings, declared, refused), as_json=self._json)
         self._leave(figures, refused, page)
@@ -133,7 +135,7 @@ class Run:
     def _making(
         self,
         settings: Settings,
-        place: CommandLine,
+        workplace: CommandLine,
         declared: "Declared",
         writing: "Writing",
         refused: str | None,
@@ -145,7 +147,7 @@ class Run:
 
         # What an operation reads by itself is named here.
         for name in (*self.operation.reads(settings), *self.operation.reads_beside(settings)):
-            place.name_file(str(name))
+            workplace.name_file(str(name))
         shared = [
             Chosen(label, usual if value in (None, False) else shown(value), value in (None, False))
             for name, (label, usual) in _READING.items()
@@ -164,7 +166,7 @@ class Run:
         return Making(
             "command",
             as_typed(["shoal", self.operation.name, *self._typed]),
-            with_roles(self.operation, settings, place.inputs.values()),
+            with_roles(self.operation, settings, workplace.inputs.values()),
             (*settings_in_words(self.operation, settings, "command"), *shared),
             tuple(written),
             refused,
@@ -284,7 +286,7 @@ class Run:
         targets: "list[Output]",
         result: Any,
         settings: Settings,
-        place: CommandLine,
+        workplace: CommandLine,
     ) -> None:
         target = targets[0]
         if product.whole is not None and product.is_whole(target):
@@ -309,9 +311,9 @@ class Run:
             dialect = {name: self._values[name] for name in ("separator", "decimal", "encoding")}
             # What is of the kind of the input is written as the input was; a list of our own is not.
             alike = not product.internal if product.like_input is None else product.like_input
-            like = place.first.source if place.first is not None and alike else None
+            like = workplace.first.source if workplace.first is not None and alike else None
             if product.signs_of_input:
-                dialect = place.signs(Path(str(target)).suffix.lower())
+                dialect = workplace.signs(Path(str(target)).suffix.lower())
             signs = dialect if like or product.signs_of_input else {}
             writing.data(target, made, like=like, verify=verify, **signs)
 

@@ -27,32 +27,32 @@ _OTHERS = frozenset(FORMATS) - {".parquet"}
 _ALTERNATIVES = re.compile(r"[{\\^]")
 
 
-def run_microaggregate(settings: Any, place: Any) -> "LargeMicroaggregation":
+def run_microaggregate(settings: Any, workplace: Any) -> "LargeMicroaggregation":
     """Protect the records of Parquet files on a cluster."""
     from shoal.spark.microaggregate import microaggregate
 
-    spark = _session(settings, place, settings.data)
+    spark = _session(settings, workplace, settings.data)
     result = call(
         microaggregate,
         settings,
-        place,
+        workplace,
         read_parquet(spark, settings.data),
         drop=settings.drop or [],
         roles=None,
     )
-    place.lasting.callback(result.close)
+    workplace.lasting.callback(result.close)
     return result
 
 
-def run_anonymity(settings: Any, place: Any) -> "Measured":
+def run_anonymity(settings: Any, workplace: Any) -> "Measured":
     """Measure each table where it is."""
     from shoal.spark.anonymity import anonymity
 
-    spark = _session(settings, place, *settings.data)
+    spark = _session(settings, workplace, *settings.data)
     measured = []
     for name in settings.data:
         frame = read_parquet(spark, name)
-        place.say(f"measuring {name}")
+        workplace.say(f"measuring {name}")
         result = anonymity(frame, settings.quasi, unit=settings.unit, confidential=settings.confidential)
         if not result.records:
             raise InputError(f"there are no records in '{name}'")
@@ -60,20 +60,20 @@ def run_anonymity(settings: Any, place: Any) -> "Measured":
     return measured
 
 
-def run_recode(settings: Any, place: Any) -> "LargeRecoded":
+def run_recode(settings: Any, workplace: Any) -> "LargeRecoded":
     """Recode whole columns of Parquet files on a cluster."""
     from shoal.microdata.columns.hierarchies.operation import given_hierarchies
     from shoal.spark.recode import recode
 
     if settings.method not in ("auto", "lattice"):
         raise InputError(f"on a cluster whole columns are recoded; choose {parameter('method', 'lattice')}")
-    hierarchies = given_hierarchies(settings.hierarchies, place)
-    spark = _session(settings, place, settings.data)
+    hierarchies = given_hierarchies(settings.hierarchies, workplace)
+    spark = _session(settings, workplace, settings.data)
     frame = read_parquet(spark, settings.data)
-    return call(recode, settings, place, frame, hierarchies=hierarchies, drop=settings.drop or [])
+    return call(recode, settings, workplace, frame, hierarchies=hierarchies, drop=settings.drop or [])
 
 
-def run_compare(settings: Any, place: Any) -> "list[LargeComparison]":
+def run_compare(settings: Any, workplace: Any) -> "list[LargeComparison]":
     """Measure each release where it is."""
     from shoal.spark.compare import compare
 
@@ -81,38 +81,38 @@ def run_compare(settings: Any, place: Any) -> "list[LargeComparison]":
         raise InputError(
             f"on a cluster {parameter('key')} pairs records: name a column that both tables have"
         )
-    spark = _session(settings, place, settings.original, *settings.protected)
+    spark = _session(settings, workplace, settings.original, *settings.protected)
     original = read_parquet(spark, settings.original)
     found = []
     for name in settings.protected:
         protected = read_parquet(spark, name)
-        place.say(f"comparing {name}")
-        found.append(call(compare, settings, place, original=original, protected=protected, name=name))
+        workplace.say(f"comparing {name}")
+        found.append(call(compare, settings, workplace, original=original, protected=protected, name=name))
     return found
 
 
-def run_tabulate(settings: Any, place: Any) -> "Tabulation":
+def run_tabulate(settings: Any, workplace: Any) -> "Tabulation":
     """Build a table from Parquet files on a cluster."""
     from shoal.spark.tabulate import tabulate
     from shoal.tables.table_to_protect import apriori_of, hierarchies_of
 
     if not settings.dimensions:
         raise InputError(f"name at least one dimension with {parameter('dimensions')}")
-    hierarchies = hierarchies_of(settings, place)
-    apriori = None if settings.apriori is None else apriori_of(settings, place, settings.dimensions)
-    spark = _session(settings, place, settings.data)
+    hierarchies = hierarchies_of(settings, workplace)
+    apriori = None if settings.apriori is None else apriori_of(settings, workplace, settings.dimensions)
+    spark = _session(settings, workplace, settings.data)
     frame = read_parquet(spark, settings.data)
-    place.say("tabulating")
-    return call(tabulate, settings, place, frame, hierarchies=hierarchies, apriori=apriori)
+    workplace.say("tabulating")
+    return call(tabulate, settings, workplace, frame, hierarchies=hierarchies, apriori=apriori)
 
 
-def _session(settings: Any, place: Any, *names: str) -> "SparkSession":
+def _session(settings: Any, workplace: Any, *names: str) -> "SparkSession":
     for name in names:
         check_parquet(name)
         check_there(name, settings.master, settings.spark_conf)
-    place.say("starting Spark")
-    spark: SparkSession = place.lasting.enter_context(session(settings.master, settings.spark_conf))
-    place.say("reading")
+    workplace.say("starting Spark")
+    spark: SparkSession = workplace.lasting.enter_context(session(settings.master, settings.spark_conf))
+    workplace.say("reading")
     return spark
 
 

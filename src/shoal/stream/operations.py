@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from shoal.microdata.microaggregation.leaves.result import LargeMicroaggregation
 
 
-def run_microaggregate(settings: Any, place: Any) -> "LargeMicroaggregation":
+def run_microaggregate(settings: Any, workplace: Any) -> "LargeMicroaggregation":
     """Protect the records of Parquet files, slice by slice."""
     from shoal.stream.microaggregate import microaggregate
 
-    result = call(microaggregate, settings, place, drop=settings.drop or [], roles=None)
-    place.lasting.callback(result.close)
+    result = call(microaggregate, settings, workplace, drop=settings.drop or [], roles=None)
+    workplace.lasting.callback(result.close)
     return result
 
 
-def run_anonymity(settings: Any, place: Any) -> "Measured":
+def run_anonymity(settings: Any, workplace: Any) -> "Measured":
     """Count the classes of each table, as many at a time as fit."""
     from shoal.microdata.columns.inputs import check_quasi
     from shoal.microdata.columns.units import unit_column, unit_remarks

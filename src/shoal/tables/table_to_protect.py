@@ -107,9 +107,9 @@ class TableToProtect:
         )
 
 
-def table_to_protect(settings: TableSettings, place: Workplace, cost: str = "value") -> TableToProtect:
+def table_to_protect(settings: TableSettings, workplace: Workplace, cost: str = "value") -> TableToProtect:
     """Read or build the table, link it with further ones, and take in which cells were named as sensitive."""
-    found = _table(settings, place, cost)
+    found = _table(settings, workplace, cost)
     if settings.linked_tables:
         others = [load(str(name)) for name in settings.linked_tables]
         tables = [found.table, *(other.table for other in others)]
@@ -118,20 +118,20 @@ def table_to_protect(settings: TableSettings, place: Workplace, cost: str = "val
         warnings = dict.fromkeys([*found.warnings, *(text for other in others for text in other.warnings)])
         found = replace(found, table=link(tables), warnings=tuple(warnings))  # type: ignore[arg-type]
     for text in found.warnings:
-        place.warn(text)
-    return replace(found, sensitive=_sensitive(settings, place, found.base.dimensions))
+        workplace.warn(text)
+    return replace(found, sensitive=_sensitive(settings, workplace, found.base.dimensions))
 
 
-def _table(settings: TableSettings, place: Workplace, cost: str) -> TableToProtect:
+def _table(settings: TableSettings, workplace: Workplace, cost: str) -> TableToProtect:
     if settings.described is not None:
-        return _described(settings, place, cost, read_metadata(place.file(settings.described)))
+        return _described(settings, workplace, cost, read_metadata(workplace.file(settings.described)))
     if settings.data.lower().endswith((".tab", ".asc")):
-        if not place.file(settings.data).is_file():
+        if not workplace.file(settings.data).is_file():
             raise InputError(f"file '{settings.data}' is not there")
         raise InputError(
             f"'{settings.data}' needs the metadata of τ-ARGUS that describe it: name them with {parameter('metadata')}"
         )
-    whole = place.as_file(settings.data, "jj")
+    whole = workplace.as_file(settings.data, "jj")
     if settings.source == "jj" and whole is None:
         raise InputError(f"'{settings.data}' did not come from a jj file")
     if whole is not None and settings.source is None and settings.dimensions:
@@ -142,13 +142,13 @@ def _table(settings: TableSettings, place: Workplace, cost: str) -> TableToProte
         _refuse_more(settings, "a jj file", ())
         loaded = load_general(whole, rounding=settings.rounding, tolerance=settings.tolerance)
         return TableToProtect(loaded.table, hidden=loaded.hidden)
-    records = place.records(settings.data)
+    records = workplace.records(settings.data)
     source = settings.source or _looks_like(records, settings)
     if source == "matrix":
         _refuse_more(settings, "a matrix", ("zeros",))
         return TableToProtect(_matrix(settings, records))
     if source in ("records", "aggregated"):
-        made = _tabulated(settings, place, records.as_written, cost)
+        made = _tabulated(settings, workplace, records.as_written, cost)
         return TableToProtect(
             made,
             hidden=made.hidden,
@@ -165,9 +165,9 @@ def _table(settings: TableSettings, place: Workplace, cost: str) -> TableToProte
         table = found.table
         if settings.apriori is not None:
             assert isinstance(table, Tabulation)
-            table = apply_apriori(table, apriori_of(settings, place, table.table.dimensions))
+            table = apply_apriori(table, apriori_of(settings, workplace, table.table.dimensions))
         return TableToProtect(table, warnings=found.warnings)
-    return _listed(settings, place, records.as_written)
+    return _listed(settings, workplace, records.as_written)
 
 
 def _matrix(settings: TableSettings, records: Records) -> Table:
@@ -195,7 +195,9 @@ def _refuse_more(settings: TableSettings, what: str, known: tuple[str, ...]) -> 
             )
 
 
-def _described(settings: TableSettings, place: Workplace, cost: str, metadata: Metadata) -> TableToProtect:
+def _described(
+    settings: TableSettings, workplace: Workplace, cost: str, metadata: Metadata
+) -> TableToProtect:
     """A table from data that metadata of τ-ARGUS describe; what somebody says besides comes before what they say."""
     fields = type(settings).model_fields
     given = {
@@ -203,11 +205,11 @@ def _described(settings: TableSettings, place: Workplace, cost: str, metadata: M
         for name in DESCRIBED
         if getattr(settings, name) != fields[name].get_default(call_default_factory=True)
     }
-    found = described(place.file(settings.data), metadata, {**given, "hierarchies": settings.hierarchy})
+    found = described(workplace.file(settings.data), metadata, {**given, "hierarchies": settings.hierarchy})
     if cost == "value" and "cost" not in settings.model_fields_set:
         cost = found.cost or cost
     own = settings.model_copy(update=found.said)
-    made = _tabulated(own, place, found.frame, cost, found.hierarchies)
+    made = _tabulated(own, workplace, found.frame, cost, found.hierarchies)
     return TableToProtect(made, hidden=made.hidden, warnings=unseen(made), from_records=True)
 
 
@@ -219,7 +221,7 @@ def _looks_like(records: Records, settings: TableSettings) -> str:
 
 def _tabulated(
     settings: TableSettings,
-    place: Workplace,
+    workplace: Workplace,
     frame: "pl.DataFrame",
     cost: str,
     trees: Mapping[str, dict[str, str]] | None = None,
@@ -228,17 +230,17 @@ def _tabulated(
     if not settings.dimensions:
         raise InputError(f"name at least one dimension with {parameter('dimensions')}")
     tables = [settings.dimensions, *settings.linked]
-    hierarchies = {**(trees or {}), **hierarchies_of(settings, place)}
+    hierarchies = {**(trees or {}), **hierarchies_of(settings, workplace)}
     for name in hierarchies:
         if not any(name in dimensions for dimensions in tables):
             raise InputError(f"there is a hierarchy of '{name}', but no such dimension")
-    apriori = None if settings.apriori is None else apriori_of(settings, place, settings.dimensions)
+    apriori = None if settings.apriori is None else apriori_of(settings, workplace, settings.dimensions)
     return link(
         [
             call(
                 tabulate,
                 settings,
-                place,
+                workplace,
                 frame,
                 dimensions=dimensions,
                 hierarchies={name: tree for name, tree in hierarchies.items() if name in dimensions},
@@ -253,14 +255,14 @@ def _tabulated(
     )
 
 
-def _listed(settings: TableSettings, place: Workplace, frame: "pl.DataFrame") -> TableToProtect:
+def _listed(settings: TableSettings, workplace: Workplace, frame: "pl.DataFrame") -> TableToProtect:
     """A list of cells without files beside it: what belongs to it is named in the settings."""
     plan = {
-        "hierarchies": hierarchies_of(settings, place),
+        "hierarchies": hierarchies_of(settings, workplace),
         "rules": settings.rules or [],
         "counts": settings.counts,
     }
-    shares = None if settings.contributions is None else place.listed(settings.contributions)
+    shares = None if settings.contributions is None else workplace.listed(settings.contributions)
     made = read_cells(
         frame,
         plan,
@@ -271,35 +273,35 @@ def _listed(settings: TableSettings, place: Workplace, frame: "pl.DataFrame") ->
     )
     warnings = without_contributors(made, "the contributions are")
     if settings.apriori is not None:
-        made = apply_apriori(made, apriori_of(settings, place, made.table.dimensions))
+        made = apply_apriori(made, apriori_of(settings, workplace, made.table.dimensions))
     return TableToProtect(made, warnings=warnings)
 
 
-def apriori_of(settings: TableSettings, place: Workplace, dimensions: Sequence[str]) -> "pl.DataFrame":
+def apriori_of(settings: TableSettings, workplace: Workplace, dimensions: Sequence[str]) -> "pl.DataFrame":
     """What is known of cells beforehand: a list of them, or the file of τ-ARGUS."""
     from shoal.tables.files.argus_history import read_history
 
     name = str(settings.apriori)
-    file = place.as_file(name, "hst")
-    return place.listed(name) if file is None else read_history(file, dimensions)
+    file = workplace.as_file(name, "hst")
+    return workplace.listed(name) if file is None else read_history(file, dimensions)
 
 
-def hierarchies_of(settings: Any, place: Workplace) -> dict[str, dict[str, str]]:
+def hierarchies_of(settings: Any, workplace: Workplace) -> dict[str, dict[str, str]]:
     """The hierarchies that were named, by dimension."""
     found = {}
     for dimension, name in settings.hierarchy.items():
-        marked = place.as_file(name, "hrc")
+        marked = workplace.as_file(name, "hrc")
         found[dimension] = (
-            as_hierarchy(place.listed(name), f"of '{dimension}'")
+            as_hierarchy(workplace.listed(name), f"of '{dimension}'")
             if marked is None
             else read_hierarchy(str(marked))
         )
     return found
 
 
-def _sensitive(settings: TableSettings, place: Workplace, dimensions: tuple[str, ...]) -> Any:
+def _sensitive(settings: TableSettings, workplace: Workplace, dimensions: tuple[str, ...]) -> Any:
     """The sensitive cells that were named, in a list or one by one; nothing if there are none."""
-    given = None if settings.sensitive_data is None else place.listed(settings.sensitive_data)
+    given = None if settings.sensitive_data is None else workplace.listed(settings.sensitive_data)
     if not settings.sensitive:
         return given
     import polars as pl

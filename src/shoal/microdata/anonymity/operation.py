@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     Measured = list[tuple[str, Anonymity]]
 
 
-def run(settings: AnonymitySettings, place: Workplace) -> "Measured":
+def run(settings: AnonymitySettings, workplace: Workplace) -> "Measured":
     """Measure each table."""
     from shoal.microdata.anonymity.api import anonymity
     from shoal.microdata.columns.orders import read_orders, value_label_orders
 
     measured = []
-    hierarchies = given_hierarchies(settings.hierarchies, place)
+    hierarchies = given_hierarchies(settings.hierarchies, workplace)
     for name in tables(settings):
-        place.say(f"reading {name}")
-        if (counted := _counted(settings, place, name)) is not None:
+        workplace.say(f"reading {name}")
+        if (counted := _counted(settings, workplace, name)) is not None:
             measured.append(counted)
             continue
-        records = place.records(name, columns=_columns(settings))
+        records = workplace.records(name, columns=_columns(settings))
         if records.frame.is_empty():
             raise InputError(f"there are no records in '{records.name}'")
         orders: Any = read_orders(settings.ordinal)
@@ -38,16 +38,18 @@ def run(settings: AnonymitySettings, place: Workplace) -> "Measured":
             orders = value_label_orders(orders, records.labels.values, records.labels.measures)
         population = None
         if settings.population is not None:
-            population = place.records(settings.population, columns=settings.quasi, like=records).as_written
+            population = workplace.records(
+                settings.population, columns=settings.quasi, like=records
+            ).as_written
         reference = None
         if settings.reference is not None:
             named = list(dict.fromkeys(c for c in [*settings.confidential, settings.unit] if c))
-            reference = place.records(settings.reference, columns=named, like=records).as_written
-        place.say(f"measuring {name}")
+            reference = workplace.records(settings.reference, columns=named, like=records).as_written
+        workplace.say(f"measuring {name}")
         result = call(
             anonymity,
             settings,
-            place,
+            workplace,
             records.as_written,
             hierarchies=hierarchies,
             ordinal=orders,
@@ -66,7 +68,9 @@ def _columns(settings: AnonymitySettings) -> list[str] | None:
     return [column for column in dict.fromkeys(wanted) if column]
 
 
-def _counted(settings: AnonymitySettings, place: Workplace, name: "Place") -> "tuple[str, Anonymity] | None":
+def _counted(
+    settings: AnonymitySettings, workplace: Workplace, name: "Place"
+) -> "tuple[str, Anonymity] | None":
     """What a database can count by itself: classes, without units or confidential values."""
     if (
         settings.unit is not None
@@ -77,7 +81,7 @@ def _counted(settings: AnonymitySettings, place: Workplace, name: "Place") -> "t
         return None
     from shoal.microdata.anonymity.api import anonymity_of_counts
 
-    if (classes := place.counted(name, list(settings.quasi))) is None:
+    if (classes := workplace.counted(name, list(settings.quasi))) is None:
         return None
     if classes.frame.is_empty():
         raise InputError(f"there are no records in '{classes.name}'")

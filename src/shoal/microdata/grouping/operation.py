@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from shoal.microdata.grouping.result import AttributeGrouping
 
 
-def run(settings: GroupSettings, place: Workplace) -> "AttributeGrouping":
+def run(settings: GroupSettings, workplace: Workplace) -> "AttributeGrouping":
     """Find the groups, or score those that are given."""
     from shoal.microdata.grouping.api import group_attributes
 
-    place.say("reading")
-    records = place.records(settings.data)
-    place.say("searching")
-    return call(group_attributes, settings, place, records.frame)
+    workplace.say("reading")
+    records = workplace.records(settings.data)
+    workplace.say("searching")
+    return call(group_attributes, settings, workplace, records.frame)
 
 
 OPERATION = Operation(

@@ -12,32 +12,32 @@ if TYPE_CHECKING:
     from shoal.microdata.measures.result import Comparison
 
 
-def run(settings: CompareSettings, place: Workplace) -> "list[Comparison]":
+def run(settings: CompareSettings, workplace: Workplace) -> "list[Comparison]":
     """Measure each release."""
     from shoal.microdata.measures.api import compare
 
     links: list[str | None] = [*settings.record_links] or [None] * len(settings.protected)
     using = _definitions(settings)
-    budget, spent = place.budget(settings), 0.0
-    place.say("reading")
-    before = place.records(settings.original)
+    budget, spent = workplace.budget(settings), 0.0
+    workplace.say("reading")
+    before = workplace.records(settings.original)
     found: list[Comparison] = []
     for name, linked in zip(settings.protected, links, strict=True):
-        place.say(f"reading {name}")
-        after = place.records(name, like=before)
+        workplace.say(f"reading {name}")
+        after = workplace.records(name, like=before)
         own = replace(budget, seconds=budget.seconds and max(1e-9, budget.seconds - spent))
         began = budget.clock()
         found.append(
             call(
                 compare,
                 settings,
-                place,
+                workplace,
                 original=before.frame,
                 protected=after.frame,
                 roles=before.roles,
-                record_links=None if linked is None else place.file(linked),
+                record_links=None if linked is None else workplace.file(linked),
                 definitions=using,
-                references=place.reported and not found,
+                references=workplace.reported and not found,
                 name=after.name,
                 budget=own,
             )

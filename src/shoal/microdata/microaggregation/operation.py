@@ -12,31 +12,31 @@ if TYPE_CHECKING:
     from shoal.microdata.microaggregation.result import Microaggregation
 
 
-def run(settings: MicroaggregateSettings, place: Workplace) -> "Microaggregation":
+def run(settings: MicroaggregateSettings, workplace: Workplace) -> "Microaggregation":
     """Protect the records."""
     from shoal.microdata.columns.orders import read_orders, value_label_orders
     from shoal.microdata.microaggregation.api import microaggregate
     from shoal.microdata.microaggregation.solution import read_labels
     from shoal.runtime.overall import Overall
 
-    place.say("reading")
-    records = place.records(settings.data)
+    workplace.say("reading")
+    records = workplace.records(settings.data)
     orders: Any = settings.ordinal
     if records.labels is not None:
         orders = value_label_orders(read_orders(orders), records.labels.values, records.labels.measures)
-    start = None if settings.start is None else read_labels(place.file(settings.start))
-    place.say("looking at the columns")
+    start = None if settings.start is None else read_labels(workplace.file(settings.start))
+    workplace.say("looking at the columns")
     return call(
         microaggregate,
         settings,
-        place,
+        workplace,
         records.frame,
         ordinal=orders,
         drop=removed(settings, records),
         roles=records.roles,
         start=start,
         # The curves of several searches would not make one picture.
-        observer=Overall(place.observe) if in_groups(settings) or settings.by else place.observe,
+        observer=Overall(workplace.observe) if in_groups(settings) or settings.by else workplace.observe,
     )
 
 

@@ -13,27 +13,27 @@ if TYPE_CHECKING:
     from shoal.microdata.perturbation.result import Perturbed
 
 
-def run(settings: PerturbSettings, place: Workplace) -> "Perturbed":
+def run(settings: PerturbSettings, workplace: Workplace) -> "Perturbed":
     """Perturb the records."""
     from shoal.microdata.columns.orders import read_orders, value_label_orders
     from shoal.microdata.perturbation.api import perturb
 
     options = method_options(settings)
-    place.say("reading")
-    records = place.records(settings.data)
+    workplace.say("reading")
+    records = workplace.records(settings.data)
     orders: Any = read_orders(settings.ordinal)
     if records.labels is not None and orders:
         orders = value_label_orders(orders, records.labels.values, records.labels.measures)
-    kept = None if settings.secret is None else place.file(settings.secret)
-    place.say("perturbing")
+    kept = None if settings.secret is None else workplace.file(settings.secret)
+    workplace.say("perturbing")
     return call(
         perturb,
         settings,
-        place,
+        workplace,
         records.frame,
         options=options,
         ordinal=orders,
-        matrix=None if settings.matrix is None else place.file(settings.matrix),
+        matrix=None if settings.matrix is None else workplace.file(settings.matrix),
         secret=kept if kept is not None and kept.exists() else None,
         drop=removed(settings, records),
     )

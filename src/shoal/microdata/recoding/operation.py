@@ -13,28 +13,28 @@ if TYPE_CHECKING:
     from shoal.microdata.recoding.result import Recoded
 
 
-def run(settings: RecodeSettings, place: Workplace) -> "Recoded":
+def run(settings: RecodeSettings, workplace: Workplace) -> "Recoded":
     """Recode the records."""
     from shoal.microdata.columns.orders import read_orders, value_label_orders
     from shoal.microdata.recoding.api import recode
     from shoal.microdata.recoding.mapping import AppliedMapping
     from shoal.runtime.overall import Overall
 
-    place.say("reading")
-    records = place.records(settings.data)
+    workplace.say("reading")
+    records = workplace.records(settings.data)
     orders: Any = read_orders(settings.ordinal)
     if records.labels is not None:
         orders = value_label_orders(orders, records.labels.values, records.labels.measures)
-    population = None if settings.population is None else place.records(settings.population, like=records)
-    earlier = None if settings.apply is None else AppliedMapping.read(place.file(settings.apply))
-    kept = None if settings.secret is None else place.file(settings.secret)
-    place.say("searching")
+    population = None if settings.population is None else workplace.records(settings.population, like=records)
+    earlier = None if settings.apply is None else AppliedMapping.read(workplace.file(settings.apply))
+    kept = None if settings.secret is None else workplace.file(settings.secret)
+    workplace.say("searching")
     return call(
         recode,
         settings,
-        place,
+        workplace,
         records.as_written,
-        hierarchies=given_hierarchies(settings.hierarchies, place),
+        hierarchies=given_hierarchies(settings.hierarchies, workplace),
         ordinal=orders,
         population=None if population is None else population.as_written,
         apply=earlier,
@@ -42,7 +42,7 @@ def run(settings: RecodeSettings, place: Workplace) -> "Recoded":
         drop=removed(settings, records),
         roles=records.roles,
         # The curves of several searches would not make one picture.
-        observer=Overall(place.observe) if settings.by else place.observe,
+        observer=Overall(workplace.observe) if settings.by else workplace.observe,
     )
 
 

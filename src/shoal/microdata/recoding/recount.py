@@ -160,13 +160,13 @@ def _leaves_of(tree: Hierarchy) -> dict[str | None, frozenset[str | None]] | Non
     return {label: next(iter(sets)) for label, sets in found.items()}
 
 
-def hierarchies_again(settings: Any, place: Workplace, frame: pl.DataFrame) -> dict[str, Hierarchy]:
+def hierarchies_again(settings: Any, workplace: Workplace, frame: pl.DataFrame) -> dict[str, Hierarchy]:
     """The hierarchies of the keys, from the settings and the records that were read."""
     data = nw.from_native(frame, eager_only=True)
-    given: dict[str, Any] = dict(given_hierarchies(settings.hierarchies, place))
+    given: dict[str, Any] = dict(given_hierarchies(settings.hierarchies, workplace))
     if settings.apply is not None:
-        given = {**AppliedMapping.read(place.file(settings.apply)).hierarchies(data), **given}
-    population = None if settings.population is None else place.records(settings.population).as_written
+        given = {**AppliedMapping.read(workplace.file(settings.apply)).hierarchies(data), **given}
+    population = None if settings.population is None else workplace.records(settings.population).as_written
     everybody = None if population is None else nw.from_native(population, eager_only=True)
     keys = Keys.read(data, settings.quasi, guess_roles(data), given, read_orders(settings.ordinal), everybody)
     return dict(zip(keys.names, keys.hierarchies, strict=True))

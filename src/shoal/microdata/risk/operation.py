@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-9
 
 
-def run(settings: RiskSettings, place: Workplace) -> "Risk":
+def run(settings: RiskSettings, workplace: Workplace) -> "Risk":
     """Measure the records."""
     from shoal.microdata.risk.api import risk
 
-    place.say("reading")
+    workplace.say("reading")
     wanted = [*settings.quasi, settings.sample_weights, settings.unit, settings.household]
     # One of the other columns may be the unit that nobody named.
     every = settings.unit in (None, EACH_RECORD)
     columns = None if every else [name for name in dict.fromkeys(wanted) if name]
-    records = place.records(settings.data, columns=columns)
+    records = workplace.records(settings.data, columns=columns)
     everybody: Any = None
     if settings.population_file is not None:
-        people = place.records(settings.population_file, columns=list(settings.quasi), like=records)
+        people = workplace.records(settings.population_file, columns=list(settings.quasi), like=records)
         everybody = people.as_written
-    place.say("measuring")
-    return call(risk, settings, place, records.as_written, population_file=everybody)
+    workplace.say("measuring")
+    return call(risk, settings, workplace, records.as_written, population_file=everybody)
 
 
 def reads(settings: RiskSettings) -> list[Place]:

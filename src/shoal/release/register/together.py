@@ -95,8 +95,8 @@ def _seen(opened: OpenedRelease, file: str) -> tuple[Shown, bool] | None:
     step, values = made
     own: dict[str, Any] = {**values, "secret": str(opened.step_folder(step.name) / SECRET)}
     settings = checked(settings_model(step.do), own)
-    place = PlanWorkplace(opened.files, {})
-    return shown_changed(step.do, settings, place, opened.written(file), opened.figures(step.name))
+    workplace = PlanWorkplace(opened.files, {})
+    return shown_changed(step.do, settings, workplace, opened.written(file), opened.figures(step.name))
 
 
 def _records_and_table(first: str, second: str) -> Together:

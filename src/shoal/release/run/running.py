@@ -153,7 +153,7 @@ class Running:
             self._say(f"step '{step.name}' was finished before")
             return StepOutcome.of(told)
         roles = {self._located(name): self._roles(name) for name in dict.fromkeys(step.inputs)}
-        place = PlanWorkplace(self._plan.folder, roles, say=self._say, observer=self._observer)
+        workplace = PlanWorkplace(self._plan.folder, roles, say=self._say, observer=self._observer)
         outputs = [
             (item, (self._folder.public if item.public else self._folder.internal) / item.file)
             for item in self._plan.outputs
@@ -166,7 +166,7 @@ class Running:
                 self._folder.step(number, step.name),
                 outputs,
                 self._secret,
-                place,
+                workplace,
                 self._plan.folder,
                 self._signs(step),
             )

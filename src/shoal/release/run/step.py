@@ -55,7 +55,7 @@ def run_step(
     folder: Path,
     outputs: list[tuple[Output, Path]],
     secret: Secret,
-    place: PlanWorkplace,
+    workplace: PlanWorkplace,
     plan_folder: Path,
     signs: Mapping[str, Any],
 ) -> StepOutcome:
@@ -66,7 +66,7 @@ def run_step(
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if step.do in OWN_STEPS:
-        return _own(step, values, folder, outputs, secret, place, plan_folder, signs)
+        return _own(step, values, folder, outputs, secret, workplace, plan_folder, signs)
     operation = OPERATIONS[step.do]
     own = dict(values)
     # Records with keys of their own need no secret.
@@ -82,7 +82,7 @@ def run_step(
     if operation.on_its_engine(settings) is not operation:
         raise InputError(f"a plan runs on one machine; leave out {parameter('engine')}")
     operation.check(settings, frozenset({"output"}))
-    result = operation.run(settings, place)
+    result = operation.run(settings, workplace)
     refused = None if operation.gate is None else operation.gate(result, settings)
     if refused is not None:
         raise Infeasible(refused)
@@ -103,7 +103,7 @@ def run_step(
     # How long it took stands in the figures alone: all else is the same whenever it is repeated.
     told = operation.told.facts(result, settings)
     facts = tuple((name, str(value)) for name, value in told if name != "seconds")
-    warnings = tuple(spelled(text, as_words) for text in [*figures.get("warnings", []), *place.warned])
+    warnings = tuple(spelled(text, as_words) for text in [*figures.get("warnings", []), *workplace.warned])
     return StepOutcome(json.loads(json.dumps(figures, default=str)), facts, warnings)
 
 
@@ -121,13 +121,13 @@ def _own(
     folder: Path,
     outputs: list[tuple[Output, Path]],
     secret: Secret,
-    place: PlanWorkplace,
+    workplace: PlanWorkplace,
     plan_folder: Path,
     signs: Mapping[str, Any],
 ) -> StepOutcome:
     own = OWN_STEPS[step.do]
     settings: Any = checked(own.settings, values)
-    before = place.records(settings.data).frame
+    before = workplace.records(settings.data).frame
     after, places = _in_order(own.run(before, settings, secret, plan_folder), settings.order)
     sources.write(after, folder / RELEASE, force=True)
     np.save(folder / LINKS, RecordLinks.of([True] * before.height, places.tolist()).released)

@@ -34,31 +34,31 @@ class Audited:
     table: "TableToProtect"
 
 
-def run(settings: AuditSettings, place: Workplace) -> Audited:
+def run(settings: AuditSettings, workplace: Workplace) -> Audited:
     """Compute the intervals, whoever chose the hidden cells."""
     from shoal.tables.api import audit
     from shoal.tables.given import of_change, of_unasked
     from shoal.tables.table_to_protect import hierarchies_of, table_to_protect
 
-    place.say("building the table")
-    beside = _beside(settings, place)
-    if (frame := _published_frame(settings, place)) is not None:
-        table, hidden = _public_table(settings, place, frame, beside)
+    workplace.say("building the table")
+    beside = _beside(settings, workplace)
+    if (frame := _published_frame(settings, workplace)) is not None:
+        table, hidden = _public_table(settings, workplace, frame, beside)
     else:
-        table = table_to_protect(settings, place)
-        hidden = pattern_of(settings, table, place)
+        table = table_to_protect(settings, workplace)
+        hidden = pattern_of(settings, table, workplace)
     own: dict[str, Any] = {"beside": None}
     if settings.beside:
         own = {
             "beside": beside,
-            "hierarchies": hierarchies_of(settings, place),
+            "hierarchies": hierarchies_of(settings, workplace),
             "total": settings.total or None,
         }
-    own["nested"] = [(Path(name).name, place.listed(name)) for name in settings.nested] or None
+    own["nested"] = [(Path(name).name, workplace.listed(name)) for name in settings.nested] or None
     found = call(
         audit,
         settings,
-        place,
+        workplace,
         table.table,
         **{"total": None, **own},
         pattern=hidden,
@@ -68,53 +68,55 @@ def run(settings: AuditSettings, place: Workplace) -> Audited:
     return Audited(found, replace(table, warnings=warnings))
 
 
-def _published_frame(settings: AuditSettings, place: Workplace) -> Any:
+def _published_frame(settings: AuditSettings, workplace: Workplace) -> Any:
     """The frame of a table that is itself a published one: nobody says what its rows are or which cells are hidden."""
     from shoal.tables.files.loading import is_list_of_cells
     from shoal.tables.files.public_files import is_published
     from shoal.tables.published_alone import published_file, refuse_internal
 
     said = settings.pattern or settings.hidden or settings.dimensions or settings.described or settings.source
-    if said or place.as_file(settings.data, "jj") is not None:
+    if said or workplace.as_file(settings.data, "jj") is not None:
         return None
-    if (cells := _crosstabs(settings.data, place, published_file)) is not None:
+    if (cells := _crosstabs(settings.data, workplace, published_file)) is not None:
         return cells
-    frame = _with_decimals(place.records(settings.data).as_written, place)
+    frame = _with_decimals(workplace.records(settings.data).as_written, workplace)
     if settings.beside:
         refuse_internal(frame)
         return frame
     return frame if is_published(frame) and not is_list_of_cells(frame) else None
 
 
-def _crosstabs(name: str, place: Workplace, read: "Callable[[Path], Any]") -> Any:
+def _crosstabs(name: str, workplace: Workplace, read: "Callable[[Path], Any]") -> Any:
     """The cells of crosstabs, where a name is that of a file that holds some."""
     for ending in ("xlsx", "html"):
-        file = place.as_file(name, ending)
+        file = workplace.as_file(name, ending)
         if file is not None:
             return read(file)
-    return read(place.file(name)) if ".xlsx::" in name.lower() else None
+    return read(workplace.file(name)) if ".xlsx::" in name.lower() else None
 
 
-def _beside(settings: AuditSettings, place: Workplace) -> list[tuple[str, Any]]:
+def _beside(settings: AuditSettings, workplace: Workplace) -> list[tuple[str, Any]]:
     from shoal.tables.published_alone import published_file
 
     found = []
     for name in settings.beside:
-        cells = _crosstabs(name, place, published_file)
-        found.append((Path(name).name, _with_decimals(place.listed(name), place) if cells is None else cells))
+        cells = _crosstabs(name, workplace, published_file)
+        found.append(
+            (Path(name).name, _with_decimals(workplace.listed(name), workplace) if cells is None else cells)
+        )
     return found
 
 
-def _with_decimals(frame: Any, place: Workplace) -> Any:
+def _with_decimals(frame: Any, workplace: Workplace) -> Any:
     """The figures of a published table with points, if commas are said to be before decimals, or are so in other columns."""
     from shoal.tables.files.public_files import columns_of_figures
     from shoal.tables.public_table import with_points
 
-    return with_points(frame, columns_of_figures(frame)) if place.decimal == "," else frame
+    return with_points(frame, columns_of_figures(frame)) if workplace.decimal == "," else frame
 
 
 def _public_table(
-    settings: AuditSettings, place: Workplace, frame: Any, beside: list[tuple[str, Any]]
+    settings: AuditSettings, workplace: Workplace, frame: Any, beside: list[tuple[str, Any]]
 ) -> "tuple[TableToProtect, Any]":
     from shoal.tables.public_table import slack_of
     from shoal.tables.published_alone import (
@@ -131,7 +133,7 @@ def _public_table(
         frame,
         Path(settings.data).name,
         [other for _, other in beside],
-        hierarchies=hierarchies_of(settings, place),
+        hierarchies=hierarchies_of(settings, workplace),
         total=settings.total or None,
         slack=slack_of(settings.rounding, settings.tolerance),
         low=settings.low or None,
@@ -142,7 +144,7 @@ def _public_table(
     return TableToProtect(problem, hidden=hidden, warnings=(ONLY_EXACT, *doubts)), names
 
 
-def pattern_of(settings: AuditSettings, table: "TableToProtect", place: Workplace) -> Any:
+def pattern_of(settings: AuditSettings, table: "TableToProtect", workplace: Workplace) -> Any:
     """The hidden cells: those named one by one, in a list or in a jj file, or those the table marks itself."""
     from shoal.tables.files.loading import load_general
     from shoal.tables.given import NO_PATTERN
@@ -156,8 +158,8 @@ def pattern_of(settings: AuditSettings, table: "TableToProtect", place: Workplac
         if table.hidden is None:
             raise InputError(NO_PATTERN)
         return [tuple(table.base.key(int(cell)).values()) for cell in table.hidden]
-    file = place.as_file(settings.pattern, "jj")
-    return place.listed(settings.pattern) if file is None else _marked(table, load_general(file))
+    file = workplace.as_file(settings.pattern, "jj")
+    return workplace.listed(settings.pattern) if file is None else _marked(table, load_general(file))
 
 
 def _marked(table: "TableToProtect", marked: "Loaded") -> list[tuple[str, ...]]:

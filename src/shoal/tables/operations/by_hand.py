@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 class TableByHand:
     """The problem of any run about a table, with the costs its search saw."""
 
-    def __init__(self, settings: TableSettings, place: Workplace) -> None:
+    def __init__(self, settings: TableSettings, workplace: Workplace) -> None:
         priced = isinstance(settings, SuppressSettings | TabulateSettings)
         named = priced and not getattr(settings, "listed_costs", False)
-        table = table_to_protect(settings, place, settings.cost if named else "value")  # type: ignore[attr-defined]
+        table = table_to_protect(settings, workplace, settings.cost if named else "value")  # type: ignore[attr-defined]
         self.counts = table.is_counts(settings)
         if isinstance(settings, SuppressSettings):
-            self.problem = problem_of(settings, table, place)[0]
+            self.problem = problem_of(settings, table, workplace)[0]
         else:
             if isinstance(settings, AuditSettings):
-                table = _with_primaries(settings, table, place)
+                table = _with_primaries(settings, table, workplace)
             self.problem = table.problem(settings)
 
     def judge(self, cells: list[int], observer: "Observer" = silent) -> "Audit":
@@ -40,11 +40,11 @@ class TableByHand:
         return audit(self.problem, names, counts=self.counts, observer=observer)
 
 
-def _with_primaries(settings: AuditSettings, table: TableToProtect, place: Workplace) -> TableToProtect:
+def _with_primaries(settings: AuditSettings, table: TableToProtect, workplace: Workplace) -> TableToProtect:
     """The primary cells of the pattern are sensitive if nobody named any and the table tells nothing of it."""
     made = table.tabulation
     told = not isinstance(table.table, Table) and (made is None or not tells_nothing(made))
     if table.sensitive is not None or told:
         return table
-    pattern = read_pattern(table.base, pattern_of(settings, table, place))
+    pattern = read_pattern(table.base, pattern_of(settings, table, workplace))
     return replace(table, sensitive=primary_cells(table.base, *pattern))

@@ -43,7 +43,7 @@ class Suppressed:
     dataflow: str = ""
 
 
-def run(settings: SuppressSettings, place: Workplace) -> Suppressed:
+def run(settings: SuppressSettings, workplace: Workplace) -> Suppressed:
     """Build the table, find the pattern, and have it checked."""
     from shoal.runtime import silent
     from shoal.tables.methods import METHODS
@@ -51,29 +51,29 @@ def run(settings: SuppressSettings, place: Workplace) -> Suppressed:
     from shoal.tables.table_to_protect import table_to_protect
 
     others = [METHODS[name].name for name in settings.compare if name != settings.method]
-    place.say("building the table")
-    table = table_to_protect(settings, place, "value" if settings.listed_costs else settings.cost)
-    layout = layout_of(settings, place.decimal)
+    workplace.say("building the table")
+    table = table_to_protect(settings, workplace, "value" if settings.listed_costs else settings.cost)
+    layout = layout_of(settings, workplace.decimal)
     if settings.rows or settings.columns:
         from shoal.tables.files.layout import crosstabs
 
         # What cannot be laid out is refused before the search.
         crosstabs(table.base, table.trees, layout)
-    problem, gone = problem_of(settings, table, place)
+    problem, gone = problem_of(settings, table, workplace)
     notes = table.notes
     refuse_without_rule(table.tabulation, problem)
     if gone:
         words = ("cell of the previous pattern is", "cells of the previous pattern are")
         notes.append(f"{counted(gone, *words)} not in this table")
-    place.say("searching")
-    found = _search(settings, settings.method, table, problem, place, place.observe)
+    workplace.say("searching")
+    found = _search(settings, settings.method, table, problem, workplace, workplace.observe)
     compared = []
     for name in others:
         if str(found.solution.stopped_by) == "interrupt":
             break
-        place.say(f"comparing with {name}")
+        workplace.say(f"comparing with {name}")
         try:
-            other = _search(settings, name, table, problem, place, silent)
+            other = _search(settings, name, table, problem, workplace, silent)
             if str(other.solution.stopped_by) == "interrupt":
                 notes.append(f"{name} was interrupted, so the comparison ends before it")
                 break
@@ -84,7 +84,7 @@ def run(settings: SuppressSettings, place: Workplace) -> Suppressed:
 
 
 def problem_of(
-    settings: SuppressSettings, table: "TableToProtect", place: Workplace
+    settings: SuppressSettings, table: "TableToProtect", workplace: Workplace
 ) -> "tuple[Problem, int]":
     """What has to be protected at which cost; and how many cells of last period's pattern the table no longer has."""
     from shoal.tables.given import keep_stable
@@ -96,9 +96,11 @@ def problem_of(
             f"a .jj file carries its own sensitive cells; leave out {parameter('sensitive_data')}"
         )
     named = settings.cost in COSTS or (table.from_records and not settings.listed_costs)
-    problem = table.problem(settings, settings.cost if named else place.listed(settings.cost))
+    problem = table.problem(settings, settings.cost if named else workplace.listed(settings.cost))
     return (
-        (problem, 0) if settings.previous is None else keep_stable(problem, place.listed(settings.previous))
+        (problem, 0)
+        if settings.previous is None
+        else keep_stable(problem, workplace.listed(settings.previous))
     )
 
 
@@ -107,7 +109,7 @@ def _search(
     method: str,
     table: "TableToProtect",
     problem: "Problem",
-    place: Workplace,
+    workplace: Workplace,
     observer: "Observer",
 ) -> "Suppression":
     from shoal.runtime.threads import usable_threads
@@ -119,9 +121,9 @@ def _search(
         options=settings.options if method == settings.method else None,
         counts=table.is_counts(settings),
         common=settings.common,
-        budget=place.budget(settings),
+        budget=workplace.budget(settings),
         seed=settings.seed,
-        threads=usable_threads(place.threads),
+        threads=usable_threads(workplace.threads),
         observer=observer,
     )
     return replace(found, tabulation=table.tabulation)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from shoal.tables.model.tabulated import Tabulation
 
 
-def run(settings: TabulateSettings, place: Workplace) -> "Tabulation":
+def run(settings: TabulateSettings, workplace: Workplace) -> "Tabulation":
     """Build the table and find its sensitive cells."""
     from shoal.tables.table_to_protect import table_to_protect
 
@@ -18,8 +18,8 @@ def run(settings: TabulateSettings, place: Workplace) -> "Tabulation":
         raise InputError("only records, ready-made tables and lists of cells are tabulated")
     if settings.source != "cells" and not settings.dimensions and settings.described is None:
         raise InputError(f"name at least one dimension with {parameter('dimensions')}")
-    place.say("building the table")
-    made = table_to_protect(settings, place, settings.cost).tabulation
+    workplace.say("building the table")
+    made = table_to_protect(settings, workplace, settings.cost).tabulation
     assert made is not None
     return made
 

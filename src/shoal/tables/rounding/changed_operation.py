@@ -55,7 +55,7 @@ class Changed:
 
 
 def change_table(
-    function: Callable[..., Any], settings: "RoundSettings | AdjustSettings", place: Workplace, doing: str
+    function: Callable[..., Any], settings: "RoundSettings | AdjustSettings", workplace: Workplace, doing: str
 ) -> Changed:
     """Build the table, change it, and have it checked."""
     from shoal.runtime.threads import usable_threads
@@ -63,22 +63,22 @@ def change_table(
     from shoal.tables.rounding.changed_layout import ChangedLayout
     from shoal.tables.table_to_protect import table_to_protect
 
-    place.say("building the table")
-    table = table_to_protect(settings, place)
-    layout = layout_of(settings, place.decimal)
+    workplace.say("building the table")
+    table = table_to_protect(settings, workplace)
+    layout = layout_of(settings, workplace.decimal)
     if layout.said:
         # What cannot be laid out is refused before the search.
         crosstabs(table.base, table.trees, layout)
-    place.say(doing)
+    workplace.say(doing)
     found = call(
         function,
         settings,
-        place,
+        workplace,
         table.table,
         sensitive=table.sensitive,
         counts=table.is_counts(settings),
-        secret=read_secret(settings, place),
-        threads=usable_threads(place.threads),
+        secret=read_secret(settings, workplace),
+        threads=usable_threads(workplace.threads),
     )
     laid_out = ChangedLayout(table.base, found.values, table.trees, layout, settings.dataflow)
     return Changed(replace(found, tabulation=table.tabulation), table, laid_out)

@@ -21,11 +21,11 @@ def as_given(table: Any, rounding: float | None, tolerance: float | None) -> Pro
     return as_table(table, rounding=rounding, tolerance=tolerance)
 
 
-def problem_of_settings(settings: "TableSettings", place: "Workplace") -> tuple[Problem, bool]:
+def problem_of_settings(settings: "TableSettings", workplace: "Workplace") -> tuple[Problem, bool]:
     """The table that settings name with what must stay uncertain, and whether it has counts."""
     from shoal.tables.table_to_protect import table_to_protect
 
-    table = table_to_protect(settings, place)
+    table = table_to_protect(settings, workplace)
     protect = problem_to_change(
         table.table,
         sensitive=table.sensitive,

@@ -26,20 +26,20 @@ LESS_THAN_ALL = "that adjusted cells were moved by at least their levels is not 
 
 
 def shown_changed(
-    name: str, settings: Any, place: Workplace, frame: "pl.DataFrame", stated: Mapping[str, Any]
+    name: str, settings: Any, workplace: Workplace, frame: "pl.DataFrame", stated: Mapping[str, Any]
 ) -> tuple[Shown, bool]:
     """The table that a step of this name published, with its settings and what it told; whether all that is known is used."""
     if name == "round":
-        return _rounded(settings, place, frame, stated), True
+        return _rounded(settings, workplace, frame, stated), True
     if name == "perturb-table":
-        return _perturbed(settings, place, frame), True
-    return _adjusted(settings, place, frame), False
+        return _perturbed(settings, workplace, frame), True
+    return _adjusted(settings, workplace, frame), False
 
 
-def _rounded(settings: Any, place: Workplace, frame: "pl.DataFrame", stated: Mapping[str, Any]) -> Shown:
+def _rounded(settings: Any, workplace: Workplace, frame: "pl.DataFrame", stated: Mapping[str, Any]) -> Shown:
     from shoal.tables.rounding.controlled_rounding.problem import RoundingProblem, are_whole
 
-    protect, counts = problem_of_settings(settings, place)
+    protect, counts = problem_of_settings(settings, workplace)
     values, base = protect.table.values, float(settings.base)
     problem = RoundingProblem(
         protect, base, values / base, int(stated["steps"]), are_whole(base, values, counts=counts)
@@ -49,12 +49,12 @@ def _rounded(settings: Any, place: Workplace, frame: "pl.DataFrame", stated: Map
     return Shown(found, required_of(protect, protect.table.dimensions))
 
 
-def _perturbed(settings: Any, place: Workplace, frame: "pl.DataFrame") -> Shown:
+def _perturbed(settings: Any, workplace: Workplace, frame: "pl.DataFrame") -> Shown:
     from shoal.tables.rounding.cell_keys.operation import run
     from shoal.tables.rounding.cell_keys.posterior import seen_by_others
     from shoal.tables.rounding.cell_keys.same_records import with_others
 
-    made = run(settings, place).found
+    made = run(settings, workplace).found
     table = made.tabulation.table
     seen = np.rint(figures_by_name(table, frame, layout_of(settings))).astype(np.int64)
     # By the same attacker as the audit of the table itself: changes that nobody reckons with, and figures that differ.
@@ -62,8 +62,8 @@ def _perturbed(settings: Any, place: Workplace, frame: "pl.DataFrame") -> Shown:
     return Shown(_with_bounds(table, attack.low[: table.cells], attack.high[: table.cells]))
 
 
-def _adjusted(settings: Any, place: Workplace, frame: "pl.DataFrame") -> Shown:
-    protect, _ = problem_of_settings(settings, place)
+def _adjusted(settings: Any, workplace: Workplace, frame: "pl.DataFrame") -> Shown:
+    protect, _ = problem_of_settings(settings, workplace)
     table = protect.table
     seen = figures_by_name(table, frame, layout_of(settings))
     low, high = protect.low.copy(), protect.high.copy()

@@ -17,9 +17,9 @@ def secret_of(secret: "Secret | str | Path | None", seed: int | None) -> Secret:
     return Secret.new() if seed is None else Secret.of_seed(seed)
 
 
-def read_secret(settings: Any, place: Workplace) -> Secret | None:
+def read_secret(settings: Any, workplace: Workplace) -> Secret | None:
     """The secret in the file that the settings name, if it is there already."""
-    kept = None if settings.secret is None else place.file(settings.secret)
+    kept = None if settings.secret is None else workplace.file(settings.secret)
     return Secret.read(kept) if kept is not None and kept.exists() else None
 
 

@@ -32,8 +32,8 @@ def activity(operation: Operation, picture: Picture) -> Activity:
 
     def run(request: Request, context: Context) -> dict[str, Any]:
         settings = operation.settings.model_validate(request.model_dump())
-        place = Workbench(context)
-        result = operation.run(settings, place)
+        workplace = Workbench(context)
+        result = operation.run(settings, workplace)
         context.flush()
         refused = None if operation.gate is None else operation.gate(result, settings)
         if refused is not None and any(not product.internal for product in operation.products):
@@ -42,7 +42,7 @@ def activity(operation: Operation, picture: Picture) -> Activity:
         notes: dict[str, str] = {}
         for product in operation.products if refused is None else ():
             _write(product, _make(product, result, settings, notes), result, context)
-        making = making_of(operation, settings, place, context, operation.titled(settings), refused)
+        making = making_of(operation, settings, workplace, context, operation.titled(settings), refused)
         context.report(operation_report(operation, result, settings, making))
         found = {**operation.told.figures(result, settings), **picture(result, settings, context)}
         if any(product.lacking for product in operation.products):
@@ -69,7 +69,7 @@ def activity(operation: Operation, picture: Picture) -> Activity:
 def making_of(
     operation: Operation,
     settings: Any,
-    place: Workbench,
+    workplace: Workbench,
     context: Context,
     title: str,
     refused: str | None = None,
@@ -86,7 +86,7 @@ def making_of(
     return Making(
         "run",
         f"{context.run} of the workbench, '{operation.title}'" + (f": {title}" if title else ""),
-        with_roles(operation, settings, place.inputs.values()),
+        with_roles(operation, settings, workplace.inputs.values()),
         settings_in_words(operation, settings, "workbench"),
         tuple(written),
         refused,

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 _FILES = ("csv", "txt", "tsv", "hrc")
 
 
-def run(settings: HierarchySettings, place: Workplace) -> "Hierarchies":
+def run(settings: HierarchySettings, workplace: Workplace) -> "Hierarchies":
     """Propose a hierarchy for each column."""
     from shoal.microdata.columns.hierarchies.api import RULES_FILE, file_names, propose_hierarchies
     from shoal.microdata.columns.orders import read_orders, value_label_orders
 
-    records = place.records(settings.data)
-    place.say("building hierarchies")
+    records = workplace.records(settings.data)
+    workplace.say("building hierarchies")
     orders: Any = read_orders(settings.ordinal)
     columns = settings.columns
     if columns is None:
@@ -33,22 +33,22 @@ def run(settings: HierarchySettings, place: Workplace) -> "Hierarchies":
     found = call(
         propose_hierarchies,
         settings,
-        place,
+        workplace,
         records.as_written,
         columns=columns,
-        hierarchies=given_hierarchies(settings.hierarchies, place),
+        hierarchies=given_hierarchies(settings.hierarchies, workplace),
         ordinal=orders,
     )
-    place.wanted("output", [*file_names(found), RULES_FILE])
+    workplace.wanted("output", [*file_names(found), RULES_FILE])
     return found
 
 
-def given_hierarchies(texts: Mapping[str, str], place: Workplace) -> "dict[str, Rule | Hierarchy]":
+def given_hierarchies(texts: Mapping[str, str], workplace: Workplace) -> "dict[str, Rule | Hierarchy]":
     """What is given for columns, as a front end has it: rules, files, or data of the workspace."""
-    return {name: _given(name, text, place) for name, text in texts.items()}
+    return {name: _given(name, text, workplace) for name, text in texts.items()}
 
 
-def _given(name: str, text: str, place: Workplace) -> "Rule | Hierarchy":
+def _given(name: str, text: str, workplace: Workplace) -> "Rule | Hierarchy":
     from shoal.errors import InputError
     from shoal.microdata.columns.hierarchies.builders import builder, is_rule
     from shoal.microdata.columns.hierarchies.files import read_hierarchy
@@ -57,10 +57,12 @@ def _given(name: str, text: str, place: Workplace) -> "Rule | Hierarchy":
     try:
         if is_rule(text):
             return builder(text)
-        path = next((path for ending in _FILES if (path := place.as_file(text, ending)) is not None), None)
+        path = next(
+            (path for ending in _FILES if (path := workplace.as_file(text, ending)) is not None), None
+        )
         if path is not None:
             return read_hierarchy(path)
-        return from_frame(place.listed(text), f"data {text}")
+        return from_frame(workplace.listed(text), f"data {text}")
     except InputError as error:
         raise error.about(f"column '{name}'") from None
 

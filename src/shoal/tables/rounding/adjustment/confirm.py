@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def confirm(
-    settings: AdjustSettings, place: Workplace, frame: "pl.DataFrame", stated: Mapping[str, Any]
+    settings: AdjustSettings, workplace: Workplace, frame: "pl.DataFrame", stated: Mapping[str, Any]
 ) -> dict[str, Any]:
     """All figures but those of the search, computed again; ``AssertionError`` unless it is such an adjustment, and costs that."""
-    protect, counts = problem_of_settings(settings, place)
+    protect, counts = problem_of_settings(settings, workplace)
     assert settings.secret is not None
     secret = Secret.read(Path(settings.secret))
     problem = posed(

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from shoal.tables.rounding.adjustment.api import AdjustedTable
 
 
-def run(settings: AdjustSettings, place: Workplace) -> Changed:
+def run(settings: AdjustSettings, workplace: Workplace) -> Changed:
     """Build the table, change it, and have it checked."""
     from shoal.tables.rounding.adjustment.api import adjust_table
 
-    return change_table(adjust_table, settings, place, "adjusting")
+    return change_table(adjust_table, settings, workplace, "adjusting")
 
 
 def check_adjusted(found: "AdjustedTable", read: "np.ndarray") -> None:

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def confirm(
-    settings: PerturbTableSettings, place: Workplace, frame: "pl.DataFrame", stated: Mapping[str, Any]
+    settings: PerturbTableSettings, workplace: Workplace, frame: "pl.DataFrame", stated: Mapping[str, Any]
 ) -> dict[str, Any]:
     """All figures, computed again; ``AssertionError`` unless the counts are those that are drawn again from the secret."""
-    found = run(settings, place).found
+    found = run(settings, workplace).found
     read = figures_by_name(found.tabulation.table, frame, layout_of(settings))
     assert (read == found.values).all(), "a count is not what its records make of it"
     assert found.safe == stated["safe"], "'safe' is not what was stated"

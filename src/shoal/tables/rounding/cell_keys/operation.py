@@ -29,35 +29,35 @@ class PerturbedCounts:
     layout: "ChangedLayout"
 
 
-def run(settings: PerturbTableSettings, place: Workplace) -> PerturbedCounts:
+def run(settings: PerturbTableSettings, workplace: Workplace) -> PerturbedCounts:
     """Count, perturb, and have every count checked."""
     from shoal.tables.rounding.cell_keys.api import perturb_table
     from shoal.tables.rounding.cell_keys.files import read_text
     from shoal.tables.rounding.changed_layout import ChangedLayout
     from shoal.tables.table_to_protect import hierarchies_of
 
-    place.say("reading")
-    records = place.records(settings.data)
+    workplace.say("reading")
+    records = workplace.records(settings.data)
     given = None
     if settings.ptable is not None:
-        text = place.as_file(settings.ptable, "txt")
-        given = place.listed(settings.ptable) if text is None else read_text(text)
-    place.say("perturbing")
+        text = workplace.as_file(settings.ptable, "txt")
+        given = workplace.listed(settings.ptable) if text is None else read_text(text)
+    workplace.say("perturbing")
     found = call(
         perturb_table,
         settings,
-        place,
+        workplace,
         records.as_written,
-        hierarchies=hierarchies_of(settings, place),
+        hierarchies=hierarchies_of(settings, workplace),
         # Keys that the records have need no secret.
-        secret=read_secret(settings, place) if settings.record_key is None else None,
+        secret=read_secret(settings, workplace) if settings.record_key is None else None,
         ptable=given,
     )
     made = found.tabulation
     return PerturbedCounts(
         found,
         ChangedLayout(
-            made.table, found.values, made.trees, layout_of(settings, place.decimal), settings.dataflow
+            made.table, found.values, made.trees, layout_of(settings, workplace.decimal), settings.dataflow
         ),
     )
 

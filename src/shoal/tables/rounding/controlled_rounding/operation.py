@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from shoal.tables.rounding.controlled_rounding.api import RoundedTable
 
 
-def run(settings: RoundSettings, place: Workplace) -> Changed:
+def run(settings: RoundSettings, workplace: Workplace) -> Changed:
     """Build the table, change it, and have it checked."""
     from shoal.tables.rounding.controlled_rounding.api import round_table
 
-    return change_table(round_table, settings, place, "rounding")
+    return change_table(round_table, settings, workplace, "rounding")
 
 
 def check_rounded(found: "RoundedTable", read: "np.ndarray") -> None:
