@@ -71,7 +71,7 @@ def _settings() -> Iterator[str]:
 
 def _figures() -> Iterator[str]:
     for name, operation in OPERATIONS.items():
-        module = import_module(operation.telling)
+        module = import_module(operation.reporter)
         yield from (f"{name} {figure}" for figure in getattr(module, "DEFINITIONS", {}))
 
 

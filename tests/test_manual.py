@@ -103,13 +103,13 @@ def test_every_method_and_its_options_are_told(name: str, options: ModuleType) -
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in OPERATIONS if hasattr(OPERATIONS[name].told, "DEFINITIONS")]
+    "name", [name for name in OPERATIONS if hasattr(OPERATIONS[name].reporter_module, "DEFINITIONS")]
 )
 def test_every_figure_is_defined_in_the_manual(name: str, options: ModuleType) -> None:
     page = (MANUAL / "commands" / f"{name}.md").read_text(encoding="utf-8")
     rows = cells(options.figures(OPERATIONS[name]))
     assert options.figures(OPERATIONS[name]) in page
-    for key, item in OPERATIONS[name].told.DEFINITIONS.items():
+    for key, item in OPERATIONS[name].reporter_module.DEFINITIONS.items():
         assert [key, item.name, item.meaning] in rows
 
 

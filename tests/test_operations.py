@@ -64,8 +64,8 @@ def test_everything_is_said_of_a_setting(name: str) -> None:
 def test_paths_lead_somewhere(name: str) -> None:
     operation = OPERATIONS[name]
     for function in ("figures", "facts", "tables", "page"):
-        assert callable(getattr(operation.told, function))
-    assert callable(getattr(operation.told, "glimpse", None)) == operation.search
+        assert callable(getattr(operation.reporter_module, function))
+    assert callable(getattr(operation.reporter_module, "glimpse", None)) == operation.search
     assert (operation.registry is not None) == ("method" in operation.settings.model_fields)
     assert operation.name == name
     assert operation.summary.endswith(".")

@@ -74,7 +74,7 @@ def table(operation: Operation) -> str:
 
 def figures(operation: Operation) -> str:
     """The figures that have one definition everywhere: their names in JSON and in words, and what they mean."""
-    defined = getattr(operation.told, "DEFINITIONS", {})
+    defined = getattr(operation.reporter_module, "DEFINITIONS", {})
     if not defined:
         raise PluginError(f"'{operation.name}' defines no figures")
     said = [[_code(key), _plain(item.name), _plain(item.meaning)] for key, item in defined.items()]

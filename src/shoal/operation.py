@@ -203,7 +203,7 @@ class Engine:
     """
 
     run: str
-    telling: str
+    reporter: str
     takes: frozenset[str]
     products: tuple[Product, ...] = ()
     methods: str | None = None
@@ -214,7 +214,7 @@ class Engine:
 class Operation:
     """One thing Shoal can do.
 
-    ``function`` is the import path of the public function whose signature the settings go with, ``telling`` that of the
+    ``function`` is the import path of the public function whose signature the settings go with, ``reporter`` that of the
     module that tells its result. ``reads`` names all data that will be read, and ``check`` refuses what cannot go together
     with the products (or "report") that are to be written, both before any work; ``reads_beside`` names files that are read
     though nobody named them; ``writes`` is whether there is anything to
@@ -231,7 +231,7 @@ class Operation:
     summary: str
     settings: type[Settings]
     run: Callable[[Any, Workplace], Any]
-    telling: str
+    reporter: str
     function: str
     description: str = ""
     examples: tuple[str, ...] = ()
@@ -273,7 +273,7 @@ class Operation:
         return replace(
             self,
             run=load(engine.run),
-            telling=engine.telling,
+            reporter=engine.reporter,
             products=engine.products,
             methods=engine.methods or self.methods,
             check=self.check if engine.checked else lambda settings, written: None,
@@ -290,9 +290,9 @@ class Operation:
         return None if self.methods is None else load(self.methods)
 
     @property
-    def told(self) -> Any:
+    def reporter_module(self) -> Any:
         """The module that tells its result, loaded when there is one."""
-        return import_module(self.telling)
+        return import_module(self.reporter)
 
     def tables_with_columns(self, settings: Settings) -> list[tuple[Place, ...]]:
         """The tables that must have the columns that the settings name."""

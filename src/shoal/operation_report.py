@@ -17,7 +17,7 @@ _DATA = ("data", "several-data")
 
 def operation_report(operation: Operation, result: Any, settings: Settings, making: Making) -> Page:
     """The report of a result: what its telling module says of it, and how it was made."""
-    told = operation.told
+    told = operation.reporter_module
     assure = getattr(told, "assurances", None)
     page: Page = told.page(result, settings)
     definitions = getattr(told, "DEFINITIONS", {})

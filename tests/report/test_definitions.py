@@ -12,7 +12,7 @@ from shoal.operations import OPERATIONS
 from shoal.report.definitions import defined, told
 from shoal.web.pages.tables.page import pattern_facts
 
-DEFINED = [name for name in COMMANDS if hasattr(OPERATIONS[name].told, "DEFINITIONS")]
+DEFINED = [name for name in COMMANDS if hasattr(OPERATIONS[name].reporter_module, "DEFINITIONS")]
 #: What a page tells of a figure in a line with others.
 TOGETHER = {"microaggregate": {"k_release"}, "recode": {"k_release", "k", "loss", "suppressed_people", "suppressed_records"},
             "compare": {"records", "k"}, "suppress": set(), "assign": {"optimal"}}  # fmt: skip
@@ -36,7 +36,7 @@ def test_the_report_tells_the_figures_of_json(
     monkeypatch.chdir(tmp_path)
     outcome = run(name, *COMMANDS[name][0], "--report", "report.html", "--json")
     figures, html = outcome.json, (tmp_path / "report.html").read_text(encoding="utf-8")
-    definitions = OPERATIONS[name].told.DEFINITIONS
+    definitions = OPERATIONS[name].reporter_module.DEFINITIONS
     assert set(definitions) - SOMETIMES <= set(figures)
     shown = cells(html)
     for key in (definitions.keys() & figures.keys()) - TOGETHER.get(name, set()):
@@ -59,7 +59,7 @@ def test_the_terminal_tells_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyP
     for name in ("suppress", "audit", "tabulate"):
         arguments = [item for item in COMMANDS[name][0] if item not in ("-o", "out.csv", "list.csv")]
         figures, text = run(name, *arguments, "--json").json, " ".join(run(name, *arguments).out.split())
-        definitions = OPERATIONS[name].told.DEFINITIONS
+        definitions = OPERATIONS[name].reporter_module.DEFINITIONS
         for key in ("cost", "gap_percent", "value_hidden_percent", "unsafe", "hidden", "cells"):
             if key in definitions:
                 assert " ".join(told(definitions, figures, (key,))[0]) in text

@@ -64,7 +64,7 @@ def test_a_report_names_all_that_a_signature_stands_for(name: str, folder: Path)
 
 
 def test_every_operation_on_data_answers() -> None:
-    silent = {name for name in OPERATIONS if not hasattr(OPERATIONS[name].told, "assurances")}
+    silent = {name for name in OPERATIONS if not hasattr(OPERATIONS[name].reporter_module, "assurances")}
     assert silent <= {"hierarchy"}
 
 

@@ -293,7 +293,7 @@ OPERATION = Operation(
         ),
     ),
     methods="shoal.appointments.methods:METHODS",
-    telling="shoal.appointments.report",
+    reporter="shoal.appointments.report",
     function="shoal.appointments.api:assign",
     apart=frozenset(
         {

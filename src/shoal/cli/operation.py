@@ -102,7 +102,7 @@ class Run:
             if getattr(settings, "engine", "local") != "local":
                 workplace.show_stages(self._shown(announce, searching))
             result = self.operation.run(settings, workplace)
-        told = self.operation.told
+        told = self.operation.reporter_module
         figures = spelled_throughout(told.figures(result, settings), self._option)
         refused = self.operation.gate(result, settings) if self.operation.gate is not None else None
         workplace.stopwatch.begins(WRITING)
@@ -259,7 +259,7 @@ class Run:
         """From now on Ctrl-C keeps the best found, and a bar shows how far the search is."""
         from shoal.cli.progress import watched
 
-        doing, show = self.operation.doing, self.operation.told.glimpse
+        doing, show = self.operation.doing, self.operation.reporter_module.glimpse
         watching = watched(doing, budget, quiet=self._quiet, show=show, announce=announce)
         return searching.enter_context(watching)
 
@@ -318,7 +318,7 @@ class Run:
             writing.data(target, made, like=like, verify=verify, **signs)
 
     def _print(self, result: Any, settings: Settings, declared: "Declared", refused: str | None) -> None:
-        told = self.operation.told
+        told = self.operation.reporter_module
         facts = told.facts(result, settings)
         if facts:
             output.facts(facts)

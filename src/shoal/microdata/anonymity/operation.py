@@ -158,18 +158,18 @@ OPERATION = Operation(
     check=check,
     gate=gate,
     titled=titled,
-    telling="shoal.microdata.anonymity.report",
+    reporter="shoal.microdata.anonymity.report",
     function="shoal.microdata.anonymity.api:anonymity",
     apart=frozenset({"tables", "rank", "show_values", "require_k", "require_models", "accept_wildcard"}),
     engines={
         "stream": Engine(
             "shoal.stream.operations:run_anonymity",
-            telling="shoal.microdata.anonymity.report",
+            reporter="shoal.microdata.anonymity.report",
             takes=frozenset({"quasi", "unit", "rank", "require_k", "engine", "memory"}),
         ),
         "spark": Engine(
             "shoal.spark.operations:run_anonymity",
-            telling="shoal.microdata.anonymity.report",
+            reporter="shoal.microdata.anonymity.report",
             takes=frozenset(
                 {"quasi", "unit", "confidential", "rank", "require_k", "engine", "master", "spark_conf"}
             ),

@@ -36,6 +36,6 @@ OPERATION = Operation(
     reads=lambda settings: [settings.data],
     titled=lambda settings: f"Groups of {settings.data}: k = {settings.k}, {settings.method}",
     methods="shoal.microdata.grouping.methods:METHODS",
-    telling="shoal.microdata.grouping.report",
+    reporter="shoal.microdata.grouping.report",
     function="shoal.microdata.grouping.api:group_attributes",
 )

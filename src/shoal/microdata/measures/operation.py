@@ -116,7 +116,7 @@ OPERATION = Operation(
     reads=reads,
     check=check,
     gate=gate,
-    telling="shoal.microdata.measures.report",
+    reporter="shoal.microdata.measures.report",
     function="shoal.microdata.measures.api:compare",
     apart=frozenset(
         {
@@ -127,7 +127,7 @@ OPERATION = Operation(
     engines={
         "spark": Engine(
             "shoal.spark.operations:run_compare",
-            telling="shoal.microdata.measures.large_comparison",
+            reporter="shoal.microdata.measures.large_comparison",
             takes=frozenset(
                 {"columns", "quasi", "unit", "max_risk", "key", "engine", "master", "spark_conf"}
             ),

@@ -95,7 +95,7 @@ def _elsewhere(run: str, *own: str) -> Engine:
     """What is the same wherever nobody holds all records."""
     return Engine(
         run,
-        telling="shoal.microdata.microaggregation.leaves.report",
+        reporter="shoal.microdata.microaggregation.leaves.report",
         checked=True,
         takes=frozenset(
             {
@@ -153,7 +153,7 @@ OPERATION = Operation(
         record_links(),
     ),
     methods="shoal.microdata.microaggregation.methods:METHODS",
-    telling="shoal.microdata.microaggregation.report",
+    reporter="shoal.microdata.microaggregation.report",
     function="shoal.microdata.microaggregation.api:microaggregate",
     apart=frozenset({"require_k", "roles"}),
     engines={

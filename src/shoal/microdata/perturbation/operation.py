@@ -146,7 +146,7 @@ OPERATION = Operation(
         record_links("Which released record is which, internal"),
     ),
     methods="shoal.microdata.perturbation.methods:METHODS",
-    telling="shoal.microdata.perturbation.report",
+    reporter="shoal.microdata.perturbation.report",
     function="shoal.microdata.perturbation.api:perturb",
     apart=frozenset({"change", "window", "amount", "share"}),
 )

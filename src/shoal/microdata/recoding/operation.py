@@ -139,13 +139,13 @@ OPERATION = Operation(
         record_links(),
     ),
     methods="shoal.microdata.recoding.methods:METHODS",
-    telling="shoal.microdata.recoding.report",
+    reporter="shoal.microdata.recoding.report",
     function="shoal.microdata.recoding.api:recode",
     apart=frozenset({"roles", "accept_wildcard"}),
     engines={
         "spark": Engine(
             "shoal.spark.operations:run_recode",
-            telling="shoal.microdata.recoding.large_report",
+            reporter="shoal.microdata.recoding.large_report",
             takes=frozenset(
                 {
                     *(

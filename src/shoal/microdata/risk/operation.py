@@ -140,7 +140,7 @@ OPERATION = Operation(
             lacking="",
         ),
     ),
-    telling="shoal.microdata.risk.report",
+    reporter="shoal.microdata.risk.report",
     function="shoal.microdata.risk.api:risk",
     apart=frozenset({"show_values", "require_reidentifications", "require_risk", "accept_wildcard"}),
 )

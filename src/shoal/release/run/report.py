@@ -127,7 +127,7 @@ def _definitions(
     found = [(f"gate on {name}", name, _GATES[name]) for name in names if name in _GATES]
     for step, outcome in steps:
         if step.do not in OWN_STEPS:
-            found += defined(getattr(OPERATIONS[step.do].told, "DEFINITIONS", {}), outcome.figures)
+            found += defined(getattr(OPERATIONS[step.do].reporter_module, "DEFINITIONS", {}), outcome.figures)
     return list(dict.fromkeys(found))
 
 

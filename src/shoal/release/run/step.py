@@ -88,7 +88,7 @@ def run_step(
         raise Infeasible(refused)
     if not operation.good(result, settings):
         raise Infeasible("there is no safe result")
-    figures = spelled_throughout(operation.told.figures(result, settings), as_words)
+    figures = spelled_throughout(operation.reporter_module.figures(result, settings), as_words)
     for product in operation.products:
         _write_product(product, result, settings, folder)
     links = getattr(result, "record_links", None)
@@ -101,7 +101,7 @@ def run_step(
     for output, path in outputs:
         _publish(operation, output, path, result, settings, signs_of(output, signs))
     # How long it took stands in the figures alone: all else is the same whenever it is repeated.
-    told = operation.told.facts(result, settings)
+    told = operation.reporter_module.facts(result, settings)
     facts = tuple((name, str(value)) for name, value in told if name != "seconds")
     warnings = tuple(spelled(text, as_words) for text in [*figures.get("warnings", []), *workplace.warned])
     return StepOutcome(json.loads(json.dumps(figures, default=str)), facts, warnings)

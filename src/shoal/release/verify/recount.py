@@ -289,7 +289,7 @@ def _run_again(opened: OpenedRelease, step: Step) -> dict[str, Any]:
         if (place := opened.located(name)) is not None
     }
     result = OPERATIONS[step.do].run(settings, PlanWorkplace(opened.files, roles))
-    figures = OPERATIONS[step.do].told.figures(result, settings)
+    figures = OPERATIONS[step.do].reporter_module.figures(result, settings)
     return {name: value for name, value in figures.items() if name not in _OF_THE_RUN}
 
 

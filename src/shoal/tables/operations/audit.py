@@ -254,7 +254,7 @@ OPERATION = Operation(
             files=PATTERN_FILES,
         ),
     ),
-    telling="shoal.tables.reports.audit",
+    reporter="shoal.tables.reports.audit",
     function="shoal.tables.api:audit",
     # A jj file needs no pattern besides.
     apart=frozenset({"hierarchy", "hierarchies", "metadata", "total", "zeros"})

@@ -290,7 +290,7 @@ OPERATION = Operation(
         ),
     ),
     methods="shoal.tables.methods:METHODS",
-    telling="shoal.tables.reports.suppression",
+    reporter="shoal.tables.reports.suppression",
     function="shoal.tables.api:suppress",
     apart=frozenset({"hierarchy", "hierarchies", "metadata"})
     | {"table", "linked", "linked_tables", "sensitive_data", "contributions"}

@@ -89,14 +89,14 @@ OPERATION = Operation(
     reads_beside=lambda settings: settings.read_beside,
     titled=lambda settings: f"Table of {settings.named()}",
     products=_PRODUCTS,
-    telling="shoal.tables.reports.tabulation",
+    reporter="shoal.tables.reports.tabulation",
     function="shoal.tables.model.tabulation:tabulate",
     # The page asks for all of it at once: what is built here can be changed by hand and audited.
     only_in_workbench=frozenset(TableSettings.model_fields) - {*TabulationSettings.model_fields, "data"},
     engines={
         "spark": Engine(
             "shoal.spark.operations:run_tabulate",
-            telling="shoal.tables.reports.tabulation",
+            reporter="shoal.tables.reports.tabulation",
             takes=frozenset(
                 {
                     *("dimensions", "hierarchy", "value", "rules", "apriori", "zeros", "cost"),

@@ -20,7 +20,7 @@ def picture(measured: "Measured", settings: "AnonymitySettings", context: Contex
     """The figures of every table, what was required, and the records in the smallest crowds for the page."""
     tables = []
     for place, (name, result) in enumerate(measured):
-        figures = OPERATION.told.figures([(name, result)], settings)
+        figures = OPERATION.reporter_module.figures([(name, result)], settings)
         figures["below"] = {"2": result.below(2), **figures["below"]}
         tables.append({"data": name, **figures})
         frame = context.datasets.frame(name, list(settings.quasi))

@@ -31,7 +31,7 @@ def _drawn(table: Assigned) -> dict[str, Any]:
     return {
         "table": table.people.name,
         "slots_of": table.slots,
-        **OPERATION.told.table_figures(table),
+        **OPERATION.reporter_module.table_figures(table),
         "below": {str(limit): [vector.below(limit) for vector in vectors] for limit in (2, 3, 5, 10)},
         "matrices": matrices(plan),
     }

@@ -44,7 +44,7 @@ def activity(operation: Operation, picture: Picture) -> Activity:
             _write(product, _make(product, result, settings, notes), result, context)
         making = making_of(operation, settings, workplace, context, operation.titled(settings), refused)
         context.report(operation_report(operation, result, settings, making))
-        found = {**operation.told.figures(result, settings), **picture(result, settings, context)}
+        found = {**operation.reporter_module.figures(result, settings), **picture(result, settings, context)}
         if any(product.lacking for product in operation.products):
             found["notes"] = [*found.get("notes", ()), *(f"{what}: {why}" for why, what in notes.items())]
         if refused is not None:

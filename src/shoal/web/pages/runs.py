@@ -226,7 +226,7 @@ def curve(points: list[dict[str, Any]], measure: str, bound: float | None = None
 def meanings(job: Job) -> None:
     """What the figures of a run mean, in the words of its report."""
     rows = (
-        defined(getattr(OPERATIONS[job.kind].told, "DEFINITIONS", {}), job.summary)
+        defined(getattr(OPERATIONS[job.kind].reporter_module, "DEFINITIONS", {}), job.summary)
         if job.kind in OPERATIONS
         else []
     )

@@ -107,6 +107,6 @@ OPERATION = Operation(
             subject="the hierarchies",
         ),
     ),
-    telling="shoal.microdata.columns.hierarchies.report",
+    reporter="shoal.microdata.columns.hierarchies.report",
     function="shoal.microdata.columns.hierarchies.api:propose_hierarchies",
 )

@@ -67,7 +67,7 @@ OPERATION = Operation(
         secret_product(),
     ),
     methods="shoal.tables.rounding.adjustment.methods:METHODS",
-    telling="shoal.tables.rounding.adjustment.report",
+    reporter="shoal.tables.rounding.adjustment.report",
     function="shoal.tables.rounding.adjustment.api:adjust_table",
     apart=APART,
 )

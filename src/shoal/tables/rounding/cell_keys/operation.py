@@ -159,7 +159,7 @@ OPERATION = Operation(
         secret_product(),
     ),
     methods="shoal.tables.rounding.cell_keys.methods:METHODS",
-    telling="shoal.tables.rounding.cell_keys.report",
+    reporter="shoal.tables.rounding.cell_keys.report",
     function="shoal.tables.rounding.cell_keys.api:perturb_table",
     apart=LAYOUT | {"hierarchy", "hierarchies"},
 )

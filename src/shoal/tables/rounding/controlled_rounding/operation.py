@@ -70,7 +70,7 @@ OPERATION = Operation(
         secret_product(),
     ),
     methods="shoal.tables.rounding.controlled_rounding.methods:METHODS",
-    telling="shoal.tables.rounding.controlled_rounding.report",
+    reporter="shoal.tables.rounding.controlled_rounding.report",
     function="shoal.tables.rounding.controlled_rounding.api:round_table",
     apart=APART,
 )

@@ -121,7 +121,7 @@ class ChangePage:
 
     def _present(self, job: Job) -> None:
         found: dict[str, Any] = job.summary
-        definitions = OPERATIONS[job.kind].told.DEFINITIONS
+        definitions = OPERATIONS[job.kind].reporter_module.DEFINITIONS
         parts.warnings(found["warnings"])
         parts.note(
             "This page, the intervals and the secret are for internal use; only the table with changed figures goes out."
