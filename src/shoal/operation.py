@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 #: What names data: for a command a file or a table, for the workbench data of its workspace.
-Place: TypeAlias = "str | Address"
+DataName: TypeAlias = "str | Address"
 #: What reads files of further formats, by their ending.
 Readers: TypeAlias = "Mapping[str, Callable[[Path], pl.DataFrame]]"
 
@@ -84,11 +84,11 @@ class Workplace(Protocol):
         """The decimal sign of figures for people: as somebody says, or as the data that were read have it."""
 
     def records(
-        self, name: Place, *, columns: list[str] | None = None, like: Records | None = None
+        self, name: DataName, *, columns: list[str] | None = None, like: Records | None = None
     ) -> Records:
         """Data by its name; only ``columns`` are needed, if they are named; ``like`` is what it should have the types of."""
 
-    def counted(self, name: Place, columns: list[str]) -> Records | None:
+    def counted(self, name: DataName, columns: list[str]) -> Records | None:
         """Every combination of values of some columns, and in the last column how many records have it; ``None`` where the
         records have to be read, because nobody else can count them or the report tells of them.
         """
@@ -99,7 +99,7 @@ class Workplace(Protocol):
     def as_file(self, name: str, ending: str) -> "Path | None":
         """Data as a file of one kind, which holds more than a frame can; ``None`` if it is of another kind."""
 
-    def companion(self, name: Place, readers: Readers = MappingProxyType({})) -> Records:
+    def companion(self, name: DataName, readers: Readers = MappingProxyType({})) -> Records:
         """What goes with the data and has a layout of its own; ``readers`` read files that are no tables."""
 
     def wanted(self, product: str, files: Collection[str] = ()) -> bool:
@@ -157,7 +157,7 @@ class Product:
     short: str | None = None
     metavar: str = "FILE"
     internal: bool = False
-    into: Callable[[Any], Iterable[Place]] = lambda settings: ()
+    into: Callable[[Any], Iterable[DataName]] = lambda settings: ()
     check: Callable[[Any, Any], Callable[[Any], object]] | None = None
     files: tuple[tuple[str, str], ...] = ()
     archive: tuple[str, str] | None = None
@@ -243,8 +243,8 @@ class Operation:
     gate: Callable[[Any, Any], str | None] | None = None
     good: Callable[[Any, Any], bool] = lambda result, settings: True
     methods: str | None = None
-    reads: Callable[[Any], Iterable[Place]] = lambda settings: ()
-    columns_in: Callable[[Any], Iterable[tuple[Place, ...]]] | None = None
+    reads: Callable[[Any], Iterable[DataName]] = lambda settings: ()
+    columns_in: Callable[[Any], Iterable[tuple[DataName, ...]]] | None = None
     reads_beside: Callable[[Any], Iterable[str]] = lambda settings: ()
     only_in_workbench: frozenset[str] = frozenset()
     apart: frozenset[str] = field(default_factory=frozenset)
@@ -294,7 +294,7 @@ class Operation:
         """The module that tells its result, loaded when there is one."""
         return import_module(self.reporter)
 
-    def tables_with_columns(self, settings: Settings) -> list[tuple[Place, ...]]:
+    def tables_with_columns(self, settings: Settings) -> list[tuple[DataName, ...]]:
         """The tables that must have the columns that the settings name."""
         if self.columns_in is not None:
             return list(self.columns_in(settings))

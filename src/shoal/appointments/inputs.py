@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.appointments.settings import AssignSettings
 from shoal.errors import InputError, parameter, unknown, unreadable
-from shoal.operation import Place, Workplace
+from shoal.operation import DataName, Workplace
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +60,7 @@ def _read_instance(path: Path) -> tuple[list[int], list[int], Asked | None]:
         raise InputError(f"'{path}' is not an instance: a JSON object with groups and capacities") from None
 
 
-def tables_of_people(settings: AssignSettings) -> list[Place]:
+def tables_of_people(settings: AssignSettings) -> list[DataName]:
     """The tables of people."""
     if settings.people is None:
         return []
@@ -71,7 +71,7 @@ def tables_of_people(settings: AssignSettings) -> list[Place]:
     return [settings.people] if isinstance(settings.people, str) else [*settings.people]
 
 
-def pairs(settings: AssignSettings) -> list[tuple[Place, Place]]:
+def pairs(settings: AssignSettings) -> list[tuple[DataName, DataName]]:
     """The slots of each table of people."""
     people, slots = tables_of_people(settings), settings.slots
     if not people:
@@ -90,7 +90,7 @@ def pairs(settings: AssignSettings) -> list[tuple[Place, Place]]:
     return list(zip(people, named, strict=True))
 
 
-def _resource(people: Place) -> Place:
+def _resource(people: DataName) -> DataName:
     """The slots that go with people if none are named: 'tabla_resource' for 'tabla'."""
     from shoal.sources import TableAddress, parse
 

@@ -17,7 +17,7 @@ from shoal.appointments.inputs import (
 )
 from shoal.appointments.settings import AssignSettings
 from shoal.errors import Infeasible, InputError, messages, parameter, unknown
-from shoal.operation import Operation, Place, Product, Records, Workplace, call
+from shoal.operation import DataName, Operation, Product, Records, Workplace, call
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,7 +92,7 @@ def _from_sizes(settings: AssignSettings, workplace: Workplace) -> "Plan":
         ) from None
 
 
-def _read(people: Place, slots: Place, settings: AssignSettings, workplace: Workplace) -> _Asked:
+def _read(people: DataName, slots: DataName, settings: AssignSettings, workplace: Workplace) -> _Asked:
     from shoal.appointments.exchange.calendars import calendar_names
     from shoal.appointments.exchange.readers import READERS
 
@@ -147,7 +147,7 @@ def _not_counted(people: Records, quasi: list[str]) -> list[str]:
     ]
 
 
-def reads(settings: AssignSettings) -> list[Place]:
+def reads(settings: AssignSettings) -> list[DataName]:
     """People, slots and who may go where."""
     slots = [settings.slots] if isinstance(settings.slots, str) else settings.slots or []
     eligible = settings.eligible if settings.eligible and is_place(settings.eligible) else None

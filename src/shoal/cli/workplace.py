@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.cli import output
 from shoal.errors import as_option, spelled
-from shoal.operation import Place, Product, Readers, Records
+from shoal.operation import DataName, Product, Readers, Records
 from shoal.runtime.budget import Budget
 from shoal.runtime.observer import Observer, Progress, silent
 from shoal.runtime.stages import READING, Stopwatch
@@ -128,14 +128,14 @@ class CommandLine:
             output.warn([text])
 
     def records(
-        self, name: Place, *, columns: list[str] | None = None, like: Records | None = None
+        self, name: DataName, *, columns: list[str] | None = None, like: Records | None = None
     ) -> Records:
         """Read a file or a table; what the reader guessed is said."""
         found = self._read(name, self._dialect if like is None else self._layout, like)
         self.first = self.first or found
         return found
 
-    def counted(self, name: Place, columns: list[str]) -> Records | None:
+    def counted(self, name: DataName, columns: list[str]) -> Records | None:
         """What a database counts by itself. The fingerprint in a report is that of the records."""
         from shoal import sources
 
@@ -157,14 +157,14 @@ class CommandLine:
         """The file itself, if its name says that it is of this kind."""
         return self.file(name) if name.endswith((f".{ending}", f".{ending}.gz")) else None
 
-    def companion(self, name: Place, readers: Readers = MappingProxyType({})) -> Records:
+    def companion(self, name: DataName, readers: Readers = MappingProxyType({})) -> Records:
         """The same of what goes with the data."""
         ending = Path(name).suffix.lower() if isinstance(name, str) else ""
         if ending in readers:
             return Records(str(name), readers[ending](self.file(str(name))))
         return self._read(name, self._layout)
 
-    def _read(self, name: Place, dialect: Mapping[str, Any], like: Records | None = None) -> Records:
+    def _read(self, name: DataName, dialect: Mapping[str, Any], like: Records | None = None) -> Records:
         from shoal import sources
 
         source = sources.read(name, like=None if like is None else like.source, **dialect)

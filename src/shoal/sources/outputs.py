@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from shoal.sources.data import Data
     from shoal.sources.databases import TableWriter
-    from shoal.sources.read_write import Place
+    from shoal.sources.read_write import DataLocation
 
 #: Looks at what was read back, and raises ``AssertionError`` or ``InputError`` if it is not what it should be.
 Verify: TypeAlias = Callable[["pl.DataFrame"], object]
@@ -83,7 +83,7 @@ class Outputs:
     """
 
     def __init__(
-        self, *, force: bool = False, inputs: "Iterable[Place | None]" = (), safe_csv: bool = False
+        self, *, force: bool = False, inputs: "Iterable[DataLocation | None]" = (), safe_csv: bool = False
     ) -> None:
         self._force = force
         self._safe_csv = safe_csv
@@ -100,7 +100,7 @@ class Outputs:
     def data(
         self,
         parameter: str,
-        place: "Place | None",
+        place: "DataLocation | None",
         *,
         internal: bool = False,
         endings: tuple[str, ...] = (),
@@ -237,7 +237,7 @@ class Outputs:
                 )
 
 
-def _every_file(given: "Place") -> "Iterator[Place | RemoteFolder]":
+def _every_file(given: "DataLocation") -> "Iterator[DataLocation | RemoteFolder]":
     """A place that is read, and the files in it or of it if it is a folder or a pattern."""
     path = _local_path(given)
     if path is None:
@@ -253,7 +253,7 @@ def _every_file(given: "Place") -> "Iterator[Place | RemoteFolder]":
             yield from Path(path.anchor).glob(str(path.relative_to(path.anchor)))
 
 
-def _local_path(given: "Place | RemoteFolder") -> Path | None:
+def _local_path(given: "DataLocation | RemoteFolder") -> Path | None:
     """The path of a file, a folder or a pattern on this machine; of a table there is none."""
     text = str(given)
     if text.startswith("file:"):
@@ -265,7 +265,7 @@ def _is_pattern(path: Path) -> bool:
     return bool(set("*?[") & set(str(path)))
 
 
-def _is_within(folder: Path, given: "Place | RemoteFolder") -> bool:
+def _is_within(folder: Path, given: "DataLocation | RemoteFolder") -> bool:
     """Whether files that are read lie in a folder, or the folder among them; a pattern lies where its fixed part does."""
     if isinstance(given, str) and given.startswith("sqlite://"):
         given = parse(given)
@@ -478,7 +478,7 @@ def _same(one: _Identity, other: _Identity) -> bool:
     return file and (one.table is None or other.table is None or one.table == other.table)
 
 
-def _identity(place: "Place | RemoteFolder") -> _Identity:
+def _identity(place: "DataLocation | RemoteFolder") -> _Identity:
     if isinstance(place, str) and ("://" in place or names_sheet(place)):
         place = parse(place)
     if isinstance(place, TableAddress):

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 # Each is a file or a table of its own: more are a slip of the finger.
 MOST_TABLES = 10_000
 
-Place: TypeAlias = Union[str, "PathLike[str]", Address]
+DataLocation: TypeAlias = Union[str, "PathLike[str]", Address]
 
 
 def read(
-    address: Place,
+    address: DataLocation,
     *,
     columns: Sequence[str] | None = None,
     separator: str | None = None,
@@ -57,7 +57,7 @@ def read(
     return read_table(place, columns=columns)
 
 
-def count(address: Place, columns: Sequence[str]) -> Data | None:
+def count(address: DataLocation, columns: Sequence[str]) -> Data | None:
     """The combinations of values in a table of a database, with how many records have each in the last column.
 
     The database counts, and sends no record. ``None`` for a file, which has to be read.
@@ -75,7 +75,7 @@ def count(address: Place, columns: Sequence[str]) -> Data | None:
 
 def write(
     frame: "pl.DataFrame",
-    address: Place,
+    address: DataLocation,
     *,
     force: bool = False,
     like: Data | None = None,
@@ -100,7 +100,7 @@ def write(
         write_table(frame, place, force=force)
 
 
-def check_writable(address: Place, force: bool = False) -> None:
+def check_writable(address: DataLocation, force: bool = False) -> None:
     """Refuse a place that cannot or must not be written to, before any work is done."""
     place = parse(address)
     if isinstance(place, FileAddress):
@@ -120,7 +120,7 @@ def list_tables(url: str) -> tuple[str, ...]:
     return table_names(parse_database(url.removesuffix("::")))
 
 
-def numbered(address: Place, count: int) -> tuple[Address, ...]:
+def numbered(address: DataLocation, count: int) -> tuple[Address, ...]:
     """The addresses of several tables: one has the exact name, more get an index.
 
     >>> [str(address) for address in numbered("sqlite:///clinic.db::tabla", 3)]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from shoal.microdata.anonymity.result import Anonymity
-    from shoal.operation import Place
+    from shoal.operation import DataName
 
     #: Each table by its name.
     Measured = list[tuple[str, Anonymity]]
@@ -69,7 +69,7 @@ def _columns(settings: AnonymitySettings) -> list[str] | None:
 
 
 def _counted(
-    settings: AnonymitySettings, workplace: Workplace, name: "Place"
+    settings: AnonymitySettings, workplace: Workplace, name: "DataName"
 ) -> "tuple[str, Anonymity] | None":
     """What a database can count by itself: classes, without units or confidential values."""
     if (
@@ -90,13 +90,13 @@ def _counted(
     )
 
 
-def reads(settings: AnonymitySettings) -> "Sequence[Place]":
+def reads(settings: AnonymitySettings) -> "Sequence[DataName]":
     """The tables to measure, and what belongs to them."""
     beside = [place for place in (settings.population, settings.reference) if place is not None]
     return [*tables(settings), *read_files(settings.hierarchies), *beside]
 
 
-def tables(settings: AnonymitySettings) -> "Sequence[Place]":
+def tables(settings: AnonymitySettings) -> "Sequence[DataName]":
     """The tables to measure."""
     if settings.tables == 1:
         return settings.data

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import InputError, parameter
 from shoal.microdata.measures.settings import CompareSettings
-from shoal.operation import Engine, Operation, Place, Workplace, call
+from shoal.operation import DataName, Engine, Operation, Workplace, call
 
 if TYPE_CHECKING:
     from shoal.microdata.measures.measured import Definitions
@@ -53,7 +53,7 @@ def _definitions(settings: CompareSettings) -> "Definitions":
     return Definitions(widths, settings.around, settings.scaling, settings.ties, settings.within)
 
 
-def reads(settings: CompareSettings) -> list[Place]:
+def reads(settings: CompareSettings) -> list[DataName]:
     """Both sides, and what joins them."""
     return [settings.original, *settings.protected, *settings.record_links]
 

@@ -6,7 +6,7 @@ from shoal.errors import InputError, parameter
 from shoal.microdata.columns.products import record_links, released_parts, released_records
 from shoal.microdata.columns.roles import REMOVED
 from shoal.microdata.microaggregation.settings import MicroaggregateSettings
-from shoal.operation import Engine, Operation, Place, Product, Records, Workplace, call
+from shoal.operation import DataName, Engine, Operation, Product, Records, Workplace, call
 
 if TYPE_CHECKING:
     from shoal.microdata.microaggregation.result import Microaggregation
@@ -55,7 +55,7 @@ def removed(settings: MicroaggregateSettings, records: Records) -> list[str]:
     return [name for name, role in roles.items() if role in REMOVED and name not in wanted]
 
 
-def reads(settings: MicroaggregateSettings) -> list[Place]:
+def reads(settings: MicroaggregateSettings) -> list[DataName]:
     """The data, and the groups to begin from."""
     return [settings.data, *([settings.start] if settings.start is not None else [])]
 

@@ -7,7 +7,7 @@ from shoal.errors import InputError, parameter
 from shoal.microdata.columns.products import record_links, released_records
 from shoal.microdata.columns.roles import REMOVED
 from shoal.microdata.perturbation.settings import PerturbSettings
-from shoal.operation import Operation, Place, Product, Records, Workplace, call
+from shoal.operation import DataName, Operation, Product, Records, Workplace, call
 
 if TYPE_CHECKING:
     from shoal.microdata.perturbation.result import Perturbed
@@ -67,7 +67,7 @@ def removed(settings: PerturbSettings, records: Records) -> list[str]:
     return [name for name, role in roles.items() if role in REMOVED and name not in wanted]
 
 
-def reads(settings: PerturbSettings) -> list[Place]:
+def reads(settings: PerturbSettings) -> list[DataName]:
     """The data, a matrix, and a secret that is there already."""
     secret = [settings.secret] if settings.secret is not None and Path(settings.secret).exists() else []
     return [settings.data, *([settings.matrix] if settings.matrix is not None else []), *secret]

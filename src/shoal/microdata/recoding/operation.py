@@ -7,7 +7,7 @@ from shoal.errors import InputError, parameter
 from shoal.microdata.columns.hierarchies.operation import given_hierarchies, read_files
 from shoal.microdata.columns.products import record_links, released_parts, released_records
 from shoal.microdata.recoding.settings import RecodeSettings
-from shoal.operation import Engine, Operation, Place, Product, Records, Workplace, call
+from shoal.operation import DataName, Engine, Operation, Product, Records, Workplace, call
 
 if TYPE_CHECKING:
     from shoal.microdata.recoding.result import Recoded
@@ -56,7 +56,7 @@ def removed(settings: RecodeSettings, records: Records) -> list[str]:
     return [name for name, role in roles.items() if role == "identifier" and name not in wanted]
 
 
-def reads(settings: RecodeSettings) -> list[Place]:
+def reads(settings: RecodeSettings) -> list[DataName]:
     """The data, and what belongs to it."""
     beside = [settings.population, settings.apply]
     if settings.secret is not None and Path(settings.secret).exists():

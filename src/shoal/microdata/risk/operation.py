@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, parameter
 from shoal.microdata.risk.settings import RiskSettings
-from shoal.operation import Operation, Place, Product, Workplace, call
+from shoal.operation import DataName, Operation, Product, Workplace, call
 from shoal.settings import EACH_RECORD
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def run(settings: RiskSettings, workplace: Workplace) -> "Risk":
     return call(risk, settings, workplace, records.as_written, population_file=everybody)
 
 
-def reads(settings: RiskSettings) -> list[Place]:
+def reads(settings: RiskSettings) -> list[DataName]:
     """The records, and the population if there is a file of it."""
     return [name for name in (settings.data, settings.population_file) if name is not None]
 

@@ -39,7 +39,7 @@ class PlanWorkplace:
         self.warned: list[str] = []
 
     def records(
-        self, name: Place, *, columns: list[str] | None = None, like: Records | None = None
+        self, name: DataName, *, columns: list[str] | None = None, like: Records | None = None
     ) -> Records:
         """Read a file or a table."""
         from shoal import sources
@@ -51,7 +51,7 @@ class PlanWorkplace:
         roles = {column: role for column, role in given.items() if column in source.frame.columns}
         return Records(Path(str(place)).name, source.frame, roles=roles or None, source=source)
 
-    def counted(self, name: Place, columns: list[str]) -> Records | None:
+    def counted(self, name: DataName, columns: list[str]) -> Records | None:
         """A release is made of records, which are read."""
         return None
 
@@ -66,7 +66,7 @@ class PlanWorkplace:
         place = str(self._place(name))
         return Path(place) if place.endswith((f".{ending}", f".{ending}.gz")) else None
 
-    def companion(self, name: Place, readers: Readers = MappingProxyType({})) -> Records:
+    def companion(self, name: DataName, readers: Readers = MappingProxyType({})) -> Records:
         """What goes with the data."""
         place = str(self._place(name))
         ending = Path(place).suffix.lower()
@@ -102,5 +102,5 @@ class PlanWorkplace:
         """Keep it for the report."""
         self.warned.append(text)
 
-    def _place(self, name: Place) -> Any:
+    def _place(self, name: DataName) -> Any:
         return located(name, self._folder) if isinstance(name, str) else name

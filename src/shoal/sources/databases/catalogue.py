@@ -18,7 +18,7 @@ _LONGEST = {"postgresql": 63, "mysql": 64, "mariadb": 64}
 
 
 @dataclass(frozen=True)
-class Place:
+class CatalogueTable:
     """A table, found in the catalogue or to be made; ``kind`` is ``table``, ``view`` or ``new``."""
 
     table: str
@@ -26,7 +26,7 @@ class Place:
     kind: str
 
 
-def find(connection: sa.Connection, name: str) -> Place:
+def find(connection: sa.Connection, name: str) -> CatalogueTable:
     """An existing table or view; ``InputError`` with the closest name otherwise."""
     place = place_of(connection, name)
     if place.kind == "new":
@@ -34,7 +34,7 @@ def find(connection: sa.Connection, name: str) -> Place:
     return place
 
 
-def place_of(connection: sa.Connection, name: str) -> Place:
+def place_of(connection: sa.Connection, name: str) -> CatalogueTable:
     """Where a table is or would be: a name with a dot that is no table as it stands has a schema before the dot."""
     inspector = sa.inspect(connection)
     place = _look_up(inspector, name, None)
@@ -62,13 +62,13 @@ def visible(connection: sa.Connection, schema: str | None = None) -> list[str]:
     return [name for name in names if not name.startswith(OWN)]
 
 
-def describe(connection: sa.Connection, place: Place) -> list[Any]:
+def describe(connection: sa.Connection, place: CatalogueTable) -> list[Any]:
     """The columns of an existing table, as SQLAlchemy describes them."""
     described: list[Any] = list(sa.inspect(connection).get_columns(place.table, place.schema))
     return [column | {"name": _unescaped(connection, column["name"])} for column in described]
 
 
-def primary_key(connection: sa.Connection, place: Place) -> list[str]:
+def primary_key(connection: sa.Connection, place: CatalogueTable) -> list[str]:
     """The names of the columns of the primary key, if there is one."""
     key = sa.inspect(connection).get_pk_constraint(place.table, place.schema)
     return [_unescaped(connection, name) for name in key["constrained_columns"]]
@@ -85,7 +85,7 @@ def check_columns(connection: sa.Connection, names: Sequence[str]) -> None:
         seen[key] = name
 
 
-def make_table(place: Place, columns: Iterable[tuple[str, Any]], **options: Any) -> sa.Table:
+def make_table(place: CatalogueTable, columns: Iterable[tuple[str, Any]], **options: Any) -> sa.Table:
     """A table for statements; all its names get quoted."""
     schema = quoted_name(place.schema, quote=True) if place.schema else None
     return sa.Table(
@@ -97,7 +97,7 @@ def make_table(place: Place, columns: Iterable[tuple[str, Any]], **options: Any)
     )
 
 
-def referring(connection: sa.Connection, place: Place) -> list[str]:
+def referring(connection: sa.Connection, place: CatalogueTable) -> list[str]:
     """Other tables whose foreign keys point to this one."""
     keys = sa.inspect(connection).get_multi_foreign_keys(schema=place.schema)
     return sorted(
@@ -114,15 +114,15 @@ def _unescaped(connection: sa.Connection, name: str) -> str:
     return name.replace("``", "`") if connection.dialect.name in ("mysql", "mariadb") else name
 
 
-def _look_up(inspector: sa.Inspector, name: str, schema: str | None) -> Place:
+def _look_up(inspector: sa.Inspector, name: str, schema: str | None) -> CatalogueTable:
     for kind, names in (("table", inspector.get_table_names(schema)), ("view", _views(inspector, schema))):
         if name in names:
-            return Place(name, schema, kind)
+            return CatalogueTable(name, schema, kind)
         if inspector.dialect.name == "sqlite":
             for known in names:
                 if known.lower() == name.lower():
-                    return Place(known, schema, kind)
-    return Place(name, schema, "new")
+                    return CatalogueTable(known, schema, kind)
+    return CatalogueTable(name, schema, "new")
 
 
 def _views(inspector: sa.Inspector, schema: str | None) -> list[str]:

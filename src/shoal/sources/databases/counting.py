@@ -65,7 +65,7 @@ def _exactly(choice: types.Selected, column: sa.Column[Any], dialect: str) -> tu
 
 
 def _notes(
-    connection: sa.Connection, place: catalogue.Place, names: list[str], records: int
+    connection: sa.Connection, place: catalogue.CatalogueTable, names: list[str], records: int
 ) -> tuple[str, ...]:
     if records < _LARGE or place.kind != "table" or _indexed(connection, place, set(names)):
         return ()
@@ -73,7 +73,7 @@ def _notes(
     return (f"the database counted the records; an index on ({listed}) would spare it the whole table",)
 
 
-def _indexed(connection: sa.Connection, place: catalogue.Place, names: set[str]) -> bool:
+def _indexed(connection: sa.Connection, place: catalogue.CatalogueTable, names: set[str]) -> bool:
     """Whether an index begins with these columns, in any order."""
     indexes = sa.inspect(connection).get_indexes(place.table, place.schema)
     every = [index["column_names"] for index in indexes] + [catalogue.primary_key(connection, place)]

@@ -35,7 +35,7 @@ def see_one_state(connection: sa.Connection) -> None:
         connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
 
-def fetch(connection: sa.Connection, place: catalogue.Place) -> pl.DataFrame:
+def fetch(connection: sa.Connection, place: catalogue.CatalogueTable) -> pl.DataFrame:
     """A whole table as the transaction of the connection sees it."""
     table = reflect(connection, place)
     return _fetch(connection, table, list(table.columns), _order(connection, place, table))
@@ -47,7 +47,7 @@ def table_names(database: Database) -> tuple[str, ...]:
         return tuple(catalogue.visible(connection))
 
 
-def reflect(connection: sa.Connection, place: catalogue.Place) -> sa.Table:
+def reflect(connection: sa.Connection, place: catalogue.CatalogueTable) -> sa.Table:
     """A table with the names and types that the catalogue gives its columns."""
     described = catalogue.describe(connection, place)
     return catalogue.make_table(place, ((column["name"], column["type"]) for column in described))
@@ -59,7 +59,9 @@ def choose(table: sa.Table, columns: Sequence[str] | None, name: str) -> list[sa
     return [known[column] for column in chosen(columns, known, f"in table '{name}'")]
 
 
-def _order(connection: sa.Connection, place: catalogue.Place, table: sa.Table) -> list[sa.Column[Any]]:
+def _order(
+    connection: sa.Connection, place: catalogue.CatalogueTable, table: sa.Table
+) -> list[sa.Column[Any]]:
     if place.kind != "table":
         return []
     key = catalogue.primary_key(connection, place)

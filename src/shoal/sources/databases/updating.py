@@ -12,7 +12,7 @@ from shoal.errors import InputError, unknown
 from shoal.exact_names import only
 from shoal.sources.data import chosen
 from shoal.sources.databases import catalogue, types
-from shoal.sources.databases.catalogue import Place
+from shoal.sources.databases.catalogue import CatalogueTable
 from shoal.sources.databases.loading import load
 from shoal.sources.databases.reading import reflect
 
@@ -52,7 +52,7 @@ def _check_frame(frame: pl.DataFrame, keys: list[str]) -> None:
         raise InputError("several records have the same key")
 
 
-def _check_engine(connection: sa.Connection, place: Place) -> None:
+def _check_engine(connection: sa.Connection, place: CatalogueTable) -> None:
     if place.kind != "table":
         raise InputError(f"'{place.table}' is a view and cannot be updated")
     if connection.dialect.name in ("mysql", "mariadb"):
@@ -77,7 +77,7 @@ def _check_types(frame: pl.DataFrame, keys: list[str], known: dict[str, sa.Colum
 
 def _news(
     connection: sa.Connection,
-    place: Place,
+    place: CatalogueTable,
     frame: pl.DataFrame,
     keys: list[str],
     known: dict[str, sa.Column[Any]],
@@ -130,7 +130,7 @@ def _text_key(kind: Any, values: pl.Series, collation: str | None) -> Any:
     )
 
 
-def _collations(connection: sa.Connection, place: Place) -> dict[str, str]:
+def _collations(connection: sa.Connection, place: CatalogueTable) -> dict[str, str]:
     names: list[sa.ColumnClause[Any]] = [
         sa.column(name) for name in ("table_schema", "table_name", "column_name", "collation_name")
     ]

@@ -22,7 +22,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from shoal.errors import InputError, parameter
 from shoal.sources.address import Database, TableAddress, parse
 from shoal.sources.databases import catalogue, types
-from shoal.sources.databases.catalogue import Place
+from shoal.sources.databases.catalogue import CatalogueTable
 from shoal.sources.databases.connecting import connected
 from shoal.sources.databases.failures import one_line
 from shoal.sources.databases.loading import load
@@ -46,7 +46,7 @@ class TableWriter:
         self._internal = internal
         self._stack = ExitStack()
         self._shadows: list[_Shadow] = []
-        self._read_from: dict[str, Place] = {}
+        self._read_from: dict[str, CatalogueTable] = {}
         self._made = database.kind == "sqlite" and not Path(database.database).exists()
 
     def __enter__(self) -> "TableWriter":
@@ -137,7 +137,7 @@ def check_table(address: TableAddress, force: bool) -> None:
 
 def _write(
     connection: sa.Connection, frame: pl.DataFrame, name: str, *, force: bool, shadows: "list[_Shadow]"
-) -> Place:
+) -> CatalogueTable:
     """Load the records where nobody sees them yet, and say where that is."""
     dialect = connection.dialect.name
     place = catalogue.place_of(connection, name)
@@ -154,7 +154,7 @@ def _write(
     return place
 
 
-def _check_place(connection: sa.Connection, place: Place, *, force: bool) -> None:
+def _check_place(connection: sa.Connection, place: CatalogueTable, *, force: bool) -> None:
     if place.kind == "view":
         raise InputError(f"'{place.table}' is a view and cannot be written to")
     if place.kind == "table" and not force:
@@ -165,7 +165,7 @@ def _check_place(connection: sa.Connection, place: Place, *, force: bool) -> Non
         )
 
 
-def _refuse_losing_keys(connection: sa.Connection, place: Place) -> None:
+def _refuse_losing_keys(connection: sa.Connection, place: CatalogueTable) -> None:
     if sa.inspect(connection).get_foreign_keys(place.table, place.schema):
         raise InputError(
             f"table '{place.table}' has foreign keys that would get lost; write to a new table instead"
@@ -173,7 +173,7 @@ def _refuse_losing_keys(connection: sa.Connection, place: Place) -> None:
 
 
 def _same_shape(
-    connection: sa.Connection, place: Place, records: pl.DataFrame, kinds: dict[str, Any]
+    connection: sa.Connection, place: CatalogueTable, records: pl.DataFrame, kinds: dict[str, Any]
 ) -> bool:
     """Whether the old table can take the new records as it is."""
     dialect = connection.dialect.name
@@ -206,7 +206,7 @@ def _same_type(old: Any, new: Any, dialect: str) -> bool:
 
 def _replace_in_transaction(
     connection: sa.Connection,
-    place: Place,
+    place: CatalogueTable,
     columns: list[tuple[str, Any]],
     records: pl.DataFrame,
     *,
@@ -252,16 +252,16 @@ class _Shadow:
 
 def _load_shadow(
     connection: sa.Connection,
-    place: Place,
+    place: CatalogueTable,
     columns: list[tuple[str, Any]],
     records: pl.DataFrame,
     *,
     keep: bool,
     shadows: list[_Shadow],
-) -> Place:
+) -> CatalogueTable:
     digest = hashlib.sha256(place.table.encode()).hexdigest()[:16]
-    new = Place(f"{catalogue.OWN}new_{digest}", place.schema, "table")
-    old = Place(f"{catalogue.OWN}old_{digest}", place.schema, "table")
+    new = CatalogueTable(f"{catalogue.OWN}new_{digest}", place.schema, "table")
+    old = CatalogueTable(f"{catalogue.OWN}old_{digest}", place.schema, "table")
     quote = connection.dialect.identifier_preparer.format_table
     table_name, new_name, old_name = (quote(catalogue.make_table(each, ())) for each in (place, new, old))
     shadow = _Shadow(table_name, new_name, old_name, replaces=place.kind == "table")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shoal.errors import InputError, parameter
-from shoal.operation import Operation, Place, Product, Workplace, call
+from shoal.operation import DataName, Operation, Product, Workplace, call
 from shoal.tables.operations.products import (
     INTERVALS_FILES,
     PATTERN_FILES,
@@ -173,7 +173,7 @@ def _marked(table: "TableToProtect", marked: "Loaded") -> list[tuple[str, ...]]:
     return [tuple(names.key(int(cell)).values()) for cell in marked.hidden]
 
 
-def reads(settings: AuditSettings) -> list[Place]:
+def reads(settings: AuditSettings) -> list[DataName]:
     """The table with what is said of it, and the pattern."""
     return [
         *settings.read,

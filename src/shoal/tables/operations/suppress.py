@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.errors import Infeasible, InputError, messages, parameter, unknown
 from shoal.numbers import counted
-from shoal.operation import Operation, Place, Product, Workplace
+from shoal.operation import DataName, Operation, Product, Workplace
 from shoal.tables.operations.products import (
     INTERVALS_FILES,
     PATTERN_FILES,
@@ -129,7 +129,7 @@ def _search(
     return replace(found, tabulation=table.tabulation)
 
 
-def reads(settings: SuppressSettings) -> list[Place]:
+def reads(settings: SuppressSettings) -> list[DataName]:
     """The table with what is said of it, last period's pattern, and the costs if they are in a file."""
     from shoal.tables.model.costs import COSTS
 

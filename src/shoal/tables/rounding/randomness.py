@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError, parameter
-from shoal.operation import Place, Product, Workplace
+from shoal.operation import DataName, Product, Workplace
 from shoal.runtime.secrets import Secret
 
 
@@ -23,7 +23,7 @@ def read_secret(settings: Any, workplace: Workplace) -> Secret | None:
     return Secret.read(kept) if kept is not None and kept.exists() else None
 
 
-def reads(settings: Any) -> list[Place]:
+def reads(settings: Any) -> list[DataName]:
     """The table with what is said of it, and a secret that is there already."""
     kept = [settings.secret] if settings.secret is not None and Path(settings.secret).exists() else []
     return [*settings.read, *kept]

@@ -9,7 +9,7 @@ from shoal.errors import InputError, parameter, unknown
 from shoal.settings import SettingField
 
 if TYPE_CHECKING:
-    from shoal.operation import Operation, Place
+    from shoal.operation import DataName, Operation
     from shoal.web.datasets import Datasets
 
 #: What a run of the workbench writes: all that there is, and what goes with it anyway is not asked for.
@@ -53,7 +53,7 @@ def agree(operation: "Operation", request: dict[str, Any], datasets: "Datasets")
             raise problem.about(parameter(item.name)) from None
 
 
-def _are_numbers(names: list[str], tables: "list[tuple[Place, ...]]", datasets: "Datasets") -> None:
+def _are_numbers(names: list[str], tables: "list[tuple[DataName, ...]]", datasets: "Datasets") -> None:
     """Refuse columns of texts that hold no numbers; the first records tell."""
     for table in {str(table) for together in tables for table in together}:
         dataset = datasets[table]

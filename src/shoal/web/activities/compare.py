@@ -9,7 +9,7 @@ from pydantic import Field, create_model
 
 from shoal.errors import InputError
 from shoal.microdata.measures.operation import OPERATION
-from shoal.operation import Place, Records
+from shoal.operation import DataName, Records
 from shoal.operation_report import operation_report
 from shoal.report.making import Input
 from shoal.sources.fingerprint import file_fingerprint
@@ -44,7 +44,7 @@ class Releases(Workbench):
         self._described = described
 
     def records(
-        self, name: Place, *, columns: list[str] | None = None, like: Records | None = None
+        self, name: DataName, *, columns: list[str] | None = None, like: Records | None = None
     ) -> Records:
         """The release of a run, or a table of the workspace."""
         run = str(name)

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from shoal.errors import InputError
-from shoal.operation import Place, Readers, Records
+from shoal.operation import DataName, Readers, Records
 from shoal.report.making import Input
 from shoal.report.sources_named import RECORDS
 from shoal.runtime.budget import Budget
@@ -32,14 +32,14 @@ class WorkspaceData:
         self.inputs: dict[str, Input] = {}
 
     def records(
-        self, name: Place, *, columns: list[str] | None = None, like: Records | None = None
+        self, name: DataName, *, columns: list[str] | None = None, like: Records | None = None
     ) -> Records:
         """A table of the workspace with the roles its columns were given."""
         dataset = self._remember(str(name))
         frame = self._datasets.frame(dataset.name, columns)
         return Records(dataset.name, frame, roles=dataset.roles)
 
-    def counted(self, name: Place, columns: list[str]) -> Records | None:
+    def counted(self, name: DataName, columns: list[str]) -> Records | None:
         """Tables of the workspace are files."""
         return None
 
@@ -55,7 +55,7 @@ class WorkspaceData:
             self._remember(name)
         return found
 
-    def companion(self, name: Place, readers: Readers = MappingProxyType({})) -> Records:
+    def companion(self, name: DataName, readers: Readers = MappingProxyType({})) -> Records:
         """Whatever it was, it is a table of the workspace now."""
         return self.records(name)
 
