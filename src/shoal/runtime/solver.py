@@ -1,7 +1,7 @@
 """How a method is written: as a function of a problem, its options, and what it is given to work with.
 
 >>> @solver(NoOptions)
-... def least(problem: list[int], options: NoOptions, given: Given) -> int:
+... def least(problem: list[int], options: NoOptions, context: SearchContext) -> int:
 ...     return min(problem)
 >>> least([3, 1, 2], budget=Budget(iterations=5))
 1
@@ -18,7 +18,7 @@ from shoal.runtime.observer import Observer, silent
 from shoal.runtime.options import NoOptions, Options
 from shoal.runtime.seeds import Seeds
 
-__all__ = ["Given", "NoOptions", "Options", "Solver", "solver"]
+__all__ = ["NoOptions", "Options", "SearchContext", "Solver", "solver"]
 
 Problem = TypeVar("Problem")
 Chosen = TypeVar("Chosen", bound=Options)
@@ -26,7 +26,7 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
-class Given:
+class SearchContext:
     """How long a method may search, where its randomness begins, on how many threads, who looks on, where to begin."""
 
     budget: Budget
@@ -44,7 +44,9 @@ class Given:
 class Solver(Generic[Problem, Chosen, Found]):
     """A method as others call it: all but the problem has a default."""
 
-    def __init__(self, function: Callable[[Problem, Chosen, Given], Found], options: type[Chosen]) -> None:
+    def __init__(
+        self, function: Callable[[Problem, Chosen, SearchContext], Found], options: type[Chosen]
+    ) -> None:
         update_wrapper(self, function)
         self._function = function
         self._options = options
@@ -61,12 +63,12 @@ class Solver(Generic[Problem, Chosen, Found]):
         start: Any = None,
     ) -> Found:
         """Solve the problem."""
-        given = Given(budget or Budget(), seeds or Seeds(), threads, observer, start)
-        return self._function(problem, self._options() if options is None else options, given)
+        context = SearchContext(budget or Budget(), seeds or Seeds(), threads, observer, start)
+        return self._function(problem, self._options() if options is None else options, context)
 
 
 def solver(
     options: type[Chosen],
-) -> Callable[[Callable[[Problem, Chosen, Given], Found]], Solver[Problem, Chosen, Found]]:
+) -> Callable[[Callable[[Problem, Chosen, SearchContext], Found]], Solver[Problem, Chosen, Found]]:
     """Make a method of a function; ``options`` is the model of its options."""
     return lambda function: Solver(function, options)

@@ -10,7 +10,7 @@ from shoal.appointments.problem import Problem
 from shoal.appointments.solution import Assignment, settle
 from shoal.errors import InputError
 from shoal.runtime.budget import StopReason
-from shoal.runtime.solver import Given, NoOptions, Solver
+from shoal.runtime.solver import NoOptions, SearchContext, Solver
 
 
 class Found(NamedTuple):
@@ -32,9 +32,9 @@ def method(units: int | None = None) -> Callable[[Callable[..., Found]], Callabl
 
     def made(search: Callable[..., Found]) -> Callable[..., Assignment]:
         @wraps(search)
-        def solve(problem: Problem, options: Any, given: Given) -> Assignment:
-            run = given.run(units, problem.direction)
-            found = search(problem, options, run, given.seeds)
+        def solve(problem: Problem, options: Any, context: SearchContext) -> Assignment:
+            run = context.run(units, problem.direction)
+            found = search(problem, options, run, context.seeds)
             value = problem.value(found.matrix)
             run.report(value, bound=found.bound)
             if found.proved and value == found.bound:

@@ -14,7 +14,7 @@ from shoal.microdata.grouping.evaluator import Evaluator
 from shoal.microdata.grouping.problem import GroupingProblem, Partition, canonical
 from shoal.microdata.grouping.solution import Grouping
 from shoal.runtime import StopReason
-from shoal.runtime.solver import Given, NoOptions, Options, solver
+from shoal.runtime.solver import NoOptions, Options, SearchContext, solver
 
 
 class SizeOptions(Options):
@@ -77,27 +77,27 @@ def uncorrelated_groups(points: np.ndarray, size: int) -> list[list[int]]:
 
 
 @solver(NoOptions)
-def solve_single(problem: GroupingProblem, options: NoOptions, given: Given) -> Grouping:
+def solve_single(problem: GroupingProblem, options: NoOptions, context: SearchContext) -> Grouping:
     """All attributes together: classic microaggregation, for which k holds."""
-    return _best_of(problem, [[list(range(problem.n))]], given)
+    return _best_of(problem, [[list(range(problem.n))]], context)
 
 
 @solver(NoOptions)
-def solve_univariate(problem: GroupingProblem, options: NoOptions, given: Given) -> Grouping:
+def solve_univariate(problem: GroupingProblem, options: NoOptions, context: SearchContext) -> Grouping:
     """Every attribute on its own: the least loss and the least protection."""
-    return _best_of(problem, [[[attribute] for attribute in range(problem.n)]], given)
+    return _best_of(problem, [[[attribute] for attribute in range(problem.n)]], context)
 
 
 @solver(SizeOptions)
-def solve_correlated(problem: GroupingProblem, options: SizeOptions, given: Given) -> Grouping:
+def solve_correlated(problem: GroupingProblem, options: SizeOptions, context: SearchContext) -> Grouping:
     """Highly correlated attributes together."""
-    return _best_of(problem, _by_size(problem, options, correlated_groups), given)
+    return _best_of(problem, _by_size(problem, options, correlated_groups), context)
 
 
 @solver(SizeOptions)
-def solve_uncorrelated(problem: GroupingProblem, options: SizeOptions, given: Given) -> Grouping:
+def solve_uncorrelated(problem: GroupingProblem, options: SizeOptions, context: SearchContext) -> Grouping:
     """Highly correlated attributes in different groups."""
-    return _best_of(problem, _by_size(problem, options, uncorrelated_groups), given)
+    return _best_of(problem, _by_size(problem, options, uncorrelated_groups), context)
 
 
 def _by_size(
@@ -109,10 +109,12 @@ def _by_size(
     return [build(problem.points, size) for size in sizes]
 
 
-def _best_of(problem: GroupingProblem, groupings: Iterable[list[list[int]]], given: Given) -> Grouping:
-    run = given.run()
+def _best_of(
+    problem: GroupingProblem, groupings: Iterable[list[list[int]]], context: SearchContext
+) -> Grouping:
+    run = context.run()
     partitions: list[Partition] = list(dict.fromkeys(canonical(groups) for groups in groupings))
-    with Evaluator(problem, threads=given.threads) as evaluator:
+    with Evaluator(problem, threads=context.threads) as evaluator:
         values = [score.value for score in evaluator.scores(partitions)]
         value, optimal = min(values), problem.n == 1
         run.spend(len(partitions))

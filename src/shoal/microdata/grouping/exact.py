@@ -30,7 +30,7 @@ from shoal.microdata.grouping.genetic import DGommOptions, search
 from shoal.microdata.grouping.problem import GroupingProblem, Partition, canonical
 from shoal.microdata.grouping.solution import Grouping
 from shoal.runtime import Run
-from shoal.runtime.solver import Given, Options, solver
+from shoal.runtime.solver import Options, SearchContext, solver
 
 LARGEST = 13
 # A branch with this many attributes left is looked through in one go: at most 203 partitions.
@@ -48,7 +48,7 @@ class ExactOptions(Options):
 
 
 @solver(ExactOptions)
-def solve(problem: GroupingProblem, options: ExactOptions, given: Given) -> Grouping:
+def solve(problem: GroupingProblem, options: ExactOptions, context: SearchContext) -> Grouping:
     """Find and prove the best grouping; one iteration of the budget is one branch. Seeds only choose where to begin.
 
     >>> problem = GroupingProblem.of(np.random.default_rng(0).normal(size=(30, 4)), k=3)
@@ -68,8 +68,8 @@ def solve(problem: GroupingProblem, options: ExactOptions, given: Given) -> Grou
             f"method 'exact' would need {needed / 2**20:,.0f} MB for {problem.m} records; allow that much with option "
             "memory_mb, or use 'd-gomm'"
         )
-    run, start = given.run(), given.start
-    with Evaluator(problem, threads=given.threads, memory_mb=options.memory_mb) as evaluator:
+    run, start = context.run(), context.start
+    with Evaluator(problem, threads=context.threads, memory_mb=options.memory_mb) as evaluator:
         first: Partition = (sets,) if start is None else canonical(_groups(start))
         best = min(dict.fromkeys([first, (sets,)]), key=lambda p: evaluator.scores([p])[0].value)
         run.report(evaluator.scores([best])[0].value, bound=lower_bound(problem))
@@ -79,7 +79,7 @@ def solve(problem: GroupingProblem, options: ExactOptions, given: Given) -> Grou
                 evaluator,
                 DGommOptions(population=100, generations=40),
                 run.remaining(iterations=40).start(),
-                given.seeds,
+                context.seeds,
                 None if start is None else list(start),
             )
             evaluations += head_start.evaluations

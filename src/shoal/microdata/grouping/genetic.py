@@ -29,7 +29,7 @@ from shoal.runtime.evolution import (
     evolve,
 )
 from shoal.runtime.evolution.evolve import plain
-from shoal.runtime.solver import Given, Options, solver
+from shoal.runtime.solver import Options, SearchContext, solver
 
 # A sample has at least so many clusters, and so many of the best by it are scored on all records.
 _SAMPLED_CLUSTERS = 50
@@ -104,7 +104,7 @@ OPERATOR_NAMES = tuple(name for _, name, _ in _OPERATORS)
 
 
 @solver(GommOptions)
-def solve(problem: GroupingProblem, options: GommOptions, given: Given) -> Grouping:
+def solve(problem: GroupingProblem, options: GommOptions, context: SearchContext) -> Grouping:
     """Look for the best grouping; one iteration of the budget is one generation.
 
     ``start`` gives a group to each attribute and joins the first population.
@@ -114,11 +114,11 @@ def solve(problem: GroupingProblem, options: GommOptions, given: Given) -> Group
     >>> found.work, found.evaluations, bool(found.value >= found.bound)
     (5, 510, True)
     """
-    return _searched(problem, options, given, or_one_group=True)
+    return _searched(problem, options, context, or_one_group=True)
 
 
 @solver(GommOptions)
-def solve_as_published(problem: GroupingProblem, options: GommOptions, given: Given) -> Grouping:
+def solve_as_published(problem: GroupingProblem, options: GommOptions, context: SearchContext) -> Grouping:
     """What the generations themselves reach, good or bad: for those who study the search.
 
     >>> problem = GroupingProblem.of(np.random.default_rng(0).normal(size=(30, 4)), k=3)
@@ -126,20 +126,20 @@ def solve_as_published(problem: GroupingProblem, options: GommOptions, given: Gi
     >>> bool(found.value == found.course.best[-1])
     True
     """
-    return _searched(problem, options, given, or_one_group=False)
+    return _searched(problem, options, context, or_one_group=False)
 
 
 def _searched(
-    problem: GroupingProblem, options: GommOptions, given: Given, *, or_one_group: bool
+    problem: GroupingProblem, options: GommOptions, context: SearchContext, *, or_one_group: bool
 ) -> Grouping:
-    run = given.run(options.runs * options.generations)
+    run = context.run(options.runs * options.generations)
     run.report(bound=lower_bound(problem))
-    few = _sample(problem, options, given.seeds)
-    with Evaluator(problem, threads=given.threads, memory_mb=options.memory_mb) as evaluator:
+    few = _sample(problem, options, context.seeds)
+    with Evaluator(problem, threads=context.threads, memory_mb=options.memory_mb) as evaluator:
         if few is None:
-            return search(evaluator, options, run, given.seeds, given.start, or_one_group=or_one_group)
-        with Evaluator(few, threads=given.threads, memory_mb=options.memory_mb) as quick:
-            found = _runs(quick, options, run, given.seeds, given.start, value=lambda _: None)
+            return search(evaluator, options, run, context.seeds, context.start, or_one_group=or_one_group)
+        with Evaluator(few, threads=context.threads, memory_mb=options.memory_mb) as quick:
+            found = _runs(quick, options, run, context.seeds, context.start, value=lambda _: None)
         return _settled(evaluator, quick, found, run, or_one_group=or_one_group)
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.search import ils
 from shoal.microdata.microaggregation.solution import Partition, squared_error
-from shoal.runtime.solver import Given, Options, solver
+from shoal.runtime.solver import Options, SearchContext, solver
 
 # Searched as a whole up to here; above, in blocks, with a short search inside each.
 SEARCHED_WHOLE = 6_000
@@ -30,7 +30,7 @@ class AutoOptions(Options):
 
 
 @solver(AutoOptions)
-def solve(problem: Problem, options: AutoOptions, given: Given) -> Partition:
+def solve(problem: Problem, options: AutoOptions, context: SearchContext) -> Partition:
     """One varying column is solved exactly, up to 6,000 records are searched as a whole, more of them in blocks.
 
     The usual search is ``ils``, up to 1,000 records a quick one; with a limit of iterations or time it is ``annealing``.
@@ -43,9 +43,9 @@ def solve(problem: Problem, options: AutoOptions, given: Given) -> Partition:
     """
     varying = np.flatnonzero(problem.points.max(axis=0) > problem.points.min(axis=0))
     if varying.size <= 1:
-        return _one_column(problem, varying, given)
+        return _one_column(problem, varying, context)
     if problem.n <= options.whole:
-        return _searched_whole(problem, given)
+        return _searched_whole(problem, context)
     # Not loaded where few records are searched.
     from shoal.microdata.microaggregation.search import blocks
 
@@ -53,28 +53,28 @@ def solve(problem: Problem, options: AutoOptions, given: Given) -> Partition:
         options_of_blocks = blocks.BlocksOptions(refinement=REFINEMENT)
     else:
         options_of_blocks = blocks.BlocksOptions(block=SMALL_BLOCK, groups=SMALL_GROUPS, costly=COSTLY)
-    return blocks.solve(problem, options_of_blocks, **vars(given))
+    return blocks.solve(problem, options_of_blocks, **vars(context))
 
 
-def _searched_whole(problem: Problem, given: Given) -> Partition:
-    budget = given.budget
+def _searched_whole(problem: Problem, context: SearchContext) -> Partition:
+    budget = context.budget
     if not budget.usual:
         # Not loaded where the usual search is enough.
         from shoal.microdata.microaggregation.search import annealing
 
-        return annealing.solve(problem, **vars(given))
+        return annealing.solve(problem, **vars(context))
     if problem.n > QUICK:
-        return ils.solve(problem, **vars(given))
+        return ils.solve(problem, **vars(context))
     quick = ils.IlsOptions(streams=QUICK_STREAMS, first_cycle=QUICK_CYCLE, recombine=False)
     short = replace(budget, iterations=QUICK_STREAMS * QUICK_CYCLE)
-    return ils.solve(problem, quick, **(vars(given) | {"budget": short}))
+    return ils.solve(problem, quick, **(vars(context) | {"budget": short}))
 
 
-def _one_column(problem: Problem, varying: np.ndarray, given: Given) -> Partition:
+def _one_column(problem: Problem, varying: np.ndarray, context: SearchContext) -> Partition:
     column = problem.points[:, varying] if varying.size else problem.points[:, :1]
     alone = Problem(column, problem.k, problem.largest)
     from shoal.microdata.microaggregation.construct import univariate
 
-    found = univariate.solve(alone, **vars(given))
+    found = univariate.solve(alone, **vars(context))
     value = squared_error(problem.points, found.labels)
     return replace(found, value=value, bound=value if found.optimal else found.bound, sst=problem.sst)

@@ -21,7 +21,7 @@ from shoal.microdata.recoding.loss import Loss
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.solution import Recoding
 from shoal.runtime import Budget, Observer, Run, StopReason
-from shoal.runtime.solver import Given, Options, solver
+from shoal.runtime.solver import Options, SearchContext, solver
 
 # Shares of people who would be left out at the levels that are tried as a beginning.
 _SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -43,7 +43,7 @@ class AutoOptions(Options):
 
 
 @solver(AutoOptions)
-def solve(problem: Problem, options: AutoOptions, given: Given) -> Recoding:
+def solve(problem: Problem, options: AutoOptions, context: SearchContext) -> Recoding:
     """Recode columns lightly, then blank what is still unsafe; whole columns alone where that loses less.
 
     >>> from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
@@ -52,10 +52,10 @@ def solve(problem: Problem, options: AutoOptions, given: Given) -> Recoding:
     >>> found.chosen, found.levels.ravel().tolist()
     ('local-suppression', [0, 2, 2, 0])
     """
-    run = given.run()
-    if given.start is not None:
-        problem = replace(problem, lowest=given.start)
-    whole = _whole_columns(problem, run, given.start)
+    run = context.run()
+    if context.start is not None:
+        problem = replace(problem, lowest=context.start)
+    whole = _whole_columns(problem, run, context.start)
     best = whole
     # Blanking a million values has steps that cannot be broken off: without time for one it is left out.
     if (
@@ -63,7 +63,7 @@ def solve(problem: Problem, options: AutoOptions, given: Given) -> Recoding:
         and problem.measure in _BLANKED
         and not any(isinstance(model, PopulationModel) for model in problem.models)
     ):
-        blanked = _blanked(problem, options, run, given)
+        blanked = _blanked(problem, options, run, context)
         if blanked is not None and (best is None or blanked.value < best.value):
             best = blanked
     if best is None:
@@ -84,15 +84,17 @@ def _whole_columns(problem: Problem, run: Run, levels: Levels | None) -> Recodin
         return None
 
 
-def _blanked(problem: Problem, options: AutoOptions, run: Run, given: Given) -> Recoding | None:
+def _blanked(problem: Problem, options: AutoOptions, run: Run, context: SearchContext) -> Recoding | None:
     """The best of several beginnings, worked out in full."""
     tried: list[tuple[float, Levels, Recoding]] = []
-    begin = [given.start] if given.start is not None else _beginnings(problem, run)[: options.candidates]
+    begin = [context.start] if context.start is not None else _beginnings(problem, run)[: options.candidates]
     longest = 0.0
     for levels in begin:
         before = run.seconds
         # A few iterations are enough to compare beginnings.
-        found = _from(problem, levels, run.remaining(iterations=0), given, run.nested("comparing beginnings"))
+        found = _from(
+            problem, levels, run.remaining(iterations=0), context, run.nested("comparing beginnings")
+        )
         if found is not None:
             tried.append((found.value, levels, found))
         longest = max(longest, run.seconds - before)
@@ -104,7 +106,7 @@ def _blanked(problem: Problem, options: AutoOptions, run: Run, given: Given) -> 
     if _too_late(run, longest):
         return first
     left = run.remaining().or_iterations(_CHANGES)
-    return _from(problem, levels, left, given, run.nested("blanking values"))
+    return _from(problem, levels, left, context, run.nested("blanking values"))
 
 
 def _too_late(run: Run, needed: float) -> bool:
@@ -132,7 +134,7 @@ def _beginnings(problem: Problem, run: Run) -> list[Levels]:
 
 
 def _from(
-    problem: Problem, levels: Levels, budget: Budget, given: Given, observer: Observer
+    problem: Problem, levels: Levels, budget: Budget, context: SearchContext, observer: Observer
 ) -> Recoding | None:
     highest = tuple(
         low if column in problem.alike else high
@@ -141,7 +143,7 @@ def _from(
     begun = replace(problem, lowest=levels, highest=highest)
     try:
         found = blank_values(
-            begun, _UNPROVED, budget=budget, seeds=given.seeds, threads=given.threads, observer=observer
+            begun, _UNPROVED, budget=budget, seeds=context.seeds, threads=context.threads, observer=observer
         )
     except Infeasible:
         return None

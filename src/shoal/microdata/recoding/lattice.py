@@ -35,7 +35,7 @@ from shoal.microdata.recoding.release_of_levels import (
 )
 from shoal.microdata.recoding.solution import Recoding
 from shoal.runtime import Run, StopReason
-from shoal.runtime.solver import Given, NoOptions, solver
+from shoal.runtime.solver import NoOptions, SearchContext, solver
 
 # Boxes split before the search gives up the proof.
 _BOXES = 1_000_000
@@ -46,7 +46,7 @@ _EQUAL = 1e-12
 
 
 @solver(NoOptions)
-def solve(problem: Problem, options: NoOptions, given: Given) -> Recoding:
+def solve(problem: Problem, options: NoOptions, context: SearchContext) -> Recoding:
     """Find the levels with the least loss; iterations are boxes.
 
     >>> from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
@@ -55,10 +55,10 @@ def solve(problem: Problem, options: NoOptions, given: Given) -> Recoding:
     >>> found.uniform, round(found.value, 4), found.optimal
     ((1,), 0.3333, True)
     """
-    run = given.run(_BOXES)
+    run = context.run(_BOXES)
     search = _Search(problem, run)
-    if given.start is not None:
-        search.consider(search.counted_at(given.start))
+    if context.start is not None:
+        search.consider(search.counted_at(context.start))
     search()
     if search.best is None:
         raise _infeasible(problem, search)

@@ -15,7 +15,7 @@ from shoal.microdata.microaggregation.sizes import within_largest
 from shoal.microdata.microaggregation.solution import Partition
 from shoal.runtime import StopReason
 from shoal.runtime.kernels import kernel
-from shoal.runtime.solver import Given, Options, solver
+from shoal.runtime.solver import Options, SearchContext, solver
 
 Bounds = Literal["strict", "compatible"]
 Distance = Literal["euclidean", "manhattan"]
@@ -35,7 +35,7 @@ class MdavOptions(Options):
 
 
 @solver(MdavOptions)
-def solve(problem: Problem, options: MdavOptions, given: Given) -> Partition:
+def solve(problem: Problem, options: MdavOptions, context: SearchContext) -> Partition:
     """Group the records by MDAV; budget, seeds, threads and start play no part.
 
     >>> import numpy as np
@@ -43,7 +43,7 @@ def solve(problem: Problem, options: MdavOptions, given: Given) -> Partition:
     >>> solve(problem).labels.tolist()
     [0, 0, 1, 1, 2, 2]
     """
-    run = given.run()
+    run = context.run()
     labels = mdav_labels(problem.points, problem.k, bounds=options.bounds, distance=options.distance)
     smallest = int(np.bincount(labels).min())
     if smallest < problem.k:

@@ -17,7 +17,7 @@ from shoal.microdata.microaggregation.construct.row_cuts import best_cut
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.solution import Partition, numbered_by_appearance, squared_error
 from shoal.runtime.kernels import kernel
-from shoal.runtime.solver import Given, Options, solver
+from shoal.runtime.solver import Options, SearchContext, solver
 
 Order = Literal["component", "curve", "nearest", "best"]
 
@@ -154,14 +154,14 @@ def orders(points: np.ndarray, options: ProjectionOptions) -> Iterator[np.ndarra
 
 
 @solver(ProjectionOptions)
-def solve(problem: Problem, options: ProjectionOptions, given: Given) -> Partition:
+def solve(problem: Problem, options: ProjectionOptions, context: SearchContext) -> Partition:
     """Cut each row where it is best and keep the best cut; with a single column that is the optimum.
 
     >>> problem = Problem(np.array([[0.0, 0.0], [5.0, 5.0], [0.0, 1.0], [5.0, 6.0]]), k=2)
     >>> solve(problem).labels.tolist()
     [0, 1, 0, 1]
     """
-    run = given.run()
+    run = context.run()
     best: np.ndarray | None = None
     least = np.inf
     for order in orders(problem.points, options):

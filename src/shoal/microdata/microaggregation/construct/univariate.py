@@ -11,7 +11,7 @@ from shoal.errors import InputError, parameter
 from shoal.microdata.microaggregation.construct.row_cuts import best_cut
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.solution import Partition, numbered_by_appearance
-from shoal.runtime.solver import Given, NoOptions, solver
+from shoal.runtime.solver import NoOptions, SearchContext, solver
 
 
 def optimal_labels(column: np.ndarray, k: int, largest: int | None = None) -> np.ndarray:
@@ -31,7 +31,7 @@ def optimal_error(column: np.ndarray, k: int, largest: int | None = None) -> flo
 
 
 @solver(NoOptions)
-def solve(problem: Problem, options: NoOptions, given: Given) -> Partition:
+def solve(problem: Problem, options: NoOptions, context: SearchContext) -> Partition:
     """Find the optimum; the problem may have one attribute that varies, not more.
 
     >>> solution = solve(Problem(np.array([[1.0], [9.0], [2.0], [8.0], [1.5]]), k=2))
@@ -44,7 +44,7 @@ def solve(problem: Problem, options: NoOptions, given: Given) -> Partition:
             f"method 'univariate' takes one column and there are {varying.size}; give each its own group "
             f"with {parameter('groups')}, or use method 'projection'"
         )
-    run = given.run()
+    run = context.run()
     column = problem.points[:, varying[0] if varying.size else 0]
     labels = optimal_labels(column, problem.k, problem.largest)
     return Partition.constructed(problem, labels, run, optimal=True)

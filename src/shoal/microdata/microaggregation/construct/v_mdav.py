@@ -10,7 +10,7 @@ from pydantic import Field
 from shoal.microdata.microaggregation.problem import Problem
 from shoal.microdata.microaggregation.solution import Partition
 from shoal.runtime.kernels import kernel
-from shoal.runtime.solver import Given, Options, solver
+from shoal.runtime.solver import Options, SearchContext, solver
 
 
 class VMdavOptions(Options):
@@ -156,14 +156,14 @@ def _take(free: np.ndarray, place: np.ndarray, left: int, record: int) -> None:
 
 
 @solver(VMdavOptions)
-def solve(problem: Problem, options: VMdavOptions, given: Given) -> Partition:
+def solve(problem: Problem, options: VMdavOptions, context: SearchContext) -> Partition:
     """Build the groups once; budget, seeds, threads and start play no part.
 
     >>> problem = Problem(np.array([[0.0], [1.0], [1.1], [7.0], [8.0], [8.1], [8.2]]), k=2)
     >>> solve(problem, VMdavOptions(gamma=1.1)).labels.tolist()
     [0, 0, 0, 1, 1, 1, 1]
     """
-    run = given.run()
+    run = context.run()
     labels = np.empty(problem.n, dtype=np.int32)
     largest = problem.n if problem.largest is None else problem.largest
     group_records(problem.points, problem.k, largest, options.gamma, labels)

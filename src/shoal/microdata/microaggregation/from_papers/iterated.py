@@ -31,7 +31,7 @@ from shoal.microdata.microaggregation.search.kernels.groups import total_error
 from shoal.microdata.microaggregation.search.kernels.space import working_space
 from shoal.microdata.microaggregation.sizes import checked_start
 from shoal.runtime import Budget
-from shoal.runtime.solver import Given, Options, solver
+from shoal.runtime.solver import Options, SearchContext, solver
 
 DEFAULT_ITERATIONS = 5000
 
@@ -67,7 +67,7 @@ class IteratedOptions(Options):
 
 
 @solver(IteratedOptions)
-def ilsm(problem: Problem, options: IteratedOptions, given: Given) -> SearchedPartition:
+def ilsm(problem: Problem, options: IteratedOptions, context: SearchContext) -> SearchedPartition:
     """Iterated local search that tries all pairs of groups after every perturbation. Uses one thread.
 
     >>> import numpy as np
@@ -75,11 +75,11 @@ def ilsm(problem: Problem, options: IteratedOptions, given: Given) -> SearchedPa
     >>> ilsm(Problem(points, k=3), budget=Budget(iterations=50)).sizes.min()
     np.int64(3)
     """
-    return _iterated(problem, options, given, everything=True)
+    return _iterated(problem, options, context, everything=True)
 
 
 @solver(IteratedOptions)
-def ilsmc(problem: Problem, options: IteratedOptions, given: Given) -> SearchedPartition:
+def ilsmc(problem: Problem, options: IteratedOptions, context: SearchContext) -> SearchedPartition:
     """Iterated local search that tries only pairs with a group that changed. Uses one thread.
 
     >>> import numpy as np
@@ -87,17 +87,17 @@ def ilsmc(problem: Problem, options: IteratedOptions, given: Given) -> SearchedP
     >>> ilsmc(Problem(points, k=3), budget=Budget(iterations=50)).sizes.min()
     np.int64(3)
     """
-    return _iterated(problem, options, given, everything=False)
+    return _iterated(problem, options, context, everything=False)
 
 
 def _iterated(
-    problem: Problem, options: IteratedOptions, given: Given, *, everything: bool
+    problem: Problem, options: IteratedOptions, context: SearchContext, *, everything: bool
 ) -> SearchedPartition:
-    first = checked_start(problem, given.start)
-    run = given.run(DEFAULT_ITERATIONS)
+    first = checked_start(problem, context.start)
+    run = context.run(DEFAULT_ITERATIONS)
     if problem.most_groups < 2:
         return only_group(problem, run)
-    state = Descent(problem, working_space(problem.points, problem.k), given.seeds.child("search").state())
+    state = Descent(problem, working_space(problem.points, problem.k), context.seeds.child("search").state())
     fewest, most = group_limits(problem, options.span)
     if first is None:
         state.begin_at_random(fewest, most)

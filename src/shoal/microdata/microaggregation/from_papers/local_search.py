@@ -25,7 +25,7 @@ from shoal.microdata.microaggregation.search.descent import (
 from shoal.microdata.microaggregation.search.kernels.space import working_space
 from shoal.microdata.microaggregation.sizes import checked_start
 from shoal.runtime import Run
-from shoal.runtime.solver import Given, Options, solver
+from shoal.runtime.solver import Options, SearchContext, solver
 
 DEFAULT_RESTARTS = 100
 
@@ -42,7 +42,7 @@ class LocalSearchOptions(Options):
 
 
 @solver(LocalSearchOptions)
-def ls(problem: Problem, options: LocalSearchOptions, given: Given) -> SearchedPartition:
+def ls(problem: Problem, options: LocalSearchOptions, context: SearchContext) -> SearchedPartition:
     """The best local optimum of several random starts; each pass of a descent tries all pairs of groups.
 
     >>> from shoal.runtime import Budget
@@ -50,11 +50,11 @@ def ls(problem: Problem, options: LocalSearchOptions, given: Given) -> SearchedP
     >>> ls(problem, budget=Budget(iterations=5)).labels.tolist()
     [0, 1, 0, 1, 0, 1]
     """
-    return _restarts(problem, options, given, everything=True)
+    return _restarts(problem, options, context, everything=True)
 
 
 @solver(LocalSearchOptions)
-def lsc(problem: Problem, options: LocalSearchOptions, given: Given) -> SearchedPartition:
+def lsc(problem: Problem, options: LocalSearchOptions, context: SearchContext) -> SearchedPartition:
     """The best local optimum of several random starts; a pass tries pairs with a group that changed in the last.
 
     >>> from shoal.runtime import Budget
@@ -62,25 +62,25 @@ def lsc(problem: Problem, options: LocalSearchOptions, given: Given) -> Searched
     >>> lsc(problem, budget=Budget(iterations=5)).labels.tolist()
     [0, 1, 0, 1, 0, 1]
     """
-    return _restarts(problem, options, given, everything=False)
+    return _restarts(problem, options, context, everything=False)
 
 
 def _restarts(
-    problem: Problem, options: LocalSearchOptions, given: Given, *, everything: bool
+    problem: Problem, options: LocalSearchOptions, context: SearchContext, *, everything: bool
 ) -> SearchedPartition:
-    first = checked_start(problem, given.start)
-    run = given.run(DEFAULT_RESTARTS)
+    first = checked_start(problem, context.start)
+    run = context.run(DEFAULT_RESTARTS)
     if problem.most_groups < 2:
         return only_group(problem, run)
     space = working_space(problem.points, problem.k)
     limits = group_limits(problem, options.span)
-    workers = [Descent(problem, space, given.seeds.state()) for _ in range(max(1, given.threads))]
+    workers = [Descent(problem, space, context.seeds.state()) for _ in range(max(1, context.threads))]
     best = Incumbent(problem, run)
     spent = [0.0] * len(workers)
 
     def attempt(worker: Descent, number: int, run: Run) -> np.ndarray:
         began = thread_time()
-        worker.search.random[:] = given.seeds.child("restart", number).state()
+        worker.search.random[:] = context.seeds.child("restart", number).state()
         worker.search.place[:] = 0
         worker.search.done[:] = False
         if number == 0 and first is not None:

@@ -41,7 +41,7 @@ from shoal.microdata.microaggregation.search.kernels.space import Space, working
 from shoal.microdata.microaggregation.sizes import checked_start, within_largest
 from shoal.microdata.microaggregation.solution import numbered_by_appearance
 from shoal.runtime import Budget, Run, Seeds
-from shoal.runtime.solver import Given, Options, solver
+from shoal.runtime.solver import Options, SearchContext, solver
 
 if TYPE_CHECKING:
     from shoal.microdata.microaggregation.search.recombining import Recombining
@@ -84,18 +84,18 @@ class AnnealingOptions(Options):
 
 
 @solver(AnnealingOptions)
-def solve(problem: Problem, options: AnnealingOptions, given: Given) -> SearchedPartition:
+def solve(problem: Problem, options: AnnealingOptions, context: SearchContext) -> SearchedPartition:
     """The best partition that random moves find while they cool, round by round.
 
     >>> points = np.random.default_rng(1).normal(size=(40, 2))
     >>> solve(Problem(points, k=3), budget=Budget(iterations=50)).sizes.min()
     np.int64(3)
     """
-    first = checked_start(problem, given.start)
-    run = given.run(min(DEFAULT_ITERATIONS, _USUAL_BY_RECORD * problem.n))
+    first = checked_start(problem, context.start)
+    run = context.run(min(DEFAULT_ITERATIONS, _USUAL_BY_RECORD * problem.n))
     if problem.most_groups < 2:
         return only_group(problem, run)
-    return _Search(problem, options, run, given.seeds, first).solve(given.threads)
+    return _Search(problem, options, run, context.seeds, first).solve(context.threads)
 
 
 class Stream:

@@ -37,7 +37,7 @@ from shoal.microdata.microaggregation.solution import (
 from shoal.runtime import Budget, Run, Seeds
 from shoal.runtime.in_rows import in_rows
 from shoal.runtime.kernels import kernel
-from shoal.runtime.solver import Given, Options, solver
+from shoal.runtime.solver import Options, SearchContext, solver
 
 # Groups in a block that a round improves.
 GROUPS = 260
@@ -88,7 +88,7 @@ _new_search = kernel(new_search)
 
 
 @solver(BlocksOptions)
-def solve(problem: Problem, options: BlocksOptions, given: Given) -> Partition:
+def solve(problem: Problem, options: BlocksOptions, context: SearchContext) -> Partition:
     """Group in blocks, then improve for as many rounds as the budget allows (by default three to eight).
 
     >>> problem = Problem(np.array([[0.0], [1.0], [5.0], [6.0], [20.0], [22.0]]), k=2)
@@ -96,15 +96,15 @@ def solve(problem: Problem, options: BlocksOptions, given: Given) -> Partition:
     [0, 0, 1, 1, 2, 2]
     """
     rounds = default_rounds(problem.n, options.groups)
-    run = given.run(rounds)
-    with ThreadPoolExecutor(max(1, given.threads)) as pool:
+    run = context.run(rounds)
+    with ThreadPoolExecutor(max(1, context.threads)) as pool:
         space = working_space(problem.points, problem.k, pool)
         # From here on records are known by their places in this order, so that near ones share memory.
         order, ends = _arrange(space.points, max(options.block, 2 * problem.k), problem.k, pool)
         points = _taken(space.points, order, pool)
         space = space._replace(points=points)
         labels = np.empty(problem.n, dtype=np.int32)
-        begin = checked_start(problem, given.start)
+        begin = checked_start(problem, context.start)
         if begin is None:
             labels[order] = first_labels(points[:, : problem.d], ends, problem.k, pool, run)
             labels = within_largest(problem, labels)
@@ -118,7 +118,7 @@ def solve(problem: Problem, options: BlocksOptions, given: Given) -> Partition:
         while run.chunk(1):
             # Counted from the usual end, so that a run that time ended can be repeated by its number of rounds.
             late = options.costly if run.work >= rounds - 1 else 0
-            state = _round(space, problem, state, options, late, given.seeds.child(run.work), run, pool)
+            state = _round(space, problem, state, options, late, context.seeds.child(run.work), run, pool)
             run.spend(1)
             run.report(float(state.errors.sum()) * unit + rounding, phase="rounds")
         labels[order] = labels_of(state.members, state.sizes, problem.n)

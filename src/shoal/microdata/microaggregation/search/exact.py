@@ -28,7 +28,7 @@ from shoal.microdata.microaggregation.search.descent import Incumbent, only_grou
 from shoal.microdata.microaggregation.sizes import checked_start
 from shoal.microdata.microaggregation.solution import Partition, numbered_by_appearance
 from shoal.runtime import Run
-from shoal.runtime.solver import Given, Options, solver
+from shoal.runtime.solver import Options, SearchContext, solver
 
 # Linear programmes that are solved if there is no other limit; few problems need a tenth of them.
 _PROGRAMMES = 1000
@@ -49,7 +49,7 @@ class ExactOptions(Options):
 
 
 @solver(ExactOptions)
-def solve(problem: Problem, options: ExactOptions, given: Given) -> Partition:
+def solve(problem: Problem, options: ExactOptions, context: SearchContext) -> Partition:
     """The partition with the least loss there is, or the best found with a bound if that cannot be proved.
 
     An iteration is a linear or integer programme.
@@ -59,12 +59,12 @@ def solve(problem: Problem, options: ExactOptions, given: Given) -> Partition:
     >>> found.optimal, bool(found.value == found.bound)
     (True, True)
     """
-    start = checked_start(problem, given.start)
-    run = given.run(_PROGRAMMES)
+    start = checked_start(problem, context.start)
+    run = context.run(_PROGRAMMES)
     if problem.most_groups < 2:
         return only_group(problem, run)
     if (problem.points != problem.points[0]).any(axis=0).sum() <= 1:
-        return univariate.solve(problem, **vars(given))
+        return univariate.solve(problem, **vars(context))
     if problem.n > MOST_RECORDS:
         raise InputError(
             f"method 'exact' takes up to {MOST_RECORDS:,} records and there are {problem.n:,}; use method 'auto'"
@@ -72,12 +72,12 @@ def solve(problem: Problem, options: ExactOptions, given: Given) -> Partition:
     first = ils.solve(
         problem,
         budget=replace(run.remaining(), iterations=0 if run.stopped else _FIRST),
-        seeds=given.seeds,
-        threads=given.threads,
+        seeds=context.seeds,
+        threads=context.threads,
         observer=run.nested("search"),
         start=start,
     )
-    proof = _Proof(problem, options, first.labels, run, given.threads)
+    proof = _Proof(problem, options, first.labels, run, context.threads)
     proof.relax()
     proof.choose()
     return proof.partition()

@@ -31,7 +31,7 @@ from shoal.microdata.microaggregation.search.kernels.iterated import copy_dirty
 from shoal.microdata.microaggregation.search.kernels.space import Space, working_space
 from shoal.microdata.microaggregation.sizes import checked_start, within_largest
 from shoal.runtime import Budget, Run, Seeds
-from shoal.runtime.solver import Given, Options, solver
+from shoal.runtime.solver import Options, SearchContext, solver
 
 DEFAULT_ITERATIONS = 5000
 # Beyond this the model over groups is too large to pay.
@@ -138,7 +138,7 @@ class Stream:
 
 
 @solver(IlsOptions)
-def solve(problem: Problem, options: IlsOptions, given: Given) -> SearchedPartition:
+def solve(problem: Problem, options: IlsOptions, context: SearchContext) -> SearchedPartition:
     """The best partition that cooling iterated local searches and their recombination find.
 
     >>> import numpy as np
@@ -146,11 +146,11 @@ def solve(problem: Problem, options: IlsOptions, given: Given) -> SearchedPartit
     >>> solve(Problem(points, k=3), budget=Budget(iterations=200)).sizes.min()
     np.int64(3)
     """
-    first = checked_start(problem, given.start)
-    run = given.run(DEFAULT_ITERATIONS)
+    first = checked_start(problem, context.start)
+    run = context.run(DEFAULT_ITERATIONS)
     if problem.most_groups < 2:
         return only_group(problem, run)
-    return _Search(problem, options, run, given.seeds, first).solve(given.threads)
+    return _Search(problem, options, run, context.seeds, first).solve(context.threads)
 
 
 class _Search:

@@ -35,7 +35,7 @@ from shoal.microdata.recoding.local_suppression.search import Improvement
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.solution import Recoding
 from shoal.runtime import Run, Seeds, StopReason
-from shoal.runtime.solver import Given, Options, solver
+from shoal.runtime.solver import Options, SearchContext, solver
 
 # Work where nothing is said of it, at most, and for few combinations so much and so much for each; a change that the search
 # tries is one unit.
@@ -68,7 +68,7 @@ class LocalSuppressionOptions(Options):
 
 
 @solver(LocalSuppressionOptions)
-def solve(problem: Problem, options: LocalSuppressionOptions, given: Given) -> Recoding:
+def solve(problem: Problem, options: LocalSuppressionOptions, context: SearchContext) -> Recoding:
     """Blank values until everybody is one of k people; keys that are not blanked stay at the lowest levels.
 
     >>> from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
@@ -78,13 +78,13 @@ def solve(problem: Problem, options: LocalSuppressionOptions, given: Given) -> R
     >>> found.value, found.bound, found.optimal
     (2.0, 2.0, True)
     """
-    run = given.run(min(_WORK, _LEAST_WORK + _WORK_OF_EACH * problem.records.size))
+    run = context.run(min(_WORK, _LEAST_WORK + _WORK_OF_EACH * problem.records.size))
     masks = Masks.of(Instance.of(problem))
     release = _Release(masks, run, options.rounds)
     if problem.models:
-        release.meet_models(given.seeds)
+        release.meet_models(context.seeds)
     elif masks.instance.size * masks.size <= MOST_PAIRS:
-        release.search(patterns_of(masks), given.seeds)
+        release.search(patterns_of(masks), context.seeds)
     else:
         release.take(greedy(masks))
     made = pieces(masks, release.best)

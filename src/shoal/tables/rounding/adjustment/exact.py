@@ -14,7 +14,7 @@ import numpy as np
 from shoal.errors import Infeasible
 from shoal.runtime.budget import StopReason, TimeIsOver
 from shoal.runtime.options import NoOptions
-from shoal.runtime.solver import Given, solver
+from shoal.runtime.solver import SearchContext, solver
 from shoal.tables.rounding.adjustment import flips
 from shoal.tables.rounding.adjustment.attack import too_well_known
 from shoal.tables.rounding.adjustment.directions import CLOSELY, Directions
@@ -38,18 +38,22 @@ _SHARE = 0.8
 
 
 @solver(NoOptions)
-def choose(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjustment:
+def choose(problem: AdjustmentProblem, options: NoOptions, context: SearchContext) -> Adjustment:
     """The exact method where there are few sensitive cells, else the flips."""
     method = solve if problem.size <= _FEW else flips.solve
     return method(
-        problem, budget=given.budget, seeds=given.seeds, threads=given.threads, observer=given.observer
+        problem,
+        budget=context.budget,
+        seeds=context.seeds,
+        threads=context.threads,
+        observer=context.observer,
     )
 
 
 @solver(NoOptions)
-def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjustment:
+def solve(problem: AdjustmentProblem, options: NoOptions, context: SearchContext) -> Adjustment:
     """Solve, look what can be computed; if too much, keep to changes that leave enough, and rule directions out one by one."""
-    run = given.run(flips.usual_work(problem.table.cells))
+    run = context.run(flips.usual_work(problem.table.cells))
     directions = Directions.of(problem)
     without: list[np.ndarray] = []
     known = np.empty(0, dtype=np.int64)

@@ -15,7 +15,7 @@ from shoal.errors import Infeasible, parameter
 from shoal.runtime.budget import StopReason, TimeIsOver
 from shoal.runtime.linear_programmes import is_optimal, quiet_highs, solve_within
 from shoal.runtime.options import NoOptions
-from shoal.runtime.solver import Given, solver
+from shoal.runtime.solver import SearchContext, solver
 from shoal.tables.rounding.adjustment.attack import too_well_known
 from shoal.tables.rounding.adjustment.directions import CLOSELY, Directions
 from shoal.tables.rounding.adjustment.feasible_directions import feasible_directions
@@ -50,20 +50,20 @@ def usual_work(cells: int) -> int:
 
 
 @solver(NoOptions)
-def solve(problem: AdjustmentProblem, options: NoOptions, given: Given) -> Adjustment:
+def solve(problem: AdjustmentProblem, options: NoOptions, context: SearchContext) -> Adjustment:
     """Round the relaxation, then turn directions as long as it helps and the budget lasts."""
-    run = given.run(usual_work(problem.table.cells))
+    run = context.run(usual_work(problem.table.cells))
     plain = Directions.of(problem)
     relaxed = quiet_highs(plain.model(relaxed=True), **CLOSELY)
     relaxed.run()
     if not is_optimal(relaxed):
         raise Infeasible(why(problem, np.empty(0, dtype=np.int64), run, proved=True))
     bound = plain.scale * float(relaxed.getInfo().objective_function_value)
-    directions, rises, change = _first(problem, np.array(relaxed.getSolution().col_value), given, run)
+    directions, rises, change = _first(problem, np.array(relaxed.getSolution().col_value), context, run)
     cost = problem.cost(change)
     run.report(cost, bound=min(bound, cost))
     groups = twins(problem.protect, problem.movable)
-    order = given.seeds.child("order").generator().permutation(len(groups))
+    order = context.seeds.child("order").generator().permutation(len(groups))
     found = (rises, change)
     # Changes that leave room on both sides are safe; once no turn makes them cheaper, others may be safe as well.
     for programme in dict.fromkeys((directions, plain)):
@@ -143,11 +143,11 @@ class Trying:
 
 
 def _first(
-    problem: AdjustmentProblem, values: np.ndarray, given: Given, run: "Run"
+    problem: AdjustmentProblem, values: np.ndarray, context: SearchContext, run: "Run"
 ) -> tuple[Directions, np.ndarray, np.ndarray]:
     """Some safe adjustment, with its directions and the programme it comes from."""
     known = np.empty(0, dtype=np.int64)
-    random, watch = given.seeds.child("first").generator(), Afterwards(run)
+    random, watch = context.seeds.child("first").generator(), Afterwards(run)
     for directions, rises in _tries(problem, values, random, run):
         change = directions.change(rises)
         if change is None:

@@ -11,7 +11,7 @@ import numpy as np
 from shoal.runtime.budget import StopReason
 from shoal.runtime.direction import Direction
 from shoal.runtime.options import NoOptions
-from shoal.runtime.solver import Given, solver
+from shoal.runtime.solver import SearchContext, solver
 from shoal.tables.rounding.cell_keys.problem import DesignProblem
 from shoal.tables.rounding.cell_keys.solution import PerturbationTable
 
@@ -23,9 +23,9 @@ _NEAR = 1e-11
 
 
 @solver(NoOptions)
-def solve(problem: DesignProblem, options: NoOptions, given: Given) -> PerturbationTable:
+def solve(problem: DesignProblem, options: NoOptions, context: SearchContext) -> PerturbationTable:
     """One row after the other."""
-    run = given.run(direction=Direction.MAXIMISE)
+    run = context.run(direction=Direction.MAXIMISE)
     wide = problem.deviation
     chances = np.zeros((problem.rows, 2 * wide + 1))
     chances[0, wide] = 1.0

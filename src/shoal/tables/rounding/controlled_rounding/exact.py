@@ -16,7 +16,7 @@ from shoal.runtime.budget import StopReason, TimeIsOver
 from shoal.runtime.linear_programmes import LinearProgramme, programme
 from shoal.runtime.observer import CHECKING
 from shoal.runtime.options import NoOptions
-from shoal.runtime.solver import Given, solver
+from shoal.runtime.solver import SearchContext, solver
 from shoal.tables.rounding.controlled_rounding.attack import Inequality, broken, separated_by_whole_numbers
 from shoal.tables.rounding.controlled_rounding.flow import LARGE, by_flow
 from shoal.tables.rounding.controlled_rounding.problem import RoundingProblem
@@ -30,9 +30,9 @@ _MOST_ROUNDS = 400
 
 
 @solver(NoOptions)
-def solve(problem: RoundingProblem, options: NoOptions, given: Given) -> Rounding:
+def solve(problem: RoundingProblem, options: NoOptions, context: SearchContext) -> Rounding:
     """Solve, look what can be computed from the answer, add what follows, and solve again."""
-    run = given.run(_USUAL)
+    run = context.run(_USUAL)
     steps = Steps.of(problem)
     inequalities: list[Inequality] = []
     bound, watch = 0.0, Afterwards(run)
