@@ -7,22 +7,22 @@ from typing import Any
 from shoal.operation import Operation
 from shoal.report.blocks import shown
 from shoal.report.definitions import defined
-from shoal.report.making import Chosen, Input, Making, without_password
 from shoal.report.page import Page
+from shoal.report.provenance import Chosen, Input, Provenance, without_password
 from shoal.settings import Front, SettingField, Settings
 
 _LONGEST = 400
 _DATA = ("data", "several-data")
 
 
-def operation_report(operation: Operation, result: Any, settings: Settings, making: Making) -> Page:
+def operation_report(operation: Operation, result: Any, settings: Settings, provenance: Provenance) -> Page:
     """The report of a result: what its telling module says of it, and how it was made."""
     told = operation.reporter_module
     assure = getattr(told, "assurances", None)
     page: Page = told.page(result, settings)
     definitions = getattr(told, "DEFINITIONS", {})
     page.define(defined(definitions, told.figures(result, settings)))
-    return page.complete(making, None if assure is None else assure(result, settings))
+    return page.complete(provenance, None if assure is None else assure(result, settings))
 
 
 def settings_in_words(operation: Operation, settings: Settings, front: Front) -> tuple[Chosen, ...]:

@@ -15,7 +15,7 @@ from shoal.microdata.microaggregation.assurances import assurances as of_groups
 from shoal.microdata.perturbation.assurances import assurances as of_chance
 from shoal.microdata.recoding.assurances import assurances as of_recoding
 from shoal.operations import OPERATIONS
-from shoal.report.making import Assurances
+from shoal.report.provenance import Assurances
 from shoal.tables.reports.assurances import of_pattern
 
 

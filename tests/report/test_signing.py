@@ -16,7 +16,7 @@ from tests.report.commands import COMMANDS, prepare
 
 import shoal
 from shoal.operations import OPERATIONS
-from shoal.report.making import as_typed, without_password
+from shoal.report.provenance import as_typed, without_password
 from shoal.sources.fingerprint import records_fingerprint
 
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from shoal.numbers import counted
-from shoal.report.making import Assurances
+from shoal.report.provenance import Assurances
 
 if TYPE_CHECKING:
     from shoal.appointments.operation import Result

@@ -20,7 +20,7 @@ from shoal.sources.address import beside
 
 if TYPE_CHECKING:
     from shoal.cli.workplace import Declared
-    from shoal.report.making import Making
+    from shoal.report.provenance import Provenance
     from shoal.runtime.budget import Budget
     from shoal.runtime.observer import Observer
     from shoal.sources import Output, Outputs
@@ -117,8 +117,8 @@ class Run:
             if page is not None:
                 from shoal.operation_report import operation_report
 
-                making = self._making(settings, workplace, declared, writing, refused)
-                writing.text(page, operation_report(self.operation, result, settings, making).html())
+                provenance = self._provenance(settings, workplace, declared, writing, refused)
+                writing.text(page, operation_report(self.operation, result, settings, provenance).html())
                 figures["report"] = str(page)
         figures["phases"] = workplace.stopwatch.seconds()
         if page is not None:
@@ -132,18 +132,18 @@ class Run:
         if not self.operation.good(result, settings):
             raise Leave(3)
 
-    def _making(
+    def _provenance(
         self,
         settings: Settings,
         workplace: CommandLine,
         declared: "Declared",
         writing: "Writing",
         refused: str | None,
-    ) -> "Making":
+    ) -> "Provenance":
         """How the result was made, for its report: what was typed, what was read, all settings, what is written."""
         from shoal.operation_report import settings_in_words, with_roles
         from shoal.report.blocks import shown
-        from shoal.report.making import Chosen, Making, Written, as_typed
+        from shoal.report.provenance import Chosen, Provenance, Written, as_typed
 
         # What an operation reads by itself is named here.
         for name in (*self.operation.reads(settings), *self.operation.reads_beside(settings)):
@@ -163,7 +163,7 @@ class Run:
             for target in targets
             if refused is None
         ]
-        return Making(
+        return Provenance(
             "command",
             as_typed(["shoal", self.operation.name, *self._typed]),
             with_roles(self.operation, settings, workplace.inputs.values()),

@@ -16,7 +16,7 @@ from shoal.runtime.stages import READING, Stopwatch
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.report.making import Input
+    from shoal.report.provenance import Input
     from shoal.sources import Data, Output, Outputs
     from shoal.sources.data import Dialect
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from shoal.errors import as_words, spelled
 from shoal.report import blocks, signing
-from shoal.report.making import Assurances, Making
 from shoal.report.markup import Markup, element
+from shoal.report.provenance import Assurances, Provenance
 
 #: What every report says of itself, for readers at its top and for programs in its head.
 INTERNAL = (
@@ -37,7 +37,7 @@ class Page:
         self._lead = lead
         self._created = datetime.now(UTC)
         self._parts: list[Markup] = []
-        self._making: Making | None = None
+        self._provenance: Provenance | None = None
         self._assurances: Assurances | None = None
         self._carried_out: tuple[tuple[str, Any], ...] = ()
         self._verified = ""
@@ -79,9 +79,9 @@ class Page:
         """Say what figures mean: their names here and in JSON, and their definitions."""
         self._defined = tuple(figures)
 
-    def complete(self, making: Making, assurances: Assurances | None = None) -> "Page":
+    def complete(self, provenance: Provenance, assurances: Assurances | None = None) -> "Page":
         """Add what a front end knows: the data, the command, all settings; and what stands against an attacker."""
-        self._making, self._assurances = making, assurances
+        self._provenance, self._assurances = provenance, assurances
         return self
 
     def html(self) -> str:
@@ -90,11 +90,11 @@ class Page:
             *([] if self._public else [element("p", INTERNAL, class_="internal", role="note")]),
             element("h1", self.title),
             *([element("p", self._lead, class_="lead")] if self._lead else []),
-            *signing.opening(self._making, self._created),
+            *signing.opening(self._provenance, self._created),
             *self._parts,
             *signing.meanings(self._defined),
             *signing.answers(self._assurances),
-            *signing.closing(self._making, self._carried_out, self._verified, signed=not self._public),
+            *signing.closing(self._provenance, self._carried_out, self._verified, signed=not self._public),
         ]
         return (
             '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'

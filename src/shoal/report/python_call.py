@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from shoal.report.definitions import Definitions
-from shoal.report.making import Assurances, Chosen, Input, Making, without_password
+from shoal.report.provenance import Assurances, Chosen, Input, Provenance, without_password
 
 if TYPE_CHECKING:
     from shoal.report.glance import Glance
@@ -26,10 +26,10 @@ class Call:
     frames: tuple[Input, ...]
     arguments: tuple[Chosen, ...]
 
-    def making(self) -> Making:
+    def provenance(self) -> Provenance:
         """How the result was made, for its report."""
         names = ", ".join(f"{item.role}=…" for item in self.frames)
-        return Making("call", f"shoal.{self.function}({names})", self.frames, self.arguments)
+        return Provenance("call", f"shoal.{self.function}({names})", self.frames, self.arguments)
 
 
 def described(function: str, given: Mapping[str, Any], usual: Mapping[str, Any]) -> Call:
@@ -66,8 +66,8 @@ def completed(
     call = result.made_by
     if call is None:
         frame = Input("a frame in memory", "", lacking=_NO_FILE)
-        return page.complete(Making("call", "shoal, from Python", (frame,)), assurances)
-    return page.complete(call.making(), assurances)
+        return page.complete(Provenance("call", "shoal, from Python", (frame,)), assurances)
+    return page.complete(call.provenance(), assurances)
 
 
 def _size(value: Any) -> tuple[int, tuple[str, ...]] | None:

@@ -11,9 +11,8 @@ from typing import Any
 
 from shoal.errors import as_words, spelled
 from shoal.report.blocks import facts, heading, paragraph, shown, table
-from shoal.report.making import Assurances, Chosen, Input, Making
 from shoal.report.markup import Markup, element, joined
-from shoal.report.provenance import versions
+from shoal.report.provenance import Assurances, Chosen, Input, Provenance, versions
 
 _SIGNED = ("Name", "Role", "Date", "Signature")
 _SIGNERS = ("Made and checked by", "Release approved by")
@@ -24,20 +23,20 @@ _MEANING = (
 )
 
 
-def opening(making: Making | None, created: datetime) -> list[Markup]:
+def opening(provenance: Provenance | None, created: datetime) -> list[Markup]:
     """What the report is about: which data, made by what and when."""
     dated = ("created", f"{created:%Y-%m-%d %H:%M} UTC")
-    if making is None:
+    if provenance is None:
         return [facts([dated])]
-    parts = [heading("What this report is about"), facts([(making.by, _code(making.words)), dated])]
-    if making.refused is not None:
+    parts = [heading("What this report is about"), facts([(provenance.by, _code(provenance.words)), dated])]
+    if provenance.refused is not None:
         refused = f"Refused: {spelled(making.refused, as_words)}. Nothing of it may be released."
         parts.append(element("p", refused, class_="warning", role="alert"))
-    parts += [_input(item) for item in making.inputs]
-    if making.written:
+    parts += [_input(item) for item in provenance.inputs]
+    if provenance.written:
         parts.append(paragraph("Written with this report:"))
         parts.append(
-            facts([(item.what, _with_fingerprint(item.name, item.sha256)) for item in making.written])
+            facts([(item.what, _with_fingerprint(item.name, item.sha256)) for item in provenance.written])
         )
     return parts
 
@@ -65,13 +64,20 @@ def answers(assurances: Assurances | None) -> list[Markup]:
 
 
 def closing(
-    making: Making | None, carried_out: Sequence[tuple[str, Any]], verified: str, *, signed: bool = True
+    provenance: Provenance | None,
+    carried_out: Sequence[tuple[str, Any]],
+    verified: str,
+    *,
+    signed: bool = True,
 ) -> list[Markup]:
     """With which settings and software it was made, what checked it, and who signs."""
     checked = [("checked by", verified)] if verified else []
     parts = [heading("How this was made"), facts([*checked, ("software", versions())])]
-    if making is not None and making.settings:
-        parts += [paragraph("All settings, also those left at their default:"), _settings(making.settings)]
+    if provenance is not None and provenance.settings:
+        parts += [
+            paragraph("All settings, also those left at their default:"),
+            _settings(provenance.settings),
+        ]
     if carried_out:
         parts += [paragraph("As it was carried out:"), facts(carried_out)]
     return [*parts, _signatures()] if signed else parts

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.report.making import Input, without_password
+from shoal.report.provenance import Input, without_password
 from shoal.sources.address import FileAddress
 from shoal.sources.fingerprint import file_fingerprint, records_fingerprint
 

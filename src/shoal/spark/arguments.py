@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from shoal.arguments import checked
 from shoal.errors import InputError, parameter
 from shoal.report.glance import Glance
-from shoal.report.making import Input
+from shoal.report.provenance import Input
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -5,7 +5,7 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from shoal.microdata.measures.result import RISKS
-from shoal.report.making import Assurances
+from shoal.report.provenance import Assurances
 
 if TYPE_CHECKING:
     from shoal.microdata.measures.result import Comparison

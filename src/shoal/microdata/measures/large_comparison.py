@@ -15,8 +15,8 @@ from shoal.microdata.measures.result import KNOWS, RISKS, AttributeComparison
 from shoal.microdata.measures.worst_column import WorstColumn
 from shoal.operation import Rows
 from shoal.report.glance import Glance
-from shoal.report.making import Assurances
 from shoal.report.page import Page
+from shoal.report.provenance import Assurances
 
 #: How a figure of links inside blocks is to be read.
 LINKED_HOW = (

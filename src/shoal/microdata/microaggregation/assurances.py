@@ -8,7 +8,7 @@ from shoal.microdata.microaggregation.exposure import (
     dominated_groups,
     groups_without_range,
 )
-from shoal.report.making import Assurances
+from shoal.report.provenance import Assurances
 
 if TYPE_CHECKING:
     from shoal.microdata.microaggregation.result import Microaggregation

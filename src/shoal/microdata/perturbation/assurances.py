@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from shoal.report.making import Assurances
+from shoal.report.provenance import Assurances
 
 if TYPE_CHECKING:
     from shoal.microdata.perturbation.result import Perturbed

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from shoal.microdata.anonymity.assurances import knower, linked, singled_out
 from shoal.microdata.columns.units import units_in_words
 from shoal.numbers import counted
-from shoal.report.making import Assurances
+from shoal.report.provenance import Assurances
 
 if TYPE_CHECKING:
     from shoal.microdata.recoding.result import Recoded

@@ -10,6 +10,7 @@ from shoal.operation import Rows
 from shoal.remarks import remarks_in_json
 from shoal.report.making import Assurances
 from shoal.report.page import Page
+from shoal.report.provenance import Assurances
 
 if TYPE_CHECKING:
     from shoal.microdata.recoding.large_result import LargeRecoded

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from shoal.microdata.columns.units import units_in_words
 from shoal.numbers import counted
-from shoal.report.making import Assurances
+from shoal.report.provenance import Assurances
 
 if TYPE_CHECKING:
     from shoal.microdata.risk.result import Risk

@@ -12,8 +12,8 @@ from shoal.release.plan.own_steps import OWN_STEPS
 from shoal.release.plan.plan import Plan, Step
 from shoal.release.run.step import REPORT, StepOutcome
 from shoal.report.definitions import defined
-from shoal.report.making import Assurances, Input, Making, Written
 from shoal.report.page import Page
+from shoal.report.provenance import Assurances, Input, Provenance, Written
 
 _INTRUDERS = {
     "respondents": "somebody who knows who is in the data",
@@ -67,14 +67,14 @@ def release_page(
         [("seed of searches", plan.about.seed)],
         "every output read back and checked by its operation; gates measured anew on what was released",
     )
-    making = Making(
+    provenance = Provenance(
         by="plan",
         words=plan.about.name,
         inputs=tuple(inputs),
         written=tuple(Written(item["file"], "published", item["sha256"]) for item in outputs),
         refused=refused or None,
     )
-    return page.complete(making, _assurances(plan, gates, known))
+    return page.complete(provenance, _assurances(plan, gates, known))
 
 
 def _settings(step: Step) -> list[tuple[str, str]]:

@@ -96,7 +96,7 @@ def run_step(
         np.save(folder / LINKS, links.released)
     write_private(
         folder / REPORT,
-        operation_report(operation, result, settings, _making(step, operation, settings)).html(),
+        operation_report(operation, result, settings, _provenance(step, operation, settings)).html(),
     )
     for output, path in outputs:
         _publish(operation, output, path, result, settings, signs_of(output, signs))
@@ -107,12 +107,12 @@ def run_step(
     return StepOutcome(json.loads(json.dumps(figures, default=str)), facts, warnings)
 
 
-def _making(step: Step, operation: Operation, settings: Any) -> Making:
+def _provenance(step: Step, operation: Operation, settings: Any) -> Provenance:
     """How a step was made, for its report; places are those of this machine, and stand in the plan."""
     places = {item.label for item in operation.fields() if item.kind in ("data", "several-data")} | {"Secret"}
     told = settings_in_words(operation, settings, "command")
     own = tuple(item for item in told if item.label not in places)
-    return Making("step of a plan", f"{step.name} ({step.do})", settings=own)
+    return Provenance("step of a plan", f"{step.name} ({step.do})", settings=own)
 
 
 def _own(

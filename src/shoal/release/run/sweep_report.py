@@ -7,8 +7,8 @@ from shoal.release.plan.plan import Plan
 from shoal.release.run.report import attackers
 from shoal.release.run.sweep import Choice, Sweep, Variant
 from shoal.report import charts
-from shoal.report.making import Assurances, Making
 from shoal.report.page import Page
+from shoal.report.provenance import Assurances, Provenance
 
 _HEADER = ["lost, %", "linkage, %", "by", "K", "expected found", "gates"]
 
@@ -53,7 +53,9 @@ def page(plan: Plan, done: Sweep, *, by: str = "plan", words: str = "") -> Page:
         [("plan", plan.about.name), *[(choice.name, list(choice.values)) for choice in done.choices]],
         "every variant run in full, and measured like a release",
     )
-    return sheet.complete(Making(by, words or plan.about.name, done.inputs), _assurances(plan, done.variants))
+    return sheet.complete(
+        Provenance(by, words or plan.about.name, done.inputs), _assurances(plan, done.variants)
+    )
 
 
 def _assurances(plan: Plan, found: Sequence[Variant]) -> Assurances:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.numbers import counted
-from shoal.report.making import Assurances
+from shoal.report.provenance import Assurances
 
 if TYPE_CHECKING:
     from shoal.tables.model.tabulated import Tabulation

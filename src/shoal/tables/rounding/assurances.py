@@ -3,7 +3,7 @@
 from typing import Any
 
 from shoal.numbers import counted
-from shoal.report.making import Assurances
+from shoal.report.provenance import Assurances
 from shoal.tables.safety.audit import Audit
 
 

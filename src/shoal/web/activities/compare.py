@@ -11,12 +11,12 @@ from shoal.errors import InputError
 from shoal.microdata.measures.operation import OPERATION
 from shoal.operation import DataName, Records
 from shoal.operation_report import operation_report
-from shoal.report.making import Input
+from shoal.report.provenance import Input
 from shoal.sources.fingerprint import file_fingerprint
 from shoal.web.activities.activity import Activity, Request
 from shoal.web.activities.gates import gates
 from shoal.web.activities.microaggregate import RECORD_LINKS
-from shoal.web.activities.operation_activity import making_of, request_model
+from shoal.web.activities.operation_activity import provenance_of, request_model
 from shoal.web.datasets import Datasets
 from shoal.web.jobs.context import Context
 from shoal.web.jobs.refused import Refused
@@ -90,8 +90,8 @@ def run(request: Any, context: Context) -> dict[str, Any]:
     found = OPERATION.run(settings, place)
     context.say("writing the report")
     refused = None if OPERATION.gate is None else OPERATION.gate(found, settings)
-    making = making_of(OPERATION, settings, place, context, _title(request), refused)
-    context.report(operation_report(OPERATION, found, settings, making))
+    provenance = provenance_of(OPERATION, settings, place, context, _title(request), refused)
+    context.report(operation_report(OPERATION, found, settings, provenance))
     kept = [
         {key: value for key, value in result.to_dict().items() if key not in ("attributes", "scenarios")}
         for result in found

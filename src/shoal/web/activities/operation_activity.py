@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 from shoal.errors import InputError
 from shoal.operation import Operation, Product
 from shoal.operation_report import operation_report, settings_in_words, with_roles
-from shoal.report.making import Making, Written
+from shoal.report.provenance import Provenance, Written
 from shoal.web.activities.activity import Activity, Request
 from shoal.web.jobs.context import Context
 from shoal.web.jobs.refused import Refused
@@ -42,8 +42,10 @@ def activity(operation: Operation, picture: Picture) -> Activity:
         notes: dict[str, str] = {}
         for product in operation.products if refused is None else ():
             _write(product, _make(product, result, settings, notes), result, context)
-        making = making_of(operation, settings, workplace, context, operation.titled(settings), refused)
-        context.report(operation_report(operation, result, settings, making))
+        provenance = provenance_of(
+            operation, settings, workplace, context, operation.titled(settings), refused
+        )
+        context.report(operation_report(operation, result, settings, provenance))
         found = {**operation.reporter_module.figures(result, settings), **picture(result, settings, context)}
         if any(product.lacking for product in operation.products):
             found["notes"] = [*found.get("notes", ()), *(f"{what}: {why}" for why, what in notes.items())]
@@ -66,14 +68,14 @@ def activity(operation: Operation, picture: Picture) -> Activity:
     )
 
 
-def making_of(
+def provenance_of(
     operation: Operation,
     settings: Any,
     workplace: Workbench,
     context: Context,
     title: str,
     refused: str | None = None,
-) -> Making:
+) -> Provenance:
     """How a run came to its result, for its report: which run, what it read, all settings, and the files it made."""
     from shoal.sources.fingerprint import file_fingerprint
 
@@ -83,7 +85,7 @@ def making_of(
         for item in context.files
         if item["name"] not in secret
     ]
-    return Making(
+    return Provenance(
         "run",
         f"{context.run} of the workbench, '{operation.title}'" + (f": {title}" if title else ""),
         with_roles(operation, settings, workplace.inputs.values()),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import InputError
 from shoal.operation import DataName, Readers, Records
-from shoal.report.making import Input
+from shoal.report.provenance import Input
 from shoal.report.sources_named import RECORDS
 from shoal.runtime.budget import Budget
 from shoal.runtime.observer import Progress

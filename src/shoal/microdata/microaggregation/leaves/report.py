@@ -7,8 +7,8 @@ from shoal.microdata.microaggregation.definitions import DEFINITIONS as _OF_ONE_
 from shoal.microdata.microaggregation.report import glimpse as glimpse
 from shoal.operation import Rows
 from shoal.report.definitions import told
-from shoal.report.making import Assurances
 from shoal.report.page import Page
+from shoal.report.provenance import Assurances
 
 if TYPE_CHECKING:
     from shoal.microdata.microaggregation.leaves.result import LargeMicroaggregation

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.operation import Rows
 from shoal.report.definitions import told
-from shoal.report.making import Assurances
 from shoal.report.page import Page
+from shoal.report.provenance import Assurances
 from shoal.tables.reports.gap import gap_in_words
 from shoal.tables.rounding.adjustment.definitions import ADJUSTMENT
 from shoal.tables.rounding.assurances import assured, reached_in_words, with_attacker

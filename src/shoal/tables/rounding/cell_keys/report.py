@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.operation import Rows
 from shoal.report.definitions import told
-from shoal.report.making import Assurances
 from shoal.report.page import Page
+from shoal.report.provenance import Assurances
 from shoal.tables.rounding.assurances import assured, reached_in_words
 from shoal.tables.rounding.cell_keys.definitions import CELL_KEYS
 from shoal.tables.rounding.pages import changed_page
