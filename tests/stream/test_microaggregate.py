@@ -206,7 +206,7 @@ def test_what_is_broken_off_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
     def broken_off(*given: Any) -> None:
         raise KeyboardInterrupt
 
-    for place in ("release.Release.put", "verify.ReleaseCheck.__call__"):
+    for place in ("release.PartedRelease.put", "verify.ReleaseCheck.__call__"):
         with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
             patched.setattr(f"shoal.stream.{place}", broken_off)
             microaggregate(str(people), 4, **asked)
@@ -443,7 +443,7 @@ def put(*given):
     {first}
     while True:
         select.select([], [], [], 0.1)
-release.Release.put = put
+release.PartedRelease.put = put
 from shoal.cli.start import main
 main()
 """

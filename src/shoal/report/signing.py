@@ -30,7 +30,7 @@ def opening(provenance: Provenance | None, created: datetime) -> list[Markup]:
         return [facts([dated])]
     parts = [heading("What this report is about"), facts([(provenance.by, _code(provenance.words)), dated])]
     if provenance.refused is not None:
-        refused = f"Refused: {spelled(making.refused, as_words)}. Nothing of it may be released."
+        refused = f"Refused: {spelled(provenance.refused, as_words)}. Nothing of it may be released."
         parts.append(element("p", refused, class_="warning", role="alert"))
     parts += [_input(item) for item in provenance.inputs]
     if provenance.written:

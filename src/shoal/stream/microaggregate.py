@@ -31,7 +31,7 @@ from shoal.stream.classes import count_classes
 from shoal.stream.memory import Room, room_for, row_bytes, typical_bytes
 from shoal.stream.overview import exact_sums, moments_after, overview
 from shoal.stream.records import Source, as_kept, as_number, kind_of, some_records
-from shoal.stream.release import Release
+from shoal.stream.release import PartedRelease
 from shoal.stream.spill import Spill
 from shoal.stream.splitting import Numbered
 from shoal.stream.strata import Roots, find_roots
@@ -134,7 +134,7 @@ class Streaming:
         self.steps.search()
         numbered = Numbered(source, self.expressions, size, roots, request.seed, request.k, request.unit)
         plan = plan_leaves(numbered, scaling(sums, request.weights), roots.sizes, known.distinct, request)
-        release = Release(
+        release = PartedRelease(
             source.schema, request, self.rest, -(-known.records // self.room.part), self.scratch
         )
         self._group(release, roots, plan, LeafWork.of(request, plan, known.records))
@@ -143,7 +143,7 @@ class Streaming:
             shutil.rmtree(self.scratch / done, ignore_errors=True)
         return self._result(release, parts, known, plan, roots, before)
 
-    def _group(self, release: Release, roots: Roots, plan: LeafPlan, work: LeafWork) -> None:
+    def _group(self, release: PartedRelease, roots: Roots, plan: LeafPlan, work: LeafWork) -> None:
         """Three times on disk: by leaf, by shifted leaf, and by what is released."""
         by_leaf = self._by_leaf(roots, plan)
         shifted = Spill(self.scratch / "shifted")
@@ -204,7 +204,13 @@ class Streaming:
         return codes
 
     def _result(
-        self, release: Release, parts: Path, known: Overview, plan: LeafPlan, roots: Roots, before: Moments
+        self,
+        release: PartedRelease,
+        parts: Path,
+        known: Overview,
+        plan: LeafPlan,
+        roots: Roots,
+        before: Moments,
     ) -> LargeMicroaggregation:
         request, room, scratch = self.request, self.room, self.scratch
         self.steps.verification()

@@ -17,7 +17,7 @@ from shoal.stream.spill import Spill
 _UNIT = "\0unit"
 
 
-class Release:
+class PartedRelease:
     """Records in parts by a hash of what is released of them; ``sizes`` and ``sse`` are those of the groups so far.
 
     ``marks`` are sums over the hashes of what is released.

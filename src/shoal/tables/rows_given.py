@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
 
 
-class Rows(TypedDict, total=False):
+class RowArguments(TypedDict, total=False):
     """What the rows of a frame are, by the names that ``tabulate`` has for it."""
 
     dimensions: Sequence[str]
@@ -43,7 +43,7 @@ class Rows(TypedDict, total=False):
     metadata: str | Path | None
 
 
-class Building(Rows, total=False):
+class Building(RowArguments, total=False):
     """The same with the names of totals, and with subtotals."""
 
     hierarchies: "Mapping[str, Mapping[str, str] | IntoDataFrame | str | Path] | None"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from shoal.runtime import Budget, silent
 from shoal.tables.exact import mending
-from shoal.tables.exact.inequalities import Rows
+from shoal.tables.exact.inequalities import Inequalities
 from shoal.tables.exact.mending import KnownRows
 from shoal.tables.model.sparse_rows import SparseRows
 from shoal.tables.model.table import Table
@@ -42,7 +42,7 @@ def known(costs: list[int], rows: list[tuple[list[int], list[float], float]]) ->
     asked = problem(costs)
     columns = np.flatnonzero(asked.candidates)
     made = KnownRows(asked, columns)
-    given_ = Rows()
+    given_ = Inequalities()
     for number, (cells, values, rhs) in enumerate(rows):
         given_.add(number, columns[cells].astype(np.int32), np.array(values), rhs)
     made.add(given_)

@@ -10,7 +10,7 @@ from tests.tables.oracle import cube, hierarchy, optimum, random_plane
 from shoal.runtime import Budget, Run, Seeds, silent
 from shoal.tables.exact import search as exact
 from shoal.tables.exact import whole_rounds
-from shoal.tables.exact.inequalities import Rows
+from shoal.tables.exact.inequalities import Inequalities
 from shoal.tables.exact.relaxation import Relaxation
 from shoal.tables.exact.search import ExactOptions, Incumbent
 from shoal.tables.exact.whole_rounds import WholeProgramme, mend, raise_bound
@@ -94,7 +94,7 @@ def test_a_programme_without_a_pattern_proves_the_incumbent() -> None:
     problem = random_plane(np.random.default_rng(1), 5, 5, 2, protection=0.2)
     search = prepared(problem)
     columns = search.best.pattern[:3]
-    rows = Rows()
+    rows = Inequalities()
     rows.add(0, columns.astype(np.int32), np.ones(columns.size), columns.size + 1.0)
     whole = WholeProgramme(problem, columns, rows)
     nothing = np.zeros(problem.table.cells)
@@ -131,7 +131,7 @@ def test_an_answer_is_mended_until_it_is_safe(kind: Callable[[np.random.Generato
             continue
         search = prepared(problem)
         columns = np.flatnonzero(problem.candidates)
-        whole = WholeProgramme(problem, columns, Rows())
+        whole = WholeProgramme(problem, columns, Inequalities())
         whole.answer = np.empty(0, dtype=np.int64)
         last = mend(whole, np.zeros(problem.table.cells), search._hooks(columns), search.run)
         assert last is not None and search.judge.safe(last)

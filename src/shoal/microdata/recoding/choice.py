@@ -14,7 +14,7 @@ import numpy as np
 
 from shoal.microdata.recoding.classes import Classes
 from shoal.microdata.recoding.loss import Loss
-from shoal.microdata.recoding.release_of_levels import Release, is_allowed
+from shoal.microdata.recoding.release_of_levels import ReleaseOfLevels, is_allowed
 from shoal.runtime import Run
 from shoal.runtime.linear_programmes import LinearProgramme, programme, quiet_highs, solve_within
 
@@ -30,7 +30,7 @@ _TANGENTS = 8
 _EQUAL = 1e-9
 
 
-def best_choice(release: Release, loss: Loss, run: Run, enough: float) -> Release:
+def best_choice(release: ReleaseOfLevels, loss: Loss, run: Run, enough: float) -> ReleaseOfLevels:
     """The release at the same levels that loses least, or the best found with a bound.
 
     Once the bound reaches ``enough``, nothing more is looked for.
@@ -56,7 +56,9 @@ def best_choice(release: Release, loss: Loss, run: Run, enough: float) -> Releas
     return release
 
 
-def _improved(release: Release, loss: Loss, left_out: np.ndarray | None, cost: float) -> Release:
+def _improved(
+    release: ReleaseOfLevels, loss: Loss, left_out: np.ndarray | None, cost: float
+) -> ReleaseOfLevels:
     """The release with another choice, if that is allowed and loses less; no choice costs less than ``cost``."""
     classes = release.classes
     if (
@@ -72,7 +74,7 @@ def _improved(release: Release, loss: Loss, left_out: np.ndarray | None, cost: f
     return replace(release, least=max(release.least, least))
 
 
-def _descended(choice: "_Choice", release: Release, loss: Loss, run: Run) -> Release:
+def _descended(choice: "_Choice", release: ReleaseOfLevels, loss: Loss, run: Run) -> ReleaseOfLevels:
     """A better choice by bits, which grow less than their tangents say: what is best by these is better."""
     while release.allowed and not run.stopped:
         costs = np.zeros(choice.open.size)
@@ -109,7 +111,7 @@ class _Choice:
     costs: np.ndarray
 
     @classmethod
-    def of(cls, release: Release, loss: Loss) -> "_Choice":
+    def of(cls, release: ReleaseOfLevels, loss: Loss) -> "_Choice":
         classes, problem = release.classes, release.classes.problem
         failing = classes.failing
         touched, kept = classes.people_in(failing), ~failing & (classes.records > 0)
@@ -212,7 +214,7 @@ def _x_log_x(value: float) -> float:
 
 def _solved(
     choice: _Choice,
-    release: Release,
+    release: ReleaseOfLevels,
     run: Run,
     costs: np.ndarray | None = None,
     *,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from shoal.microdata.recoding.classes import Classes, Levels
 from shoal.microdata.recoding.loss import Loss
 from shoal.microdata.recoding.problem import Problem
-from shoal.microdata.recoding.release_of_levels import Release, release_at
+from shoal.microdata.recoding.release_of_levels import ReleaseOfLevels, release_at
 
 # A lattice is walked as a whole up to so many levels times tuples; of a larger one the neighbourhood is shown.
 _WALKED = 400_000_000
@@ -54,7 +54,7 @@ def explain(problem: Problem, levels: Levels, names: tuple[str, ...]) -> Explana
     return Explanation(at(levels), tuple(neighbours), front)
 
 
-def _told(release: Release, loss: Loss, column: str | None = None, step: int = 0) -> Neighbour:
+def _told(release: ReleaseOfLevels, loss: Loss, column: str | None = None, step: int = 0) -> Neighbour:
     return Neighbour(
         release.classes.levels,
         loss.of(release.classes, release.left_out),

@@ -27,7 +27,7 @@ from shoal.microdata.recoding.classes import Classes, Levels
 from shoal.microdata.recoding.loss import Loss, spans
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.release_of_levels import (
-    Release,
+    ReleaseOfLevels,
     doomed,
     fewest_left_out,
     may_be_allowed,
@@ -80,7 +80,7 @@ class _Search:
         self.run = run
         self.loss = Loss(problem)
         self.finest = Classes.finest(problem)
-        self.best: Release | None = None
+        self.best: ReleaseOfLevels | None = None
         self.optimal = False
         self.fewest_left_out = problem.units
         #: The least bound of levels at which it remains open who is best left out.
@@ -134,7 +134,7 @@ class _Search:
         if not release.settled:
             self._push(_Box(classes.levels, classes.levels, release.least))
 
-    def _take(self, release: Release) -> None:
+    def _take(self, release: ReleaseOfLevels) -> None:
         """Keep a release if it is the best so far; of equal ones that whose levels come first as a list of numbers."""
         if not release.allowed:
             return
@@ -218,7 +218,7 @@ def _with(levels: Levels, column: int, level: int) -> Levels:
     return (*levels[:column], level, *levels[column + 1 :])
 
 
-def as_recoding(release: Release, *, bound: float | None, optimal: bool, run: Run) -> Recoding:
+def as_recoding(release: ReleaseOfLevels, *, bound: float | None, optimal: bool, run: Run) -> Recoding:
     """The release of whole columns as pieces: every tuple at the same levels, or left out."""
     problem, classes = release.classes.problem, release.classes
     groups = Classes.of_tuples(problem).joined(classes.levels)[1]

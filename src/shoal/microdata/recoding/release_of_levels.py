@@ -15,7 +15,7 @@ _TRIES = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Release:
+class ReleaseOfLevels:
     """The classes at some levels, which of them are left out, and the loss, which is infinite if that is not allowed.
 
     ``least`` is what is lost at least at these levels, whoever is left out; infinite if no choice is allowed.
@@ -43,7 +43,7 @@ class Release:
         return self.value <= self.least
 
 
-def release_at(classes: Classes, loss: Loss) -> Release:
+def release_at(classes: Classes, loss: Loss) -> ReleaseOfLevels:
     """Leave out what fails, and see whether the rest may go; if not, leave out the smallest classes as well.
 
     Every measure loses no less with more left out, so what is allowed with the failing classes alone is the best.
@@ -51,17 +51,17 @@ def release_at(classes: Classes, loss: Loss) -> Release:
     problem, failing = classes.problem, classes.failing
     people = classes.people_in(failing)
     if people > problem.limit or bool((failing & (classes.records == 0)).any()):
-        return Release(classes, failing, people, np.inf, np.inf)
+        return ReleaseOfLevels(classes, failing, people, np.inf, np.inf)
     least = loss.of(classes, failing)
     if is_allowed(classes, failing):
-        return Release(classes, failing, people, least, least)
+        return ReleaseOfLevels(classes, failing, people, least, least)
     people = fewest_left_out(classes, failing)
     if people > problem.limit or not (problem.average_risks or problem.keep_suppressed):
-        return Release(classes, failing, people, np.inf, np.inf)
+        return ReleaseOfLevels(classes, failing, people, np.inf, np.inf)
     chosen = _with_smallest(classes, failing)
     if chosen is None:
-        return Release(classes, failing, people, np.inf, least)
-    return Release(classes, chosen, classes.people_in(chosen), loss.of(classes, chosen), least)
+        return ReleaseOfLevels(classes, failing, people, np.inf, least)
+    return ReleaseOfLevels(classes, chosen, classes.people_in(chosen), loss.of(classes, chosen), least)
 
 
 def is_allowed(classes: Classes, left_out: np.ndarray) -> bool:

@@ -9,7 +9,7 @@ from shoal.tables.problem import Problem, Requirements
 
 
 @dataclass
-class Rows:
+class Inequalities:
     """Rows Σ value·y ≥ rhs; ``numbers`` name them for the routine that made them."""
 
     numbers: list[int] = field(default_factory=list)
@@ -24,16 +24,16 @@ class Rows:
         self.values.append(values)
         self.rhs.append(rhs)
 
-    def extend(self, more: "Rows") -> None:
+    def extend(self, more: "Inequalities") -> None:
         """Append the rows of others."""
         self.numbers += more.numbers
         self.cells += more.cells
         self.values += more.values
         self.rhs += more.rhs
 
-    def at(self, places: np.ndarray) -> "Rows":
+    def at(self, places: np.ndarray) -> "Inequalities":
         """Some of them."""
-        return Rows(
+        return Inequalities(
             *([part[place] for place in places] for part in (self.numbers, self.cells, self.values, self.rhs))
         )
 
@@ -78,12 +78,18 @@ class Remembered(Generic[Record]):
             self.records.append(record)
         return number
 
-    def fill(self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01) -> Rows:
+    def fill(self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01) -> Inequalities:
         """Deeper inequalities of what separated the last point; routines that know of none have none."""
-        return Rows()
+        return Inequalities()
 
     def combine(
-        self, rows: Rows, slack: np.ndarray, x: np.ndarray, columns: np.ndarray, *, least: float = 0.003
-    ) -> Rows:
+        self,
+        rows: Inequalities,
+        slack: np.ndarray,
+        x: np.ndarray,
+        columns: np.ndarray,
+        *,
+        least: float = 0.003,
+    ) -> Inequalities:
         """Further inequalities from known ones; routines that know of none have none."""
-        return Rows()
+        return Inequalities()

@@ -12,7 +12,7 @@ from shoal.runtime import Run
 from shoal.runtime.kernels import kernel
 from shoal.runtime.linear_programmes import PRIMAL, is_optimal, programme, quiet_highs
 from shoal.tables.exact.hands import hands, worthwhile
-from shoal.tables.exact.inequalities import Remembered, Rows
+from shoal.tables.exact.inequalities import Inequalities, Remembered
 from shoal.tables.exact.strengthening import best_two, coefficient
 from shoal.tables.heuristic.neighbourhood import Incidence, around
 from shoal.tables.problem import DOWN, UP, WIDTH, Problem
@@ -158,7 +158,7 @@ class AttackerCuts(Remembered["_Record | _Bridge"]):
 
     def separate(
         self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01, bridges: bool = True
-    ) -> Rows:
+    ) -> Inequalities:
         """Violated inequalities at the point ``x`` (one number per cell), over the given columns."""
         numbers = [number for capacity in self._pool for number in self._strengthen(capacity, x, least)]
         share = np.where(self._fixed, 1.0, np.where(x < 1e-9, 0.0, x)) * self._movable
@@ -190,7 +190,7 @@ class AttackerCuts(Remembered["_Record | _Bridge"]):
             numbers += self._bridges(x, least)
         return self.write(dict.fromkeys(numbers), columns)
 
-    def refuse(self, x: np.ndarray, columns: np.ndarray, places: np.ndarray, least: float) -> Rows:
+    def refuse(self, x: np.ndarray, columns: np.ndarray, places: np.ndarray, least: float) -> Inequalities:
         """Inequalities that a pattern violates because it fails the requirements at these places."""
         share = np.where(self._fixed, 1.0, x) * self._movable
         order = places[np.argsort(-self.wanted.need[places], kind="stable")]
@@ -386,9 +386,9 @@ class AttackerCuts(Remembered["_Record | _Bridge"]):
             numbers.append(self.number(record, capacity.mark, (need, divisor), moved))
         return numbers
 
-    def write(self, numbers: Iterable[int], columns: np.ndarray) -> Rows:
+    def write(self, numbers: Iterable[int], columns: np.ndarray) -> Inequalities:
         """The inequalities of these numbers over the given columns."""
-        rows = Rows()
+        rows = Inequalities()
         inside = np.zeros(self.problem.table.cells, dtype=bool)
         inside[columns] = True
         for number in numbers:

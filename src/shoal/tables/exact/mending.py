@@ -13,7 +13,7 @@ import numpy as np
 from shoal.runtime import Run
 from shoal.runtime.kernels import kernel
 from shoal.runtime.linear_programmes import programme, quiet_highs, solve_within
-from shoal.tables.exact.inequalities import Rows
+from shoal.tables.exact.inequalities import Inequalities
 from shoal.tables.model.sparse_rows import SparseRows, components
 from shoal.tables.problem import Problem
 
@@ -117,7 +117,7 @@ class KnownRows:
         self._matrix = SparseRows(np.zeros(1, dtype=np.int64), none, np.empty(0), columns.size)
         self._rhs = np.empty(0)
 
-    def add(self, rows: Rows) -> None:
+    def add(self, rows: Inequalities) -> None:
         """Append inequalities over the columns."""
         if not len(rows):
             return

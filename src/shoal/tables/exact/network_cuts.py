@@ -17,7 +17,7 @@ from shoal.tables.exact.cut_rows import (
     strengthen,
 )
 from shoal.tables.exact.hands import hands, worthwhile
-from shoal.tables.exact.inequalities import Remembered, Rows
+from shoal.tables.exact.inequalities import Inequalities, Remembered
 from shoal.tables.exact.knapsacks import MOST_CELLS, Weights, lifted
 from shoal.tables.exact.minimum_cuts import Cuts, bridge_cuts, minimum_cuts
 from shoal.tables.model.network import Network
@@ -59,7 +59,7 @@ class NetworkCuts(Remembered[Record | Combination | Knapsack]):
 
     def separate(
         self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01, bridges: bool = True
-    ) -> Rows:
+    ) -> Inequalities:
         """Violated inequalities at the point ``x`` (one number per cell), over the given columns."""
         nodes, arcs, fixed = self.network.nodes, self._arcs, self._fixed
         support = np.flatnonzero((x > 1e-7) | fixed)
@@ -90,13 +90,13 @@ class NetworkCuts(Remembered[Record | Combination | Knapsack]):
         ]
         return self.write(dict.fromkeys(numbers), columns)
 
-    def fill(self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01) -> Rows:
+    def fill(self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01) -> Inequalities:
         """The deepest inequalities of single cuts that the last point separated from violates, over the given columns."""
         wanted = as_wanted(self.problem, self.wanted)
         cells = np.flatnonzero((x > 1e-7) & ~self._fixed)
         cuts = self._cuts
         if cells.size == 0 or cuts.owner.size == 0:
-            return Rows()
+            return Inequalities()
         most = cuts.owner.size
         found, inside = np.zeros((most, 3)), np.zeros((most, MOST_CELLS), dtype=np.int64)
         weights = np.zeros((most, MOST_CELLS))
@@ -163,8 +163,14 @@ class NetworkCuts(Remembered[Record | Combination | Knapsack]):
         return values
 
     def combine(
-        self, rows: Rows, slack: np.ndarray, x: np.ndarray, columns: np.ndarray, *, least: float = 0.003
-    ) -> Rows:
+        self,
+        rows: Inequalities,
+        slack: np.ndarray,
+        x: np.ndarray,
+        columns: np.ndarray,
+        *,
+        least: float = 0.003,
+    ) -> Inequalities:
         """Violated inequalities that are rounded sums of known ones, over the given columns.
 
         ``slack`` is by how much the point ``x`` more than meets each of the known rows.
@@ -176,7 +182,7 @@ class NetworkCuts(Remembered[Record | Combination | Knapsack]):
         ]
         support = np.flatnonzero((x > 1e-7) & ~self._fixed)
         if not usable or support.size == 0:
-            return Rows()
+            return Inequalities()
         at = np.full(x.size, -1, dtype=np.int64)
         at[support] = np.arange(support.size)
         cells = [at[rows.cells[place]] for place in usable]
@@ -266,7 +272,7 @@ class NetworkCuts(Remembered[Record | Combination | Knapsack]):
             for number, made in parts.items()
         }
 
-    def refuse(self, x: np.ndarray, columns: np.ndarray, places: np.ndarray, least: float) -> Rows:
+    def refuse(self, x: np.ndarray, columns: np.ndarray, places: np.ndarray, least: float) -> Inequalities:
         """Inequalities that a pattern violates; flows are so quick that all requirements are looked at."""
         return self.separate(x, columns, least=least, bridges=False)
 
@@ -330,9 +336,9 @@ class NetworkCuts(Remembered[Record | Combination | Knapsack]):
         crossing: np.ndarray = members[self._arcs.tail[cells]] != members[self._arcs.head[cells]]
         return crossing
 
-    def write(self, numbers: Iterable[int], columns: np.ndarray) -> Rows:
+    def write(self, numbers: Iterable[int], columns: np.ndarray) -> Inequalities:
         """The inequalities of these numbers over the given columns."""
-        rows = Rows()
+        rows = Inequalities()
         numbers = list(numbers)
         sums = self._written([number for number in numbers if self._is_sum(number)], columns)
         for number in numbers:

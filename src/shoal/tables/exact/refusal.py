@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from shoal.tables.exact.inequalities import Rows
+from shoal.tables.exact.inequalities import Inequalities
 from shoal.tables.exact.relaxation import Separator
 from shoal.tables.problem import Problem
 from shoal.tables.safety.audit import failing, failing_insiders
@@ -26,7 +26,7 @@ def is_safe(problem: Problem, pattern: np.ndarray) -> bool:
 
 def violated(
     problem: Problem, separator: Separator, pattern: np.ndarray, columns: np.ndarray
-) -> tuple[Rows, np.ndarray]:
+) -> tuple[Inequalities, np.ndarray]:
     """Inequalities that cut off an unsafe pattern, none if it is safe; and the requirements that it fails."""
     mask = problem.hidden_mask(pattern)
     broken = failing_insiders(problem, mask)
@@ -35,10 +35,10 @@ def violated(
     short = failing(problem, mask, separator.wanted)
     sums = sensitive_sums(problem, mask)
     if short.size == 0 and not sums:
-        return Rows(), short
+        return Inequalities(), short
     x = np.zeros(problem.table.cells)
     x[mask] = 1.0
-    rows = separator.refuse(x, columns, short, _TOLD_APART) if short.size else Rows()
+    rows = separator.refuse(x, columns, short, _TOLD_APART) if short.size else Inequalities()
     refused = any(
         rhs - float(values @ x[cells]) > _TOLD_APART
         for cells, values, rhs in zip(rows.cells, rows.values, rows.rhs, strict=True)
@@ -66,15 +66,15 @@ def violated(
 
 def short_of(
     problem: Problem, separator: Separator, pattern: np.ndarray, columns: np.ndarray, places: np.ndarray
-) -> tuple[Rows, np.ndarray]:
+) -> tuple[Inequalities, np.ndarray]:
     """Inequalities that a pattern violates because it fails some of these requirements, and which it fails."""
     mask = problem.hidden_mask(pattern)
     short = places[failing(problem, mask, separator.wanted.at(places))]
     x = mask.astype(np.float64)
-    return separator.refuse(x, columns, short, _TOLD_APART) if short.size else Rows(), short
+    return separator.refuse(x, columns, short, _TOLD_APART) if short.size else Inequalities(), short
 
 
-def _refuse_given_back(problem: Problem, mask: np.ndarray, columns: np.ndarray, rows: Rows) -> None:
+def _refuse_given_back(problem: Problem, mask: np.ndarray, columns: np.ndarray, rows: Inequalities) -> None:
     """A cell that is alone hidden in a relation is known and protects no sum: others of the relation must be hidden too."""
     table = problem.table
     for cells in map(table.relation, range(table.relations)):
@@ -110,13 +110,13 @@ class Judge:
             return False
         return failing_insiders(problem, mask).size == 0 and not failing_sums(problem, mask)
 
-    def violated(self, pattern: np.ndarray, columns: np.ndarray) -> Rows:
+    def violated(self, pattern: np.ndarray, columns: np.ndarray) -> Inequalities:
         """Inequalities that cut off an unsafe pattern, none if it is safe."""
         rows, self._short = violated(self.problem, self.separator, pattern, columns)
         self.refusing |= dict.fromkeys(number for number in rows.numbers if number >= 0)
         return rows
 
-    def still_violated(self, pattern: np.ndarray, columns: np.ndarray) -> Rows:
+    def still_violated(self, pattern: np.ndarray, columns: np.ndarray) -> Inequalities:
         """Inequalities that a pattern violates because it fails requirements that the last one failed."""
         rows, self._short = short_of(self.problem, self.separator, pattern, columns, self._short)
         self.refusing |= dict.fromkeys(rows.numbers)

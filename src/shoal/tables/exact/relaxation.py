@@ -7,7 +7,7 @@ import numpy as np
 
 from shoal.runtime import Run
 from shoal.runtime.linear_programmes import is_optimal, programme, quiet_highs
-from shoal.tables.exact.inequalities import Rows
+from shoal.tables.exact.inequalities import Inequalities
 from shoal.tables.problem import Problem, Requirements
 
 _NEARLY_MET = 0.9
@@ -32,24 +32,30 @@ class Separator(Protocol):
 
     def separate(
         self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01, bridges: bool = True
-    ) -> Rows:
+    ) -> Inequalities:
         """Violated inequalities at a point, also those given out before."""
 
-    def refuse(self, x: np.ndarray, columns: np.ndarray, places: np.ndarray, least: float) -> Rows:
+    def refuse(self, x: np.ndarray, columns: np.ndarray, places: np.ndarray, least: float) -> Inequalities:
         """Inequalities that a pattern violates because it fails the requirements at these places."""
 
-    def fill(self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01) -> Rows:
+    def fill(self, x: np.ndarray, columns: np.ndarray, *, least: float = 0.01) -> Inequalities:
         """The deepest inequalities of what separated a point last, as far as the point violates them."""
 
     def combine(
-        self, rows: Rows, slack: np.ndarray, x: np.ndarray, columns: np.ndarray, *, least: float = 0.003
-    ) -> Rows:
+        self,
+        rows: Inequalities,
+        slack: np.ndarray,
+        x: np.ndarray,
+        columns: np.ndarray,
+        *,
+        least: float = 0.003,
+    ) -> Inequalities:
         """Violated inequalities made of those known, of which the point more than meets each by its slack."""
 
     def require(self, more: Requirements) -> None:
         """Take further requirements into account."""
 
-    def write(self, numbers: Iterable[int], columns: np.ndarray) -> Rows:
+    def write(self, numbers: Iterable[int], columns: np.ndarray) -> Inequalities:
         """Known inequalities over other columns."""
 
     def price(self, numbers: np.ndarray, duals: np.ndarray, cells: np.ndarray) -> np.ndarray:
@@ -86,10 +92,10 @@ class Relaxation:
             none,
         )
         self.solver = quiet_highs(model, presolve="off")
-        self.rows = Rows()
+        self.rows = Inequalities()
         self.add(self.separator.write(numbers, self.columns))
 
-    def add(self, rows: Rows) -> None:
+    def add(self, rows: Inequalities) -> None:
         """Append inequalities."""
         if not len(rows):
             return
@@ -234,7 +240,7 @@ class Relaxation:
                 if self.columns.size > size:
                     continue
             rows = self.separator.separate(self.x, self.columns)
-            deepest = self.separator.fill(self.x, self.columns) if sums else Rows()
+            deepest = self.separator.fill(self.x, self.columns) if sums else Inequalities()
             rows.extend(deepest)
             if sums and len(deepest) < _ENOUGH:
                 slack = self.row_values - np.array(self.rows.rhs)

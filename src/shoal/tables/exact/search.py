@@ -15,7 +15,7 @@ from pydantic import Field
 from shoal.runtime import Budget, Observer, Run, Seeds, StopReason, informative
 from shoal.runtime.options import Options
 from shoal.tables.exact.first_pattern import first_pattern
-from shoal.tables.exact.inequalities import Rows
+from shoal.tables.exact.inequalities import Inequalities
 from shoal.tables.exact.lp_cuts import AttackerCuts
 from shoal.tables.exact.network_cuts import NetworkCuts
 from shoal.tables.exact.presolve import on_smaller
@@ -233,7 +233,7 @@ class _Search:
         yield inner
         run.spend(inner.work)
 
-    def _remaining(self, relaxation: Relaxation) -> tuple[np.ndarray, Rows]:
+    def _remaining(self, relaxation: Relaxation) -> tuple[np.ndarray, Inequalities]:
         """The cells that a cheaper pattern can contain, and the inequalities over them."""
         # Fixing by reduced costs rests on the solution they belong to, not on the best bound so far.
         gap = self.best.cost - relaxation.proved
@@ -241,14 +241,14 @@ class _Search:
         keep = np.flatnonzero(self.problem.candidates & (relaxation.reduced <= gap + margin))
         if self.network is not None and keep.size > self._largest_tree:
             # Too many to branch on: writing them would be for nothing.
-            return keep, Rows()
+            return keep, Inequalities()
         rows = self.separator.write(dict.fromkeys([*relaxation.numbers, *self.judge.refusing]), keep)
         if self.network is not None and rows.entries > LARGEST_NETWORK_ROWS:
             # The tree finds again what else it needs, sooner than it carries all of it along.
             rows = self.separator.write(self._binding(relaxation), keep)
         return keep, rows
 
-    def _branches(self, keep: np.ndarray, rows: Rows) -> bool:
+    def _branches(self, keep: np.ndarray, rows: Inequalities) -> bool:
         return keep.size <= self._largest_tree and rows.entries <= LARGEST_TREE
 
     @property

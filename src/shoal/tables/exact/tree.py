@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from shoal.runtime import Run, informative
-from shoal.tables.exact.inequalities import Rows
+from shoal.tables.exact.inequalities import Inequalities
 from shoal.tables.exact.relaxation import Separator
 from shoal.tables.problem import Problem
 
@@ -41,8 +41,8 @@ class Hooks:
     """
 
     safe: Callable[[np.ndarray], bool]
-    lacking: Callable[[np.ndarray], Rows]
-    still_lacking: Callable[[np.ndarray], Rows]
+    lacking: Callable[[np.ndarray], Inequalities]
+    still_lacking: Callable[[np.ndarray], Inequalities]
     rounded: Callable[[np.ndarray], np.ndarray | None]
     offer: Callable[[np.ndarray], None]
 
@@ -51,7 +51,7 @@ def branch_and_cut(
     problem: Problem,
     separator: Separator,
     columns: np.ndarray,
-    rows: Rows,
+    rows: Inequalities,
     incumbent: Incumbent,
     hooks: Hooks,
     run: Run,
@@ -190,7 +190,7 @@ class _Tree:
     def pattern(self, x: np.ndarray) -> np.ndarray:
         return self.columns[x[self.columns] > 0.5]
 
-    def add(self, rows: Rows, *, force: bool = False) -> bool:
+    def add(self, rows: Inequalities, *, force: bool = False) -> bool:
         """Add inequalities to the relaxation of the tree; whether one shows that nothing is left."""
         # What the tree has fixed for good needs no place in a row, and filling rows is most of the work.
         left = {

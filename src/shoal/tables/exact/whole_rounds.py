@@ -12,7 +12,7 @@ import numpy as np
 
 from shoal.runtime import Run, informative
 from shoal.runtime.linear_programmes import is_optimal, programme, quiet_highs
-from shoal.tables.exact.inequalities import Rows
+from shoal.tables.exact.inequalities import Inequalities
 from shoal.tables.exact.mending import PER_UNIT, KnownRows
 from shoal.tables.exact.tree import Hooks, Incumbent
 from shoal.tables.problem import Problem
@@ -39,7 +39,7 @@ class WholeProgramme:
     answer was proved to be as near the bound as was asked; ``work`` is what the last round took.
     """
 
-    def __init__(self, problem: Problem, columns: np.ndarray, rows: Rows) -> None:
+    def __init__(self, problem: Problem, columns: np.ndarray, rows: Inequalities) -> None:
         self.problem = problem
         self.columns = columns
         self.bound = 0.0
@@ -62,7 +62,7 @@ class WholeProgramme:
         self.known = KnownRows(problem, columns)
         self.add(rows)
 
-    def add(self, rows: Rows) -> None:
+    def add(self, rows: Inequalities) -> None:
         """Append inequalities over the columns."""
         if not len(rows):
             return
@@ -173,7 +173,7 @@ def mend(whole: WholeProgramme, x: np.ndarray, hooks: Hooks, run: Run) -> np.nda
     for number in range(_MENDED):
         if answer is None or run.stopped:
             break
-        rows = hooks.still_lacking(answer) if number % _ALL else Rows()
+        rows = hooks.still_lacking(answer) if number % _ALL else Inequalities()
         if len(rows) == 0:
             rows = hooks.lacking(answer)
         if len(rows) == 0:

@@ -12,7 +12,7 @@ import numpy as np
 from shoal.runtime import Run
 from shoal.runtime.linear_programmes import is_optimal, programme, quiet_highs, solve_within
 from shoal.runtime.randomness import below
-from shoal.tables.exact.inequalities import Rows
+from shoal.tables.exact.inequalities import Inequalities
 from shoal.tables.model.sparse_rows import SparseRows
 from shoal.tables.problem import Problem
 
@@ -32,8 +32,8 @@ class Windows:
     def __init__(
         self,
         problem: Problem,
-        rows: Callable[[np.ndarray], Rows],
-        lacking: Callable[[np.ndarray, np.ndarray], Rows],
+        rows: Callable[[np.ndarray], Inequalities],
+        lacking: Callable[[np.ndarray, np.ndarray], Inequalities],
         mend: Callable[[np.ndarray], np.ndarray | None],
         x: np.ndarray,
         reduced: np.ndarray,
@@ -53,7 +53,7 @@ class Windows:
         self._place[self.cells] = np.arange(self.cells.size)
         self._matrix, self._rhs = self._sparse(rows(self.cells))
 
-    def _sparse(self, rows: Rows) -> tuple[SparseRows, np.ndarray]:
+    def _sparse(self, rows: Inequalities) -> tuple[SparseRows, np.ndarray]:
         starts = np.concatenate([[0], np.cumsum([cells.size for cells in rows.cells])]).astype(np.int64)
         index = np.concatenate(rows.cells) if len(rows) else np.empty(0, dtype=np.int64)
         values = np.concatenate(rows.values) if len(rows) else np.empty(0)
@@ -62,7 +62,7 @@ class Windows:
             np.array(rows.rhs, dtype=float),
         )
 
-    def _add(self, rows: Rows) -> None:
+    def _add(self, rows: Inequalities) -> None:
         matrix, rhs = self._sparse(rows)
         self._matrix = self._matrix.above(matrix)
         self._rhs = np.concatenate([self._rhs, rhs])

@@ -20,7 +20,7 @@ from shoal.web.activities.operation_activity import provenance_of, request_model
 from shoal.web.datasets import Datasets
 from shoal.web.jobs.context import Context
 from shoal.web.jobs.refused import Refused
-from shoal.web.jobs.workplace import Workbench
+from shoal.web.jobs.workplace import RunWorkplace
 from shoal.web.workspace import Workspace
 
 # Linkage looks at every pair of records.
@@ -36,7 +36,7 @@ Compare: type[Request] = create_model(
 )
 
 
-class Releases(Workbench):
+class Releases(RunWorkplace):
     """A place where the name of a run stands for its release, and for the links that it kept."""
 
     def __init__(self, context: Context, described: dict[str, dict[str, Any]]) -> None:

@@ -17,7 +17,7 @@ from shoal.report.provenance import Provenance, Written
 from shoal.web.activities.activity import Activity, Request
 from shoal.web.jobs.context import Context
 from shoal.web.jobs.refused import Refused
-from shoal.web.jobs.workplace import Workbench
+from shoal.web.jobs.workplace import RunWorkplace
 
 #: What a page draws besides the figures: made from the result, the settings and the context of the run.
 Picture = Callable[[Any, Any, Context], dict[str, Any]]
@@ -32,7 +32,7 @@ def activity(operation: Operation, picture: Picture) -> Activity:
 
     def run(request: Request, context: Context) -> dict[str, Any]:
         settings = operation.settings.model_validate(request.model_dump())
-        workplace = Workbench(context)
+        workplace = RunWorkplace(context)
         result = operation.run(settings, workplace)
         context.flush()
         refused = None if operation.gate is None else operation.gate(result, settings)
@@ -71,7 +71,7 @@ def activity(operation: Operation, picture: Picture) -> Activity:
 def provenance_of(
     operation: Operation,
     settings: Any,
-    workplace: Workbench,
+    workplace: RunWorkplace,
     context: Context,
     title: str,
     refused: str | None = None,

@@ -96,7 +96,7 @@ class WorkspaceData:
         return dataset
 
 
-class Workbench(WorkspaceData):
+class RunWorkplace(WorkspaceData):
     """What an operation asks for, answered by the context of a run."""
 
     def __init__(self, context: Context) -> None:
