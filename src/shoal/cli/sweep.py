@@ -45,7 +45,7 @@ def sweep(
     from shoal.release.run.sweep import read_choice
     from shoal.release.run.sweep import sweep as run
     from shoal.release.run.sweep_report import page, rows
-    from shoal.report.making import as_typed
+    from shoal.report.provenance import as_typed
 
     asked = read_plan(plan)
     wanted = [read_choice(text) for text in choices]

@@ -38,7 +38,7 @@ from shoal.tables.problem import Problem, PublishedProblem
 from shoal.tables.public_table import slack_of
 from shoal.tables.rows_given import (
     Building,
-    Rows,
+    RowArguments,
     given_table,
     refuse_without_rule,
     remark,
@@ -277,7 +277,7 @@ def audit(
     total: str | Sequence[str] | Mapping[str, str] | None = None,
     budget: Budget | None = None,
     observer: Observer = silent,
-    **rows: Unpack[Rows],
+    **rows: Unpack[RowArguments],
 ) -> Audit:
     """Compute the interval an attacker can compute for every hidden cell, exactly, whoever made the pattern.
 

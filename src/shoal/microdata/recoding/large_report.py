@@ -8,7 +8,6 @@ from shoal.microdata.recoding.report import MEASURES_IN_WORDS, left_out_in_words
 from shoal.microdata.recoding.report import glimpse as glimpse
 from shoal.operation import Rows
 from shoal.remarks import remarks_in_json
-from shoal.report.making import Assurances
 from shoal.report.page import Page
 from shoal.report.provenance import Assurances
 

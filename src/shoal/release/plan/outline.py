@@ -8,7 +8,7 @@ from shoal.release.folder import ReleaseFolder, is_release
 from shoal.release.plan.plan import Plan
 from shoal.release.plan.plan_fits_data import columns_of, expect_fitting, record_outputs
 from shoal.release.plan.preflight import expect_keys, read_source
-from shoal.report.making import without_password
+from shoal.report.provenance import without_password
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from shoal.operation import Place, Readers, Records
+from shoal.operation import DataName, Readers, Records
 from shoal.release.plan.plan import located
 from shoal.runtime.budget import Budget
 from shoal.runtime.observer import Observer, Progress, silent

@@ -10,7 +10,7 @@ from shoal.release.fingerprints import file_digest, input_fingerprint, settings_
 from shoal.release.plan.own_steps import read_key
 from shoal.release.plan.plan import Plan, Step, named_files
 from shoal.release.plan.preflight import expect_keys, read_source
-from shoal.report.making import Input
+from shoal.report.provenance import Input
 from shoal.report.sources_named import named_data
 from shoal.runtime.secrets import Secret
 from shoal.sources import Data, FileAddress

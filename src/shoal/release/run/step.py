@@ -20,7 +20,7 @@ from shoal.release.folder import LINKS, RELEASE, write_private
 from shoal.release.plan.own_steps import OWN_STEPS, Order
 from shoal.release.plan.plan import CHANGED_TABLES, Output, Step
 from shoal.release.plan.workplace import PlanWorkplace
-from shoal.report.making import Making
+from shoal.report.provenance import Provenance
 from shoal.runtime.secrets import Secret
 from shoal.settings import checked
 

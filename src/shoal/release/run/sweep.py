@@ -21,7 +21,7 @@ from shoal.release.plan.reader import parse_plan
 from shoal.release.run.inputs import read_inputs
 from shoal.release.run.running import Running
 from shoal.release.run.sweep_folder import end_with_parent, held, run_folder, sweep_folder
-from shoal.report.making import Input
+from shoal.report.provenance import Input
 from shoal.runtime.secrets import Secret
 from shoal.runtime.threads import usable_threads
 
