@@ -2,7 +2,7 @@
 
 from shoal.anonymity.vector import AnonymityVector
 from shoal.microdata.anonymity.result import Anonymity
-from shoal.microdata.microaggregation.warnings import warnings_on_k
+from shoal.microdata.microaggregation.remarks import warnings_on_k
 
 
 def measured(columns: int, people: dict[int, int], unit: str | None = None) -> Anonymity:
@@ -12,7 +12,7 @@ def measured(columns: int, people: dict[int, int], unit: str | None = None) -> A
 
 
 def test_one_is_no_many() -> None:
-    one = warnings_on_k(measured(9, {1: 1, 5: 50}), 3, 1, [])[0]
+    one = warnings_on_k(measured(9, {1: 1, 5: 50}), 3, 1, [])[0].text
     assert "c7 and 1 more column is 1, below k = 3: 1 of 51 records is in a smaller class" in one
-    many = warnings_on_k(measured(10, {2: 4, 5: 50}, unit="person"), 3, 2, [])[0]
+    many = warnings_on_k(measured(10, {2: 4, 5: 50}, unit="person"), 3, 2, [])[0].text
     assert "and 2 more columns by distinct 'person' is 2, below k = 3: 4 of 54 units are in smaller" in many

@@ -17,9 +17,9 @@ class Choice:
     left_out: tuple[tuple[str, str], ...] = ()
     doubtful: tuple[str, ...] = ()
 
-    def sentence(self) -> str:
+    def sentence(self, doing: str = "protecting") -> str:
         """The choice in one line."""
-        text = "protecting " + ", ".join(self.columns)
+        text = f"{doing} {', '.join(self.columns)}"
         if self.left_out:
             text += "; left out: " + ", ".join(f"{name} ({why})" for name, why in self.left_out)
         if self.doubtful:

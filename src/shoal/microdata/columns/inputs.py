@@ -10,6 +10,7 @@ from shoal.errors import InputError, parameter, unknown
 from shoal.exact_names import refuse_patterns
 from shoal.microdata.columns.attributes import Attribute, read_attribute
 from shoal.numbers import counted, number, whole
+from shoal.remarks import Remark, note
 
 Missing = Literal["refuse", "aside", "impute"]
 
@@ -91,7 +92,7 @@ def check_names(data: nw.DataFrame, names: Sequence[str | None], where: str = "i
             raise unknown("column", name, data.columns, where=where)
 
 
-def records_to_keep(attributes: Mapping[str, Attribute], missing: Missing) -> tuple[np.ndarray, list[str]]:
+def records_to_keep(attributes: Mapping[str, Attribute], missing: Missing) -> tuple[np.ndarray, list[Remark]]:
     """Which records take part, and what to say about missing values."""
     gaps = {name: attribute.missing for name, attribute in attributes.items() if attribute.missing.any()}
     n = next(iter(attributes.values())).values.size
@@ -108,8 +109,11 @@ def records_to_keep(attributes: Mapping[str, Attribute], missing: Missing) -> tu
         )
     if missing == "aside":
         one, many = "record with missing values is", "records with missing values are"
-        return ~any_gap, [f"{counted(int(any_gap.sum()), one, many)} set aside and not released"]
-    return keep, [f"missing values are filled with the mean of the group: {columns}"]
+        text = f"{counted(int(any_gap.sum()), one, many)} set aside and not released"
+        return ~any_gap, [note("missing-values", text, *gaps)]
+    return keep, [
+        note("imputed-values", f"missing values are filled with the mean of the group: {columns}", *gaps)
+    ]
 
 
 def read_sample_weights(data: nw.DataFrame, name: str | None) -> np.ndarray | None:

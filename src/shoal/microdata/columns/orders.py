@@ -9,6 +9,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.errors import InputError, parameter
+from shoal.remarks import Remark, note
 
 #: For each ordinal column the order of its values, or ``None`` where the column has one.
 Orders = Mapping[str, Sequence[Any] | None]
@@ -169,7 +170,7 @@ def ordered_values(column: nw.Series, present: Sequence[Any], stated: Sequence[A
         raise InputError(f"the values of column '{name}' have no order") from None
 
 
-def remarks_on_orders(frame: nw.DataFrame, orders: Orders) -> list[str]:
+def remarks_on_orders(frame: nw.DataFrame, orders: Orders) -> list[Remark]:
     """Ordinal columns whose order was read from their texts: nobody stated it, so somebody should look at it."""
     read = [
         name
@@ -178,7 +179,8 @@ def remarks_on_orders(frame: nw.DataFrame, orders: Orders) -> list[str]:
         and isinstance(frame.schema[name], nw.String | nw.Categorical)
         and declared_order(frame[name]) is None
     ]
-    return [f"{', '.join(read)}: texts in the order of the numbers they begin with"] if read else []
+    text = f"{', '.join(read)}: texts in the order of the numbers they begin with"
+    return [note("order-of-texts", text, *read)] if read else []
 
 
 def declared_order(column: nw.Series) -> list[Any] | None:

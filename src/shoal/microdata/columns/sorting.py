@@ -5,6 +5,15 @@ from collections.abc import Sequence
 import narwhals as nw
 import numpy as np
 
+from shoal.errors import parameter
+from shoal.remarks import note
+
+#: What is said where the records keep their order.
+ORIGINAL_ORDER = note(
+    "original-order",
+    f"records are in their original order, by which they can be linked; {parameter('order', 'sorted')} removes that",
+)
+
 
 def sorted_by_release(frame: nw.DataFrame, names: Sequence[str]) -> tuple[nw.DataFrame, np.ndarray]:
     """The frame sorted by what is released, all columns of it, and without an index that tells the old order.

@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.arguments import checked
-from shoal.errors import InputError, messages, parameter
+from shoal.errors import InputError, parameter
 from shoal.microdata.columns.attributes import read_attribute
 from shoal.microdata.columns.column_choice import choose_columns
 from shoal.microdata.columns.inputs import check_choice, check_k, read_frame
@@ -21,6 +21,7 @@ from shoal.microdata.grouping.solution import Grouping
 from shoal.microdata.grouping.verify import verify
 from shoal.microdata.microaggregation.construct.mdav import Bounds
 from shoal.numbers import counted, number
+from shoal.remarks import Remark, note, warning
 from shoal.runtime import Budget, Observer, Seeds, silent
 from shoal.runtime.observer import Witness
 from shoal.runtime.threads import usable_threads
@@ -129,7 +130,7 @@ def group_attributes(
         raise InputError("there are no records")
     if groups is not None:
         columns, method = [name for group in groups for name in group], "given"
-    names, notes = _columns(data, columns)
+    names, remarks = _columns(data, columns)
     if columns == ["*"] and groups is not None and "*" not in names:
         groups = [names]
     table = np.column_stack([read_attribute(data, name).values for name in names])
@@ -142,14 +143,15 @@ def group_attributes(
                 f"choose {parameter('missing', 'aside')} to leave them out"
             )
         left = counted(left_out, "record with missing values is", "records with missing values are")
-        notes.append(f"{left} left out of the search for groups")
+        remarks.append(note("missing-values", f"{left} left out of the search for groups"))
         table = table[~gaps]
         if table.shape[0] == 0:
             raise InputError("every record has a missing value in the columns to group")
     problem = GroupingProblem.of(table, k, Scoring.of(variant, bounds, loss_weight))
     flat = [name for name, column in zip(names, table.T, strict=True) if (column == column[0]).all()]
     if flat:
-        notes.append(f"columns that do not vary change nothing, wherever they are: {', '.join(flat)}")
+        text = f"columns that do not vary change nothing, wherever they are: {', '.join(flat)}"
+        remarks.append(note("constant-column", text, *flat))
     witness = Witness(observer)
     if groups is not None:
         found = _scored(problem, [[names.index(name) for name in group] for group in groups if group])
@@ -163,9 +165,12 @@ def group_attributes(
             observer=witness,
         )
     if found.sampled is not None:
-        notes.append(
-            f"groupings were compared on a sample of {found.sampled:,} records while searching; the score is that of all "
-            f"{problem.m:,}"
+        remarks.append(
+            note(
+                "sampled-search",
+                f"groupings were compared on a sample of {found.sampled:,} records while searching; the score is that of all "
+                f"{problem.m:,}",
+            )
         )
     witness.verification()
     verify(problem, found)
@@ -177,8 +182,7 @@ def group_attributes(
         records=int(table.shape[0]),
         left_out=left_out,
         smallest_cluster=min(problem.sizes),
-        notes=messages(notes),
-        warnings=messages(_warnings(problem, found)),
+        remarks=(*remarks, *_warnings(problem, found)),
         settings=(
             ("k", k),
             ("method", method),
@@ -192,16 +196,17 @@ def group_attributes(
     )
 
 
-def _columns(data: nw.DataFrame, asked: Sequence[str] | None) -> tuple[list[str], list[str]]:
-    choice = choose_columns(data, asked)
+def _columns(data: nw.DataFrame, columns: Sequence[str] | None) -> tuple[list[str], list[Remark]]:
+    choice = choose_columns(data, columns)
     kinds = data.schema
     for name in choice.columns:
         if not kinds[name].is_numeric():
             raise InputError(
                 f"column '{name}' is not numeric: {why_not_numeric(data[name])}; only numbers can be grouped"
             )
-    ours = asked is None or list(asked) == ["*"]
-    return list(choice.columns), [choice.sentence().replace("protecting", "grouping", 1)] if ours else []
+    if columns is not None and list(columns) != ["*"]:
+        return list(choice.columns), []
+    return list(choice.columns), [note("chosen-columns", choice.sentence("grouping"), *choice.columns)]
 
 
 def _scored(problem: GroupingProblem, groups: Sequence[Sequence[int]]) -> Grouping:
@@ -218,18 +223,22 @@ def _scored(problem: GroupingProblem, groups: Sequence[Sequence[int]]) -> Groupi
     )
 
 
-def _warnings(problem: GroupingProblem, found: Grouping) -> list[str]:
-    warnings = []
+def _warnings(problem: GroupingProblem, grouping: Grouping) -> list[Remark]:
+    remarks = []
     if min(problem.sizes) < problem.k:
-        warnings.append(
-            f"the scored clustering ends in a cluster of {min(problem.sizes)} records, fewer than k = {problem.k}; it serves "
-            "to compare groupings and is never released"
+        remarks.append(
+            warning(
+                "small-cluster",
+                f"the scored clustering ends in a cluster of {min(problem.sizes)} records, fewer than k = {problem.k}; it "
+                "serves to compare groupings and is never released",
+            )
         )
-    if len(found.groups) > 1:
-        warnings.append(
-            f"with {len(found.groups)} groups k holds for the columns of each group, not for all together"
+    if len(grouping.groups) > 1:
+        text = (
+            f"with {len(grouping.groups)} groups k holds for the columns of each group, not for all together"
         )
-    return warnings
+        remarks.append(warning("separate-groups", text))
+    return remarks
 
 
 def _each_alone(

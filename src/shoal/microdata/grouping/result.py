@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shoal.microdata.grouping.solution import Grouping
+from shoal.remarks import Remark, Remarked, remarks_in_json
 from shoal.report.glance import Glance
 from shoal.runtime import History, informative
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AttributeGrouping(Glance):
+class AttributeGrouping(Remarked, Glance):
     """Which columns to microaggregate together.
 
     ``il``, ``id`` and ``dld`` (information loss, interval disclosure, linkage, in percent) make up the ``score``; smaller is
@@ -26,8 +27,7 @@ class AttributeGrouping(Glance):
     records: int
     left_out: int
     smallest_cluster: int
-    notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     settings: tuple[tuple[str, Any], ...] = ()
     alone: Mapping[str, Grouping] = field(default_factory=dict)
 
@@ -107,8 +107,7 @@ class AttributeGrouping(Glance):
                 {"score": run.score.value, "groups": len(run.partition), "evaluations": run.evaluations}
                 for run in found.runs
             ],
-            "notes": list(self.notes),
-            "warnings": list(self.warnings),
+            **remarks_in_json(self.remarks),
             **({"alone": {name: own.value for name, own in self.alone.items()}} if self.alone else {}),
         }
 

@@ -6,11 +6,6 @@ import numpy as np
 
 Aggregate = Literal["mean", "median", "rounded-mean"]
 
-#: What who chooses medians should know.
-MEDIAN_TELLS = (
-    "a median is the exact value of one record of its group, or lies between two; means belong to nobody"
-)
-
 
 def aggregate_groups(
     values: np.ndarray, labels: np.ndarray, how: Aggregate, weights: np.ndarray | None = None

@@ -8,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.arguments import checked
-from shoal.errors import InputError, messages, parameter, unknown
+from shoal.errors import InputError, unknown
 from shoal.exact_names import without
 from shoal.microdata.anonymity.api import count_classes
 from shoal.microdata.columns.attributes import Attribute, read_attribute, write_attribute
@@ -32,24 +32,26 @@ from shoal.microdata.columns.inputs import (
 from shoal.microdata.columns.orders import Orders, read_orders, remarks_on_orders
 from shoal.microdata.columns.record_links import RecordLinks, released_numbers
 from shoal.microdata.columns.roles import Guess, guess_roles, knowable, with_roles
-from shoal.microdata.columns.sorting import sorted_by_release
-from shoal.microdata.columns.units import unit_column, unit_warnings
+from shoal.microdata.columns.sorting import ORIGINAL_ORDER, sorted_by_release
+from shoal.microdata.columns.units import unit_column, unit_remarks
 from shoal.microdata.measures.before_after import measure_changes
-from shoal.microdata.microaggregation.aggregate import MEDIAN_TELLS, Aggregate
+from shoal.microdata.microaggregation.aggregate import Aggregate
 from shoal.microdata.microaggregation.contributors import Contributions, check_contributors, join_short_groups
 from shoal.microdata.microaggregation.methods import METHODS
 from shoal.microdata.microaggregation.partitioning import Bounded, Partitioning, Shares
 from shoal.microdata.microaggregation.release import comparable, loss, released_values, scaled_points
-from shoal.microdata.microaggregation.result import Microaggregation, Part
-from shoal.microdata.microaggregation.verify import ReleaseCheck
-from shoal.microdata.microaggregation.warnings import (
+from shoal.microdata.microaggregation.remarks import (
+    MEDIAN_TELLS,
     remarks_on_constants,
     remarks_on_skew,
     warnings_on_identity,
     warnings_on_k,
     warnings_on_kept,
 )
+from shoal.microdata.microaggregation.result import Microaggregation, Part
+from shoal.microdata.microaggregation.verify import ReleaseCheck
 from shoal.numbers import counted, whole
+from shoal.remarks import Remark, note, warning
 from shoal.runtime import Budget, Observer, Seeds, silent
 from shoal.runtime.budget import most_telling
 from shoal.runtime.observer import Progress, Witness
@@ -209,13 +211,13 @@ def microaggregate(
     if largest is not None:
         whole(largest, "the largest group", least=1)
     threads = usable_threads(threads)
-    notes: list[str] = []
+    remarks: list[Remark] = []
 
     guesses = with_roles(guess_roles(data), roles or {})
     named = None if groups == "auto" else groups
     elsewhere = [*by, *drop, unit, sample_weights]
-    names, column_groups, remark = _columns(data, guesses, columns, named, list(orders), elsewhere)
-    notes += remark
+    names, column_groups, of_columns = _columns(data, guesses, columns, named, list(orders), elsewhere)
+    remarks += of_columns
     for role, others in (("strata", by), ("columns to drop", drop)):
         for name in others:
             if name in names:
@@ -224,9 +226,9 @@ def microaggregate(
         raise InputError(f"column '{unit}' is to be protected, so it cannot say whose records these are")
     check_quasi(quasi or (), unit, drop)
     attributes = _read_attributes(data, names, orders)
-    notes += remarks_on_orders(data, orders)
-    keep, remark = records_to_keep(attributes, missing)
-    notes += remark
+    remarks += remarks_on_orders(data, orders)
+    keep, of_gaps = records_to_keep(attributes, missing)
+    remarks += of_gaps
     set_aside = len(data) - int(keep.sum())
     if set_aside:
         data = data.filter(keep.tolist())
@@ -241,9 +243,8 @@ def microaggregate(
             + (f"; {aside} set aside" if set_aside else "")
         )
     if n < 2 * k and not by:
-        notes.append(
-            f"{counted(n, 'record is', 'records are')} fewer than 2k = {2 * k}: all of them form one group"
-        )
+        text = f"{counted(n, 'record is', 'records are')} fewer than 2k = {2 * k}: all of them form one group"
+        remarks.append(note("single-group", text))
     grouping = None
     if groups == "auto":
         # What searches for groups is loaded by those who have it done.
@@ -252,10 +253,11 @@ def microaggregate(
         grouping, column_groups, budget = choose_groups(
             data, list(attributes.values()), k, budget or Budget(), seed, threads, observer
         )
-        notes += grouping.notes
+        remarks += [item for item in grouping.remarks if item.severity == "note"]
     weights = read_sample_weights(data, sample_weights)
     if weights is not None:
-        notes.append(f"means, deviations and correlations before and after are weighted by {sample_weights}")
+        text = f"means, deviations and correlations before and after are weighted by {sample_weights}"
+        remarks.append(note("weighted-figures", text, str(sample_weights)))
     strata = read_strata(data, by, k, keep)
     owners = None if unit is None else read_owners(data, unit)
     contributions = {name: Contributions.to(attributes[name], weights, owners) for name in names}
@@ -263,7 +265,7 @@ def microaggregate(
     check_contributors([*members_of, *contributions.values()], k, strata, unit)
     factors = read_attribute_weights(names, attribute_weights)
     begin = None if start is None else start_labels(start, keep, len(column_groups))
-    notes += remarks_on_constants(list(attributes.values())) + remarks_on_skew(list(attributes.values()))
+    remarks += remarks_on_constants(list(attributes.values())) + remarks_on_skew(list(attributes.values()))
 
     shares = Shares(budget or Budget(), len(column_groups) * n, bounded=bound)
     witness = Witness(observer)
@@ -290,10 +292,11 @@ def microaggregate(
             largest=largest,
         )
         if joined:
-            notes.append(
+            text = (
                 f"{joined} groups of {', '.join(group)} were joined to others, so that every value is made of at least {k} "
                 + ("records of which none dominates" if unit is None else f"distinct values of '{unit}'")
             )
+            remarks.append(note("joined-groups", text, *group))
         for attribute in members:
             released[attribute.name] = released_values(attribute, labels, aggregate, weights)
         sse, sst = loss(members, [released[name] for name in group], scale)
@@ -328,9 +331,8 @@ def microaggregate(
     del points, solved
     witness.verification()
     if bound_hurried:
-        notes.append(
-            "the time limit cut the work on the bound short: more time would prove more about the least possible loss"
-        )
+        text = "the time limit cut the work on the bound short: more time would prove more about the least possible loss"
+        remarks.append(note("hurried-bound", text))
     whole_numbers, backend = aggregate == "rounded-mean", nw.get_native_namespace(data)
     kept_as_they_are = [name for name in data.columns if name not in names]
     protected = with_one_zero(data, kept_as_they_are).with_columns(
@@ -348,10 +350,10 @@ def microaggregate(
     if drop:
         protected = without(protected, drop)
     kept = [name for name in protected.columns if name not in counted_elsewhere or name == unit]
-    warnings = [
+    remarks += [
         *warnings_on_identity(guesses, kept, unit),
         *warnings_on_k(measured, k, k_protected, kept),
-        *unit_warnings(data, declared, guesses, (*names, *by, *(quasi or ()), sample_weights)),
+        *unit_remarks(data, declared, guesses, (*names, *by, *(quasi or ()), sample_weights)),
         *warnings_on_kept(
             data,
             guesses,
@@ -363,24 +365,24 @@ def microaggregate(
         ),
     ]
     if len(column_groups) > 1:
-        warnings.append(
+        text = (
             f"columns are protected in {len(column_groups)} separate groups: k = {k} holds for the columns of each "
             "group, not for all together; K of the release says what holds"
         )
+        remarks.append(warning("separate-groups", text, *names))
     if aggregate == "median" and any(attribute.kind != "ordinal" for attribute in attributes.values()):
-        notes.append(MEDIAN_TELLS)
+        remarks.append(MEDIAN_TELLS)
     gaps = sum(int(np.isnan(values).sum()) for values in released.values())
     if gaps:
-        notes.append(
+        text = (
             f"{counted(gaps, 'value stays', 'values stay')} missing, because nobody in the same group has one"
         )
+        remarks.append(note("missing-values", text))
     permutation = np.arange(n)
     if order == "sorted":
         protected, permutation = sorted_by_release(protected, names)
     else:
-        notes.append(
-            f"records are in their original order, by which they can be linked; {parameter('order', 'sorted')} removes that"
-        )
+        remarks.append(ORIGINAL_ORDER)
 
     fitness = None
     if len(column_groups) > 1 or grouping is not None:
@@ -410,8 +412,7 @@ def microaggregate(
             scales=[attributes[name].scale for name in names],
             weights=weights,
         ),
-        notes=messages(notes),
-        warnings=messages(warnings),
+        remarks=tuple(remarks),
         settings=(
             ("k", k),
             ("method", method),
@@ -466,7 +467,7 @@ def _columns(
     groups: Sequence[Sequence[str]] | None,
     ordinal: Sequence[str],
     others: Sequence[str | None],
-) -> tuple[list[str], list[list[str]], list[str]]:
+) -> tuple[list[str], list[list[str]], list[Remark]]:
     """The columns to protect, which of them together, and the choice in words if it was ours."""
     elsewhere = [*ordinal, *(name for name in others if name is not None)]
     if groups is not None:
@@ -484,4 +485,5 @@ def _columns(
     choice = choose_columns(data, columns, not_these=elsewhere, guesses=guesses)
     names = [*choice.columns, *(name for name in ordinal if name not in choice.columns)]
     ours = columns is None or list(columns) == ["*"]
-    return names, [names], [replace(choice, columns=tuple(names)).sentence()] if ours else []
+    sentence = replace(choice, columns=tuple(names)).sentence()
+    return names, [names], [note("chosen-columns", sentence, *names)] if ours else []

@@ -13,6 +13,7 @@ from shoal.microdata.microaggregation.exposure import (
     groups_without_range,
 )
 from shoal.operation import Rows
+from shoal.remarks import remarks_in_json
 from shoal.report.definitions import told
 
 if TYPE_CHECKING:
@@ -62,8 +63,7 @@ def figures(result: "Microaggregation", settings: object) -> dict[str, Any]:
         "maximum_risk": result.anonymity.maximum_risk,
         "average_risk": result.anonymity.average_risk,
         **_grouping(result),
-        "notes": list(result.notes),
-        "warnings": list(result.warnings),
+        **remarks_in_json(result.remarks),
     }
 
 

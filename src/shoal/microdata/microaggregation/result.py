@@ -13,6 +13,7 @@ from shoal.microdata.columns.attributes import Attribute
 from shoal.microdata.columns.record_links import RecordLinks
 from shoal.microdata.measures.before_after import Changes
 from shoal.microdata.microaggregation.verify import ReleaseCheck
+from shoal.remarks import Remark, Remarked
 from shoal.report.glance import Glance
 from shoal.runtime import StopReason, informative
 from shoal.runtime.budget import most_telling
@@ -54,7 +55,7 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Microaggregation(Glance):
+class Microaggregation(Remarked, Glance):
     """A protected frame with everything that is known of it.
 
     ``frame`` is of the kind that came in. ``k`` is what was asked for, ``k_release`` what the released frame has over
@@ -77,8 +78,7 @@ class Microaggregation(Glance):
     records: int
     set_aside: int
     changes: Changes
-    notes: tuple[str, ...]
-    warnings: tuple[str, ...]
+    remarks: tuple[Remark, ...]
     settings: tuple[tuple[str, Any], ...]
     record_links: RecordLinks
     _check: ReleaseCheck

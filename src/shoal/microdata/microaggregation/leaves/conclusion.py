@@ -6,7 +6,6 @@ from math import inf
 from time import monotonic
 from typing import Any
 
-from shoal.errors import messages
 from shoal.microdata.anonymity.result import Anonymity
 from shoal.microdata.columns.attributes import read_attribute
 from shoal.microdata.microaggregation.aggregate import Aggregate
@@ -17,12 +16,13 @@ from shoal.microdata.microaggregation.leaves.overview import Overview
 from shoal.microdata.microaggregation.leaves.plan import LeafPlan
 from shoal.microdata.microaggregation.leaves.request import Request
 from shoal.microdata.microaggregation.leaves.result import LargeMicroaggregation
-from shoal.microdata.microaggregation.warnings import (
+from shoal.microdata.microaggregation.remarks import (
     warnings_on_identity,
     warnings_on_k,
     warnings_on_kept,
 )
 from shoal.numbers import counted
+from shoal.remarks import Remark, note
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +127,7 @@ def conclude(
         rounds=sum(request.rounds(known.records)),
         seconds=monotonic() - began,
         changes=changes(request, found.before, found.after),
-        notes=messages(_notes(request, known, plan)),
-        warnings=messages(_warnings(request, names, known, found)),
+        remarks=(*_notes(request, known, plan), *_warnings(request, names, known, found)),
         settings=request.in_words(),
         unchecked=tuple(unchecked),
         _check=check,
@@ -137,24 +136,25 @@ def conclude(
     )
 
 
-def _notes(request: Request, known: Overview, plan: LeafPlan) -> list[str]:
-    notes = list(request.notes)
+def _notes(request: Request, known: Overview, plan: LeafPlan) -> list[Remark]:
+    remarks = list(request.remarks)
     if known.set_aside:
         aside = counted(known.set_aside, "record with missing values is", "records with missing values are")
-        notes.append(f"{aside} set aside and not released")
+        remarks.append(note("missing-values", f"{aside} set aside and not released"))
     if plan.leaves.together:
         each = counted(len(plan.leaves.together), "point is a group", "points are groups")
-        notes.append(f"{each} of their own, since more than {request.most:,} records share each")
-    return notes
+        text = f"{each} of their own, since more than {request.most:,} records share each"
+        remarks.append(note("shared-point", text))
+    return remarks
 
 
-def _warnings(request: Request, names: Sequence[str], known: Overview, found: Counted) -> list[str]:
+def _warnings(request: Request, names: Sequence[str], known: Overview, found: Counted) -> list[Remark]:
     """Those of one machine; what needs pairs of columns is judged by the records that were looked at."""
     kept = request.kept(names)
     return [
         *warnings_on_identity(request.guesses, kept, request.unit),
         *warnings_on_k(found.measured, request.k, found.protected.k, kept),
-        *request.unit_warnings,
+        *request.unit_remarks,
         *warnings_on_kept(
             request.looked_at,
             request.guesses,

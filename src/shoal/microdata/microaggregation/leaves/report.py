@@ -6,6 +6,7 @@ from shoal.microdata.anonymity.assurances import knower, linked, singled_out
 from shoal.microdata.microaggregation.definitions import DEFINITIONS as _OF_ONE_MACHINE
 from shoal.microdata.microaggregation.report import glimpse as glimpse
 from shoal.operation import Rows
+from shoal.remarks import remarks_in_json
 from shoal.report.definitions import told
 from shoal.report.page import Page
 from shoal.report.provenance import Assurances
@@ -65,8 +66,7 @@ def figures(result: "LargeMicroaggregation", settings: object) -> dict[str, Any]
         "below": {str(limit): result.anonymity.below(limit) for limit in (3, 5, 10)},
         "maximum_risk": result.anonymity.maximum_risk,
         "average_risk": result.anonymity.average_risk,
-        "notes": list(result.notes),
-        "warnings": list(result.warnings),
+        **remarks_in_json(result.remarks),
     }
 
 

@@ -17,12 +17,14 @@ from shoal.microdata.columns.inputs import (
     read_attribute_weights,
 )
 from shoal.microdata.columns.roles import Guess, guess_with_nested, knowable, with_roles
-from shoal.microdata.columns.units import unit_column, unit_warnings
-from shoal.microdata.microaggregation.aggregate import MEDIAN_TELLS, Aggregate
+from shoal.microdata.columns.units import unit_column, unit_remarks
+from shoal.microdata.microaggregation.aggregate import Aggregate
 from shoal.microdata.microaggregation.leaves.leaf_search import LeafOptions, LeafTask
 from shoal.microdata.microaggregation.leaves.methods import METHODS
+from shoal.microdata.microaggregation.remarks import MEDIAN_TELLS
 from shoal.microdata.microaggregation.search.blocks import default_rounds
 from shoal.numbers import whole
+from shoal.remarks import Remark, note
 from shoal.runtime import Seeds
 
 #: From so many records it is guessed what the columns are.
@@ -52,8 +54,8 @@ class Request:
     seed: int
     guesses: tuple[Guess, ...]
     looked_at: nw.DataFrame
-    notes: tuple[str, ...]
-    unit_warnings: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...]
+    unit_remarks: tuple[Remark, ...] = ()
 
     def kept(self, names: Sequence[str]) -> list[str]:
         """The columns that are released as they are."""
@@ -155,10 +157,10 @@ def read_request(
     if chosen_options.leaf < 2 * k:
         raise InputError(f"a leaf must hold at least 2k = {2 * k} records; make option leaf larger")
     looked_at = look()
-    remarks = unit_warnings(looked_at, declared, but=(*(columns or ()), *by, *(quasi or ())))
+    of_units = unit_remarks(looked_at, declared, but=(*(columns or ()), *by, *(quasi or ())))
     guesses = with_roles(guess_with_nested(names, looked_at), roles or {})
     frame = nw.from_native(looked_at, eager_only=True)
-    notes: list[str] = []
+    remarks: list[Remark] = []
     if columns is None or list(columns) == ["*"]:
         choice = choose_columns(
             frame,
@@ -167,14 +169,15 @@ def read_request(
             guesses=guesses,
         )
         columns = choice.columns
-        notes.append(f"{choice.sentence()} (by the look of {LOOKED_AT:,} records at most)")
+        text = f"{choice.sentence()} (by the look of {LOOKED_AT:,} records at most)"
+        remarks.append(note("chosen-columns", text, *columns))
     columns = as_names(columns)
     _check_columns(columns, by, drop, unit, kind, type_in_words)
     check_quasi(quasi or (), unit, drop)
     known = [name for name in knowable(guesses) if name not in {*columns, *drop, unit}]
     weights = read_attribute_weights(columns, attribute_weights)
     if aggregate == "median":
-        notes.append(MEDIAN_TELLS)
+        remarks.append(MEDIAN_TELLS)
     return Request(
         k=k,
         columns=tuple(columns),
@@ -193,8 +196,8 @@ def read_request(
         seed=Seeds(seed).integer() >> 1,
         guesses=guesses,
         looked_at=frame,
-        notes=tuple(notes),
-        unit_warnings=tuple(remarks),
+        remarks=tuple(remarks),
+        unit_remarks=tuple(of_units),
     )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.microdata.anonymity.result import Anonymity
 from shoal.microdata.measures.before_after import Changes
+from shoal.remarks import Remark, Remarked
 from shoal.report.glance import Glance
 from shoal.runtime import StopReason
 from shoal.sources.staged import written_whole
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LargeMicroaggregation(Glance):
+class LargeMicroaggregation(Remarked, Glance):
     """A protected frame with all that is known of it; the same fields as that of ``shoal.microaggregate``.
 
     ``sizes`` says how many groups have how many records. There is no list of groups by record and no bound: nobody holds
@@ -46,8 +47,7 @@ class LargeMicroaggregation(Glance):
     rounds: int
     seconds: float
     changes: Changes
-    notes: tuple[str, ...]
-    warnings: tuple[str, ...]
+    remarks: tuple[Remark, ...]
     settings: tuple[tuple[str, Any], ...]
     unchecked: tuple[str, ...]
     _check: Callable[[Any], None] = field(repr=False)

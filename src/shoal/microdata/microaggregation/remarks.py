@@ -12,6 +12,7 @@ from shoal.microdata.columns.released_as_is import NAMED, listed, one_remark, wa
 from shoal.microdata.columns.roles import Guess
 from shoal.microdata.columns.units import units_in_words
 from shoal.numbers import counted
+from shoal.remarks import Remark, danger, note
 
 # Above this share of explained variance a kept column (or several together) all but repeats the protected one.
 _DETERMINES = 0.98
@@ -21,26 +22,32 @@ _SKEWED = 2.0
 _SHARED_BY = 10
 # What to do with a column, or with several.
 _UNLESS_PUBLIC = "drop {it} unless {it is} meant to be public"
+#: What who chooses medians should know.
+MEDIAN_TELLS = note(
+    "median-values",
+    "a median is the exact value of one record of its group, or lies between two; means belong to nobody",
+)
 
 
-def warnings_on_identity(guesses: Sequence[Guess], kept: Sequence[str], unit: str | None = None) -> list[str]:
+def warnings_on_identity(
+    guesses: Sequence[Guess], kept: Sequence[str], unit: str | None = None
+) -> list[Remark]:
     """The worst that can be released as it is: who somebody is."""
-    found = []
-    if unit in kept:
-        found.append(f"column '{unit}' is released as it is and says whose record each is; drop it")
+    remarks = []
+    if unit is not None and unit in kept:
+        text = f"column '{unit}' is released as it is and says whose record each is; drop it"
+        remarks.append(danger("released-unit", text, unit))
     released = set(kept)
-    told = {
+    kinds = {
         guess.column: guess.kind
         if guess.kind.startswith("an identifier")
         else f"an identifier ({guess.kind})"
         for guess in guesses
         if guess.column in released and guess.column != unit and guess.role == "identifier"
     }
-    alone = f"looks like {next(iter(told.values()), '')}"
-    named = one_remark(
-        "released-identifier", "danger", list(told), alone, "look like identifiers", _UNLESS_PUBLIC
-    )
-    return found + [item.text for item in named]
+    alone = f"looks like {next(iter(kinds.values()), '')}"
+    words = (alone, "look like identifiers", _UNLESS_PUBLIC)
+    return remarks + one_remark("released-identifier", "danger", list(kinds), *words)
 
 
 def warnings_on_kept(
@@ -53,7 +60,7 @@ def warnings_on_kept(
     weights: str | None = None,
     quasi: Sequence[str] = (),
     shared: Mapping[str, float] | None = None,
-) -> list[str]:
+) -> list[Remark]:
     """Warnings on columns that are released as they are beside the protected ones, one line for each kind.
 
     ``quasi`` are the columns that somebody has named as known; nobody needs to be told of them. Where the frame is only some
@@ -73,58 +80,56 @@ def warnings_on_kept(
     few = "that few records share"
     protect = f"protect {{it}} with {parameter('columns')}, or {_UNLESS_PUBLIC}"
     exact = (f"holds exact numbers {few}", f"hold exact numbers {few}", protect)
-    remarks = [
+    return [
+        *_warnings_on_faults(open_to),
+        *_warnings_on_determined(frame, protected, [guess.column for guess in open_to]),
         *one_remark("rare-date", "danger", dates, f"holds dates {few}", f"hold dates {few}", protect),
         *one_remark("rare-number", "danger", amounts, *exact),
         *warnings_on_joining(households, weighing),
     ]
-    return [
-        *_warnings_on_faults(open_to),
-        *_warnings_on_determined(frame, protected, [guess.column for guess in open_to]),
-        *(item.text for item in remarks),
-    ]
 
 
-def warnings_on_k(known: Anonymity, k: int, k_protected: int, kept: Sequence[str]) -> list[str]:
+def warnings_on_k(known: Anonymity, k: int, k_protected: int, kept: Sequence[str]) -> list[Remark]:
     """That K of the release is below k, how many records or units that concerns, and which columns make it so."""
     if known.k >= k:
         return []
     by_unit = f" by distinct '{known.unit}'" if known.unit else ""
     units = units_in_words(known.unit is not None)[1]
     below, more = known.below(k), len(known.quasi) - NAMED
-    told = (
+    text = (
         f"K of the release over {', '.join(known.quasi[:NAMED])}"
         + (f" and {counted(more, 'more column')}" if more > 0 else "")
         + f"{by_unit} is {known.k}, below k = {k}: {below:,} of {known.units:,} {units} "
         + ("is in a smaller class" if below == 1 else "are in smaller classes")
     )
     if k_protected > known.k:
-        told += f"; over the protected columns alone K is {k_protected}"
+        text += f"; over the protected columns alone K is {k_protected}"
         released = set(kept)
         beside = [name for name in known.quasi if name in released]
         if beside:
-            told += f", but {listed(beside)} may be known, too"
-    return [told]
+            text += f", but {listed(beside)} may be known, too"
+    return [danger("k-below-required", text, *known.quasi)]
 
 
-def _warnings_on_faults(open_to: Sequence[Guess]) -> list[str]:
+def _warnings_on_faults(open_to: Sequence[Guess]) -> list[Remark]:
     """Columns meant to be numbers that could not be protected, and where to look for what is wrong."""
     faulty = [guess for guess in open_to if guess.fault]
     what = "correct or empty what stands there"
-    if len(faulty) == 1:
-        name, fault = faulty[0].column, faulty[0].fault
-        return [
-            f"column '{name}' is numbers but for {fault}, so it was not protected and is released as it is; {what}, "
-            "or drop the column"
-        ]
     if not faulty:
         return []
-    told = [f"'{guess.column}' ({guess.fault})" for guess in faulty[:NAMED]]
-    more = f" and {len(faulty) - NAMED} more" if len(faulty) > NAMED else ""
-    return [
-        f"{len(faulty)} columns are numbers but for a few records, so they were not protected and are released as they "
-        f"are: {', '.join(told)}{more}; {what}, or drop the columns"
-    ]
+    if len(faulty) == 1:
+        text = (
+            f"column '{faulty[0].column}' is numbers but for {faulty[0].fault}, so it was not protected and is released as it "
+            f"is; {what}, or drop the column"
+        )
+    else:
+        faults = [f"'{guess.column}' ({guess.fault})" for guess in faulty[:NAMED]]
+        more = f" and {len(faulty) - NAMED} more" if len(faulty) > NAMED else ""
+        text = (
+            f"{len(faulty)} columns are numbers but for a few records, so they were not protected and are released as they "
+            f"are: {', '.join(faults)}{more}; {what}, or drop the columns"
+        )
+    return [danger("faulty-numbers", text, *(guess.column for guess in faulty))]
 
 
 def _hardly_shared(frame: nw.DataFrame, name: str) -> bool:
@@ -134,7 +139,7 @@ def _hardly_shared(frame: nw.DataFrame, name: str) -> bool:
 
 def _warnings_on_determined(
     frame: nw.DataFrame, protected: Sequence[Attribute], kept: Sequence[str]
-) -> list[str]:
+) -> list[Remark]:
     kinds = frame.schema
     # Of records that are elsewhere lists and structures were not looked at.
     numeric = [name for name in kept if name in kinds and kinds[name].is_numeric()]
@@ -144,16 +149,18 @@ def _warnings_on_determined(
         return []
     if len(given_away) == 1:
         name, by = given_away[0]
-        return [
+        text = (
             f"column '{name}' is protected, but {listed(by)}, released as it is, nearly determines it; "
             "protect both together or drop it"
-        ]
-    told = [f"'{name}' by {listed(by)}" for name, by in given_away]
-    more = f" and {len(told) - NAMED} more" if len(told) > NAMED else ""
-    return [
-        f"{len(told)} protected columns are nearly determined by others that are released as they are: "
-        f"{', '.join(told[:NAMED])}{more}; protect them together or drop the others"
-    ]
+        )
+    else:
+        pairs = [f"'{name}' by {listed(by)}" for name, by in given_away]
+        more = f" and {len(pairs) - NAMED} more" if len(pairs) > NAMED else ""
+        text = (
+            f"{len(pairs)} protected columns are nearly determined by others that are released as they are: "
+            f"{', '.join(pairs[:NAMED])}{more}; protect them together or drop the others"
+        )
+    return [danger("determined-column", text, *dict.fromkeys(name for _, by in given_away for name in by))]
 
 
 def _within_one(values: np.ndarray) -> np.ndarray:
@@ -199,17 +206,18 @@ def _determined_by(frame: nw.DataFrame, attribute: Attribute, numeric: Sequence[
     return [names[place] for place in strongest if abs(coefficients[place]) > 0.05]
 
 
-def remarks_on_constants(attributes: Sequence[Attribute]) -> list[str]:
+def remarks_on_constants(attributes: Sequence[Attribute]) -> list[Remark]:
     """Columns with one value only."""
     constant = []
     for attribute in attributes:
         present = attribute.values[~attribute.missing]
         if present.size and (present == present[0]).all():
             constant.append(attribute.name)
-    return [f"{', '.join(constant)}: constant, kept, and no part of the distances"] if constant else []
+    text = f"{', '.join(constant)}: constant, kept, and no part of the distances"
+    return [note("constant-column", text, *constant)] if constant else []
 
 
-def remarks_on_skew(attributes: Sequence[Attribute]) -> list[str]:
+def remarks_on_skew(attributes: Sequence[Attribute]) -> list[Remark]:
     """Columns so skewed that a few records dominate the distances."""
     skewed = []
     for attribute in attributes:
@@ -223,7 +231,8 @@ def remarks_on_skew(attributes: Sequence[Attribute]) -> list[str]:
             skewed.append(attribute.name)
     if not skewed:
         return []
-    return [
+    text = (
         f"{', '.join(skewed)}: strongly skewed, so a few large values dominate the distances; "
         f"consider logarithms, or {parameter('ordinal')} to group by rank"
-    ]
+    )
+    return [note("skewed-column", text, *skewed)]
