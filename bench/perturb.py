@@ -12,8 +12,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import polars as pl
-from shoal.microdata.perturbation.identities import record_identities
 
+from shoal.microdata.columns.identities import record_identities
 from shoal.microdata.perturbation import (
     noise,
     noise_kernels,

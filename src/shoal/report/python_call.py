@@ -26,6 +26,11 @@ class Call:
     frames: tuple[Input, ...]
     arguments: tuple[Chosen, ...]
 
+    @property
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        """What was chosen: the arguments that are no frames and not as by default, by name, as texts."""
+        return tuple((item.label, item.value) for item in self.arguments if not item.default)
+
     def provenance(self) -> Provenance:
         """How the result was made, for its report."""
         names = ", ".join(f"{item.role}=…" for item in self.frames)

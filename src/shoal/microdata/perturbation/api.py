@@ -7,7 +7,7 @@ import narwhals as nw
 import numpy as np
 
 from shoal.arguments import checked
-from shoal.errors import InputError, messages, parameter
+from shoal.errors import InputError, parameter
 from shoal.exact_names import without
 from shoal.microdata.columns.column_choice import choose_columns
 from shoal.microdata.columns.hierarchies.hierarchy import read_values
@@ -25,6 +25,7 @@ from shoal.microdata.perturbation.problem import Problem
 from shoal.microdata.perturbation.promises.untouched import GapsStay, OthersUntouched, same_values
 from shoal.microdata.perturbation.release import ReleaseCheck, changed_columns
 from shoal.microdata.perturbation.result import Perturbed
+from shoal.remarks import danger, note
 from shoal.runtime.secrets import Secret
 
 if TYPE_CHECKING:
@@ -179,20 +180,23 @@ def perturb(
         if name not in dropped
     }
     places = np.arange(len(data))
-    notes = list(change.notes)
+    remarks = [
+        *([_STUDY] if hidden.of_study else []),
+        *change.remarks,
+        *warnings_on_kept(problem, change.columns, dropped, key),
+    ]
     if order == "sorted":
         released, places = sorted_by_release(released, names)
     else:
-        notes.append(
-            f"records are in their original order, by which they can be linked; {parameter('order', 'sorted')} removes that"
+        remarks.append(
+            note(
+                "original-order",
+                "records are in their original order, by which they can be linked; "
+                f"{parameter('order', 'sorted')} removes that",
+            )
         )
     promises = (OthersUntouched(change.columns, tuple(dropped)), GapsStay(change.columns), *change.promises)
     check = ReleaseCheck(data, places, tuple(dropped), promises)
-    warnings = [
-        *([_STUDY] if hidden.of_study else []),
-        *change.warnings,
-        *warnings_on_kept(problem, change.columns, dropped, key),
-    ]
     return Perturbed(
         frame=released.to_native(),
         method=method,
@@ -202,9 +206,7 @@ def perturb(
         promises=promises,
         outcomes=check(released),
         facts=change.facts,
-        notes=messages(notes),
-        warnings=messages(warnings),
-        settings=_settings(method, options, given, key, dropped, order),
+        remarks=tuple(remarks),
         record_links=RecordLinks.of(
             [True] * len(data), places.tolist(), released_numbers(released, released.columns)
         ),
@@ -215,7 +217,10 @@ def perturb(
     )
 
 
-_STUDY = "not for release: the randomness comes from a seed, which can be guessed; leave the seed out to draw from a secret"
+_STUDY = danger(
+    "guessable-seed",
+    "not for release: the randomness comes from a seed, which can be guessed; leave the seed out to draw from a secret",
+)
 
 
 def _check_taken(method: str, given: Mapping[str, Any]) -> None:
@@ -283,20 +288,3 @@ def _strata(
     different, numbers = np.unique(codes, axis=0, return_inverse=True)
     labels = [tuple(v.texts[code] for v, code in zip(read, row, strict=True)) for row in different.tolist()]
     return numbers.reshape(-1).astype(np.int64), tuple(labels)
-
-
-def _settings(
-    method: str,
-    options: Mapping[str, Any] | None,
-    given: Mapping[str, Any],
-    key: str | None,
-    dropped: Sequence[str],
-    order: str,
-) -> tuple[tuple[str, Any], ...]:
-    named = {name: value for name, value in given.items() if value not in (None, [], ())}
-    of_method = METHODS[method].configure(options).model_dump(exclude_none=True)
-    plain = {name: value for name, value in named.items() if name not in ("forbid", "matrix")}
-    beside = {"key": key, "removed": list(dropped) or None, "order": order}
-    counts: dict[str, Any] = {name: "given" for name in ("forbid", "matrix") if name in named}
-    every: dict[str, Any] = {"method": method, **of_method, **plain, **counts, **beside}
-    return tuple((name, value) for name, value in every.items() if value is not None)

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from shoal.microdata.perturbation.promises.promise import Promise
+from shoal.remarks import Remark, Remarked
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class Change(Remarked):
     """The new values of the columns that a method changed.
 
     ``donors`` name for every record the one whose value it gets (its own place where nothing changes), so that a value keeps
@@ -22,8 +23,7 @@ class Change:
     numbers: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
     promises: tuple[Promise, ...] = ()
     facts: tuple[tuple[str, Any], ...] = ()
-    warnings: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     details: Any = None
 
     @property

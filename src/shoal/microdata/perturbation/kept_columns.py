@@ -12,6 +12,7 @@ from shoal.exact_names import only
 from shoal.microdata.columns.released_as_is import warnings_on_joining
 from shoal.microdata.columns.roles import guess_roles
 from shoal.microdata.perturbation.problem import Problem
+from shoal.remarks import Remark, danger
 
 # A column with more different values than this share of the records tells records apart, not values of another column.
 _TELLS_APART = 0.5
@@ -23,7 +24,7 @@ _FIRST = 10_000
 
 def warnings_on_kept(
     problem: Problem, changed: Sequence[str], dropped: Sequence[str], key: str | None
-) -> Iterator[str]:
+) -> Iterator[Remark]:
     """Columns that say who somebody is, those that join records, and those that give a perturbed value away."""
     kept = [name for name in problem.data.columns if name not in (*changed, *dropped)]
     role_of = {guess.column: guess.role for guess in guess_roles(only(problem.data, kept))}
@@ -31,22 +32,26 @@ def warnings_on_kept(
     told = [name for name in kept if name in named or name in (key, problem.household)]
     if told:
         one = len(told) == 1
-        yield (
+        yield danger(
+            "released-identifier",
             f"{', '.join(told)} {'says' if one else 'say'} who or whose somebody is and {'is' if one else 'are'} released; "
-            f"remove {'it' if one else 'them'} with {parameter('drop')}"
+            f"remove {'it' if one else 'them'} with {parameter('drop')}",
+            *told,
         )
-    joining = warnings_on_joining(
+    yield from warnings_on_joining(
         *(
             [name for name in kept if role_of[name] == role and name not in told]
             for role in ("household", "weight")
         )
     )
-    yield from (item.text for item in joining)
     among = parameter("regions" if problem.regions else "columns")
     for name, other in given_away(problem, changed, [name for name in kept if name not in told]):
-        yield (
+        yield danger(
+            "determined-column",
             f"column '{other}' is changed, but column '{name}', released as it is, determines it; add it to {among}, or "
-            f"remove it with {parameter('drop')}"
+            f"remove it with {parameter('drop')}",
+            name,
+            other,
         )
 
 

@@ -20,6 +20,7 @@ from shoal.microdata.perturbation.promises.promise import Promise
 from shoal.microdata.perturbation.ranking_kernels import parted
 from shoal.microdata.perturbation.varying import varying_numbers
 from shoal.numbers import counted
+from shoal.remarks import Remark, warning
 from shoal.runtime.options import Options
 from shoal.runtime.secret_kernels import chained
 from shoal.runtime.secrets import Secret
@@ -84,7 +85,7 @@ def perturb(problem: Problem, options: NoiseOptions, *, secret: Secret) -> Chang
         numbers={name: np.ascontiguousarray(found[:, place]) for place, name in enumerate(problem.columns)},
         promises=promises,
         facts=_facts(options, original, found),
-        warnings=tuple(_warnings(problem, options, original, found, whole)),
+        remarks=tuple(_remarks(problem, options, original, found, whole)),
     )
 
 
@@ -200,14 +201,15 @@ def _facts(options: NoiseOptions, table: np.ndarray, found: np.ndarray) -> tuple
     return tuple(facts)
 
 
-def _warnings(
+def _remarks(
     problem: Problem, options: NoiseOptions, table: np.ndarray, found: np.ndarray, whole: Sequence[bool]
-) -> Iterator[str]:
+) -> Iterator[Remark]:
     still = int((found == table).sum())
     if still:
-        yield (
+        yield warning(
+            "unchanged-values",
             f"{counted(still, 'value is', 'values are')} released as they were: their column does not vary in their stratum, or "
-            "rounding took the noise away"
+            "rounding took the noise away",
         )
     below = [
         name
@@ -215,13 +217,19 @@ def _warnings(
         if np.nanmin(table[:, place]) >= 0 > np.nanmin(found[:, place])
     ]
     if below:
-        yield (
+        yield warning(
+            "impossible-values",
             f"{', '.join(below)}: some released values are negative, and none was before; {parameter('method', 'rank-swap')} and "
-            f"{parameter('method', 'shuffle')} release only values that exist"
+            f"{parameter('method', 'shuffle')} release only values that exist",
+            *below,
         )
     if any(whole) and not options.round:
-        yield "columns of whole numbers are released with decimals; the option 'round' rounds them"
+        names = [name for name, of_whole in zip(problem.columns, whole, strict=True) if of_whole]
+        text = "columns of whole numbers are released with decimals; the option 'round' rounds them"
+        yield warning("added-decimals", text, *names)
     if options.kind == "exact" and options.round:
-        yield "rounding moves means and covariances a little, so nothing exact is promised of them"
+        text = "rounding moves means and covariances a little, so nothing exact is promised of them"
+        yield warning("inexact-moments", text, *problem.columns)
     if options.kind == "additive" and len(problem.columns) > 1:
-        yield "independent noise weakens the relations between columns; the kinds 'correlated' and 'exact' keep them"
+        text = "independent noise weakens the relations between columns; the kinds 'correlated' and 'exact' keep them"
+        yield warning("weakened-relations", text, *problem.columns)

@@ -18,6 +18,7 @@ from shoal.microdata.perturbation.problem import Problem
 from shoal.microdata.perturbation.promises.transitions import NoneForbidden, SharesExpected
 from shoal.microdata.perturbation.transitions import Transition, by_chance, can_be_turned, invariant, mixing
 from shoal.numbers import counted
+from shoal.remarks import Remark, note, warning
 from shoal.runtime.options import Options
 from shoal.runtime.secrets import Secret
 
@@ -96,7 +97,7 @@ def perturb(problem: Problem, options: PramOptions, *, secret: Secret) -> Change
     given, rules = problem.matrix, problem.forbidden
     _check_matrix(problem, options)
     check_forbidden(rules, problem.data, problem.columns)
-    data, donors, warnings, details = problem.data, {}, [], []
+    data, donors, remarks, details = problem.data, {}, list[Remark](), []
     for name in problem.columns:
         values = problem.values(name)
         _check_categories(name, values)
@@ -108,15 +109,14 @@ def perturb(problem: Problem, options: PramOptions, *, secret: Secret) -> Change
         if about:
             data = data.with_columns(data[name][donors[name].tolist()].alias(name))
         details.append(found)
-        warnings += _warnings(name, found, options, given)
+        remarks += _warnings(name, found, options, given)
     exact = given is None or options.keep_shares
     promises = [SharesExpected(item.column, item, exact=exact) for item in details]
     return Change(
         donors=donors,
         promises=(*promises, *[NoneForbidden(rule) for rule in rules]),
         facts=(*_facts(details), *_grown(details, options, given)),
-        warnings=tuple(warnings),
-        notes=tuple(_notes(details)),
+        remarks=(*remarks, *_notes(details)),
         details=tuple(details),
     )
 
@@ -238,25 +238,30 @@ def _donors(codes: np.ndarray, seen: np.ndarray, size: int) -> np.ndarray:
 
 def _warnings(
     name: str, found: ColumnTransitions, options: PramOptions, given: GivenMatrix | None
-) -> list[str]:
-    warnings = []
+) -> Iterator[Remark]:
     alone = sum(group.records for group in found.groups if group.categories.size == 1)
     if alone:
-        warnings.append(
-            f"{counted(alone, 'value')} of column '{name}' cannot change: all records of the stratum have the same"
+        yield warning(
+            "fixed-values",
+            f"{counted(alone, 'value')} of column '{name}' cannot change: all records of the stratum have the same",
+            name,
         )
     if given is not None:
         certain = sum(g.records for g in found.groups if g.categories.size > 1 and not by_chance(g.matrix))
         if certain:
-            warnings.append(
+            yield warning(
+                "fixed-values",
                 f"{counted(certain, 'value')} of column '{name}' {'is' if certain == 1 else 'are'} not left to chance: of the "
-                f"categories of their group the {parameter('matrix')} makes each one for certain"
+                f"categories of their group the {parameter('matrix')} makes each one for certain",
+                name,
             )
         parts = [g for g in found.groups if 1 < g.categories.size < len(given.categories)]
         if parts:
-            warnings.append(
+            yield warning(
+                "missing-categories",
                 f"in {counted(len(parts), 'group')} of column '{name}' not all categories of the {parameter('matrix')} are "
-                f"there: their chances are shared out among the others; {parameter('matrices')} writes what was used"
+                f"there: their chances are shared out among the others; {parameter('matrices')} writes what was used",
+                name,
             )
     else:
         wanted = _USUAL if options.change is None else options.change
@@ -265,14 +270,15 @@ def _warnings(
             share = sum(g.records * g.expected_change for g in found.groups) / sum(
                 g.records for g in found.groups
             )
-            warnings.append(
+            yield warning(
+                "fewer-changes",
                 f"in {counted(len(less), 'group')} of column '{name}' one value prevails, and fewer values can change than "
-                f"asked for; over all {share:.3g} are expected"
+                f"asked for; over all {share:.3g} are expected",
+                name,
             )
-    return warnings
 
 
-def _notes(details: Sequence[ColumnTransitions]) -> Iterator[str]:
+def _notes(details: Sequence[ColumnTransitions]) -> Iterator[Remark]:
     """How many strata are too small for a matrix that could be published."""
     for item in details:
         records = np.bincount(item.strata, weights=[group.records for group in item.groups])
@@ -280,11 +286,14 @@ def _notes(details: Sequence[ColumnTransitions]) -> Iterator[str]:
         small = int((there < PUBLISHED_FROM).sum())
         of_column = f" of column '{item.column}'" if len(details) > 1 else ""
         if small and there.size == 1:
-            yield f"fewer than {PUBLISHED_FROM} records have no matrix{of_column} that could be published"
+            text = f"fewer than {PUBLISHED_FROM} records have no matrix{of_column} that could be published"
+            yield note("small-stratum", text, item.column)
         elif small:
-            yield (
+            yield note(
+                "small-stratum",
                 f"{small:,} of {there.size:,} strata, with fewer than {PUBLISHED_FROM} records, are left out of the matrices"
-                f"{of_column} to publish"
+                f"{of_column} to publish",
+                item.column,
             )
 
 

@@ -4,6 +4,8 @@ R. A. Moore, Controlled data-swapping techniques for masking public use microdat
 partner is uniform among those within the window that have none yet.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 from pydantic import Field
 
@@ -14,6 +16,7 @@ from shoal.microdata.perturbation.promises.values_kept import RanksMoved, SameVa
 from shoal.microdata.perturbation.ranking import ranking
 from shoal.microdata.perturbation.varying import check_orders, varying_numbers
 from shoal.numbers import counted
+from shoal.remarks import Remark, warning
 from shoal.runtime.options import Options
 from shoal.runtime.secrets import Draws, Secret
 
@@ -54,7 +57,7 @@ def perturb(problem: Problem, options: RankSwapOptions, *, secret: Secret) -> Ch
             ("values without a partner, left as they are", stayed),
             ("values exchanged for an equal one", still),
         ),
-        warnings=_warnings(problem, options, stayed),
+        remarks=tuple(_remarks(problem, options)),
     )
 
 
@@ -82,19 +85,23 @@ def window_in_ranks(sizes: np.ndarray, window: float) -> np.ndarray:
     return np.maximum(1, np.floor(sizes * (window / 100.0) * (1.0 + 1e-12))).astype(np.int64)
 
 
-def _warnings(problem: Problem, options: RankSwapOptions, stayed: int) -> tuple[str, ...]:
-    found = [
+def _remarks(problem: Problem, options: RankSwapOptions) -> Iterator[Remark]:
+    yield warning(
+        "released-extremes",
         "the largest and the smallest values are released as they are, on records of near ranks: whoever is known for an "
-        "extreme value is still found by it; top and bottom coding, or noise, hides that"
-    ]
+        "extreme value is still found by it; top and bottom coding, or noise, hides that",
+        *problem.columns,
+    )
     small = [members.size for members in problem.members if 0 < members.size * options.window < 100]
     if small:
-        found.append(
-            f"the window is less than one rank in {counted(len(small), 'stratum', 'strata')}; there values move by one rank"
+        yield warning(
+            "small-stratum",
+            f"the window is less than one rank in {counted(len(small), 'stratum', 'strata')}; there values move by one rank",
         )
     if len(problem.columns) > 1:
-        found.append(
+        yield warning(
+            "weakened-relations",
             "columns are swapped one by one, so relations between them weaken, and a narrow window leaves each record near its "
-            "own: whoever knows several values finds it by their windows together"
+            "own: whoever knows several values finds it by their windows together",
+            *problem.columns,
         )
-    return tuple(found)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.microdata.perturbation.assurances import assurances as assurances
 from shoal.operation import Rows
+from shoal.remarks import remarks_in_json
 from shoal.report import charts
 from shoal.report.page import Page
 
@@ -31,8 +32,7 @@ def figures(result: "Perturbed", settings: object) -> dict[str, Any]:
         "for_release": result.for_release,
         "facts": {name: str(value) for name, value in result.facts},
         "strata": len(result.strata),
-        "notes": list(result.notes),
-        "warnings": list(result.warnings),
+        **remarks_in_json(result.remarks),
     }
 
 
@@ -85,7 +85,7 @@ def page(result: "Perturbed", settings: object) -> Page:
     for text in result.notes:
         sheet.note(text)
     sheet.provenance(
-        [*result.settings, ("randomness", "secret" if result.for_release else "seed, not for release")],
+        [("randomness", "secret" if result.for_release else "seed, not for release")],
         "every promise recomputed from the original and the released records, by checks that share nothing with the method",
     )
     return sheet

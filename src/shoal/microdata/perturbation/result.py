@@ -7,12 +7,13 @@ from typing import Any
 from shoal.microdata.columns.record_links import RecordLinks
 from shoal.microdata.perturbation.promises.promise import Outcome, Promise
 from shoal.microdata.perturbation.release import ReleaseCheck
+from shoal.remarks import Remark, Remarked
 from shoal.report.glance import Glance
 from shoal.runtime.secrets import Secret
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Perturbed(Glance):
+class Perturbed(Glance, Remarked):
     """A perturbed frame with everything that is known of it.
 
     ``frame`` is of the kind that came in. ``changed`` says of each column how many values differ now. ``promises`` hold, each
@@ -28,14 +29,17 @@ class Perturbed(Glance):
     promises: tuple[Promise, ...]
     outcomes: tuple[Outcome, ...]
     facts: tuple[tuple[str, Any], ...]
-    notes: tuple[str, ...]
-    warnings: tuple[str, ...]
-    settings: tuple[tuple[str, Any], ...]
+    remarks: tuple[Remark, ...]
     record_links: RecordLinks
     strata: tuple[tuple[str | None, ...], ...]
     secret: Secret = field(repr=False)
     details: Any
     _check: ReleaseCheck
+
+    @property
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        """What was chosen in the call that made it, by the names of its parameters."""
+        return () if self.made_by is None else self.made_by.settings
 
     @property
     def for_release(self) -> bool:

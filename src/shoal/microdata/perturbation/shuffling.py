@@ -5,6 +5,8 @@ model is a normal copula with the rank correlations of the data; a record's own 
 for it, only its predictors do.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 from pydantic import Field
 from scipy.special import ndtri
@@ -19,6 +21,7 @@ from shoal.microdata.perturbation.ranking import Ranking, ranking
 from shoal.microdata.perturbation.ranking_kernels import parted
 from shoal.microdata.perturbation.varying import check_orders, varying_numbers
 from shoal.numbers import counted
+from shoal.remarks import Remark, warning
 from shoal.runtime.options import Options
 from shoal.runtime.secrets import Secret
 
@@ -68,7 +71,7 @@ def perturb(problem: Problem, options: ShuffleOptions, *, secret: Secret) -> Cha
         donors=donors,
         promises=(SameValues(problem.columns, problem.strata),),
         facts=_facts(rankings, ranks, donors, d),
-        warnings=_warnings(problem, options),
+        remarks=tuple(_remarks(problem, options)),
     )
 
 
@@ -174,17 +177,23 @@ def _facts(
     return tuple(facts)
 
 
-def _warnings(problem: Problem, options: ShuffleOptions) -> tuple[str, ...]:
-    found = ["the largest and the smallest values are released as they are, on other records"]
+def _remarks(problem: Problem, options: ShuffleOptions) -> Iterator[Remark]:
+    yield warning(
+        "released-extremes",
+        "the largest and the smallest values are released as they are, on other records",
+        *problem.columns,
+    )
     if not options.predictors:
-        found.append(
+        yield warning(
+            "weakened-relations",
             "what is shuffled keeps no relation to columns that are released as they are; the option 'predictors' names those "
-            "whose rank correlations are to be kept"
+            "whose rank correlations are to be kept",
+            *problem.columns,
         )
     small = sum(members.size < _FEW for members in problem.members)
     if small:
-        found.append(
+        yield warning(
+            "small-stratum",
             f"{counted(small, 'stratum has', 'strata have')} fewer than {_FEW} records; their values are drawn with the "
-            "correlations of the whole file, and in the smallest some stay where they were"
+            "correlations of the whole file, and in the smallest some stay where they were",
         )
-    return tuple(found)

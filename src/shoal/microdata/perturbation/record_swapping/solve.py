@@ -96,8 +96,11 @@ def perturb(problem: Problem, options: RecordSwapOptions, *, secret: Secret) -> 
             ("households exchanged", int(moved.sum())),
             (f"households that change their {problem.regions[0]}", across),
         ),
-        warnings=(*warnings_on(options.share, households, moved, left), *warnings_on_order(problem)),
-        notes=tuple(notes_on_share(options.share, households.count, int(moved.sum()), at_risk)),
+        remarks=(
+            *warnings_on(problem, options.share, households, moved, left),
+            *warnings_on_order(problem),
+            *notes_on_share(options.share, households.count, int(moved.sum()), at_risk),
+        ),
     )
 
 
