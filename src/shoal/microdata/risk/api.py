@@ -129,8 +129,8 @@ def risk(
     --------
     >>> import polars as pl, shoal
     >>> people = pl.DataFrame({"age": [31, 31, 47, 52], "sex": list("ffmf"), "w": [50, 50, 80, 20]})
-    >>> found = shoal.risk(people, ["age", "sex"], sample_weights="w")
-    >>> found.uniques, found.pairs, round(found.expected_persons, 4), round(found.known.largest_risk, 2)
+    >>> measured = shoal.risk(people, ["age", "sex"], sample_weights="w")
+    >>> measured.uniques, measured.pairs, round(measured.expected_persons, 4), round(measured.known.largest_risk, 2)
     (2, 2, 0.2507, 1.0)
     """
     check_choice("null", null, ("own", "wildcard"))
@@ -229,11 +229,11 @@ def risk(
 
 def _left_out(keys: Sequence[str], special: SpecialUniques | None) -> list[str]:
     """What there was no time for, in words: what these keys add, and special uniques of larger sets."""
-    found = [f"what {', '.join(keys)} {'adds' if len(keys) == 1 else 'add'} to the risk"] if keys else []
+    texts = [f"what {', '.join(keys)} {'adds' if len(keys) == 1 else 'add'} to the risk"] if keys else []
     if special is not None and special.not_looked_at:
         more = f" of more than {counted(special.max_size, 'key')}" if special.max_size else ""
-        found.append(f"special uniques{more}")
-    return found
+        texts.append(f"special uniques{more}")
+    return texts
 
 
 def _count(
@@ -297,19 +297,19 @@ def _population_uniques(
         return {"counted": float(classes.weights[alone].sum())}, {
             "counted": float(classes.records[alone].sum())
         }
-    found = dict(estimates.population_uniques)
-    return found, {name: value * records / size for name, value in found.items() if size}
+    uniques = dict(estimates.population_uniques)
+    return uniques, {name: value * records / size for name, value in uniques.items() if size}
 
 
 def _quantiles(individual: np.ndarray) -> dict[float, float]:
     """The smallest risk that at least this share of the records does not exceed."""
-    places = [max(0, int(np.ceil(share * individual.size)) - 1) for share in QUANTILES]
-    parted = np.partition(individual, places)
-    return {share: float(parted[place]) for share, place in zip(QUANTILES, places, strict=True)}
+    ranks = [max(0, int(np.ceil(share * individual.size)) - 1) for share in QUANTILES]
+    parted = np.partition(individual, ranks)
+    return {share: float(parted[rank]) for share, rank in zip(QUANTILES, ranks, strict=True)}
 
 
-def _values(data: Any, names: Sequence[str], places: Sequence[int]) -> tuple[tuple[Any, ...], ...]:
-    if not places:
+def _values(data: Any, names: Sequence[str], positions: Sequence[int]) -> tuple[tuple[Any, ...], ...]:
+    if not positions:
         return ()
-    columns = [data[name][list(places)].to_list() for name in names]
+    columns = [data[name][list(positions)].to_list() for name in names]
     return tuple(zip(*columns, strict=True))

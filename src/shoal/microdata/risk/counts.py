@@ -54,20 +54,20 @@ class Classes(Hiding):
         """How many combinations occur."""
         return int(self.records.size)
 
-    def without(self, place: int) -> Hiding:
+    def without(self, position: int) -> Hiding:
         """What is left when nobody knows one of the keys."""
-        kept = [key for key in range(len(self.sizes)) if key != place]
-        if not kept:
+        others = [key for key in range(len(self.sizes)) if key != position]
+        if not others:
             records, weights = self.records.sum(keepdims=True), self.weights.sum(keepdims=True)
             return Hiding(records, records, weights)
-        groups = group([self.codes[key] for key in kept], [self.sizes[key] for key in kept])
+        groups = group([self.codes[key] for key in others], [self.sizes[key] for key in others])
         records, weights = groups.sums(self.records), groups.sums(self.weights)
         if not self.wildcard:
             return Hiding(records, records, weights)
         return classes_of(
-            self.codes[kept][:, groups.first],
-            [self.sizes[key] for key in kept],
-            [self.missing[key] for key in kept],
+            self.codes[others][:, groups.first],
+            [self.sizes[key] for key in others],
+            [self.missing[key] for key in others],
             records,
             weights,
             wildcard=True,
@@ -92,7 +92,9 @@ def classes_of(
     plain = Classes(
         records, records, weights, weights, codes, tuple(sizes), tuple(missing), wildcard=wildcard
     )
-    lacking = [place for place, gone in enumerate(missing) if gone >= 0 and (codes[place] == gone).any()]
+    lacking = [
+        position for position, gone in enumerate(missing) if gone >= 0 and (codes[position] == gone).any()
+    ]
     if not wildcard or not lacking:
         return plain
     rows = np.column_stack(
@@ -140,13 +142,13 @@ def _by_pairs(
 
 def _by_patterns(rows: np.ndarray, records: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A join for every two patterns of gaps."""
-    keys = [f"key {place}" for place in range(rows.shape[1])]
+    keys = [f"key {position}" for position in range(rows.shape[1])]
     table = pl.DataFrame(rows, schema=keys, orient="row").select(
         pl.when(pl.col(key) >= 0).then(pl.col(key)) for key in keys
     )
     table = table.with_columns(records=pl.Series(records), weights=pl.Series(weights))
-    found = compatible_records(table.with_row_index("class"), keys, ("records", "weights"))
-    return found["records"].to_numpy(), found["weights"].to_numpy()
+    sums = compatible_records(table.with_row_index("class"), keys, ("records", "weights"))
+    return sums["records"].to_numpy(), sums["weights"].to_numpy()
 
 
 def count_classes(

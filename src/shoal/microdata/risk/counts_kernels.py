@@ -55,8 +55,8 @@ def add_compatible(rows: np.ndarray, best: np.ndarray, index: Index, amounts: Am
                 _add_if_compatible(rows, best, i, j, amounts)
             continue
         for own in (rows[i, key] + 1, 0):
-            for place in range(index.starts[key, own], index.starts[key, own + 1]):
-                _add_if_compatible(rows, best, i, index.order[key, place], amounts)
+            for position in range(index.starts[key, own], index.starts[key, own + 1]):
+                _add_if_compatible(rows, best, i, index.order[key, position], amounts)
 
 
 @kernel

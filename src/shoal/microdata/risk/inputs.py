@@ -39,11 +39,11 @@ class Keys:
 
     def with_gaps(self) -> np.ndarray:
         """The keys of the sample, a column each, with −1 for a missing value."""
-        found = np.stack([codes.astype(np.int32) for codes in self.sample], axis=1)
-        for place, gone in enumerate(self.missing):
+        columns = np.stack([codes.astype(np.int32) for codes in self.sample], axis=1)
+        for position, gone in enumerate(self.missing):
             if gone >= 0:
-                found[found[:, place] == gone, place] = -1
-        return found
+                columns[columns[:, position] == gone, position] = -1
+        return columns
 
 
 def check_columns(
@@ -57,8 +57,8 @@ def check_columns(
     if not quasi:
         raise InputError(f"name at least one column in {parameter('quasi')}")
     check_names(data, [*quasi, weights, household, unit])
-    for place, name in enumerate(quasi):
-        if name in quasi[:place]:
+    for position, name in enumerate(quasi):
+        if name in quasi[:position]:
             raise InputError(f"column '{name}' is named twice among the quasi-identifiers")
     for what, own in (("sample_weights", weights), ("household", household), ("unit", unit)):
         if own is not None and own in quasi:
@@ -82,7 +82,7 @@ def read_keys(data: "nw.DataFrame[Any]", quasi: Sequence[str], people: "nw.DataF
     sample, everybody, coded = [], [], []
     for name in quasi:
         parts, own = code_columns([data] if people is None else [data, people], name)
-        _check_telling(name, parts[0], own)
+        _check_distinguishing(name, parts[0], own)
         sample.append(parts[0])
         everybody += parts[1:]
         coded.append(own)
@@ -98,7 +98,7 @@ def one_of_each(data: "nw.DataFrame[Any]", unit: str, keys: Sequence[np.ndarray]
     return counts
 
 
-def _check_telling(name: str, codes: np.ndarray, coded: Coded) -> None:
+def _check_distinguishing(name: str, codes: np.ndarray, coded: Coded) -> None:
     """Refuse a key that says nothing of anybody."""
     if coded.missing >= 0 and (codes == coded.missing).all():
         raise InputError(f"column '{name}' has no values; leave it out of {parameter('quasi')}")
@@ -114,8 +114,10 @@ def read_weights(
     """How much of the population each record stands for, and where that comes from."""
     size = len(data)
     if people and (name is not None or population is not None):
-        given = parameter("sample_weights") if name is not None else parameter("population")
-        raise InputError(f"{parameter('population_file')} says who is in the population; leave out {given}")
+        superfluous = parameter("sample_weights") if name is not None else parameter("population")
+        raise InputError(
+            f"{parameter('population_file')} says who is in the population; leave out {superfluous}"
+        )
     if population is not None and population < size:
         raise InputError(
             f"{parameter('population')} is {population:,}, fewer than the {counted(size, 'record')} of the sample"

@@ -46,9 +46,9 @@ class Groups:
 
     def sums(self, amounts: np.ndarray) -> np.ndarray:
         """The sum of an amount over each group, of the type of the amounts."""
-        found = np.zeros(self.number, dtype=amounts.dtype)
-        keys_kernels.add_up(self.of_record, amounts, found)
-        return found
+        sums = np.zeros(self.number, dtype=amounts.dtype)
+        keys_kernels.add_up(self.of_record, amounts, sums)
+        return sums
 
 
 def code_columns(frames: Sequence["nw.DataFrame[Any]"], name: str) -> tuple[list[np.ndarray], Coded]:
@@ -139,18 +139,18 @@ def _joined(column: pl.Series) -> tuple[np.ndarray, int, int]:
     frame = column.to_frame("value")
     try:
         different = frame.unique(maintain_order=True).drop_nulls().with_row_index("number")
-        found = frame.join(different, on="value", how="left", maintain_order="left")["number"]
+        numbers = frame.join(different, on="value", how="left", maintain_order="left")["number"]
     except pl.exceptions.PolarsError:
         # Not chained: the text may quote values of the data.
         raise InputError(f"column '{column.name}' holds values that cannot be compared") from None
-    return found.fill_null(0).cast(pl.Int64).to_numpy(), 0, different.height - 1
+    return numbers.fill_null(0).cast(pl.Int64).to_numpy(), 0, different.height - 1
 
 
 def group(columns: Sequence[np.ndarray], sizes: Sequence[int]) -> Groups:
     """The groups of records that are equal in all columns, numbered by first appearance.
 
-    >>> found = group([np.array([0, 1, 0]), np.array([2, 2, 2])], [2, 3])
-    >>> found.of_record.tolist(), found.first.tolist()
+    >>> groups = group([np.array([0, 1, 0]), np.array([2, 2, 2])], [2, 3])
+    >>> groups.of_record.tolist(), groups.first.tolist()
     ([0, 1, 0], [0, 1])
     """
     records = columns[0].size

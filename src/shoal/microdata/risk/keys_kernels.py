@@ -59,14 +59,14 @@ def group_by_hash(packed: np.ndarray, bits: int, of_record: np.ndarray, first: n
     number = 0
     for i in range(packed.shape[0]):
         value = packed[i]
-        place = np.int64((np.uint64(value) * _GOLDEN) >> shift)
-        own = table[place]
+        slot = np.int64((np.uint64(value) * _GOLDEN) >> shift)
+        own = table[slot]
         while own >= 0 and packed[first[own]] != value:
-            place = (place + 1) & mask
-            own = table[place]
+            slot = (slot + 1) & mask
+            own = table[slot]
         if own < 0:
             own = np.int32(number)
-            table[place] = own
+            table[slot] = own
             first[number] = i
             number += 1
         of_record[i] = own

@@ -103,14 +103,14 @@ def two_way(
 
 def _scale_to_pairs(table: np.ndarray, pairs: Sequence[_Pair]) -> list[np.ndarray]:
     """One round: the table is scaled to each pair in turn, and the factors of the pairs are returned."""
-    found = []
+    every = []
     for shape, observed in pairs:
         fitted = np.empty_like(observed)
         kernels.pair_margins(table, shape, fitted)
         factors = np.divide(observed, fitted, out=np.zeros_like(observed), where=fitted > 0)
         kernels.scale_pair(table, shape, factors)
-        found.append(factors)
-    return found
+        every.append(factors)
+    return every
 
 
 def _moved(factors: Sequence[np.ndarray], pairs: Sequence[_Pair]) -> float:
@@ -148,8 +148,8 @@ def _leap(table: np.ndarray, pairs: Sequence[_Pair], factors: Sequence[np.ndarra
 
 def _logarithms(factors: np.ndarray) -> np.ndarray:
     """The logarithms; 0 for pairs that do not occur, whose cells are 0 from the first round on."""
-    found: np.ndarray = np.log(np.where(factors > 0, factors, 1.0))
-    return found
+    logarithms: np.ndarray = np.log(np.where(factors > 0, factors, 1.0))
+    return logarithms
 
 
 def _pairs(codes: np.ndarray, sizes: Sequence[int], records: np.ndarray) -> Iterator[_Pair]:
@@ -177,8 +177,8 @@ def risk_of_fit(
 
     With ``households`` whoever finds one member finds all; ``class_of`` is then the class of every record.
 
-    >>> found = risk_of_fit(np.array([1, 2]), np.array([0.5, 2.0]), 0.5)
-    >>> round(found.tau1, 6), round(found.tau2, 6), round(found.reidentifications, 6)
+    >>> risk = risk_of_fit(np.array([1, 2]), np.array([0.5, 2.0]), 0.5)
+    >>> round(risk.tau1, 6), round(risk.tau2, 6), round(risk.reidentifications, 6)
     (0.606531, 0.786939, 1.354606)
     """
     chances = np.empty(counts.size)

@@ -98,7 +98,7 @@ def _uniques(result: "Risk", settings: RiskSettings) -> Any:
     """The special uniques of every record, if they were asked for."""
     if result.special_uniques is None:
         return None
-    from shoal.microdata.risk.special_uniques.telling import frame
+    from shoal.microdata.risk.special_uniques.report import frame
     from shoal.sources.internal import marked
 
     return marked(frame(result.special_uniques, result.quasi))

@@ -26,16 +26,16 @@ def contributions(
     classes: Classes, names: Sequence[str], basis: Basis, run: Run | None = None
 ) -> tuple[Contribution, ...]:
     """Each key left out in turn; classes that differ in it alone become one. Of a ``run`` as many as there is time for."""
-    found: list[Contribution] = []
-    for place, name in enumerate(names):
+    added: list[Contribution] = []
+    for position, name in enumerate(names):
         if run is not None and run.stopped:
             break
-        left = classes.without(place)
+        left = classes.without(position)
         k, alone, _ = left.tally()
-        found.append(
+        added.append(
             Contribution(name, k, alone, expected_when_unknown(left, basis), expected_when_known(left))
         )
         if run is not None:
             run.spend()
             run.report(phase="keys")
-    return tuple(found)
+    return tuple(added)

@@ -80,7 +80,7 @@ def log_gamma_ratio(x: float, step: float) -> float:
     end = x + step
     total += (end - 0.5) * math.log1p(step / x) + step * math.log(x) - step
     return total + sum(
-        term * (end ** -(2 * place + 1) - x ** -(2 * place + 1)) for place, term in enumerate(_STIRLING)
+        term * (end ** -(2 * power + 1) - x ** -(2 * power + 1)) for power, term in enumerate(_STIRLING)
     )
 
 
@@ -128,8 +128,8 @@ def _class_sums(theta: float, alpha: float, classes: int) -> tuple[float, float,
     """Σ 1/(θ + iα), Σ i/(θ + iα) and Σ 1/(θ + iα)² for i from 1 below ``classes``."""
     if alpha == 0.0:
         return (classes - 1) / theta, classes * (classes - 1) / (2.0 * theta), (classes - 1) / theta**2
-    plain, by_place, squares = kernels.class_sums(theta, alpha, classes)
-    return float(plain), float(by_place), float(squares)
+    plain, by_number, squares = kernels.class_sums(theta, alpha, classes)
+    return float(plain), float(by_number), float(squares)
 
 
 def _theta(alpha: float, start: float, classes: int, records: int) -> float | None:

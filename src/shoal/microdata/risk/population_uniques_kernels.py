@@ -9,14 +9,14 @@ from shoal.runtime.kernels import kernel
 def class_sums(theta: float, alpha: float, classes: int) -> tuple[float, float, float]:
     """Σ 1/(θ + iα), Σ i/(θ + iα) and Σ 1/(θ + iα)² for i from 1 below ``classes``."""
     plain = 0.0
-    by_place = 0.0
+    by_number = 0.0
     squares = 0.0
     for i in range(1, classes):
         one = 1.0 / (theta + i * alpha)
         plain += one
-        by_place += i * one
+        by_number += i * one
         squares += one * one
-    return plain, by_place, squares
+    return plain, by_number, squares
 
 
 @kernel

@@ -8,7 +8,7 @@ from shoal.microdata.columns.units import units_in_words
 from shoal.microdata.risk.assurances import assurances as assurances
 from shoal.microdata.risk.definitions import DEFINITIONS
 from shoal.microdata.risk.remarks import WORTH
-from shoal.microdata.risk.special_uniques import telling as special_uniques
+from shoal.microdata.risk.special_uniques import report as special_uniques
 from shoal.numbers import counted
 from shoal.operation import Rows
 from shoal.remarks import remarks_in_json
@@ -117,8 +117,8 @@ def _shown(result: "Risk") -> list[str]:
 
 def facts(result: "Risk", settings: Any) -> list[tuple[str, Any]]:
     """What is to be known first."""
-    found = figures(result, settings)
-    pairs: list[tuple[str, Any]] = told(DEFINITIONS, found, ("records",))
+    known = figures(result, settings)
+    pairs: list[tuple[str, Any]] = told(DEFINITIONS, known, ("records",))
     if result.unit is not None:
         pairs.append(
             (
@@ -132,12 +132,12 @@ def facts(result: "Risk", settings: Any) -> list[tuple[str, Any]]:
     if result.households is not None:
         pairs.append(("households", f"{result.households:,}"))
     pairs += [
-        *told(DEFINITIONS, found, ("k", "uniques", "pairs", "worst_risk")),
+        *told(DEFINITIONS, known, ("k", "uniques", "pairs", "worst_risk")),
         *(
             (name, f"{text}{_errs(result)}")
-            for name, text in told(DEFINITIONS, found, ("expected_reidentifications",))
+            for name, text in told(DEFINITIONS, known, ("expected_reidentifications",))
         ),
-        *told(DEFINITIONS, found, ("largest_risk", "mean_risk")),
+        *told(DEFINITIONS, known, ("largest_risk", "mean_risk")),
         *_households("if it is not known who responded", result.unknown),
         (
             "risk of a record, if it is not known",
@@ -182,15 +182,15 @@ def _households(when: str, one: "Scenario") -> list[tuple[str, Any]]:
 
 def tables(result: "Risk", settings: Any) -> list[Rows]:
     """Estimates with what they are worth, what each key adds, and the riskiest records."""
-    found = []
+    listed = []
     if _estimates(result):
-        found.append(Rows(_ESTIMATES, _estimates(result), title="Estimates of the population"))
-    found.append(Rows(_KEYS, _keys(result), title="Without one of the keys"))
+        listed.append(Rows(_ESTIMATES, _estimates(result), title="Estimates of the population"))
+    listed.append(Rows(_KEYS, _keys(result), title="Without one of the keys"))
     if result.riskiest:
-        found.append(_riskiest(result, values=getattr(settings, "show_values", False)))
+        listed.append(_riskiest(result, values=getattr(settings, "show_values", False)))
     if result.special_uniques is not None:
-        found += special_uniques.tables(result.special_uniques, result.quasi, len(result.riskiest))
-    return found
+        listed += special_uniques.tables(result.special_uniques, result.quasi, len(result.riskiest))
+    return listed
 
 
 _ESTIMATES = [

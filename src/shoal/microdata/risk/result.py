@@ -41,16 +41,16 @@ class RecordRisks:
     @property
     def individual(self) -> np.ndarray:
         """The risk of every record alone."""
-        found: np.ndarray = self.of_class[self.class_of]
-        return found
+        risks: np.ndarray = self.of_class[self.class_of]
+        return risks
 
     @property
     def household(self) -> np.ndarray | None:
         """The risk of every record through its household."""
         if self.of_household is None or self.household_of is None:
             return None
-        found: np.ndarray = self.of_household[self.household_of]
-        return found
+        risks: np.ndarray = self.of_household[self.household_of]
+        return risks
 
     def frame(self) -> "pl.DataFrame":
         """A row for each record, numbered from 1."""
@@ -157,16 +157,16 @@ class Risk(Remarked, Glance):
         """
         own = "population file" if self.basis == "population" else "individual risk"
         joined = "" if self.households is None else ", with households"
-        found = {own + joined: self.unknown.expected_persons}
+        values = {own + joined: self.unknown.expected_persons}
         names = {"main": "log-linear, main effects", "two_way": "log-linear, two-way effects"}
-        found |= {names[name] + joined: model.persons for name, model in self.loglinear.items()}
+        values |= {names[name] + joined: model.persons for name, model in self.loglinear.items()}
         estimators = {"zayatz": "Zayatz", "pitman": "Pitman"}
-        found |= {
+        values |= {
             estimators[name]: value for name, value in self.uniques_in_sample.items() if name in estimators
         }
         if self.respondents == "known":
-            found["respondents known" + joined] = self.known.expected_persons
-        return found
+            values["respondents known" + joined] = self.known.expected_persons
+        return values
 
     @property
     def worst_risk(self) -> float:

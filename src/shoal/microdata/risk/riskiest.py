@@ -25,8 +25,8 @@ def riskiest_records(
     ``of_class`` is the risk of each class, ``class_of`` the class of each record.
 
     >>> hiding = Hiding(np.array([1, 2]), np.array([1, 2]), np.array([9.0, 4.0]))
-    >>> found = riskiest_records(hiding, np.array([0.1, 0.5]), np.array([1, 0, 1]), 2)
-    >>> [one.record for one in found]
+    >>> listed = riskiest_records(hiding, np.array([0.1, 0.5]), np.array([1, 0, 1]), 2)
+    >>> [one.record for one in listed]
     [1, 3]
     """
     occurring = np.flatnonzero(hiding.records > 0)
@@ -40,8 +40,6 @@ def riskiest_records(
     classes = class_of[candidates]
     order = np.lexsort((candidates, hiding.counts[classes], -of_class[classes]))[:number]
     return tuple(
-        RiskyRecord(
-            int(place) + 1, int(hiding.counts[own]), float(hiding.populations[own]), float(of_class[own])
-        )
-        for place, own in zip(candidates[order], classes[order], strict=True)
+        RiskyRecord(int(i) + 1, int(hiding.counts[own]), float(hiding.populations[own]), float(of_class[own]))
+        for i, own in zip(candidates[order], classes[order], strict=True)
     )

@@ -25,13 +25,13 @@ def root(function: Callable[[float], float], low: float, high: float, *, digits:
     if (at_near > 0.0) == (at_far > 0.0):
         raise ValueError("the function has the same sign at both ends")
     for _ in range(_MOST_STEPS):
-        place = near + share * (far - near)
-        value = function(place)
+        x = near + share * (far - near)
+        value = function(x)
         if (value > 0.0) == (at_near > 0.0):
             before, at_before = near, at_near
         else:
             before, at_before, far, at_far = far, at_far, near, at_near
-        near, at_near = place, value
+        near, at_near = x, value
         best = near if abs(at_near) < abs(at_far) else far
         room = abs(far - near)
         least = digits * abs(best)

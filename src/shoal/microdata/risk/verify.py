@@ -27,18 +27,18 @@ def recount(
     size = int(records.sum())
     assert int(claimed.records.sum()) == size, "the classes hold other records than the sample"
     own = class_of[:size]
-    places = np.linspace(0, size - 1, RECOUNTED - 1).astype(np.int64)
-    for place in {int(claimed.counts[own].argmin()), *places.tolist()}:
+    positions = np.linspace(0, size - 1, RECOUNTED - 1).astype(np.int64)
+    for i in {int(claimed.counts[own].argmin()), *positions.tolist()}:
         alike = np.ones(columns[0].size, dtype=bool)
         for column, gone in zip(columns, missing, strict=True):
-            value = column[place]
+            value = column[i]
             if wildcard and value == gone:
                 continue
             same = column == value
             alike &= (same | (column == gone)) if wildcard and gone >= 0 else same
         count, people = int(records[alike].sum()), float(weights[alike].sum())
-        told, estimated = int(claimed.counts[own[place]]), float(claimed.populations[own[place]])
-        assert count == told, f"record {place + 1} is like {count} records, not {told}"
+        claim, estimated = int(claimed.counts[own[i]]), float(claimed.populations[own[i]])
+        assert count == claim, f"record {i + 1} is like {count} records, not {claim}"
         assert abs(people - estimated) <= 1e-9 * people, (
-            f"record {place + 1} stands for other people than claimed"
+            f"record {i + 1} stands for other people than claimed"
         )

@@ -31,7 +31,7 @@ def _most_special(result: "Risk", number: int) -> dict[str, Any]:
     """The records with the largest scores by number, and what scores are worth."""
     import polars as pl
 
-    from shoal.microdata.risk.special_uniques.telling import WORTH, frame
+    from shoal.microdata.risk.special_uniques.report import WORTH, frame
 
     assert result.special_uniques is not None
     scored = frame(result.special_uniques, result.quasi).filter(pl.col("score") > 0)

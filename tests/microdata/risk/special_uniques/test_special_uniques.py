@@ -9,9 +9,8 @@ from tests.benchmark_data import benchmark_file
 from tests.microdata.risk.special_uniques import plain_special_uniques as plain
 
 import shoal
-from shoal.microdata.risk.special_uniques.endings import endings_of
 from shoal.microdata.risk.special_uniques.scores import chances_of_a_match, weights_by_size
-from shoal.microdata.risk.special_uniques.search import special_uniques
+from shoal.microdata.risk.special_uniques.search import endings_of, special_uniques
 
 KEYS = ("urbrur", "roof", "walls", "water", "electcon", "relat", "sex", "age")
 

@@ -52,7 +52,7 @@ class Scratch(NamedTuple):
     """Room for splitting a class: rows by value, where they go, the value of each, and those that turned out to be alone."""
 
     rows_with: np.ndarray
-    place: np.ndarray
+    slot: np.ndarray
     value: np.ndarray
     alone: np.ndarray
 
@@ -65,7 +65,7 @@ class Candidates(NamedTuple):
     present: np.ndarray
 
 
-class Found(NamedTuple):
+class MinimalUniques(NamedTuple):
     """Minimal uniques of each row by size, the sum of their weights, also by key, and who is unique on which set."""
 
     by_size: np.ndarray
@@ -94,7 +94,7 @@ class State(NamedTuple):
 
 def begin(
     columns: np.ndarray, several: np.ndarray, kinds: np.ndarray, endings: Endings, sets: Sets
-) -> tuple[State, Found]:
+) -> tuple[State, MinimalUniques]:
     """A search before its first set: all rows in one class, and nothing found.
 
     ``columns[key, row]`` is the value of a row, −1 if it is missing, and below ``kinds[key]``; ``several`` says which rows more
@@ -131,14 +131,14 @@ def begin(
     state.members[keys] = np.arange(rows)
     state.ends[keys, 0] = rows
     state.classes[keys] = 1
-    found = Found(
+    uniques = MinimalUniques(
         np.zeros((rows, sets.largest + 1), dtype=np.int32),
         np.zeros(rows),
         np.zeros((rows, keys)),
         # The largest sets are in no other.
         np.empty((sets.first[sets.largest], words), dtype=np.uint64),
     )
-    return state, found
+    return state, uniques
 
 
 @kernel
@@ -149,7 +149,7 @@ def go_on(
     sets: Sets,
     weights: np.ndarray,
     state: State,
-    found: Found,
+    uniques: MinimalUniques,
     steps: int,
 ) -> int:
     """Look at so many further sets, each with all sets of the lowest keys beside it; how many there were, fewer at the end.
@@ -169,7 +169,7 @@ def go_on(
             # Classes of a set are kept under its lowest key: those of the set without that key, kept under the next, are not
             # overwritten before all sets between the two in the order of counting are done.
             before = chosen[1] if size > 1 else keys
-            _unite(chosen, size, sets, found.unique, state.never, out)
+            _unite(chosen, size, sets, uniques.unique, state.never, out)
             classes[key], alone = _split(
                 Classes(members[before], starts[before], ends[before]),
                 classes[before],
@@ -180,7 +180,7 @@ def go_on(
                 Classes(members[key], starts[key], ends[key]),
                 scratch,
             )
-            _note(scratch.alone[:alone], chosen, size, sets, weights, out, found)
+            _note(scratch.alone[:alone], chosen, size, sets, weights, out, uniques)
         if size < sets.largest and endings.keys > 0:
             number = _list_candidates(
                 Classes(members[key], starts[key], ends[key]), classes[key], out, endings, state.candidates
@@ -188,11 +188,11 @@ def go_on(
             for lowest in range(1, step):
                 size = _elements(mask | lowest, chosen)
                 if size <= sets.largest:
-                    _unite(chosen, size, sets, found.unique, state.never, out)
+                    _unite(chosen, size, sets, uniques.unique, state.never, out)
                     alone = _alone_by_endings(
                         state.candidates, number, endings.alike[lowest], endings.of_row, out, scratch.alone
                     )
-                    _note(scratch.alone[:alone], chosen, size, sets, weights, out, found)
+                    _note(scratch.alone[:alone], chosen, size, sets, weights, out, uniques)
         mask += step
         while _elements(mask, chosen) > sets.largest:
             mask += mask & -mask
@@ -218,10 +218,10 @@ def _elements(mask: int, chosen: np.ndarray) -> int:
 def _number(chosen: np.ndarray, size: int, left_out: int, sets: Sets) -> int:
     """The number of a set without one of its keys, or of the whole set if that is −1."""
     number, rank = 0, 0
-    for place in range(size):
-        if place != left_out:
+    for position in range(size):
+        if position != left_out:
             rank += 1
-            number += sets.binomials[chosen[place], rank]
+            number += sets.binomials[chosen[position], rank]
     return sets.first[rank] + number
 
 
@@ -247,17 +247,17 @@ def _note(
     sets: Sets,
     weights: np.ndarray,
     out: np.ndarray,
-    found: Found,
+    uniques: MinimalUniques,
 ) -> None:
     """Write down for whom a set is a minimal unique, and who is unique on it."""
     for row in alone:
         out[row >> 6] |= _ONE << np.uint64(row & 63)
-        found.by_size[row, size] += 1
-        found.score[row] += weights[size]
-        for place in range(size):
-            found.by_key[row, chosen[place]] += weights[size]
+        uniques.by_size[row, size] += 1
+        uniques.score[row] += weights[size]
+        for position in range(size):
+            uniques.by_key[row, chosen[position]] += weights[size]
     if size < sets.largest:
-        unique = found.unique[_number(chosen, size, -1, sets)]
+        unique = uniques.unique[_number(chosen, size, -1, sets)]
         for word in range(out.size):
             unique[word] = out[word]
 
@@ -277,7 +277,7 @@ def _split(
 
     Rows that are ``out`` of question are only those that others are like.
     """
-    written, kept, alone = 0, 0, 0
+    written, remaining, alone = 0, 0, 0
     for number in range(classes):
         start, end = parents.starts[number], parents.ends[number]
         if _all_out(parents.members, start, end, out):
@@ -287,7 +287,7 @@ def _split(
             scratch.value[item] = value
             if value >= 0:
                 scratch.rows_with[value] += 1
-        first = kept
+        first = remaining
         for item in range(start, end):
             value = scratch.value[item]
             if value < 0:
@@ -299,30 +299,30 @@ def _split(
                     alone += 1
             elif keep:
                 # The first row of its value makes room for all of them.
-                if scratch.place[value] == 0:
-                    children.starts[kept] = written
-                    scratch.place[value] = written + 1
+                if scratch.slot[value] == 0:
+                    children.starts[remaining] = written
+                    scratch.slot[value] = written + 1
                     written += scratch.rows_with[value]
-                    children.ends[kept] = written
-                    kept += 1
-                children.members[scratch.place[value] - 1] = row
-                scratch.place[value] += 1
-        made, kept = kept, first
-        for child in range(first, made):
+                    children.ends[remaining] = written
+                    remaining += 1
+                children.members[scratch.slot[value] - 1] = row
+                scratch.slot[value] += 1
+        split, remaining = remaining, first
+        for child in range(first, split):
             own_start, own_end = children.starts[child], children.ends[child]
             if not _all_out(children.members, own_start, own_end, out):
-                children.starts[kept], children.ends[kept] = own_start, own_end
-                kept += 1
+                children.starts[remaining], children.ends[remaining] = own_start, own_end
+                remaining += 1
         if kinds < end - start:
             scratch.rows_with[:kinds] = 0
-            scratch.place[:kinds] = 0
+            scratch.slot[:kinds] = 0
         else:
             for item in range(start, end):
                 value = scratch.value[item]
                 if value >= 0:
                     scratch.rows_with[value] = 0
-                    scratch.place[value] = 0
-    return kept, alone
+                    scratch.slot[value] = 0
+    return remaining, alone
 
 
 @kernel
@@ -366,12 +366,12 @@ def _alone_by_endings(
 ) -> int:
     """The candidates whose class has no other ending with the same values; how many there are."""
     written = 0
-    for place in range(number):
-        row = candidates.row[place]
+    for position in range(number):
+        row = candidates.row[position]
         if _is_out(row, out):
             continue
         ending = of_row[row]
-        present = candidates.present[candidates.of_class[place]]
+        present = candidates.present[candidates.of_class[position]]
         only = True
         for word in range(present.size):
             same = present[word] & alike[ending, word]

@@ -17,10 +17,9 @@ import numpy as np
 
 from shoal.errors import InputError, parameter
 from shoal.microdata.risk.keys import Groups, group
-from shoal.microdata.risk.special_uniques.endings import endings_of
 from shoal.microdata.risk.special_uniques.minimal_uniques_kernels import (
     Endings,
-    Found,
+    MinimalUniques,
     Sets,
     begin,
     go_on,
@@ -35,6 +34,8 @@ _MOST_BYTES = 2 * 2**30
 _MOST_SETS = 2**26
 # So many rows times sets, with all sets of the lowest keys beside each, before the next look at the clock.
 _CHUNK = 2**21
+# So many endings of rows are bits of four words.
+_MOST_ENDINGS = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +88,8 @@ def special_uniques(
     Where the time of a ``run`` is limited, small sets are looked at before larger ones; when it is over, those sizes count that
     were looked at as a whole.
 
-    >>> found = special_uniques(np.array([[0, 0], [0, 1], [0, 1], [1, 0]]))
-    >>> found.by_size, found.scores.tolist(), found.contributions.tolist()
+    >>> uniques = special_uniques(np.array([[0, 0], [0, 1], [0, 1], [1, 0]]))
+    >>> uniques.by_size, uniques.scores.tolist(), uniques.contributions.tolist()
     ({1: 1, 2: 1}, [1.0, 0.0, 0.0, 1.0], [100.0, 50.0])
     """
     return Wanted.of(codes, max_size).look(run)
@@ -109,11 +110,13 @@ class Wanted:
         records, keys = codes.shape
         if records == 0 or keys == 0:
             raise InputError("there are no records, or no keys, to look for special uniques in")
-        asked = keys if max_size is None else min(keys, whole(max_size, parameter("max_size"), least=1))
+        largest_size = (
+            keys if max_size is None else min(keys, whole(max_size, parameter("max_size"), least=1))
+        )
         columns, kinds = _dense(codes)
         groups = group([column + 1 for column in columns], [size + 1 for size in kinds])
-        _check_size(keys, asked, groups.number)
-        return cls(columns, kinds, groups, asked)
+        _check_size(keys, largest_size, groups.number)
+        return cls(columns, kinds, groups, largest_size)
 
     def look(self, run: Run | None = None) -> SpecialUniques:
         """Look for them."""
@@ -128,14 +131,16 @@ class Wanted:
         ordered = np.stack([columns[key][groups.first].astype(narrow) for key in order])
         kinds = np.array(self.kinds, dtype=np.int64)[order]
         rows = _Rows(ordered, numbers > 1, kinds, endings_of(ordered, kinds))
-        largest, found = _largest_looked_at(rows, self.asked_size, run or Budget().start())
+        largest, uniques = _largest_looked_at(rows, self.asked_size, run or Budget().start())
 
         minimal = np.zeros((records, largest + 1), dtype=np.int32)
-        minimal[groups.first] = found.by_size
+        minimal[groups.first] = uniques.by_size
         scores = np.zeros(records)
-        scores[groups.first] = found.score
+        scores[groups.first] = uniques.score
         shares = np.zeros((records, keys))
-        shares[groups.first] = (found.by_key / np.where(found.score > 0, found.score, 1.0)[:, None])[:, back]
+        shares[groups.first] = (uniques.by_key / np.where(uniques.score > 0, uniques.score, 1.0)[:, None])[
+            :, back
+        ]
         total = scores.sum()
         complete = np.logical_and.reduce([column[groups.first] >= 0 for column in columns])
         pairs = 2 * int((complete & (numbers == 2)).sum())
@@ -145,7 +150,7 @@ class Wanted:
             scores=scores,
             dis_scores=chances_of_a_match(scores, pairs, keys),
             shares=shares,
-            contributions=100.0 * found.by_key.sum(axis=0)[back] / total if total else np.zeros(keys),
+            contributions=100.0 * uniques.by_key.sum(axis=0)[back] / total if total else np.zeros(keys),
             asked_size=self.asked_size,
         )
 
@@ -159,13 +164,13 @@ class _Rows(NamedTuple):
     endings: Endings
 
 
-def _largest_looked_at(rows: _Rows, asked: int, run: Run) -> tuple[int, Found]:
+def _largest_looked_at(rows: _Rows, largest_size: int, run: Run) -> tuple[int, MinimalUniques]:
     """The largest size up to which all sets were looked at while there was time, and what they say."""
     keys, number = rows.columns.shape
     # Nothing is known of anybody before the first size.
-    done, found = (
+    done, uniques = (
         0,
-        Found(
+        MinimalUniques(
             np.zeros((number, 1), dtype=np.int32),
             np.zeros(number),
             np.zeros((number, keys)),
@@ -173,7 +178,7 @@ def _largest_looked_at(rows: _Rows, asked: int, run: Run) -> tuple[int, Found]:
         ),
     )
     limited = run.budget.seconds is not None
-    for largest in sizes_in_turn(keys, asked) if limited else [asked]:
+    for largest in sizes_in_turn(keys, largest_size) if limited else [largest_size]:
         sets, weights = _sets(keys, largest), weights_by_size(keys, largest)
         state, own = begin(*rows, sets)
         every = 1 << keys
@@ -182,11 +187,11 @@ def _largest_looked_at(rows: _Rows, asked: int, run: Run) -> tuple[int, Found]:
             run.report(phase="special uniques")
         if state.mask[0] < every:
             break
-        done, found = largest, own
-    return done, found
+        done, uniques = largest, own
+    return done, uniques
 
 
-def sizes_in_turn(keys: int, asked: int) -> list[int]:
+def sizes_in_turn(keys: int, largest_size: int) -> list[int]:
     """Up to which sizes to look at sets one time after the other, so that all together cost about twice the last.
 
     Each begins anew, since the sets of all sizes are gone through in one order; so there are twice as many sets each time.
@@ -194,13 +199,13 @@ def sizes_in_turn(keys: int, asked: int) -> list[int]:
     >>> sizes_in_turn(10, 10), sizes_in_turn(30, 3)
     ([1, 2, 3, 4, 10], [1, 2, 3])
     """
-    upto = list(accumulate(comb(keys, size) for size in range(1, asked + 1)))
-    found, last = [], 0
+    upto = list(accumulate(comb(keys, size) for size in range(1, largest_size + 1)))
+    uniques, last = [], 0
     for size, sets in enumerate(upto[:-1], start=1):
         if 2 * last <= sets <= upto[-1] / 2:
-            found.append(size)
+            uniques.append(size)
             last = sets
-    return [*found, asked]
+    return [*uniques, largest_size]
 
 
 def _dense(codes: np.ndarray) -> tuple[list[np.ndarray], list[int]]:
@@ -237,6 +242,47 @@ def _sets(keys: int, largest: int) -> Sets:
         [[0, 0], np.cumsum([comb(keys, size) for size in range(1, largest)], dtype=np.int64)]
     )
     return Sets(np.array(binomials, dtype=np.int64), first.astype(np.int64), largest)
+
+
+def endings_of(columns: np.ndarray, kinds: np.ndarray) -> Endings:
+    """The endings of rows, over as many of the first keys as have few enough combinations of values.
+
+    >>> endings = endings_of(np.array([[0, 1, -1], [2, 0, 1]]), np.array([2, 3]))
+    >>> endings.keys, endings.number, endings.of_row.tolist()
+    (2, 9, [6, 1, 5])
+    """
+    gaps = (columns < 0).any(axis=1)
+    digits = kinds + gaps
+    keys, number = 0, 1
+    while keys < digits.size and number * int(digits[keys]) <= _MOST_ENDINGS:
+        number *= int(digits[keys])
+        keys += 1
+    of_row, factor = np.zeros(columns.shape[1], dtype=np.int32), 1
+    values = np.zeros((keys, number), dtype=np.int64)
+    for key in range(keys):
+        # A missing value is the last one.
+        own = np.where(columns[key] < 0, kinds[key], columns[key]).astype(np.int32)
+        of_row += factor * own
+        values[key] = np.arange(number) // factor % digits[key]
+        factor *= int(digits[key])
+    return Endings(keys, number, of_row, _alike(values, kinds))
+
+
+def _alike(values: np.ndarray, kinds: np.ndarray) -> np.ndarray:
+    """For each set of the lowest keys and each ending the bits of those with the same values there."""
+    keys, number = values.shape
+    words = (number + 63) // 64
+    alike = np.zeros((1 << keys, number, words), dtype=np.uint64)
+    for chosen in range(1 << keys):
+        same = np.ones((number, number), dtype=bool)
+        for key in range(keys):
+            if chosen >> key & 1:
+                known = values[key] < kinds[key]
+                same &= (values[key][:, None] == values[key][None, :]) & known[:, None] & known[None, :]
+        bits = np.zeros((number, words * 64), dtype=np.uint8)
+        bits[:, :number] = same
+        alike[chosen] = np.packbits(bits, axis=1, bitorder="little").view("<u8")
+    return alike
 
 
 def warm_up() -> None:
