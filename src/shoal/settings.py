@@ -46,6 +46,19 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
+def called_with(model: type[Model], arguments: Mapping[str, Any]) -> Model:
+    """The settings that a call of a function names: its arguments as they are, which may be frames and objects, too.
+
+    >>> class Sample(Settings):
+    ...     k: int = setting(5, "Smallest number of equal records.", ge=2)
+    >>> called_with(Sample, {"k": 3, "frame": None}).k
+    3
+    """
+    return model.model_construct(
+        **{name: value for name, value in arguments.items() if name in model.model_fields}
+    )
+
+
 def setting(
     default: Any,
     sentence: str,

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, parameter
-from shoal.microdata.recoding.tuples import Members
+from shoal.microdata.recoding.recode_counts import Members
 from shoal.spark.frames import Frame, plain
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from shoal.microdata.columns.inputs import as_names
 from shoal.microdata.columns.orders import Orders, read_orders
 from shoal.microdata.columns.units import unit_column, unit_remarks
 from shoal.microdata.microaggregation.leaves.steps import Steps
+from shoal.microdata.recoding.all_losses import measured_losses
 from shoal.microdata.recoding.large_result import LargeRecoded
-from shoal.microdata.recoding.losses import measured_losses
 from shoal.microdata.recoding.problem import Measure
+from shoal.microdata.recoding.recode_counts import RecodedTuples, recode_tuples
 from shoal.microdata.recoding.remarks import hierarchy_remark, remarks_on_release
-from shoal.microdata.recoding.tuples import RecodedTuples, recode_tuples
 from shoal.numbers import number, whole
 from shoal.remarks import Remark
 from shoal.runtime import Budget
@@ -136,15 +136,6 @@ def recode(
             remarks=(
                 *_remarks(own, names, drop, roles, unit, declared, found),
                 *map(hierarchy_remark, found.keys.proposals),
-            ),
-            settings=(
-                ("k", k),
-                ("keys", ", ".join(names)),
-                ("measure", measure),
-                ("share that may be left out", suppress),
-                ("unit counted in K", unit or "record"),
-                ("columns dropped", ", ".join(drop) or None),
-                ("order", "by what is released"),
             ),
             _check=check,
             _stage=lambda place, force: stage_parts(

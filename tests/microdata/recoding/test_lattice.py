@@ -12,8 +12,8 @@ from shoal.errors import Infeasible
 from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
 from shoal.microdata.models.model import AverageRisk, ValueModel
 from shoal.microdata.recoding import lattice
+from shoal.microdata.recoding.all_losses import measured_losses
 from shoal.microdata.recoding.api import recode
-from shoal.microdata.recoding.losses import measured_losses
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.result import Recoded
 from shoal.microdata.recoding.verify import verify

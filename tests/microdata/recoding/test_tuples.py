@@ -6,7 +6,7 @@ import pytest
 
 import shoal
 from shoal.errors import Infeasible
-from shoal.microdata.recoding.tuples import Members, recode_tuples
+from shoal.microdata.recoding.recode_counts import Members, recode_tuples
 
 
 def members_of(frame: pl.DataFrame, keys: list[str], tuples: pl.DataFrame) -> Members:

@@ -1,45 +1,22 @@
 """``shoal.recode``: from a frame to one in which every class has at least k records, or units."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from math import floor
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal
 
 from shoal.arguments import checked
-from shoal.errors import InputError
-from shoal.microdata.columns.hierarchies.hierarchy import read_values
-from shoal.microdata.columns.inputs import as_names, check_choice, read_frame
-from shoal.microdata.columns.orders import Orders, read_orders
-from shoal.microdata.columns.roles import guess_roles, with_roles
-from shoal.microdata.columns.units import unit_column, unit_remarks
-from shoal.microdata.models.confidential import read_confidential, trees_asked_for
-from shoal.microdata.recoding.assembly import Asked, assemble
-from shoal.microdata.recoding.demands import (
-    check_columns,
-    check_mapping,
-    check_together,
-    importance,
-    level_bounds,
-    read_demands,
-)
-from shoal.microdata.recoding.households import read_households, shared_keys
-from shoal.microdata.recoding.keys import Keys
-from shoal.microdata.recoding.mapping import AppliedMapping
+from shoal.microdata.columns.orders import Orders
+from shoal.microdata.recoding.assembly import assemble
+from shoal.microdata.recoding.inputs import Inputs
 from shoal.microdata.recoding.methods import METHODS
-from shoal.microdata.recoding.problem import MEASURES, Measure, Problem
-from shoal.microdata.recoding.result import Part, Recoded
-from shoal.microdata.recoding.wildcard import check_wildcard, with_wildcards
-from shoal.numbers import number, whole
-from shoal.runtime import Budget, Observer, Seeds, silent
-from shoal.runtime.observer import Witness, mapped
-from shoal.runtime.secrets import Secret
-from shoal.runtime.threads import usable_threads
+from shoal.microdata.recoding.problem import Measure
+from shoal.microdata.recoding.result import Recoded
+from shoal.microdata.recoding.settings import RecodeSettings
+from shoal.microdata.recoding.strata import recoded_parts
+from shoal.runtime import Budget, Observer, silent
+from shoal.runtime.observer import Witness
+from shoal.settings import called_with
 
 if TYPE_CHECKING:
-    import narwhals as nw
     from narwhals.typing import IntoDataFrame
 
 Order = Literal["keep", "sorted"]
@@ -194,138 +171,9 @@ def recode(
     >>> safe.frame.rows()[0], safe.k_release, safe.optimal
     (('30-39', 'f'), 2, True)
     """
-    check_choice("measure", measure, MEASURES)
-    check_choice("order", order, get_args(Order))
-    check_choice("null", null, ("own", "wildcard"))
     METHODS[method].configure(options)
-    k = whole(k, "k", least=1)
-    number(suppress, "suppress", least=0.0, most=1.0)
-    data, declared = read_frame(frame), unit
-    unit = unit_column(unit, data.columns)
-    names, confidential, orders = as_names(quasi), as_names(confidential), read_orders(ordinal)
-    others = {
-        "by": as_names(by),
-        "drop": as_names(drop),
-        "stay": as_names(stay),
-        "confidential": confidential,
-        "average": as_names(average),
-        "unit": [] if unit is None else [unit],
-        "household": [] if household is None else [household],
-        "sample_weights": [] if sample_weights is None else [sample_weights],
-    }
-    given = dict(hierarchies or {})
-    check_columns(data, names, others, given, orders)
-    if len(data) == 0:
-        raise InputError("there are no records")
-    demands, k = read_demands(as_names(models), confidential, k, population)
-    check_together(demands, by=others["by"], household=household, keep_suppressed=keep_suppressed)
-    guesses = with_roles(guess_roles(data), roles or {})
-    if apply is not None:
-        applied = apply if isinstance(apply, AppliedMapping) else AppliedMapping.read(Path(apply))
-        check_mapping(applied, names, levels)
-        given, levels, method, options = (
-            {**applied.hierarchies(data), **given},
-            applied.levels,
-            "lattice",
-            None,
-        )
-    everybody = None if population is None else read_frame(population)
-    keys = Keys.read(data, names, guesses, given, orders, everybody)
-    trees = trees_asked_for(data, demands, guesses, given, orders)
-    secrets = read_confidential(data, confidential, demands, trees, orders)
-    units = None if unit is None else read_values(data[unit]).codes
-    households = None if household is None else read_households(read_values(data[household]))
-    alike = () if households is None else shared_keys(keys.leaves, households)
-    exactly = "uniform" in METHODS[method].traits
-    # A method that chooses among recodings of columns keeps what is shared alike by itself.
-    fixed = alike if not exactly and method != "auto" else ()
+    inputs = Inputs.read(frame, called_with(RecodeSettings, locals()), roles or {})
     witness = Witness(observer)
-    lowest, highest = level_bounds(keys, levels, others["stay"], exactly=exactly, alike=fixed)
-    weighed = importance(names, weights)
-    strata = _strata(data, others["by"])
-    parts = []
-    for place, members in enumerate(strata):
-        problem = Problem.of(
-            [leaves[members] for leaves in keys.leaves],
-            keys.hierarchies,
-            k=k,
-            units=None if units is None else units[members],
-            confidential={name: (codes[members], column) for name, (codes, column) in secrets.items()},
-            population=None if everybody is None else keys.leaves_of(everybody),
-            models=tuple(demands),
-            measure=measure,
-            weights=weighed,
-            lowest=lowest,
-            highest=highest,
-            keep_suppressed=keep_suppressed,
-            alike=alike,
-            limit=floor(suppress * _people(units, members) + 1e-9),
-        )
-        if alike and "mixed" in METHODS[method].traits and levels is None:
-            problem = _with_shared_levels(problem, alike, [names.index(name) for name in others["stay"]])
-        phase = f"stratum {place + 1} of {len(strata)}" if len(strata) > 1 else ""
-        if null == "wildcard":
-            check_wildcard(problem, METHODS[method].traits)
-        solution = METHODS[method].solve(
-            problem,
-            options,
-            budget=budget or Budget(),
-            seeds=Seeds(seed),
-            threads=usable_threads(threads),
-            # Levels by hand are where a method that chooses has to begin.
-            start=lowest if levels is not None and method == "auto" else None,
-            observer=mapped(witness, lambda value: value, phase),
-        )
-        if null == "wildcard":
-            solution = with_wildcards(problem, solution)
-        if levels is not None and (exactly or method == "auto"):
-            # Levels that somebody said are not the best ones, and no bound on others.
-            solution = solution.without_proof()
-        parts.append(Part(members, problem, solution))
-    asked = Asked(
-        k=k,
-        method=method,
-        options=options,
-        suppress=suppress,
-        by=tuple(others["by"]),
-        drop=tuple(others["drop"]),
-        average=tuple(others["average"]),
-        unit=unit,
-        household=household,
-        null=null,
-        sample_weights=sample_weights,
-        order=order,
-        explain=explain,
-        seed=seed,
-        secret=Secret.of(secret),
-        budget=budget,
-        unit_remarks=tuple(
-            unit_remarks(data, declared, guesses, (*names, *others["by"], household, sample_weights))
-        ),
-    )
+    parts = recoded_parts(inputs, budget or Budget(), witness)
     witness.verification()
-    return assemble(asked, data, guesses, keys, secrets, units, households, everybody, parts)
-
-
-def _with_shared_levels(problem: Problem, alike: Sequence[int], stay: Sequence[int]) -> Problem:
-    """The keys that households share at the levels that are best where all keys have one level."""
-    highest = tuple(0 if place in stay else height for place, height in enumerate(problem.heights))
-    free = replace(problem, lowest=(0,) * len(problem.heights), highest=highest)
-    best = METHODS["lattice"].solve(free)
-    fixed = {place: best.uniform[place] for place in alike}
-    lowest = tuple(fixed.get(place, level) for place, level in enumerate(problem.lowest))
-    highest = tuple(fixed.get(place, level) for place, level in enumerate(problem.highest))
-    return replace(problem, lowest=lowest, highest=highest)
-
-
-def _strata(data: "nw.DataFrame", by: Sequence[str]) -> list[np.ndarray]:
-    """The records of each stratum, by the values of the columns."""
-    if not by:
-        return [np.arange(len(data))]
-    codes = np.stack([read_values(data[name]).codes for name in by], axis=1)
-    _, numbers = np.unique(codes, axis=0, return_inverse=True)
-    return [np.flatnonzero(numbers.reshape(-1) == stratum) for stratum in range(int(numbers.max()) + 1)]
-
-
-def _people(units: np.ndarray | None, members: np.ndarray) -> int:
-    return members.size if units is None else int(np.unique(units[members]).size)
+    return assemble(inputs, parts)

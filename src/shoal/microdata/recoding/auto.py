@@ -17,7 +17,7 @@ from shoal.microdata.recoding.local_recoding.bound import lower_bound
 from shoal.microdata.recoding.local_recoding.items import Items
 from shoal.microdata.recoding.local_suppression.solve import LocalSuppressionOptions
 from shoal.microdata.recoding.local_suppression.solve import solve as blank_values
-from shoal.microdata.recoding.loss import Loss
+from shoal.microdata.recoding.loss_tables import Loss
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.solution import Recoding
 from shoal.runtime import Budget, Observer, Run, StopReason

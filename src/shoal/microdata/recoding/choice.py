@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from shoal.microdata.recoding.classes import Classes
-from shoal.microdata.recoding.loss import Loss
+from shoal.microdata.recoding.loss_tables import Loss
 from shoal.microdata.recoding.release_of_levels import ReleaseOfLevels, is_allowed
 from shoal.runtime import Run
 from shoal.runtime.linear_programmes import LinearProgramme, programme, quiet_highs, solve_within

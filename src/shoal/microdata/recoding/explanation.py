@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from shoal.microdata.recoding.classes import Classes, Levels
-from shoal.microdata.recoding.loss import Loss
+from shoal.microdata.recoding.loss_tables import Loss
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.release_of_levels import ReleaseOfLevels, release_at
 

@@ -104,7 +104,7 @@ def page(result: "LargeRecoded", settings: object = None) -> Page:
     for note in result.notes:
         out.note(note)
     out.provenance(
-        result.settings,
+        (),
         "every class and its size counted again on what was written and held against the recoding",
     )
     return out

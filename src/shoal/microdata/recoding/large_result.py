@@ -46,7 +46,6 @@ class LargeRecoded(Remarked, Glance):
     stopped_by: StopReason
     seconds: float
     remarks: tuple[Remark, ...]
-    settings: tuple[tuple[str, Any], ...]
     _check: Callable[[Any], None] = field(repr=False)
     _stage: "Callable[[str, bool], Staged]" = field(repr=False)
     method: str = "lattice"

@@ -24,7 +24,7 @@ from shoal.errors import Infeasible, parameter
 from shoal.microdata.models.model import ValueModel
 from shoal.microdata.recoding.choice import best_choice
 from shoal.microdata.recoding.classes import Classes, Levels
-from shoal.microdata.recoding.loss import Loss, spans
+from shoal.microdata.recoding.loss_tables import Loss, spans
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.release_of_levels import (
     ReleaseOfLevels,

@@ -13,7 +13,7 @@ from shoal.microdata.models.histogram import Histogram, counted
 from shoal.microdata.models.model import AverageRisk, ConfidentialColumn, Model
 from shoal.microdata.recoding.class_kernels import numbered_rows
 
-#: How loss is measured: see ``shoal.microdata.recoding.loss``.
+#: How loss is measured: see ``shoal.microdata.recoding.loss_tables``.
 Measure = Literal["loss", "entropy", "discernibility", "class-size", "cells"]
 MEASURES: tuple[str, ...] = get_args(Measure)
 

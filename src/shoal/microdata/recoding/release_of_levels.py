@@ -7,7 +7,7 @@ import numpy as np
 from shoal.microdata.models.histogram import merged
 from shoal.microdata.models.model import Evidence, Presence
 from shoal.microdata.recoding.classes import Classes
-from shoal.microdata.recoding.loss import Loss
+from shoal.microdata.recoding.loss_tables import Loss
 from shoal.microdata.recoding.problem import Problem
 
 # Further classes that are left out one after the other, beyond those that are needed for sure.

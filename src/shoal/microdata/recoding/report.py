@@ -317,7 +317,7 @@ def page(result: "Recoded", settings: object = None) -> Page:
     _explanation(out, result)
     _margins(out, result)
     out.provenance(
-        result.settings,
+        (),
         "classes, models, limit and loss recomputed from the released frame by a check that shares no code with the search",
     )
     return out

@@ -4,16 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from shoal.microdata.anonymity.result import Anonymity
 from shoal.microdata.columns.hierarchies.proposal import Proposal
 from shoal.microdata.columns.record_links import RecordLinks
 from shoal.microdata.models.outcome import ModelOutcome
 from shoal.microdata.recoding.margins import Margin
-from shoal.microdata.recoding.problem import Measure, Problem
+from shoal.microdata.recoding.problem import Measure
 from shoal.microdata.recoding.release_check import ReleaseCheck
-from shoal.microdata.recoding.solution import Recoding
 from shoal.remarks import Remark, Remarked
 from shoal.report.glance import Glance
 from shoal.runtime import StopReason
@@ -24,15 +21,7 @@ if TYPE_CHECKING:
     from shoal.microdata.recoding.averages import Averages
     from shoal.microdata.recoding.explanation import Explanation
     from shoal.microdata.recoding.mapping import AppliedMapping
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """The records that were recoded together: all, or those of one stratum."""
-
-    members: np.ndarray
-    problem: Problem
-    solution: Recoding
+    from shoal.microdata.recoding.strata import Part
 
 
 @dataclass(frozen=True)
@@ -73,7 +62,7 @@ class Recoded(Remarked, Glance):
     bound: float | None
     optimal: bool
     losses: Mapping[str, float]
-    parts: tuple[Part, ...]
+    parts: "tuple[Part, ...]"
     records: int
     suppressed_records: int
     suppressed_people: int
@@ -86,7 +75,6 @@ class Recoded(Remarked, Glance):
     averages: "Averages | None"
     margins: Mapping[str, tuple[Margin, ...]]
     remarks: tuple[Remark, ...]
-    settings: tuple[tuple[str, Any], ...]
     record_links: RecordLinks
     secret: Secret = field(repr=False)
     mapping: "AppliedMapping | None"
@@ -113,6 +101,11 @@ class Recoded(Remarked, Glance):
     def recoding(self) -> Mapping[str, int | None]:
         """The same as ``levels``."""
         return self.levels
+
+    @property
+    def settings(self) -> tuple[tuple[str, Any], ...]:
+        """What was chosen in the call that made it, by the names of its parameters."""
+        return () if self.made_by is None else self.made_by.settings
 
     @property
     def stopped_by(self) -> StopReason:

@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from shoal.errors import InputError, parameter
-from shoal.microdata.recoding.loss import Loss
-from shoal.microdata.recoding.losses import measured_losses
+from shoal.microdata.recoding.all_losses import measured_losses
+from shoal.microdata.recoding.loss_tables import Loss
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.release import piece_keys
 from shoal.microdata.recoding.solution import Recoding

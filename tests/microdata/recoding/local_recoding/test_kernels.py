@@ -10,11 +10,11 @@ from tests.microdata.recoding.local_recoding import plain
 
 from shoal.microdata.recoding.local_recoding import spans as span_module
 from shoal.microdata.recoding.local_recoding.bound import least_rates, lower_bound
-from shoal.microdata.recoding.local_recoding.demands import nearest
 from shoal.microdata.recoding.local_recoding.groups import Groups
 from shoal.microdata.recoding.local_recoding.items import Items, Pieces
 from shoal.microdata.recoding.local_recoding.layers import layers, levels_by_loss
 from shoal.microdata.recoding.local_recoding.leftovers import placed
+from shoal.microdata.recoding.local_recoding.requirements import nearest
 from shoal.microdata.recoding.local_recoding.spans import Spans, box_levels, box_rates
 
 seeds = st.integers(0, 10**6)

@@ -8,7 +8,7 @@ import numpy as np
 from shoal.microdata.recoding.class_kernels import people_touched
 from shoal.microdata.recoding.classes import Classes
 from shoal.microdata.recoding.local_recoding.spans import Spans
-from shoal.microdata.recoding.loss import Loss
+from shoal.microdata.recoding.loss_tables import Loss
 from shoal.microdata.recoding.problem import Problem
 
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 import numpy as np
 
 from shoal.microdata.models.model import ValueModel
-from shoal.microdata.recoding.local_recoding.demands import failing
 from shoal.microdata.recoding.local_recoding.groups import Groups
 from shoal.microdata.recoding.local_recoding.neighbourhood_kernels import (
     Field,
@@ -19,6 +18,7 @@ from shoal.microdata.recoding.local_recoding.neighbourhood_kernels import (
     surroundings,
 )
 from shoal.microdata.recoding.local_recoding.release import Grouping
+from shoal.microdata.recoding.local_recoding.requirements import failing
 from shoal.runtime import Run, Seeds
 
 # Groups in a block and pools that are tried in each; where there are many groups, to find those near one of them takes longer.

@@ -17,12 +17,12 @@ from shoal.microdata.models.model import PopulationModel, ValueModel
 from shoal.microdata.recoding import lattice
 from shoal.microdata.recoding.classes import Classes, Levels
 from shoal.microdata.recoding.local_recoding.bound import lower_bound
-from shoal.microdata.recoding.local_recoding.demands import failing, joined_until_allowed
 from shoal.microdata.recoding.local_recoding.items import Items, Pieces
 from shoal.microdata.recoding.local_recoding.layers import layers, layers_under
 from shoal.microdata.recoding.local_recoding.leftovers import placed
 from shoal.microdata.recoding.local_recoding.neighbourhoods import improved
 from shoal.microdata.recoding.local_recoding.release import Grouping
+from shoal.microdata.recoding.local_recoding.requirements import failing, joined_until_allowed
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.solution import Recoding
 from shoal.runtime import Budget, Observer, Run, Seeds, StopReason, silent

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shoal.microdata.recoding.classes import flattened
-from shoal.microdata.recoding.loss import Loss
+from shoal.microdata.recoding.loss_tables import Loss
 from shoal.microdata.recoding.problem import Problem
 from shoal.runtime.kernels import kernel
 

@@ -10,7 +10,7 @@ from shoal.microdata.models.model import PopulationModel
 from shoal.microdata.recoding.class_kernels import added, spread_people
 from shoal.microdata.recoding.classes import Classes
 from shoal.microdata.recoding.local_suppression.suppression_kernels import count_once
-from shoal.microdata.recoding.loss import Loss
+from shoal.microdata.recoding.loss_tables import Loss
 from shoal.microdata.recoding.problem import Problem
 
 #: Measures of loss that add up over blanked values.

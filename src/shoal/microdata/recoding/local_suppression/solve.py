@@ -13,12 +13,6 @@ from pydantic import Field
 
 from shoal.microdata.recoding.local_suppression.assignment import Assignment
 from shoal.microdata.recoding.local_suppression.bound import least_costs
-from shoal.microdata.recoding.local_suppression.demands import (
-    Joining,
-    average_allowed,
-    first_release,
-    with_larger_classes,
-)
 from shoal.microdata.recoding.local_suppression.exact import (
     best_of_pairs,
     cheapest_pairs,
@@ -31,6 +25,12 @@ from shoal.microdata.recoding.local_suppression.masks import Masks
 from shoal.microdata.recoding.local_suppression.patterns import MOST_PAIRS, Patterns, patterns_of
 from shoal.microdata.recoding.local_suppression.pieces import pieces
 from shoal.microdata.recoding.local_suppression.relaxation import Relaxation
+from shoal.microdata.recoding.local_suppression.requirements import (
+    Joining,
+    average_allowed,
+    first_release,
+    with_larger_classes,
+)
 from shoal.microdata.recoding.local_suppression.search import Improvement
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.solution import Recoding

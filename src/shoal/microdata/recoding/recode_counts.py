@@ -11,12 +11,12 @@ import polars as pl
 
 from shoal.microdata.columns.orders import Orders
 from shoal.microdata.columns.roles import guess_roles
-from shoal.microdata.recoding.demands import importance, level_bounds
 from shoal.microdata.recoding.keys import Keys
 from shoal.microdata.recoding.mapping import AppliedMapping, RecodedColumn
 from shoal.microdata.recoding.methods import METHODS
 from shoal.microdata.recoding.problem import Measure, Problem, Spread, people_of
 from shoal.microdata.recoding.release import released_column
+from shoal.microdata.recoding.requirements import importance, level_bounds
 from shoal.microdata.recoding.solution import Recoding
 from shoal.microdata.recoding.verify import verify
 from shoal.runtime import Budget

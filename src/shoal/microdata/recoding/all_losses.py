@@ -9,7 +9,7 @@ from shoal.microdata.recoding.solution import Recoding
 
 
 def measured_losses(problem: Problem, solution: Recoding) -> dict[str, float]:
-    """What is lost by each measure (see ``shoal.microdata.recoding.loss``)."""
+    """What is lost by each measure (see ``shoal.microdata.recoding.loss_tables``)."""
     n, kept, records = problem.size, solution.kept, solution.records
     sizes = _class_sizes(problem, solution)
     out = int(records[~kept].sum())

@@ -1,8 +1,7 @@
-"""What was asked for, checked before any work: columns, models, levels, importance, strata."""
+"""What a recoding has to meet, checked before any work: columns, models, levels, importance."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil
-from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -22,62 +21,62 @@ from shoal.microdata.models.reading import read_models
 from shoal.microdata.recoding.classes import Levels
 from shoal.microdata.recoding.keys import Keys
 from shoal.microdata.recoding.mapping import AppliedMapping
+from shoal.microdata.recoding.settings import RecodeSettings
 from shoal.numbers import number, whole
 
+# The settings that name columns beside the keys, in the order in which they are checked.
+_BESIDE = ("confidential", "unit", "household", "by", "drop", "sample_weights", "average")
 
-def check_columns(
-    data: nw.DataFrame,
-    quasi: Sequence[str],
-    roles: Mapping[str, Sequence[str]],
-    given: Mapping[str, Any],
-    orders: Orders,
-) -> None:
-    """An ``InputError`` for columns that are not there, or that cannot be two things at once.
 
-    ``roles`` are the names of other parameters with the columns given for each.
-    """
+def check_columns(data: nw.DataFrame, settings: RecodeSettings, orders: Orders) -> None:
+    """An ``InputError`` for columns that are not there, or that cannot be two things at once."""
+    quasi, hierarchies = settings.quasi, settings.hierarchies or {}
     if not quasi:
         raise InputError(f"name at least one key with {parameter('quasi')}")
-    check_names(data, [*quasi, *[name for names in roles.values() for name in names], *given, *orders])
+    beside = {role: _columns(getattr(settings, role)) for role in _BESIDE}
+    named = [name for names in (*beside.values(), settings.stay) for name in names]
+    check_names(data, [*quasi, *named, *hierarchies, *orders])
     check_quasi(quasi, None, ())
-    for role in ("confidential", "unit", "household", "by", "drop", "sample_weights", "average"):
-        for name in roles.get(role, ()):
+    for role, names in beside.items():
+        for name in names:
             if name in quasi:
                 raise InputError(f"column '{name}' is a key, so it cannot be in {parameter(role)}")
-    for name in roles.get("stay", ()):
+    for name in settings.stay:
         if name not in quasi:
             raise unknown("column", name, quasi, where="among the keys")
-    for name in roles.get("drop", ()):
+    for name in settings.drop or ():
         for role in ("by", "average"):
-            if name in roles.get(role, ()):
+            if name in beside[role]:
                 raise InputError(f"column '{name}' is to be dropped, so it cannot be in {parameter(role)}")
-    for name in roles.get("average", ()):
+    for name in settings.average:
         if not data[name].dtype.is_numeric():
             raise InputError(f"column '{name}' is not numeric, so it cannot be in {parameter('average')}")
-    if roles.get("average") and roles.get("unit"):
+    if settings.average and settings.unit:
         raise InputError(
             f"averages are made of records, of which one unit may have several; {parameter('average')} and {parameter('unit')} "
             "do not go together"
         )
-    others = {*quasi, *roles.get("confidential", ())}
-    for name in (*given, *orders):
+    others = {*quasi, *settings.confidential}
+    for name in (*hierarchies, *orders):
         if name not in others:
             raise unknown("column", name, sorted(others), where="among the keys")
 
 
-def read_demands(
-    texts: Sequence[str], confidential: Sequence[str], k: int, population: Any
-) -> tuple[list[Model], int]:
+def _columns(named: Sequence[str] | str | None) -> Sequence[str]:
+    return () if named is None else (named,) if isinstance(named, str) else named
+
+
+def required_models(settings: RecodeSettings) -> tuple[list[Model], int]:
     """The models, and k with what they ask of it: l different values need l people."""
-    found = []
-    for model in read_models(texts, confidential, population):
+    models, k = [], settings.k
+    for model in read_models(settings.models, settings.confidential, settings.population):
         if isinstance(model, LargestRisk):
             k = max(k, model.k)
             continue
         if isinstance(model, DistinctDiversity | EntropyDiversity | RecursiveDiversity):
             k = max(k, ceil(model.l))
-        found.append(model)
-    return found, k
+        models.append(model)
+    return models, k
 
 
 def level_bounds(
@@ -102,15 +101,15 @@ def level_bounds(
     highest = dict(heights)
     if levels is not None and exactly:
         highest = dict(lowest)
-    for name in (*stay, *[keys.names[place] for place in alike]):
+    for name in (*stay, *[keys.names[position] for position in alike]):
         highest[name] = lowest[name]
     return tuple(lowest.values()), tuple(highest.values())
 
 
-def importance(names: Sequence[str], given: Mapping[str, float] | None) -> np.ndarray:
+def importance(names: Sequence[str], stated: Mapping[str, float] | None) -> np.ndarray:
     """How important each key is."""
     weights = dict.fromkeys(names, 1.0)
-    for name, weight in (given or {}).items():
+    for name, weight in (stated or {}).items():
         if name not in weights:
             raise unknown("column", name, names, where="among the keys")
         weights[name] = number(weight, f"the weight of column '{name}'", least=0.0, most=1e9)
@@ -127,18 +126,16 @@ def check_mapping(applied: AppliedMapping, names: Sequence[str], levels: Mapping
         raise InputError(f"the mapping is about other keys: {', '.join(applied.names)}")
 
 
-def check_together(
-    models: Sequence[Model], *, by: Sequence[str], household: str | None, keep_suppressed: bool
-) -> None:
-    """An ``InputError`` for demands that cannot be judged together."""
+def check_together(models: Sequence[Model], settings: RecodeSettings) -> None:
+    """An ``InputError`` for requirements that cannot be judged together."""
     about_all = any(isinstance(model, PopulationModel) for model in models)
-    if about_all and by:
+    if about_all and settings.by:
         raise InputError(f"models of the population count all strata; they do not go with {parameter('by')}")
-    if about_all and keep_suppressed:
+    if about_all and settings.keep_suppressed:
         raise InputError(
             f"records without keys are no class of the population; leave out {parameter('keep_suppressed')} with these models"
         )
-    if household is not None and keep_suppressed:
+    if settings.household is not None and settings.keep_suppressed:
         raise InputError(
             f"what a record without keys hides its household may show; {parameter('household')} and "
             f"{parameter('keep_suppressed')} do not go together"
