@@ -264,7 +264,9 @@ def differences(before: Any, after: Any, where: str = "") -> list[str]:
     if isinstance(before, dict) and isinstance(after, dict):
         lines = []
         for name in dict.fromkeys([*before, *after]):
-            lines += differences(before.get(name, "absent"), after.get(name, "absent"), f"{where}/{name}")
+            # No remarks are as good as an empty list of them.
+            absent = 0 if name in ("warnings", "notes") else "absent"
+            lines += differences(before.get(name, absent), after.get(name, absent), f"{where}/{name}")
         return lines
     return [] if before == after else [f"{where}: {str(before)[:200]} → {str(after)[:200]}"]
 

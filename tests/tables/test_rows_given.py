@@ -10,8 +10,11 @@ import pytest
 from tests.cli.running import shoal as command
 
 import shoal
-from shoal.tables.model.ready_made import NO_RULE, UNSEEN
+from shoal.tables.model.ready_made import UNSEEN as OF_SHARED
+from shoal.tables.model.ready_made import WITHOUT_RULE
 from shoal.tables.rows_given import Building
+
+UNSEEN, NO_RULE = str(OF_SHARED.text), str(WITHOUT_RULE.text)
 
 CELLS = pl.DataFrame(
     {

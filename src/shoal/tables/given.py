@@ -6,14 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from shoal.errors import InputError, Message, parameter
+from shoal.errors import InputError, parameter
 from shoal.numbers import counted, first_unusable, number, why_unusable
+from shoal.remarks import Remark, warning
 from shoal.tables.files.frames import as_frame, with_coordinates, with_row_names
 from shoal.tables.model.costs import costs, figure, missing
 from shoal.tables.model.decimals import exact_sums
 from shoal.tables.model.table import TOTAL, Table, with_totals
 from shoal.tables.model.tabulated import Tabulation, Zeros, check_zeros
 from shoal.tables.problem import Problem
+
+
+class NotNumeric(InputError):
+    """A column that should hold the figures of a matrix has other values."""
 
 
 def share_of(table: Any, sensitive: Any, protection: float | None) -> float | None:
@@ -159,7 +164,7 @@ def as_table(data: Any, *, rounding: float | None = None, tolerance: float | Non
         except (TypeError, ValueError):
             from shoal.sources.not_numbers import why_not_numeric
 
-            raise InputError(
+            raise NotNumeric(
                 f"column '{name}' of the table is not numeric: {why_not_numeric(frame[name])}"
             ) from None
         bad = first_unusable(body[:, place])
@@ -287,7 +292,7 @@ def unasked(problem: Problem, cells: Sequence[int], kinds: Sequence[str]) -> tup
     )
 
 
-def of_unasked(cells: Sequence[int]) -> tuple[str, ...]:
+def of_unasked(cells: Sequence[int]) -> tuple[Remark, ...]:
     """What is said of such cells: a table that is safe for fewer rules looks safe."""
     if not cells:
         return ()
@@ -296,15 +301,15 @@ def of_unasked(cells: Sequence[int]) -> tuple[str, ...]:
         f"{counted(len(cells), *words)} not sensitive by what was said here, and nothing is required there: say the rules, "
         f"states or {parameter('sensitive_data')} that the pattern was made with"
     )
-    return (Message(text),)
+    return (warning("unrequired-primary", text),)
 
 
-def of_change(change: float | None) -> tuple[str, ...]:
+def of_change(change: float | None) -> tuple[Remark, ...]:
     """Figures may more than double, so a share above 1 can be meant; more often it is meant in percent."""
     if change is None or change <= 1:
         return ()
     text = f"{parameter('change')} is a share: 0.05 is 5 percent, and {change:g} is {100 * change:g} percent"
-    return (Message(text),)
+    return (warning("change-in-percent", text),)
 
 
 def keep_stable(problem: Problem, previous: Any, share: float = 0.1) -> tuple[Problem, int]:

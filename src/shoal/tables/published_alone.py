@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import InputError, Message, parameter
+from shoal.errors import InputError, parameter
+from shoal.remarks import Remark, warning
 from shoal.sources.address import sheet_in
 from shoal.sources.files import check_readable
 from shoal.tables.files.crosstabs_read import crosstabs_in
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from shoal.tables.public_table import Key, PublicTable
 
 #: What can and what cannot be judged then.
-ONLY_EXACT = "what is sensitive is not known of a published table: only what is known exactly is told"
+ONLY_EXACT = warning(
+    "only-exact", "what is sensitive is not known of a published table: only what is known exactly is told"
+)
 
 
 def published_file(name: str | Path) -> "pl.DataFrame | None":
@@ -103,7 +106,7 @@ def published_alone(
     slack: float,
     low: float | None = None,
     whole: bool = False,
-) -> "tuple[PublishedProblem, list[tuple[str, ...]], tuple[str, ...]]":
+) -> "tuple[PublishedProblem, list[tuple[str, ...]], tuple[Remark, ...]]":
     """A published table as a problem without sensitive cells, the names of its hidden cells, and what is doubtful of it.
 
     What stands ``beside`` it names dimensions that its columns do not; its figures may be known to be ``whole`` numbers.
@@ -123,12 +126,14 @@ def published_alone(
     return problem, [tuple(problem.table.key(int(cell)).values()) for cell in hidden], of_no_totals(public)
 
 
-def of_no_totals(public: "PublicTable") -> tuple[str, ...]:
+def of_no_totals(public: "PublicTable") -> tuple[Remark, ...]:
     """What is said of dimensions without a code that is known as their total: one of an unknown name would be overlooked."""
     return tuple(
-        Message(
+        warning(
+            "unknown-total",
             f"no code of dimension '{name}' is known as its total, so it is taken to have none; if one is the total, say "
-            f"{parameter('total')} {name}=CODE"
+            f"{parameter('total')} {name}=CODE",
+            name,
         )
         for name in public.without_total
     )

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import numpy as np
 
 from shoal.errors import InputError, parameter
+from shoal.remarks import Remark
 from shoal.tables.model.columns import Missing
-from shoal.tables.model.ready_made import NO_RULE, unseen
+from shoal.tables.model.ready_made import WITHOUT_RULE, unseen
 from shoal.tables.model.rules import Rule
 from shoal.tables.model.table import Table
 from shoal.tables.model.tabulated import Tabulation, Zeros
@@ -96,7 +97,7 @@ def given_table(
     from shoal.tables.files.loading import load
 
     loaded = load(str(table), rounding=rounding, tolerance=tolerance)
-    remark((*loaded.notes, *loaded.warnings))
+    remark(loaded.remarks)
     return GivenTable(loaded.table, loaded.hidden)
 
 
@@ -117,14 +118,14 @@ def with_metadata(table: Any, building: Mapping[str, Any]) -> tuple[Any, dict[st
 
 def tells_nothing(made: Tabulation) -> bool:
     """Whether nothing in a ready-made table or said of it tells which cells are sensitive."""
-    return NO_RULE in made.notes and not made.sensitive.size
+    return made.without_rule and not made.sensitive.size
 
 
 def refuse_without_rule(made: Tabulation | None, problem: Problem) -> None:
     """A ready-made table of which nothing tells what is sensitive looks safe, and is not."""
-    if made is not None and NO_RULE in made.notes and not problem.sensitive.size:
+    if made is not None and made.without_rule and not problem.sensitive.size:
         raise InputError(
-            f"{NO_RULE}; name {parameter('contributors_column')}, {parameter('largest_columns')} or "
+            f"{WITHOUT_RULE.text}; name {parameter('contributors_column')}, {parameter('largest_columns')} or "
             f"{parameter('status_column')}, or say which cells are sensitive"
         )
 
@@ -133,8 +134,8 @@ def _nothing(value: Any) -> bool:
     return value is None or value is False or (isinstance(value, list | tuple | dict) and not value)
 
 
-def remark(texts: Sequence[str]) -> None:
+def remark(remarks: Sequence[Remark]) -> None:
     """What the command line would print is a warning of Python."""
-    for text in texts:
+    for item in remarks:
         # The caller of the public function, behind what checks its arguments.
-        warnings.warn(text, stacklevel=5)
+        warnings.warn(item.text, stacklevel=5)

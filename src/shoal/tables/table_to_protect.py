@@ -10,6 +10,7 @@ from shoal.errors import InputError, parameter
 from shoal.exact_names import exactly
 from shoal.numbers import counted
 from shoal.operation import Records, Workplace, call
+from shoal.remarks import Remark, Remarked, note
 from shoal.tables.files.argus_described import DESCRIBED, described
 from shoal.tables.files.argus_metadata import Metadata, read_metadata
 from shoal.tables.files.hierarchies import as_hierarchy, read_hierarchy
@@ -21,12 +22,12 @@ from shoal.tables.files.loading import (
     read_cells,
     without_contributors,
 )
-from shoal.tables.given import already_sensitive, as_problem, as_table, share_of
+from shoal.tables.given import NotNumeric, already_sensitive, as_problem, as_table, share_of
 from shoal.tables.model.apriori import apply_apriori
 from shoal.tables.model.linked import link
-from shoal.tables.model.ready_made import NO_RULE, unseen
+from shoal.tables.model.ready_made import unseen
 from shoal.tables.model.table import Table
-from shoal.tables.model.tabulated import Tabulation
+from shoal.tables.model.tabulated import NO_RULE, Tabulation
 from shoal.tables.model.tabulation import tabulate
 from shoal.tables.model.trees import Tree
 from shoal.tables.problem import Problem
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TableToProtect:
+class TableToProtect(Remarked):
     """A table before anything is hidden, with what somebody said of it.
 
     ``sensitive`` are cells that were named besides those the table has itself; ``hidden`` are cells that a jj file marks
@@ -47,7 +48,7 @@ class TableToProtect:
     table: Problem | Tabulation | Table
     sensitive: Any = None
     hidden: np.ndarray | None = None
-    warnings: tuple[str, ...] = ()
+    of_reading: tuple[Remark, ...] = ()
     from_records: bool = False
 
     @property
@@ -76,14 +77,15 @@ class TableToProtect:
         return self.tabulation is not None and self.tabulation.contributions is not None
 
     @property
-    def notes(self) -> list[str]:
-        """What is worth knowing of the cells that were named."""
+    def remarks(self) -> tuple[Remark, ...]:  # type: ignore[override]
+        """What reading remarked on, and what is worth knowing of the table and of the cells that were named."""
         again = 0 if self.sensitive is None else already_sensitive(self.table, self.sensitive)
         words = ("of the cells named as sensitive is", "of the cells named as sensitive are")
-        named = [f"{counted(again, *words)} so already: the larger levels hold"] if again else []
-        made = () if self.tabulation is None else self.tabulation.notes
+        named = note("sensitive-already", f"{counted(again, *words)} so already: the larger levels hold")
+        table = () if self.tabulation is None else self.tabulation.remarks
         # That no rule can be applied is warned of already.
-        return [*(note for note in made if note != NO_RULE), *named]
+        of_table = (item for item in table if item.kind != NO_RULE)
+        return (*self.of_reading, *of_table, *([named] if again else []))
 
     def is_counts(self, settings: TableSettings) -> bool:
         """Whether the cells are counts: somebody says so, or it was counted."""
@@ -115,10 +117,10 @@ def table_to_protect(settings: TableSettings, workplace: Workplace, cost: str = 
         tables = [found.table, *(other.table for other in others)]
         if not all(isinstance(item, Tabulation) for item in tables):
             raise InputError(f"{parameter('linked_tables')} is for lists of cells made by shoal tabulate")
-        warnings = dict.fromkeys([*found.warnings, *(text for other in others for text in other.warnings)])
-        found = replace(found, table=link(tables), warnings=tuple(warnings))  # type: ignore[arg-type]
-    for text in found.warnings:
-        workplace.warn(text)
+        remarks = dict.fromkeys([*found.of_reading, *(item for other in others for item in other.remarks)])
+        found = replace(found, table=link(tables), of_reading=tuple(remarks))  # type: ignore[arg-type]
+    for item in found.of_reading:
+        workplace.warn(item.text)
     return replace(found, sensitive=_sensitive(settings, workplace, found.base.dimensions))
 
 
@@ -152,7 +154,7 @@ def _table(settings: TableSettings, workplace: Workplace, cost: str) -> TableToP
         return TableToProtect(
             made,
             hidden=made.hidden,
-            warnings=unseen(made),
+            of_reading=unseen(made),
             from_records=True,
         )
     if not is_list_of_cells(records.as_written):
@@ -166,7 +168,7 @@ def _table(settings: TableSettings, workplace: Workplace, cost: str) -> TableToP
         if settings.apriori is not None:
             assert isinstance(table, Tabulation)
             table = apply_apriori(table, apriori_of(settings, workplace, table.table.dimensions))
-        return TableToProtect(table, warnings=found.warnings)
+        return TableToProtect(table, of_reading=found.remarks)
     return _listed(settings, workplace, records.as_written)
 
 
@@ -174,8 +176,8 @@ def _matrix(settings: TableSettings, records: Records) -> Table:
     """The matrix; what only looked like one may be something whose dimensions nobody named."""
     try:
         return as_table(records.as_written, rounding=settings.rounding, tolerance=settings.tolerance)
-    except InputError as error:
-        if settings.source is not None or "is not numeric" not in error.template:
+    except NotNumeric as error:
+        if settings.source is not None:
             raise
         raise InputError(
             f"{error.template}; if its rows are records or cells of a ready-made table, name {parameter('dimensions')}"
@@ -210,7 +212,7 @@ def _described(
         cost = found.cost or cost
     own = settings.model_copy(update=found.said)
     made = _tabulated(own, workplace, found.frame, cost, found.hierarchies)
-    return TableToProtect(made, hidden=made.hidden, warnings=unseen(made), from_records=True)
+    return TableToProtect(made, hidden=made.hidden, of_reading=unseen(made), from_records=True)
 
 
 def _looks_like(records: Records, settings: TableSettings) -> str:
@@ -271,10 +273,10 @@ def _listed(settings: TableSettings, workplace: Workplace, frame: "pl.DataFrame"
         rounding=settings.rounding,
         tolerance=settings.tolerance,
     )
-    warnings = without_contributors(made, "the contributions are")
+    remarks = without_contributors(made, "the contributions are")
     if settings.apriori is not None:
         made = apply_apriori(made, apriori_of(settings, workplace, made.table.dimensions))
-    return TableToProtect(made, warnings=warnings)
+    return TableToProtect(made, of_reading=remarks)
 
 
 def apriori_of(settings: TableSettings, workplace: Workplace, dimensions: Sequence[str]) -> "pl.DataFrame":

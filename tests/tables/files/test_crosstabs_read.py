@@ -107,7 +107,7 @@ def test_crosstabs_of_several_figures_are_published_tables_too() -> None:
     hidden[[table.table.find("v", "n1", "a", "1/2"), table.table.find("v", "n1", "a", "2")]] = True
     layout = Layout(("size", "region"), ("sector",), None, "x")
     frame = as_frame(crosstabs(table.table, table.trees, layout), hidden, layout)
-    with pytest.warns(UserWarning, match=ONLY_EXACT):
+    with pytest.warns(UserWarning, match=ONLY_EXACT.text):
         found = shoal.audit(frame, hierarchies={"region": TREE})
     assert found.cells.size == found.disclosed.size == 2 and not found.safe
 
@@ -165,12 +165,12 @@ def test_a_published_table_alone_is_judged_alike_by_command_and_function(tmp_pat
         other = written(tmp_path, beside, table, pattern.tail(-1), "c")
         more, options = {"beside": other}, ["--beside", other]
     command = run("audit", own, *options, "--hierarchy", f"region={tmp_path / 'h.csv'}", "--json")
-    with pytest.warns(UserWarning, match=ONLY_EXACT):
+    with pytest.warns(UserWarning, match=ONLY_EXACT.text):
         found = shoal.audit(own, hierarchies={"region": TREE}, **more)
     assert command.json["hidden"] == found.cells.size == pattern.height
     assert command.json["safe"] == found.safe == (beside is None)
     assert command.code == (0 if found.safe else 3)
-    assert ONLY_EXACT in command.json["warnings"]
+    assert ONLY_EXACT.text in command.json["warnings"]
     for one, two in zip(command.json.get("together", []), found.together, strict=True):
         assert (one["discloses"], one["exact"]) == (two.discloses, two.figures["exact"])
 
@@ -223,7 +223,7 @@ def test_a_published_table_that_gives_a_hidden_cell_away_is_not_safe(tmp_path) -
     (tmp_path / "t.csv").write_text(rows)
     told = run("audit", tmp_path / "t.csv", "--json")
     assert told.code == 3 and told.json["safe"] is False
-    with pytest.warns(UserWarning, match=ONLY_EXACT):
+    with pytest.warns(UserWarning, match=ONLY_EXACT.text):
         found = shoal.audit(tmp_path / "t.csv")
     assert not found.safe and found.disclosed.size == 1
 
@@ -274,14 +274,14 @@ def test_what_a_programme_ends_off_0_neither_frees_cells_nor_hides_that_they_are
     monkeypatch.setattr(PublicTable, "possible", lambda self, low: {("x",): off, ("y",): -off})
     problem, hidden = problem_of_public(read_public(frame, "t"))
     assert (problem.low == 0.0).all() and (problem.table.values[hidden] == 0.0).all()
-    with pytest.warns(UserWarning, match=ONLY_EXACT):
+    with pytest.warns(UserWarning, match=ONLY_EXACT.text):
         found = shoal.audit(frame)
     assert found.disclosed.size == 2 and not found.safe
 
 
 def test_figures_below_0_that_are_shown_leave_no_lower_bound() -> None:
     frame = pl.DataFrame({"a": ["x", "y", "z", "total"], "value": [None, None, -1.0, -1.0]})
-    with pytest.warns(UserWarning, match=ONLY_EXACT):
+    with pytest.warns(UserWarning, match=ONLY_EXACT.text):
         assert shoal.audit(frame).safe
 
 
@@ -307,7 +307,7 @@ def test_a_total_that_is_called_otherwise_is_not_overlooked(tmp_path) -> None:
     (tmp_path / "t.csv").write_text(text)
     told = run("audit", tmp_path / "t.csv")
     assert told.code == 2 and "--total sector=Summe" in told.err
-    with pytest.warns(UserWarning, match=ONLY_EXACT):
+    with pytest.warns(UserWarning, match=ONLY_EXACT.text):
         found = shoal.audit(tmp_path / "t.csv", total={"sector": "Summe"})
     assert found.disclosed.size == 2
 

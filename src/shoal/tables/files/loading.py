@@ -11,6 +11,7 @@ import numpy as np
 
 from shoal.errors import InputError, first_record
 from shoal.numbers import LARGEST, first_unusable
+from shoal.remarks import Remark, note, warning
 from shoal.sources.address import beside
 from shoal.sources.internal import COLUMN, WORD
 from shoal.tables.files import jj
@@ -18,7 +19,7 @@ from shoal.tables.given import as_table
 from shoal.tables.model.cells import cells_of
 from shoal.tables.model.contributions import Aggregates, Contributions, Known
 from shoal.tables.model.figures import FIGURE, figure_tree, stacked_table
-from shoal.tables.model.ready_made import NO_RULE, unseen
+from shoal.tables.model.ready_made import WITHOUT_RULE, unseen
 from shoal.tables.model.rules import parse_rule
 from shoal.tables.model.table import TOTAL, Table
 from shoal.tables.model.tabulated import Tabulation
@@ -28,15 +29,16 @@ from shoal.tables.problem import Problem
 if TYPE_CHECKING:
     import polars as pl
 
+    from shoal.sources import Data
+
 
 @dataclass(frozen=True)
 class Loaded:
     """A table as it was read; ``hidden`` are the cells a ``jj`` file marks as hidden already."""
 
     table: Problem | Tabulation | Table
-    notes: tuple[str, ...] = ()
     hidden: np.ndarray | None = None
-    warnings: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
 
 def is_jj(path: str) -> bool:
@@ -53,9 +55,16 @@ def load(path: str, *, rounding: float | None = None, tolerance: float | None = 
     data = sources.read(path)
     if is_list_of_cells(data.frame):
         found = load_cells(data.as_written, path, rounding=rounding, tolerance=tolerance)
-        return replace(found, notes=data.notes, warnings=data.warnings + found.warnings)
-    return Loaded(
-        as_table(data.as_written, rounding=rounding, tolerance=tolerance), data.notes, warnings=data.warnings
+        return replace(found, remarks=(*_of_reading(data), *found.remarks))
+    table = as_table(data.as_written, rounding=rounding, tolerance=tolerance)
+    return Loaded(table, remarks=_of_reading(data))
+
+
+def _of_reading(data: "Data") -> tuple[Remark, ...]:
+    """What the reader of files says of a file."""
+    return (
+        *(note("reading", text) for text in data.notes),
+        *(warning("reading", text) for text in data.warnings),
     )
 
 
@@ -86,13 +95,13 @@ def load_cells(
         rounding=rounding,
         tolerance=tolerance,
     )
-    return Loaded(made, warnings=(*without_contributors(made, f"{shares.name} is"), *unseen(made)))
+    return Loaded(made, remarks=(*without_contributors(made, f"{shares.name} is"), *unseen(made)))
 
 
-def without_contributors(made: Tabulation, missing: str) -> tuple[str, ...]:
+def without_contributors(made: Tabulation, missing: str) -> tuple[Remark, ...]:
     """What is to be warned of where rules would need contributors; ``missing`` begins with who lacks."""
     text = f"{missing} not there: contributors are unknown, so insiders are not protected against"
-    return (text,) if made.rules and made.contributions is None else ()
+    return (warning("unknown-contributors", text),) if made.rules and made.contributions is None else ()
 
 
 def structure(made: Tabulation) -> str:
@@ -113,7 +122,7 @@ def structure(made: Tabulation) -> str:
         "by_rule": dict(made.by_rule),
         "counts": made.counts,
         **({"aggregated": True} if made.aggregated else {}),
-        **({"no_rule": True} if NO_RULE in made.notes else {}),
+        **({"no_rule": True} if made.without_rule else {}),
         **({"totals": dict(made.table.totals)} if made.table.totals else {}),
         **({"figures": made.trees[FIGURE].codes[1:]} if FIGURE in made.trees else {}),
         **({} if made.largest_told is None else {"largest_told": made.largest_told}),
@@ -237,7 +246,7 @@ def read_cells(
         counts,
         bool(plan.get("aggregated", False)),
         largest_told=told,
-        notes=(NO_RULE,) if plan.get("no_rule") else (),
+        remarks=(WITHOUT_RULE,) if plan.get("no_rule") else (),
     )
 
 

@@ -65,7 +65,7 @@ def stack(figures: Mapping[str, Tabulation], *, shadow: bool = False) -> Tabulat
         by_rule=by_rule,
         contributions=_joined_contributions(parts, values),
         counts=False,
-        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        remarks=tuple(dict.fromkeys(item for part in parts for item in part.remarks)),
         **joined,
     )
 

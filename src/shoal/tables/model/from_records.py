@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.errors import InputError, first_record, parameter
 from shoal.numbers import counted
+from shoal.remarks import Remark, note
 from shoal.tables.model.cells import cells_of
 from shoal.tables.model.columns import MISSING, Missing, numbers
 from shoal.tables.model.contributions import Contributions
@@ -60,10 +61,10 @@ def from_records(
     weights = numbers(data, weight, gaps=gaps) if weight else np.ones(len(data))
     prices = None if columns.cost is None else numbers(data, columns.cost, gaps=gaps)
     every = [*amounts, weights, *([] if prices is None else [prices])]
-    kept, note = _kept(data, codes, every, contributor, missing)
+    kept, remarks = _kept(data, codes, every, contributor, missing)
     # Messages name records as they stand in the data, also where some were set aside.
     written, number = codes, np.flatnonzero(kept)
-    if note:
+    if remarks:
         data = data.filter(kept.tolist())
         codes = {
             name: [code for code, stays in zip(found, kept, strict=True) if stays]
@@ -72,7 +73,7 @@ def from_records(
         amounts, weights = [own[kept] for own in amounts], weights[kept]
         prices = None if prices is None else prices[kept]
     if contributor is None and holding is None and (value is not None or weight is not None):
-        note = (*note, *_alone(codes))
+        remarks = (*remarks, *_alone(codes))
     leaf_codes, trees = _code(codes, parents, written)
     if (weights < 0).any():
         bad = first_record(number[weights < 0])
@@ -99,7 +100,7 @@ def from_records(
             if prices is None
             else _sums(cells, prices, records, table.cells)
         )
-        found[str(name)] = replace(made, cost=price, notes=note)
+        found[str(name)] = replace(made, cost=price, remarks=remarks)
     return stack(found, shadow=shadow) if further else next(iter(found.values()))
 
 
@@ -109,7 +110,7 @@ def _kept(
     figures: Sequence[np.ndarray],
     contributor: str | None,
     missing: Missing,
-) -> tuple[np.ndarray, tuple[str, ...]]:
+) -> tuple[np.ndarray, tuple[Remark, ...]]:
     """Which records take part, and how many do not since they have gaps."""
     kept = np.ones(len(data), dtype=bool)
     for values in figures:
@@ -122,18 +123,26 @@ def _kept(
     gone = int((~kept).sum())
     if gone == len(data):
         raise InputError("every record has missing values, so no table is left")
+    return kept, set_aside(gone)
+
+
+def set_aside(records: int) -> tuple[Remark, ...]:
+    """What is said of records with gaps that are not counted."""
     words = ("record with missing values was", "records with missing values were")
-    return kept, (f"{counted(gone, *words)} set aside",) if gone else ()
+    return (note("missing-values", f"{counted(records, *words)} set aside"),) if records else ()
 
 
-def _alone(codes: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+def _alone(codes: Mapping[str, Sequence[str]]) -> tuple[Remark, ...]:
     """What is said where no two records are in one cell, as in a table that is ready but for its totals."""
     rows = list(zip(*codes.values(), strict=True))
     if len(rows) < 4 or len(set(rows)) < len(rows):
         return ()
     return (
-        "every record is alone in its cell, and so the only contributor to it; if rows are cells of a table, say "
-        f"{parameter('source', 'aggregated')} and name {parameter('contributors_column')}",
+        note(
+            "single-records",
+            "every record is alone in its cell, and so the only contributor to it; if rows are cells of a table, say "
+            f"{parameter('source', 'aggregated')} and name {parameter('contributors_column')}",
+        ),
     )
 
 

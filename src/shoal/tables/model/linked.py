@@ -89,7 +89,7 @@ def link(tables: Sequence[Tabulation]) -> Tabulation:
         _merged_contributions(tables, maps, values),
         all(made.counts for made in tables),
         any(made.aggregated for made in tables),
-        notes=tuple(dict.fromkeys(note for made in tables for note in made.notes)),
+        remarks=tuple(dict.fromkeys(item for made in tables for item in made.remarks)),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.errors import InputError, first_record, parameter
 from shoal.numbers import counted
+from shoal.remarks import Remark, note, warning
 from shoal.tables.model.cells import cells_of
 from shoal.tables.model.columns import numbers
 from shoal.tables.model.contributions import Aggregates
@@ -22,16 +23,21 @@ from shoal.tables.model.rules import (
     room_below,
 )
 from shoal.tables.model.table import TOTAL, Table
-from shoal.tables.model.tabulated import Tabulation, Zeros, classify
+from shoal.tables.model.tabulated import NO_RULE, Tabulation, Zeros, classify
 from shoal.tables.model.trees import Tree, grow
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 #: What every result of a ready-made table says.
-UNSEEN = "the table was aggregated before: contributors shared between its cells were not seen"
+UNSEEN = warning(
+    "shared-contributors",
+    "the table was aggregated before: contributors shared between its cells were not seen",
+)
 #: Said of a table whose sensitive cells nothing tells.
-NO_RULE = "no rule can be applied: no column tells the number or the largest of the contributors"
+WITHOUT_RULE = note(
+    NO_RULE, "no rule can be applied: no column tells the number or the largest of the contributors"
+)
 # What the states of a cell are called in a file, and what they are here; "m" is hidden already.
 _STATES = {
     "s": "s",
@@ -126,11 +132,11 @@ def ready_made(
     )
     chosen = _rules(rules, columns)
     made = classify(table, trees, known, chosen, zeros, counts=columns.value is None)
-    notes = (
-        *_notes(table, listed, columns, chosen, rules),
+    remarks = (
+        *_remarks(table, listed, columns, chosen, rules),
         *_odd_totals(table, known, told=counts is not None),
     )
-    made = replace(made, aggregated=True, notes=notes)
+    made = replace(made, aggregated=True, remarks=remarks)
     if columns.status is not None:
         made = _stated(made, data, columns, where, states or _STATES)
     if columns.cost is not None:
@@ -144,13 +150,14 @@ def ready_made(
     return made
 
 
-def unseen(made: Tabulation) -> tuple[str, ...]:
+def unseen(made: Tabulation) -> tuple[Remark, ...]:
     """What every result of a ready-made table says; where no rule applies, "safe" is about hardly anything."""
     if not made.aggregated:
         return ()
-    if NO_RULE not in made.notes:
+    if not made.without_rule:
         return (UNSEEN,)
-    return UNSEEN, f"{NO_RULE}; that a table is safe is said of cells alone that are named as sensitive"
+    text = f"{WITHOUT_RULE.text}; that a table is safe is said of cells alone that are named as sensitive"
+    return UNSEEN, warning(NO_RULE, text)
 
 
 def _tree(name: str, codes: Sequence[str], hierarchy: Mapping[str, str] | None, total: str | None) -> Tree:
@@ -412,16 +419,23 @@ def _stated(
         )
     told = np.array([states[word] for word in words])
     status, lower, upper = made.status.copy(), made.lower.copy(), made.upper.copy()
-    notes = list(made.notes)
+    remarks = list(made.remarks)
     if overruled := int((status[where[told == "z"]] == "u").sum()):
-        notes.append(
-            f"{counted(overruled, 'cell that', 'cells that')} a rule calls sensitive: published, as column "
-            f"'{columns.status}' says"
+        remarks.append(
+            note(
+                "overruled-rule",
+                f"{counted(overruled, 'cell that', 'cells that')} a rule calls sensitive: published, as column "
+                f"'{columns.status}' says",
+                columns.status,
+            )
         )
     if marked := int((told == "m").sum()):
-        notes.append(
-            f"{counted(marked, 'cell is', 'cells are')} marked as hidden already: an audit judges them as they are, a new "
-            "pattern may publish them"
+        remarks.append(
+            note(
+                "hidden-already",
+                f"{counted(marked, 'cell is', 'cells are')} marked as hidden already: an audit judges them as they are, a new "
+                "pattern may publish them",
+            )
         )
     status[where[told == "z"]] = "z"
     own = where[told == "u"]
@@ -438,7 +452,7 @@ def _stated(
     hides = (told == "m") | (told == "u")
     # States that name sensitive cells and nothing hidden besides are from before anybody hid any.
     hidden = where[hides] if (told == "m").any() or not hides.any() else None
-    return replace(made, status=status, lower=lower, upper=upper, hidden=hidden, notes=tuple(notes))
+    return replace(made, status=status, lower=lower, upper=upper, hidden=hidden, remarks=tuple(remarks))
 
 
 def _levels(data: "nw.DataFrame[Any]", name: str, where: np.ndarray, size: int) -> np.ndarray:
@@ -447,30 +461,36 @@ def _levels(data: "nw.DataFrame[Any]", name: str, where: np.ndarray, size: int) 
     return found
 
 
-def _notes(
+def _remarks(
     table: Table,
     listed: np.ndarray,
     columns: Columns,
     chosen: tuple[Rule, ...],
     rules: tuple[Rule, ...] | None,
-) -> tuple[str, ...]:
-    found = []
+) -> tuple[Remark, ...]:
+    remarks = []
     computed = int((~listed & ~table.internal & (table.values != 0)).sum())
     if computed:
-        found.append(
-            f"{counted(computed, 'total that is', 'totals that are')} not in the file: computed from the parts"
+        remarks.append(
+            note(
+                "computed-totals",
+                f"{counted(computed, 'total that is', 'totals that are')} not in the file: computed from the parts",
+            )
         )
     if rules is None and len(columns.largest) == 1 and columns.status is None:
-        found.append(
-            "one largest contribution alone does not allow p-percent(10), so only the number of contributors was judged; "
-            "dominance(1,75) is a rule for it"
+        remarks.append(
+            note(
+                "single-largest",
+                "one largest contribution alone does not allow p-percent(10), so only the number of contributors was judged; "
+                "dominance(1,75) is a rule for it",
+            )
         )
     if rules is None and not chosen and columns.status is None:
-        found.append(NO_RULE)
-    return tuple(found)
+        remarks.append(WITHOUT_RULE)
+    return tuple(remarks)
 
 
-def _odd_totals(table: Table, known: Aggregates, *, told: bool) -> tuple[str, ...]:
+def _odd_totals(table: Table, known: Aggregates, *, told: bool) -> tuple[Remark, ...]:
     """Totals that have fewer contributors than one of their parts, or a smaller largest contribution, which cannot be."""
     if table.relations == 0:
         return ()
@@ -486,6 +506,9 @@ def _odd_totals(table: Table, known: Aggregates, *, told: bool) -> tuple[str, ..
         return ()
     have = counted(int(cells.size), "total has", "totals have")
     return (
-        f"{have} fewer contributors than one of the parts, or a smaller largest contribution, the first at the cell "
-        f"{table.name(int(cells[0]))}: what rules say of such a total may be wrong",
+        note(
+            "doubtful-totals",
+            f"{have} fewer contributors than one of the parts, or a smaller largest contribution, the first at the cell "
+            f"{table.name(int(cells[0]))}: what rules say of such a total may be wrong",
+        ),
     )

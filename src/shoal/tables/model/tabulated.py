@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from shoal.errors import InputError, parameter
+from shoal.remarks import Remark, Remarked
 from shoal.report.glance import Glance
 from shoal.tables.model.contributions import Known
 from shoal.tables.model.count_rules import InOneCell, beside_totals, groups_of, needs_counts
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 Zeros = Literal["published", "suppressible"]
+#: The kind of remark on a ready-made table whose sensitive cells nothing tells.
+NO_RULE = "no-rule"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tabulation(Glance):
+class Tabulation(Remarked, Glance):
     """A table with its sensitive cells, levels and costs, and what is known of its contributors.
 
     ``status`` is ``s`` (may be hidden), ``u`` (sensitive) or ``z`` (always published) for each cell. Of an ``aggregated``
@@ -46,7 +49,7 @@ class Tabulation(Glance):
     counts: bool = False
     aggregated: bool = False
     hidden: np.ndarray | None = None
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     largest_told: int | None = None
 
     def glance(self) -> dict[str, Any]:
@@ -57,6 +60,11 @@ class Tabulation(Glance):
             "sensitive": int(self.sensitive.size),
             "rules": tuple(str(rule) for rule in self.rules),
         }
+
+    @property
+    def without_rule(self) -> bool:
+        """Whether it is a ready-made table to which no rule can be applied."""
+        return any(item.kind == NO_RULE for item in self.remarks)
 
     @property
     def sensitive(self) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from shoal.arguments import checked
 from shoal.errors import InputError, parameter, unknown
 from shoal.numbers import counted
+from shoal.remarks import Remark, note
 from shoal.tables.files.frames import as_frame
 from shoal.tables.model.apriori import apply_apriori
 from shoal.tables.model.columns import Missing
@@ -244,13 +245,13 @@ def tabulate(
             ),
             parents,
         )
-    made = replace(made, notes=(*made.notes, *_marks(codes, parents, cells=aggregated)))
+    made = replace(made, remarks=(*made.remarks, *_marks(codes, parents, cells=aggregated)))
     return made if apriori is None else apply_apriori(made, apriori)
 
 
 def _marks(
     codes: Mapping[str, Sequence[str]], parents: Mapping[str, Mapping[str, str]], *, cells: bool
-) -> Iterator[str]:
+) -> Iterator[Remark]:
     """What is said of codes that mean a missing value in a column of numbers: NA may be Namibia."""
     from shoal.sources.inference import MISSING_MARKS
 
@@ -261,9 +262,11 @@ def _marks(
         # Whoever has it in a hierarchy knows it as a code.
         for mark in (item for item in MISSING_MARKS if item not in parents.get(name, {})):
             if times := found.count(mark):
-                yield (
+                yield note(
+                    "missing-mark",
                     f"dimension '{name}' has '{mark}' in {counted(times, 'record')}: a code like any other"
-                    f"{'' if cells else help_}"
+                    f"{'' if cells else help_}",
+                    name,
                 )
 
 

@@ -1,7 +1,7 @@
 """``audit`` as an operation: the interval an attacker can compute for every hidden cell, and whether it is wide enough."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.errors import InputError, parameter
 from shoal.operation import DataName, Operation, Product, Workplace, call
+from shoal.remarks import Remark, Remarked
 from shoal.tables.operations.products import (
     INTERVALS_FILES,
     PATTERN_FILES,
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Audited:
+class Audited(Remarked):
     """What an attacker can compute, and the table it is about."""
 
     found: "Audit"
     table: "TableToProtect"
+    remarks: tuple[Remark, ...] = ()
 
 
 def run(settings: AuditSettings, workplace: Workplace) -> Audited:
@@ -64,8 +66,7 @@ def run(settings: AuditSettings, workplace: Workplace) -> Audited:
         pattern=hidden,
         sensitive=table.sensitive,
     )
-    warnings = (*table.warnings, *of_unasked(found.unasked), *of_change(settings.change))
-    return Audited(found, replace(table, warnings=warnings))
+    return Audited(found, table, (*table.remarks, *of_unasked(found.unasked), *of_change(settings.change)))
 
 
 def _published_frame(settings: AuditSettings, workplace: Workplace) -> Any:
@@ -141,7 +142,7 @@ def _public_table(
     )
     refuse_nothing_hidden(names, beside)
     hidden = np.array([problem.table.find(*name) for name in names], dtype=np.int64)
-    return TableToProtect(problem, hidden=hidden, warnings=(ONLY_EXACT, *doubts)), names
+    return TableToProtect(problem, hidden=hidden, of_reading=(ONLY_EXACT, *doubts)), names
 
 
 def pattern_of(settings: AuditSettings, table: "TableToProtect", workplace: Workplace) -> Any:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import Infeasible, InputError, messages, parameter, unknown
+from shoal.errors import Infeasible, InputError, parameter, unknown
 from shoal.numbers import counted
 from shoal.operation import DataName, Operation, Product, Workplace
+from shoal.remarks import Remark, Remarked, note
 from shoal.tables.operations.products import (
     INTERVALS_FILES,
     PATTERN_FILES,
@@ -32,13 +33,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Suppressed:
+class Suppressed(Remarked):
     """The pattern that was found, the table it is for, and what other methods found for it."""
 
     found: "Suppression"
     table: "TableToProtect"
     others: "tuple[Suppression, ...]" = ()
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     layout: "Layout | None" = None
     dataflow: str = ""
 
@@ -60,11 +61,11 @@ def run(settings: SuppressSettings, workplace: Workplace) -> Suppressed:
         # What cannot be laid out is refused before the search.
         crosstabs(table.base, table.trees, layout)
     problem, gone = problem_of(settings, table, workplace)
-    notes = table.notes
+    remarks = list(table.remarks)
     refuse_without_rule(table.tabulation, problem)
     if gone:
         words = ("cell of the previous pattern is", "cells of the previous pattern are")
-        notes.append(f"{counted(gone, *words)} not in this table")
+        remarks.append(note("previous-pattern", f"{counted(gone, *words)} not in this table"))
     workplace.say("searching")
     found = _search(settings, settings.method, table, problem, workplace, workplace.observe)
     compared = []
@@ -75,12 +76,13 @@ def run(settings: SuppressSettings, workplace: Workplace) -> Suppressed:
         try:
             other = _search(settings, name, table, problem, workplace, silent)
             if str(other.solution.stopped_by) == "interrupt":
-                notes.append(f"{name} was interrupted, so the comparison ends before it")
+                text = f"{name} was interrupted, so the comparison ends before it"
+                remarks.append(note("comparison", text))
                 break
             compared.append(other)
         except (InputError, Infeasible) as error:
-            notes.append(f"{name} is left out of the comparison: {error.template}")
-    return Suppressed(found, table, tuple(compared), messages(notes), layout, settings.dataflow)
+            remarks.append(note("comparison", f"{name} is left out of the comparison: {error.template}"))
+    return Suppressed(found, table, tuple(compared), tuple(remarks), layout, settings.dataflow)
 
 
 def problem_of(

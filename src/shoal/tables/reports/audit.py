@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.numbers import counted
 from shoal.operation import Rows
+from shoal.remarks import Remark, remarks_in_json, warning
 from shoal.report.definitions import told
 from shoal.report.page import Page
 from shoal.runtime.budget import StopReason
@@ -47,7 +48,6 @@ def figures(result: "Audited", settings: object) -> dict[str, Any]:
     def unless(what: str, value: Any) -> Any:
         return None if what in found.not_looked_at else value
 
-    notes = result.table.notes
     return {
         "safe": found.safe,
         "sensitive": int(found.problem.sensitive.size),
@@ -66,8 +66,7 @@ def figures(result: "Audited", settings: object) -> dict[str, Any]:
         # Figures that fit what is shown stand in hidden cells of a published table: how far they are off says nothing.
         **({} if found.sensitive_unknown else gap(table)),
         **({"together": [_as_json(item, table) for item in found.together]} if found.together else {}),
-        "warnings": [*result.table.warnings, *_missed(result)],
-        **({"notes": notes} if notes else {}),
+        **remarks_in_json([*result.remarks, *_missed(result)]),
     }
 
 
@@ -97,14 +96,16 @@ def _verdict(result: "Audited", found: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _missed(result: "Audited") -> list[str]:
+def _missed(result: "Audited") -> list[Remark]:
     """What there was no time for."""
     found = result.found
     why = "it was stopped before" if found.stopped_by == StopReason.INTERRUPT else "the time was over before"
     intervals = (
         [f"the intervals of {counted(len(found.not_judged), 'hidden cell')}"] if found.not_judged else []
     )
-    return [f"not judged: {what}; {why}" for what in [*intervals, *found.not_looked_at]]
+    return [
+        warning("not-judged", f"not judged: {what}; {why}") for what in [*intervals, *found.not_looked_at]
+    ]
 
 
 def _with_others(result: "Audited", settings: object) -> list[tuple[str, str]]:
@@ -145,8 +146,8 @@ def page(result: "Audited", settings: "AuditSettings") -> Page:
             if result.found.complete
             else "Nobody knows whether this pattern protects the table: there was no time to judge all of it."
         )
-    for warning in [*result.table.warnings, *_missed(result)]:
-        sheet.warning(warning)
+    for text in [*result.warnings, *(item.text for item in _missed(result))]:
+        sheet.warning(text)
     made = result.table.tabulation
     sheet.provenance(
         [

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.remarks import Remark, warning
+
 if TYPE_CHECKING:
     from shoal.tables.model.table import Table
 
@@ -11,16 +13,16 @@ if TYPE_CHECKING:
 _FEW = 4
 
 
-def nothing_left(table: "Table", sensitive: np.ndarray, hidden: np.ndarray | None = None) -> list[str]:
+def nothing_left(
+    table: "Table", sensitive: np.ndarray, hidden: np.ndarray | None = None
+) -> tuple[Remark, ...]:
     """A warning if all cells are sensitive, or hidden, that are neither totals nor empty."""
     inner = table.internal & (table.values != 0)
     every = int(inner.sum())
     if every and np.isin(np.flatnonzero(inner), sensitive).all():
-        return [
-            f"all {every:,} cells that are neither totals nor empty are sensitive: are the rules as they are meant?"
-        ]
+        text = f"all {every:,} cells that are neither totals nor empty are sensitive: are the rules as they are meant?"
+        return (warning("all-sensitive", text),)
     if every > _FEW and hidden is not None and hidden[inner].all():
-        return [
-            f"all {every:,} cells that are neither totals nor empty are hidden: nothing but totals is published"
-        ]
-    return []
+        text = f"all {every:,} cells that are neither totals nor empty are hidden: nothing but totals is published"
+        return (warning("all-hidden", text),)
+    return ()

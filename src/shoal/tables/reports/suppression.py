@@ -7,6 +7,7 @@ import numpy as np
 
 from shoal.numbers import counted
 from shoal.operation import Rows
+from shoal.remarks import Remark, note, remarks_in_json
 from shoal.report import charts
 from shoal.report.definitions import told
 from shoal.report.page import Page
@@ -42,34 +43,34 @@ def glimpse(progress: "Progress") -> str:
 def figures(result: "Suppressed", settings: object) -> dict[str, Any]:
     """The figures of the pattern, and what other methods cost."""
     compared = {other.method: other.cost for other in result.others}
-    notes = [*result.notes, *_in_vain(result.found)]
+    remarks = [*result.remarks, *_nothing_left(result.found), *_in_vain(result.found)]
     return {
         **result.found.to_dict(),
         **gap(result.table.base),
-        "warnings": [*result.table.warnings, *_nothing_left(result.found)],
-        **({"notes": notes} if notes else {}),
+        **remarks_in_json(remarks),
         **({"compared": compared} if compared else {}),
     }
 
 
-def _nothing_left(found: "Suppression") -> list[str]:
+def _nothing_left(found: "Suppression") -> tuple[Remark, ...]:
     problem = found.problem
     return nothing_left(problem.table, problem.sensitive, problem.hidden_mask(found.complementary))
 
 
-def _in_vain(found: "Suppression") -> list[str]:
+def _in_vain(found: "Suppression") -> tuple[Remark, ...]:
     """What is said of hidden cells that everybody can work out: the verdict is about sensitive ones alone."""
     cells = int(found.audit.disclosed.size)
     if not cells:
-        return []
+        return ()
     words = (
         "hidden cell that is not sensitive can be worked out exactly, and protects",
         "hidden cells that are not sensitive can be worked out exactly, and protect",
     )
-    return [
+    text = (
         f"{counted(cells, *words)} nothing; an audit of the published table alone, where nobody says what is sensitive, calls "
         "it unsafe for that"
-    ]
+    )
+    return (note("disclosed-cells", text),)
 
 
 def facts(result: "Suppressed", settings: object) -> list[tuple[str, Any]]:
@@ -126,10 +127,10 @@ def suppression_page(result: "Suppression", others: "Sequence[Suppression]" = ()
         ]
     )
     page.text(f"Protected against: {result.attacker}.")
-    for note in _in_vain(result):
-        page.warning(f"{note}.")
-    for warning in _nothing_left(result):
-        page.warning(warning)
+    for item in _in_vain(result):
+        page.warning(f"{item.text}.")
+    for item in _nothing_left(result):
+        page.warning(item.text)
     if result.tabulation is not None:
         _rules_and_levels(page, result, hidden)
     page.section("The table")

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from shoal.operation import Rows
+from shoal.remarks import remarks_in_json
 from shoal.report.definitions import told
 from shoal.report.page import Page
 from shoal.tables.definitions import TABULATION
@@ -22,18 +23,16 @@ assurances = tabulated
 
 def figures(made: "Tabulation", settings: object) -> dict[str, Any]:
     """Cells, sensitive ones, and how many each rule calls so."""
-    from shoal.tables.model.ready_made import NO_RULE
+    from shoal.tables.model.tabulated import NO_RULE
 
     # That no rule can be applied is warned of already.
-    notes = [note for note in made.notes if note != NO_RULE]
-    warnings = nothing_left(made.table, made.sensitive)
+    remarks = [item for item in made.remarks if item.kind != NO_RULE]
     return {
         "cells": made.table.cells,
         "sensitive": int(made.sensitive.size),
         "by_rule": dict(made.by_rule),
         **gap(made.table),
-        **({"warnings": warnings} if warnings else {}),
-        **({"notes": notes} if notes else {}),
+        **remarks_in_json([*nothing_left(made.table, made.sensitive), *remarks]),
     }
 
 
@@ -56,8 +55,8 @@ def page(made: "Tabulation", settings: "TabulateSettings") -> Page:
     sheet = Page("A table with its sensitive cells", " × ".join(made.table.dimensions))
     sheet.section("Result")
     sheet.facts(facts(made, settings))
-    for warning in nothing_left(made.table, made.sensitive):
-        sheet.warning(warning)
+    for item in nothing_left(made.table, made.sensitive):
+        sheet.warning(item.text)
     sheet.provenance(
         [
             ("dimensions", ", ".join(made.table.dimensions)),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from shoal.operation import Product, Workplace, call
+from shoal.remarks import Remark, Remarked, remarks_in_json
 from shoal.tables.operations.products import INTERVALS_FILES, layout_of
 from shoal.tables.rounding.changed_products import LAYOUT, refuse_unwritten
 from shoal.tables.rounding.randomness import check_secret, read_secret
@@ -32,7 +33,7 @@ APART = (
 
 
 @dataclass(frozen=True)
-class Changed:
+class Changed(Remarked):
     """The changed table, the one it was made from, and what it is to look like."""
 
     found: Any
@@ -40,18 +41,16 @@ class Changed:
     layout: "ChangedLayout"
 
     @property
+    def remarks(self) -> tuple[Remark, ...]:  # type: ignore[override]
+        """What is worth knowing of the table, and of its change."""
+        return (*self.table.remarks, *self.found.remarks)
+
+    @property
     def figures(self) -> dict[str, Any]:
         """The figures of the change, with what is worth knowing of the table it was made from."""
         from shoal.tables.reports.gap import gap
 
-        found = self.found.to_dict()
-        notes = self.table.notes
-        return {
-            **found,
-            **gap(self.table.base),
-            "warnings": [*self.table.warnings, *found["warnings"]],
-            **({"notes": notes} if notes else {}),
-        }
+        return {**self.found.to_dict(), **gap(self.table.base), **remarks_in_json(self.remarks)}
 
 
 def change_table(

@@ -5,6 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.remarks import Remarked, remarks_in_json
 from shoal.report.glance import Glance
 from shoal.tables.rounding.changed_tables import changed_frame
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 #: What only the search knows.
-_SEARCH = ("bound", "gap_percent", "optimal", "stopped_by", "work", "seconds", "warnings")
+_SEARCH = ("bound", "gap_percent", "optimal", "stopped_by", "work", "seconds", *remarks_in_json(()))
 
 
 def without_search(figures: dict[str, Any], *others: str) -> dict[str, Any]:
@@ -28,7 +29,7 @@ def without_search(figures: dict[str, Any], *others: str) -> dict[str, Any]:
     return {name: value for name, value in figures.items() if name not in (*_SEARCH, *others)}
 
 
-class WithChangedFigures(Glance):
+class WithChangedFigures(Remarked, Glance):
     """What has figures that are not always the true ones, and publishes them."""
 
     tabulation: "Tabulation | None"

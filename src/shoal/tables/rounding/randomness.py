@@ -5,7 +5,13 @@ from typing import Any
 
 from shoal.errors import InputError, parameter
 from shoal.operation import DataName, Product, Workplace
+from shoal.remarks import danger
 from shoal.runtime.secrets import Secret
+
+#: Said of a table that anybody could draw again.
+OF_SEED = danger(
+    "drawn-from-seed", "chance was drawn from a seed, which can be guessed: this table is not for release"
+)
 
 
 def secret_of(secret: "Secret | str | Path | None", seed: int | None) -> Secret:

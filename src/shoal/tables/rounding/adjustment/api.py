@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 import numpy as np
 
 from shoal.arguments import checked
-from shoal.errors import Infeasible, InputError, Message, messages, parameter
+from shoal.errors import Infeasible, InputError, parameter
 from shoal.numbers import counted, number
+from shoal.remarks import Remark, remarks_in_json, warning
 from shoal.runtime import Budget, Observer, Seeds, silent
 from shoal.runtime.observer import Witness
 from shoal.runtime.secrets import Secret
@@ -28,7 +29,7 @@ from shoal.tables.rounding.cell_identity import identities
 from shoal.tables.rounding.changed_result import ChangedTable
 from shoal.tables.rounding.changed_tables import intervals_frame
 from shoal.tables.rounding.given import as_given, problem_to_change
-from shoal.tables.rounding.randomness import secret_of
+from shoal.tables.rounding.randomness import OF_SEED, secret_of
 from shoal.tables.rows_given import Building, given_table, refuse_without_rule
 from shoal.tables.safety.audit import Audit
 from shoal.tables.safety.whole_numbers import refuse_fractions
@@ -56,7 +57,7 @@ class AdjustedTable(ChangedTable):
     attacker: str
     secret: Secret
     doubtful_if_bounded: int = 0
-    warnings: tuple[Message, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     tabulation: Tabulation | None = None
 
     def glance(self) -> dict[str, Any]:
@@ -98,7 +99,7 @@ class AdjustedTable(ChangedTable):
             **self.audit.reached(),
             "doubtful_if_bounded": self.doubtful_if_bounded,
             **self._ended(),
-            "warnings": list(self.warnings),
+            **remarks_in_json(self.remarks),
         }
 
     @property
@@ -306,7 +307,7 @@ def adjust_table(
         describe_attacker(problem),
         drawn,
         doubtful(problem, solution.change),
-        messages(_warnings(problem, drawn, spread)),
+        _remarks(problem, drawn, spread),
         given if isinstance(given, Tabulation) else None,
     )
 
@@ -377,13 +378,14 @@ def describe_attacker(problem: AdjustmentProblem) -> str:
     return f"{text}; who does not know the secret, nor uses that the smallest change was taken"
 
 
-def _warnings(problem: AdjustmentProblem, secret: Secret, spread: float) -> list[str]:
-    found = []
+def _remarks(problem: AdjustmentProblem, secret: Secret, spread: float) -> tuple[Remark, ...]:
+    remarks = []
     if spread == 0:
-        found.append(
+        text = (
             "sensitive cells were moved by their levels exactly: who knows the levels and that the smallest change was taken has "
             f"two figures for each, of which one is true; a {parameter('spread')} above 0 hides that"
         )
+        remarks.append(warning("exact-levels", text))
     if secret.of_study:
-        found.append("chance was drawn from a seed, which can be guessed: this table is not for release")
-    return found
+        remarks.append(OF_SEED)
+    return tuple(remarks)

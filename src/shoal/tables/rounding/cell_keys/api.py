@@ -8,14 +8,15 @@ import narwhals as nw
 import numpy as np
 
 from shoal.arguments import checked
-from shoal.errors import Infeasible, InputError, first_record, messages, parameter, unknown
+from shoal.errors import Infeasible, InputError, first_record, parameter, unknown
 from shoal.exact_names import only
-from shoal.numbers import counted
+from shoal.remarks import Remark
 from shoal.runtime import Budget, Seeds, silent
 from shoal.runtime.secrets import Secret
 from shoal.tables.files.frames import as_frame
 from shoal.tables.model.columns import Missing, codes_of, numbers
 from shoal.tables.model.contributions import Contributions
+from shoal.tables.model.from_records import set_aside
 from shoal.tables.model.rules import Rule
 from shoal.tables.model.tabulation import Tabulation, tabulate
 from shoal.tables.model.total_codes import recognised
@@ -198,7 +199,7 @@ def perturb_table(
         made.problem(insiders=False), design, published, all_cells=made.table.cells <= _ALL_CELLS
     )
     uneven = drawn is None and are_uneven(keys)
-    odd = on_keys(keys, uneven=uneven) if drawn is None else []
+    odd = on_keys(keys, uneven=uneven) if drawn is None else ()
     return PerturbedTable(
         made,
         problem,
@@ -210,34 +211,33 @@ def perturb_table(
         method if own is None else "given",
         _attacker(problem.deviation, scattered=drawn is not None),
         drawn,
-        messages(
-            [
-                *remarks(problem, design, drawn, record, made.table),
-                *odd,
-                *on_rare_changes(design, counts[made.sensitive]),
-            ]
+        (
+            *remarks(problem, design, drawn, record, made.table),
+            *odd,
+            *on_rare_changes(design, counts[made.sensitive]),
+            *gone,
+            *made.remarks,
+            *on_whole_tables(made.table.cells, made.sensitive.size),
         ),
         uneven,
-        messages([*gone, *made.notes, *on_whole_tables(made.table.cells, made.sensitive.size)]),
     )
 
 
 def _without_gaps(
     data: "nw.DataFrame[Any]", keys: np.ndarray, dimensions: Sequence[str], missing: Missing
-) -> "tuple[nw.DataFrame[Any], np.ndarray, list[str]]":
+) -> "tuple[nw.DataFrame[Any], np.ndarray, tuple[Remark, ...]]":
     """The records that are counted, with their keys, and how many were set aside."""
     if missing not in ("refuse", "aside", "category"):
         raise unknown("choice for missing values", str(missing), ("refuse", "aside", "category"))
     if missing != "aside":
-        return data, keys, []
+        return data, keys, ()
     kept = np.ones(len(data), dtype=bool)
     for name in dimensions:
         kept &= np.array([code != "" for code in codes_of(data, name, missing)])
     gone = int((~kept).sum())
     if gone == len(data):
         raise InputError("every record has missing values, so no table is left")
-    words = ("record with missing values was", "records with missing values were")
-    return data.filter(kept.tolist()), keys[kept], [f"{counted(gone, *words)} set aside"] if gone else []
+    return data.filter(kept.tolist()), keys[kept], set_aside(gone)
 
 
 def _keys(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from shoal.operation import Workplace
+from shoal.remarks import remarks_in_json
 from shoal.tables.operations.products import layout_of
 from shoal.tables.rounding.cell_keys.operation import run
 from shoal.tables.rounding.cell_keys.settings import PerturbTableSettings
@@ -21,4 +22,4 @@ def confirm(
     read = figures_by_name(found.tabulation.table, frame, layout_of(settings))
     assert (read == found.values).all(), "a count is not what its records make of it"
     assert found.safe == stated["safe"], "'safe' is not what was stated"
-    return {name: value for name, value in found.to_dict().items() if name not in ("warnings", "notes")}
+    return {name: value for name, value in found.to_dict().items() if name not in remarks_in_json(())}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.errors import Message
+from shoal.remarks import Remark, remarks_in_json
 from shoal.runtime.secrets import Secret
 from shoal.tables.model.table import Table
 from shoal.tables.model.tabulation import Tabulation
@@ -39,9 +39,8 @@ class PerturbedTable(WithChangedFigures):
     method: str
     attacker: str
     secret: Secret | None
-    warnings: tuple[Message, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     uneven: bool = False
-    notes: tuple[Message, ...] = ()
 
     @property
     def _figures(self) -> tuple[Table, np.ndarray]:
@@ -131,8 +130,7 @@ class PerturbedTable(WithChangedFigures):
             "posterior_mean": None if self.sure is None else self.sure.mean,
             "posterior_largest": None if self.sure is None else self.sure.largest,
             "for_release": self.for_release,
-            "warnings": list(self.warnings),
-            **({"notes": list(self.notes)} if self.notes else {}),
+            **remarks_in_json(self.remarks),
         }
 
     def report(self) -> "Page":

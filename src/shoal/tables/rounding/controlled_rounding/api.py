@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 import numpy as np
 
 from shoal.arguments import checked
-from shoal.errors import Infeasible, InputError, Message, messages, parameter
+from shoal.errors import Infeasible, InputError, parameter
+from shoal.remarks import Remark, remarks_in_json, warning
 from shoal.runtime import Budget, Observer, Seeds, silent
 from shoal.runtime.observer import Witness
 from shoal.runtime.secrets import Secret
@@ -28,7 +29,7 @@ from shoal.tables.rounding.controlled_rounding.problem import RoundingProblem, a
 from shoal.tables.rounding.controlled_rounding.solution import Rounding
 from shoal.tables.rounding.controlled_rounding.verify import verify
 from shoal.tables.rounding.given import as_given, problem_to_change
-from shoal.tables.rounding.randomness import secret_of
+from shoal.tables.rounding.randomness import OF_SEED, secret_of
 from shoal.tables.rows_given import Building, given_table
 from shoal.tables.safety.audit import Audit
 from shoal.tables.safety.whole_numbers import integer_failures
@@ -54,7 +55,7 @@ class RoundedTable(ChangedTable):
     objective: str
     attacker: str
     secret: Secret
-    warnings: tuple[Message, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     tabulation: Tabulation | None = None
     widened: bool = False
 
@@ -94,7 +95,7 @@ class RoundedTable(ChangedTable):
             **self._reserved(),
             **self.audit.reached(),
             **self._ended(),
-            "warnings": list(self.warnings),
+            **remarks_in_json(self.remarks),
         }
 
     @property
@@ -277,7 +278,7 @@ def round_table(
         objective,
         describe_attacker(problem, objective),
         drawn,
-        messages(_warnings(problem, objective, drawn, asked=steps)),
+        _remarks(problem, objective, drawn, asked=steps),
         given if isinstance(given, Tabulation) else None,
         widened=problem.steps > 1 and steps is None,
     )
@@ -368,24 +369,27 @@ def describe_attacker(problem: RoundingProblem, objective: str) -> str:
     return f"{text}; who does not know the secret"
 
 
-def _warnings(problem: RoundingProblem, objective: str, secret: Secret, *, asked: int | None) -> list[str]:
-    found = []
+def _remarks(
+    problem: RoundingProblem, objective: str, secret: Secret, *, asked: int | None
+) -> tuple[Remark, ...]:
+    remarks = []
     small = _small_totals(problem.table, problem.base)
     if small.size:
-        found.append(
-            f"the base is larger than {_named_first(problem.table, small)}: what is left is 0 or the base"
-        )
+        text = f"the base is larger than {_named_first(problem.table, small)}: what is left is 0 or the base"
+        remarks.append(warning("large-base", text))
     if problem.steps > 1 and asked is None:
-        found.append(
+        text = (
             f"no rounding with every figure less than one base away adds up and protects, so they are less than "
             f"{problem.steps} bases away; who tries all tables can use that, which the audit does not count; "
             f"{parameter('steps')} says it beforehand"
         )
+        remarks.append(warning("more-steps", text))
     if objective == "nearest":
-        found.append(
+        text = (
             "who knows that the nearest table was taken can exclude others, which the audit does not count; "
             f"{parameter('objective', 'random')} leaves nothing to that"
         )
+        remarks.append(warning("nearest-table", text))
     if secret.of_study:
-        found.append("chance was drawn from a seed, which can be guessed: this table is not for release")
-    return found
+        remarks.append(OF_SEED)
+    return tuple(remarks)
