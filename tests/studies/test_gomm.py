@@ -23,18 +23,18 @@ def test_published_figures_agree_with_one_another():
 
 
 @pytest.mark.parametrize("data, n", [("Census", 12), ("Water-treatment", 38)])
-def test_hand_made_groupings_are_partitions(data, n):
+def test_manual_groupings_are_partitions(data, n):
     for groups, scores in gomm.HAND_MADE[data].values():
         assert sorted(a for group in groups for a in group) == list(range(1, n + 1))
         assert len(scores) == len(gomm.K)
 
 
-def test_hand_made_rows(monkeypatch):
+def test_manual_rows(monkeypatch):
     published.census()
     everything, scores = gomm.HAND_MADE["Census"]["all"]
     monkeypatch.setattr(gomm, "K", gomm.K[3:])
     monkeypatch.setattr(gomm, "HAND_MADE", {"Census": {"all": (everything, scores[3:])}})
-    rows = gomm._hand_made("Census")
+    rows = gomm._manual("Census")
     assert [math.floor(10 * row.measured) / 10 for row in rows] == [row.published for row in rows]
 
 

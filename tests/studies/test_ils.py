@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from tests.benchmark_data import benchmark_file
 
 from shoal.microdata.microaggregation import methods
-from shoal.studies import Findings, Scope, ils_charts, ils_microaggregation
+from shoal.studies import Findings, Scope, ils_conclusions, ils_microaggregation
 from shoal.studies.ils_published import TUNED
 
 
@@ -31,5 +31,5 @@ def test_compiled_code_is_loaded_before_a_method_is_timed(monkeypatch) -> None:
 def test_a_chance_of_zero_is_drawn() -> None:
     for what, (_, _, values, _) in TUNED.items():
         points = [(float(value), 1.0 + place) for place, value in enumerate(values)]
-        (picture,) = ils_charts.charts(Findings([], {f"tuning Tarragona 3|{what}": points})).values()
+        (picture,) = ils_conclusions.charts(Findings([], {f"tuning Tarragona 3|{what}": points})).values()
         assert (">0<" in picture.svg) == (0.0 in values)

@@ -12,7 +12,7 @@ from shoal.studies import Scope, rooms, screening
 FOLDER = Path(shoal.studies.__file__).parent
 
 # The one module that may write the word.
-MAY_SAY = {"proved": "proofs.py", "not proved": "proofs.py"}
+MAY_SAY = {"proved": "claims.py", "not proved": "claims.py"}
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.rglob("*.py")), ids=lambda path: str(path.relative_to(FOLDER)))

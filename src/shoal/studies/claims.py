@@ -5,11 +5,13 @@ A verdict is never written by hand: it is the rule, applied to the figure that s
 
 import re
 from dataclasses import dataclass
+from typing import Protocol
 
 from shoal.studies.study import Row
 
-#: The table in which every claim stands.
+#: The tables in which claims stand: what the work says, and what Shoal asks besides.
 TABLE = "Claims"
+OWN_TABLE = "Questions of our own"
 
 _HOLDS, _FAILS = "holds", "does not hold"
 _RELATIONS = {
@@ -48,9 +50,10 @@ class Rule:
 
 @dataclass(frozen=True)
 class Claim:
-    """A statement about a figure: where, what is measured, what it must be, what is printed and what was found.
+    """A statement about a figure: where, what is measured, what it must be, what is printed and what was measured.
 
-    ``extent`` says on what: "on 2 tables".
+    The rule of a claim is never softer than the sentence of the work. ``extent`` says on what: "on 2 tables". ``own``
+    marks what Shoal asks besides, of which the work says nothing.
     """
 
     case: str
@@ -59,6 +62,7 @@ class Claim:
     measured: float
     published: float | str | None = None
     extent: str = ""
+    own: bool = False
 
     def row(self) -> Row:
         """The claim with its verdict, which follows from the figure as it is printed.
@@ -70,7 +74,9 @@ class Claim:
         printed = round(self.published, 4) if isinstance(self.published, float) else self.published
         verdict = _HOLDS if self.rule.holds(shown) else _FAILS
         note = f"{verdict} here{' ' + self.extent if self.extent else ''}"
-        return Row(TABLE, self.case, f"{self.figure}: {self.rule}", printed, shown, note)
+        return Row(
+            OWN_TABLE if self.own else TABLE, self.case, f"{self.figure}: {self.rule}", printed, shown, note
+        )
 
 
 def verdict_of(row: Row) -> bool:
@@ -92,3 +98,21 @@ def says(row: Row) -> bool:
     False
     """
     return row.note.startswith(f"{_HOLDS} ")
+
+
+class Solved(Protocol):
+    """Anything that knows whether it is proved to be the best."""
+
+    @property
+    def optimal(self) -> bool:
+        """Whether nothing is better; proved."""
+
+
+def proof(solution: Solved) -> str:
+    """What a solution says of itself: proved or not proved. No study writes these words itself.
+
+    >>> from types import SimpleNamespace
+    >>> proof(SimpleNamespace(optimal=True)), proof(SimpleNamespace(optimal=False))
+    ('proved', 'not proved')
+    """
+    return "proved" if solution.optimal else "not proved"

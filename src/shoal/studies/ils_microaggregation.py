@@ -10,7 +10,7 @@ from functools import cache, partial
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from shoal.studies import ils_charts, ils_claims
+from shoal.studies import ils_conclusions
 from shoal.studies.ils_published import (
     CASES,
     FILES,
@@ -350,8 +350,8 @@ STUDY = Study(
     source="T. A. Bierman, Improvements to Iterated Local Search for Microaggregation, Nova Southeastern University, 2020",
     steps=_steps,
     needs=tuple(FILES.values()),
-    claims=ils_claims.claims,
-    charts=ils_charts.charts,
+    claims=ils_conclusions.claims,
+    charts=ils_conclusions.charts,
     remarks=(
         "EIA has ten columns in the dissertation and eleven elsewhere; each figure here is for the columns of its source.",
         "Table 4's entry for Census 3 could not be reproduced by others either; expect about 5.19 after 5,000 restarts.",

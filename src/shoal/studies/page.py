@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from shoal.report.page import Page
-from shoal.studies.claims import TABLE, says
+from shoal.studies.claims import OWN_TABLE, TABLE, says
 from shoal.studies.study import Picture, Row, Scope, Standing, Study, figure, in_words
 
 _HEADER = ["case", "measure", "published", "measured", "note"]
@@ -22,19 +22,23 @@ def page(
         )
     for remark in study.remarks:
         out.note(remark)
-    claims = [row for row in rows if row.table == TABLE]
-    if claims:
-        out.section("What the work says, and whether it holds here")
-        held = sum(map(says, claims))
-        out.text(
-            f"{held} of {len(claims)} claims hold. A verdict is the rule in its row, applied to the figure beside it."
-        )
-        _table(out, claims)
+    for table, section in (
+        (TABLE, "What the work says, and whether it holds here"),
+        (OWN_TABLE, "What we ask besides"),
+    ):
+        claims = [row for row in rows if row.table == table]
+        if claims:
+            out.section(section)
+            held = sum(map(says, claims))
+            out.text(
+                f"{held} of {len(claims)} claims hold. A verdict is the rule in its row, applied to the figure beside it."
+            )
+            _table(out, claims)
     if pictures:
         out.section("Figures")
         for picture in pictures.values():
             out.chart(picture.svg, picture.caption)
-    for table in dict.fromkeys(row.table for row in rows if row.table != TABLE):
+    for table in dict.fromkeys(row.table for row in rows if row.table not in (TABLE, OWN_TABLE)):
         out.section(table)
         _table(out, [row for row in rows if row.table == table])
     out.provenance([("command", command(study, scope)), ("seed", scope.seed)], "")
@@ -53,6 +57,7 @@ def _extent(study: Study, scope: Scope, standing: Standing) -> list[tuple[str, s
         ("size", "a few runs (--quick)" if scope.quick else "as published"),
         ("steps done", f"{standing.done} of {standing.total}"),
         ("time taken", in_words(standing.spent) if standing.spent else "–"),
+        ("CPU time", in_words(standing.cpu) if standing.cpu else "–"),
     ]
 
 

@@ -14,8 +14,8 @@ from shoal.generate import minizinc
 from shoal.generate.families import FIXED, Instance, family
 from shoal.runtime import Budget
 from shoal.runtime.compilation import working_cpu_time
-from shoal.studies import rooms_examples, rooms_told, rooms_tuning
-from shoal.studies.proofs import proof
+from shoal.studies import rooms_conclusions, rooms_examples, rooms_tuning
+from shoal.studies.claims import proof
 from shoal.studies.rooms_tuning import evolved
 from shoal.studies.study import Findings, Row, Scope, Step, Study
 
@@ -87,9 +87,9 @@ def _nodes(scope: Scope) -> Findings:
             rows.append(row(f"{name}, X = {size:,}", "nodes", 8, count, f"K = {k}"))
     times = []
     for k, thousands in _PLOTTED_NODES.items():
-        spent, found, count = _timed(family("f4", k + 2))
+        spent, reached, count = _timed(family("f4", k + 2))
         times.append((float(k), spent))
-        note = f"K = {found}; the plot differs from the published program, whose count this is"
+        note = f"K = {reached}; the plot differs from the published program, whose count this is"
         rows.append(row(f"f4, X = {k + 2}", "thousands of nodes", thousands, round(count / 1000, 1), note))
     curves["nodes|published plot"] = [
         (float(k), 1000.0 * thousands) for k, thousands in _PLOTTED_NODES.items()
@@ -158,12 +158,12 @@ def _ablation(name: str, scope: Scope) -> Findings:
         best = one.best or assign_sizes(one.groups, one.capacities).k
         for version, there in zip(VERSIONS, _ABLATION[name], strict=True):
             options = GeneticOptions(version=version, crossover="columns")  # type: ignore[arg-type]
-            places = (scope.seeds("ablation", name, size, version, run) for run in range(runs))
+            streams = (scope.seeds("ablation", name, size, version, run) for run in range(runs))
             began = working_cpu_time()
-            found = evolved(one, options, generations, places)
+            ends = evolved(one, options, generations, streams)
             seconds = (working_cpu_time() - began) / runs
-            share = float(np.mean([item.k for item in found])) / best
-            broken = float(np.mean([item.violations for item in found]))
+            share = float(np.mean([item.k for item in ends])) / best
+            broken = float(np.mean([item.violations for item in ends]))
             note = f"mean violations {broken:.2g}, {seconds:.2g} s of CPU; {runs} runs of {generations:,} generations"
             rows.append(
                 row(f"{name}, X = {size:,}, {version}", "mean K / best K", there, round(share, 3), note)
@@ -189,18 +189,18 @@ def _constraints(scope: Scope) -> Findings:
             seconds = working_cpu_time() - began
             curves.setdefault(f"constraint|{name}|CP-SAT", []).append((float(size), seconds))
             case = f"{name}, X = {size:,}"
-            row = partial(Row, "Figures 6.1–6.3, constraint model", case)
+            row = partial(Row, "Figures 6.1–6.4, constraint model", case)
             rows.append(row("seconds, CP-SAT", printed, round(seconds, 3), f"K {plan.k}, {proof(plan)}"))
             if minizinc.installed():
                 answer = minizinc.solve(one.groups, one.capacities, seconds=limit)
                 curves.setdefault(f"constraint|{name}|Gecode", []).append((float(size), answer.seconds))
-                shown = proof(_Told(optimal=answer.proved))
+                shown = proof(_Answer(optimal=answer.proved))
                 note = f"K {answer.k}, {shown}; time-out {limit:g} s, with the start of MiniZinc"
                 rows.append(row("seconds, MiniZinc with Gecode", printed, round(answer.seconds, 3), note))
     return Findings(rows, curves)
 
 
-class _Told:
+class _Answer:
     """What another program says of its own result."""
 
     def __init__(self, *, optimal: bool) -> None:
@@ -246,11 +246,11 @@ def _comparison(name: str, scope: Scope) -> Findings:
         best = plan.k
         for crossover in ("columns", "rows"):
             options = GeneticOptions(crossover=crossover)
-            places = (scope.seeds("comparison", name, size, crossover, run) for run in range(runs))
+            streams = (scope.seeds("comparison", name, size, crossover, run) for run in range(runs))
             began = working_cpu_time()
-            found = evolved(one, options, generations, places)
+            ends = evolved(one, options, generations, streams)
             spent = (working_cpu_time() - began) / runs
-            valid = [item.k for item in found if not item.violations]
+            valid = [item.k for item in ends if not item.violations]
             share = round(float(np.mean(valid)) / best, 3) if valid else None
             printed = _COMPARED[name] if crossover == "columns" else None
             note = f"{len(valid)} of {runs} runs of {generations:,} generations obey the rules; best K {best}, {proof(plan)}"
@@ -260,7 +260,7 @@ def _comparison(name: str, scope: Scope) -> Findings:
                     row("seconds, genetic", by_genes, round(spent, 4), f"{generations:,} generations")
                 )
                 keep("seconds", "genetic", size, max(spent, 1e-4))
-                keep("violations", "genetic", size, float(np.mean([item.violations for item in found])))
+                keep("violations", "genetic", size, float(np.mean([item.violations for item in ends])))
             if share is not None:
                 keep("share", f"genetic, crossing {crossover}", size, share)
     return Findings(rows, curves)
@@ -287,8 +287,8 @@ STUDY = Study(
     source="T. Moro Lías, Complexity and resolution of the K-anonymity problem, bachelor's thesis, "
     "Universidad Complutense de Madrid, 2024",
     steps=lambda scope: list(_steps(scope)),
-    claims=rooms_told.claims,
-    charts=rooms_told.charts,
+    claims=rooms_conclusions.claims,
+    charts=rooms_conclusions.charts,
     remarks=(
         "The work prints no table of results: published figures are read off plots of single runs or means of about ten.",
         "Crossing columns is what the published program does; its text describes crossing rows, which does better.",

@@ -56,14 +56,14 @@ class Scope:
     seed: int = 0
     threads: int = 1
 
-    def seeds(self, *place: str | int) -> Seeds:
-        """The random stream at a place of the study."""
-        return Seeds(self.seed).child(*place)
+    def seeds(self, *path: str | int) -> Seeds:
+        """The random stream of a part of the study."""
+        return Seeds(self.seed).child(*path)
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What a step found: its rows, and curves (by name) for the charts."""
+    """What steps measured: rows, and curves (by name) for the charts."""
 
     rows: Sequence[Row]
     curves: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
@@ -93,7 +93,7 @@ class Step:
 class Standing:
     """How far a study is: the step that begins now, and the seconds that were spent and are probably left.
 
-    ``left`` is ``None`` as long as nothing is known of how long a step takes.
+    ``cpu`` are the seconds of the processor. ``left`` is ``None`` as long as nothing is known of how long a step takes.
     """
 
     done: int
@@ -101,6 +101,7 @@ class Standing:
     title: str
     spent: float = 0.0
     left: float | None = None
+    cpu: float = 0.0
 
     def __str__(self) -> str:
         return f"[{self.done}/{self.total}] {self.title}" + (
@@ -179,7 +180,7 @@ def run(
     except OSError:
         raise InputError(f"results cannot be kept in '{folder}': no folder can be made there") from None
     steps = list(study.steps(scope))
-    known = {} if again else {step.key: kept for step in steps if (kept := _kept(folder, step, scope))}
+    known = {} if again else _finished_steps(folder, steps, scope)
     ended = False
     try:
         for step in steps:
@@ -188,11 +189,11 @@ def run(
             tell(_standing(steps, known, step.title))
             if stop():
                 break
-            began = time.monotonic()
-            found = step.run(scope)
-            made = found if isinstance(found, Findings) else Findings(list(found))
-            known[step.key] = Kept(made, time.monotonic() - began)
-            _keep(folder, step, scope, known[step.key])
+            began, worked = time.monotonic(), time.process_time()
+            measured = step.run(scope)
+            findings = measured if isinstance(measured, Findings) else Findings(list(measured))
+            known[step.key] = Finished(findings, time.monotonic() - began, time.process_time() - worked)
+            _store(folder, step, scope, known[step.key])
         else:
             ended = True
     except KeyboardInterrupt:
@@ -204,71 +205,74 @@ def run(
     return rows
 
 
-class Kept(NamedTuple):
-    """What a step found, and the seconds it took."""
+class Finished(NamedTuple):
+    """What a step measured, the seconds it took by the clock, and those of the processor."""
 
-    found: Findings
+    findings: Findings
     seconds: float
+    cpu_seconds: float = 0.0
 
 
 def standing(study: Study, scope: Scope, folder: Path) -> Standing:
     """How far a study is in a results folder, without running anything."""
     steps = list(study.steps(scope))
-    known = {step.key: kept for step in steps if (kept := _kept(folder, step, scope))}
+    known = _finished_steps(folder, steps, scope)
     left = [step.title for step in steps if step.key not in known]
     return _standing(steps, known, left[0] if left else "done")
 
 
-def _standing(steps: Sequence[Step], known: Mapping[str, Kept], title: str) -> Standing:
-    spent = sum(kept.seconds for kept in known.values())
+def _standing(steps: Sequence[Step], known: Mapping[str, Finished], title: str) -> Standing:
+    spent = sum(finished.seconds for finished in known.values())
     done = sum(step.weight for step in steps if step.key in known)
     waiting = sum(step.weight for step in steps if step.key not in known)
     left = spent / done * waiting if done and spent else None
-    return Standing(len(known), len(steps), title, spent, left if waiting else 0.0)
+    cpu = sum(finished.cpu_seconds for finished in known.values())
+    return Standing(len(known), len(steps), title, spent, left if waiting else 0.0, cpu)
 
 
 def _publish(
-    study: Study, scope: Scope, folder: Path, steps: Sequence[Step], known: Mapping[str, Kept]
+    study: Study, scope: Scope, folder: Path, steps: Sequence[Step], known: Mapping[str, Finished]
 ) -> list[Row]:
     """Write what the steps that are done amount to; returns all rows."""
     from shoal.studies.page import page
 
-    found = gathered([known[step.key].found for step in steps if step.key in known])
-    rows = concluded(study, found)
-    found = Findings(rows, found.curves)
+    measured = gathered([known[step.key].findings for step in steps if step.key in known])
+    rows = concluded(study, measured)
+    findings = Findings(rows, measured.curves)
     now = _standing(steps, known, "")
-    pictures = study.charts(found) if study.charts is not None else {}
+    pictures = study.charts(findings) if study.charts is not None else {}
     texts = {"rows.csv": to_csv(rows), "table.md": to_markdown(study, rows)}
     texts["study.html"] = page(study, scope, rows, pictures, now).html()
     texts.update({f"{name}.svg": picture.svg for name, picture in pictures.items()})
     if study.files is not None:
-        texts.update(study.files(found))
+        texts.update(study.files(findings))
     for name, text in texts.items():
         _write(folder / name, text)
     return rows
 
 
-def gathered(found: Iterable[Findings]) -> Findings:
-    """What several steps found, as one."""
+def gathered(parts: Iterable[Findings]) -> Findings:
+    """What several steps measured, as one."""
     rows: list[Row] = []
     curves: dict[str, list[tuple[float, float]]] = {}
-    for part in found:
+    for part in parts:
         rows.extend(part.rows)
-        curves.update(part.curves)
+        for name, points in part.curves.items():
+            curves.setdefault(name, []).extend(points)
     return Findings(rows, curves)
 
 
-def concluded(study: Study, found: Findings) -> list[Row]:
+def concluded(study: Study, findings: Findings) -> list[Row]:
     """The rows of the steps, those that need several of them, and last the claims with their verdicts."""
-    rows = list(found.rows)
+    rows = list(findings.rows)
     if study.closing is not None:
-        rows += study.closing(found)
+        rows += study.closing(findings)
     if study.claims is not None:
-        rows += [claim.row() for claim in study.claims(Findings(rows, found.curves))]
+        rows += [claim.row() for claim in study.claims(Findings(rows, findings.curves))]
     return rows
 
 
-def _place(folder: Path, step: Step) -> Path:
+def _path(folder: Path, step: Step) -> Path:
     return folder / "steps" / f"{step.key}.json"
 
 
@@ -276,26 +280,31 @@ def _mark(scope: Scope) -> dict[str, Any]:
     return {"version": __version__, "seed": scope.seed, "quick": scope.quick}
 
 
-def _kept(folder: Path, step: Step, scope: Scope) -> Kept | None:
+def _finished_steps(folder: Path, steps: Sequence[Step], scope: Scope) -> dict[str, Finished]:
+    return {step.key: finished for step in steps if (finished := _finished(folder, step, scope))}
+
+
+def _finished(folder: Path, step: Step, scope: Scope) -> Finished | None:
     try:
-        stored = json.loads(_place(folder, step).read_text(encoding="utf-8"))
+        stored = json.loads(_path(folder, step).read_text(encoding="utf-8"))
         if stored["made"] != _mark(scope):
             return None
         curves = {name: [(x, y) for x, y in points] for name, points in stored["curves"].items()}
-        return Kept(Findings([Row(**row) for row in stored["rows"]], curves), float(stored["seconds"]))
+        findings = Findings([Row(**row) for row in stored["rows"]], curves)
+        return Finished(findings, float(stored["seconds"]), float(stored.get("cpu_seconds", 0.0)))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
-def _keep(folder: Path, step: Step, scope: Scope, kept: Kept) -> None:
-    path = _place(folder, step)
+def _store(folder: Path, step: Step, scope: Scope, finished: Finished) -> None:
+    path = _path(folder, step)
     path.parent.mkdir(parents=True, exist_ok=True)
-    found, seconds = kept
     stored = {
         "made": _mark(scope),
-        "seconds": round(seconds, 3),
-        "rows": [asdict(row) for row in found.rows],
-        "curves": found.curves,
+        "seconds": round(finished.seconds, 3),
+        "cpu_seconds": round(finished.cpu_seconds, 3),
+        "rows": [asdict(row) for row in finished.findings.rows],
+        "curves": finished.findings.curves,
     }
     _write(path, json.dumps(stored, indent=1))
 

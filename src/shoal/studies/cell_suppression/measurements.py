@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from statistics import mean
 from typing import Any
 
@@ -24,7 +24,7 @@ _RECORDED = ("last_improvement", "best_founder", "children", "infeasible", "cros
 
 @dataclass(frozen=True)
 class Plan:
-    """A method under the name it has in the tables, and how often it is run on a table.
+    """A method under the name it has in the tables, how often it is run on a table, and on how many tables.
 
     ``seconds`` limits the CPU time; the published methods end by themselves.
     """
@@ -33,59 +33,69 @@ class Plan:
     method: str
     options: Mapping[str, Any] = field(default_factory=dict)
     runs: int = 1
+    tables: int = 10
     seconds: float | None = None
 
 
-def instance(scope: Scope, data: DataSet, place: int) -> Problem:
+def instance(scope: Scope, data: DataSet, number: int) -> Problem:
     """A table of a set; numbered from 1."""
-    return table(data.rows, data.columns, data.sensitive, scope.seeds("table", data.name, place))
+    return table(data.rows, data.columns, data.sensitive, scope.seeds("table", data.name, number))
 
 
-def step(data: DataSet, plan: Plan, place: int) -> Step:
-    """All runs of a method on one table: a step of its own, so that little is lost when a study is interrupted."""
+def first_run(data: DataSet, plan: Plan, number: int) -> Step:
+    """The first run of a method on one table: a step of its own, so that little is lost when a study is interrupted."""
+    return _step(data, plan, number, range(1, 2), "")
+
+
+def further_runs(data: DataSet, plan: Plan, number: int) -> Step:
+    """The other runs of a method on one table."""
+    return _step(data, plan, number, range(2, plan.runs + 1), "-again")
+
+
+def _step(data: DataSet, plan: Plan, number: int, turns: range, suffix: str) -> Step:
+    key = plan.label.replace("/", "-").replace(" ", "-").replace(",", "")
+    work = _WORK.get(plan.method, 1.0) * data.sensitive * data.rows * data.columns / 1e6
     return Step(
-        f"{data.name}-{plan.label.replace('/', '-').replace(' ', '-').replace(',', '')}-{place}",
-        f"{data.name}, {plan.label}, table {place}",
-        lambda scope: measure(scope, data, plan, place),
-        weight=plan.runs * _WORK.get(plan.method, 1.0) * data.sensitive * data.rows * data.columns / 1e6
-        if plan.seconds is None
-        else plan.seconds,
+        f"{data.name}-{key}-{number}{suffix}",
+        f"{data.name}, {plan.label}, table {number}",
+        partial(measure, data=data, plan=plan, number=number, turns=turns),
+        weight=len(turns) * work if plan.seconds is None else plan.seconds,
     )
 
 
-def measure(scope: Scope, data: DataSet, plan: Plan, place: int) -> Findings:
+def measure(scope: Scope, data: DataSet, plan: Plan, number: int, turns: Sequence[int]) -> Findings:
     """Run; every pattern is audited. Seconds are of CPU and leave out the founders of a population, as published."""
     from shoal.errors import Infeasible
     from shoal.tables.safety.audit import audit
 
     _warm(plan.method)
-    problem = instance(scope, data, place)
+    problem = instance(scope, data, number)
     curves: dict[str, list[tuple[float, float]]] = {}
 
-    def keep(measure: str, turn: int, figure: float) -> None:
-        curves.setdefault(_name(measure, data.name, plan.label, place), []).append((turn, figure))
+    def enter(measure: str, turn: int, figure: float) -> None:
+        curves.setdefault(_name(measure, data.name, plan.label, number), []).append((turn, figure))
 
-    for turn in range(1, plan.runs + 1):
+    for turn in turns:
         try:
-            found = METHODS[plan.method].solve(
+            pattern = METHODS[plan.method].solve(
                 problem,
                 dict(plan.options),
                 budget=Budget(seconds=plan.seconds, clock=working_cpu_time),
-                seeds=scope.seeds("run", data.name, place, turn),
+                seeds=scope.seeds("run", data.name, number, turn),
                 observer=silent,
             )
         except Infeasible:
-            keep("failed", turn, 1.0)
+            enter("failed", turn, 1.0)
             continue
-        if not audit(problem, found.complementary, all_cells=False).safe:
+        if not audit(problem, pattern.complementary, all_cells=False).safe:
             raise AssertionError(f"{plan.method} returned an unsafe pattern")
-        keep("cost", turn, float(found.value))
-        keep("seconds", turn, found.seconds)
-        if found.bound is not None:
-            keep("bound", turn, float(found.bound))
+        enter("cost", turn, float(pattern.value))
+        enter("seconds", turn, pattern.seconds)
+        if pattern.bound is not None:
+            enter("bound", turn, float(pattern.bound))
         for name in _RECORDED:
-            if name in found.record:
-                keep(name, turn, float(found.record[name]))
+            if name in pattern.record:
+                enter(name, turn, float(pattern.record[name]))
     return Findings([], curves)
 
 
@@ -97,8 +107,8 @@ def _warm(method: str) -> None:
     )
 
 
-def _name(measure: str, data: str, label: str, place: int) -> str:
-    return f"{measure}|{data}|{label}|{place}"
+def _name(measure: str, data: str, label: str, number: int) -> str:
+    return f"{measure}|{data}|{label}|{number}"
 
 
 @dataclass(frozen=True)
@@ -109,32 +119,42 @@ class Measurements:
 
     def labels(self, data: str) -> list[str]:
         """The methods run on a set, in the order they were run."""
-        found = [name.split("|") for name in self.curves]
-        return list(dict.fromkeys(label for _, name, label, _ in found if name == data))
+        names = [name.split("|") for name in self.curves]
+        return list(dict.fromkeys(label for _, name, label, _ in names if name == data))
 
     def tables(self, data: str, label: str) -> list[int]:
         """The tables of a set a method was run on."""
-        found = [name.split("|") for name in self.curves]
-        return sorted({int(place) for _, name, method, place in found if (name, method) == (data, label)})
+        names = [name.split("|") for name in self.curves]
+        return sorted({int(number) for _, name, method, number in names if (name, method) == (data, label)})
 
-    def of(self, measure: str, data: str, label: str, place: int) -> list[float]:
+    def of(self, measure: str, data: str, label: str, number: int) -> list[float]:
         """A figure of every run on a table that found something."""
-        return [figure for _, figure in self.curves.get(_name(measure, data, label, place), ())]
+        return [figure for _, figure in self.curves.get(_name(measure, data, label, number), ())]
 
     def by_table(self, measure: str, data: str, label: str) -> dict[int, list[float]]:
         """The same for all tables that have some."""
-        found = {place: self.of(measure, data, label, place) for place in self.tables(data, label)}
-        return {place: figures for place, figures in found.items() if figures}
+        every = {number: self.of(measure, data, label, number) for number in self.tables(data, label)}
+        return {number: figures for number, figures in every.items() if figures}
 
     def means(self, measure: str, data: str, label: str) -> dict[int, float]:
         """The average over the runs on each table."""
-        return {place: mean(figures) for place, figures in self.by_table(measure, data, label).items()}
+        return {number: mean(figures) for number, figures in self.by_table(measure, data, label).items()}
 
 
 def on_common_tables(*by_table: Mapping[int, float]) -> list[list[float]]:
     """The figures of several methods on the tables all of them were run on: only those may be compared."""
     common = sorted(set(by_table[0]).intersection(*by_table[1:]))
-    return [[figures[place] for place in common] for figures in by_table]
+    return [[figures[number] for number in common] for figures in by_table]
 
 
-__all__ = ["SETS", "DataSet", "Measurements", "Plan", "instance", "measure", "on_common_tables", "step"]
+__all__ = [
+    "SETS",
+    "DataSet",
+    "Measurements",
+    "Plan",
+    "first_run",
+    "further_runs",
+    "instance",
+    "measure",
+    "on_common_tables",
+]

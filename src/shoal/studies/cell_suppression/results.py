@@ -21,7 +21,16 @@ from shoal.studies.cell_suppression.statistics import MEASURES, five_numbers, im
 from shoal.studies.cell_suppression.summary_file import Summary
 from shoal.studies.study import Findings, Picture, Row
 
-CONTROL = "hypercube, best of ten"
+# What stands beside a printed column: the method with either kind of rectangles.
+_PUBLISHED = {
+    "hypercube": "hypercube",
+    "hypercube, split": "hypercube",
+    "heurgene": "heurgene",
+    "heurgene, joint": "heurgene",
+    "gensup": "gensup",
+    "gensup, joint": "gensup",
+}
+_CONTROLS = {"heurgene": "hypercube, split, best of ten", "heurgene, joint": "hypercube, best of ten"}
 _PRELIMINARY_TABLES = {"10000Cells0.5": 2, "10000Cells1": 3, "10000Cells3": 4}
 _ORDER = sorted(SETS, key=lambda data: COSTS[data.name][0])
 _NONE: Five = (None,) * 5
@@ -29,16 +38,16 @@ _NONE: Five = (None,) * 5
 
 def closing(findings: Findings) -> list[Row]:
     """All rows that need several runs, for the sets that were run."""
-    found = Measurements(findings.curves)
+    measured = Measurements(findings.curves)
     rows: list[Row] = []
     for data in _ORDER:
-        rows += _preliminary(found, data.name)
+        rows += _preliminary(measured, data.name)
     for data in _ORDER:
-        rows += _costs(found, data.name) + _seconds(found, data.name)
+        rows += _costs(measured, data.name) + _seconds(measured, data.name)
     for data in _ORDER:
-        rows += _ratio(found, data.name)
+        rows += _ratio(measured, data.name)
     for data in _ORDER:
-        rows += _percentages(found, data.name)
+        rows += _percentages(measured, data.name)
     return rows
 
 
@@ -49,65 +58,71 @@ def _five_rows(table: str, case: str, printed: Five, values: Sequence[float], no
     ]
 
 
-def _extent(found: Measurements, data: str, label: str) -> str:
-    places = found.tables(data, label)
-    failures = sum(len(found.of("failed", data, label, place)) for place in places)
-    runs = failures + sum(len(figures) for figures in found.by_table("cost", data, label).values())
+def _extent(measured: Measurements, data: str, label: str) -> str:
+    numbers = measured.tables(data, label)
+    failures = sum(len(measured.of("failed", data, label, number)) for number in numbers)
+    runs = failures + sum(len(figures) for figures in measured.by_table("cost", data, label).values())
     return (
-        f"{runs} run{'s' * (runs != 1)} on {len(places)} table{'s' * (len(places) != 1)}, {failures} failed"
+        f"{runs} run{'s' * (runs != 1)} on {len(numbers)} table{'s' * (len(numbers) != 1)}, {failures} failed"
     )
 
 
-def _preliminary(found: Measurements, data: str) -> list[Row]:
+def _preliminary(measured: Measurements, data: str) -> list[Row]:
     if data not in PRELIMINARY:
         return []
     rows = []
     for shown, printed in zip(CONFIGURATIONS, PRELIMINARY[data], strict=True):
         label = "heurgene" if shown == "Probabilistic" else shown
-        if costs := found.means("cost", data, label):
+        if costs := measured.means("cost", data, label):
             table = f"Table {_PRELIMINARY_TABLES[data]}: six configurations, {data}"
-            rows += _five_rows(table, shown, printed, [*costs.values()], _extent(found, data, label))
+            rows += _five_rows(table, shown, printed, [*costs.values()], _extent(measured, data, label))
     return rows
 
 
-def _compared(found: Measurements, data: str) -> list[str]:
-    return [label for label in found.labels(data) if label not in CONFIGURATIONS]
+def _compared(measured: Measurements, data: str) -> list[str]:
+    return [label for label in measured.labels(data) if label not in CONFIGURATIONS]
 
 
-def _costs(found: Measurements, data: str) -> list[Row]:
+def _costs(measured: Measurements, data: str) -> list[Row]:
     number, printed = COSTS[data]
     table = f"Table {number}: cost, {data}"
     rows = []
-    for label in _compared(found, data):
-        costs = found.by_table("cost", data, label)
+    for label in _compared(measured, data):
+        costs = measured.by_table("cost", data, label)
         if not costs:
-            rows.append(Row(table, label, "average", None, None, _extent(found, data, label)))
+            rows.append(Row(table, label, "average", None, None, _extent(measured, data, label)))
             continue
         usual = [mean(figures) for figures in costs.values()]
-        rows += _five_rows(table, label, printed.get(label, _NONE), usual, _extent(found, data, label))
-        if label == "heurgene" and max(map(len, costs.values())) > 1:
-            best = [min(figures) for figures in costs.values()]
+        column = printed.get(_PUBLISHED.get(label, ""), _NONE)
+        rows += _five_rows(table, label, column, usual, _extent(measured, data, label))
+        if founders := measured.means("best_founder", data, label) if label in _CONTROLS else {}:
+            note = f"the cheapest founder of each run of {label}: the control the work lacks"
+            rows += _five_rows(table, _CONTROLS[label], _NONE, [*founders.values()], note)
+        if (
+            best := [min(figures) for figures in costs.values() if len(figures) > 1]
+            if label in _CONTROLS
+            else []
+        ):
             note = "what the printed column is, at least at 10,000 cells and 1 %"
-            rows += _five_rows(table, "heurgene, best run of each table", printed[label], best, note)
-            founders = found.means("best_founder", data, label)
-            note = "the cheapest founder of each run of heurgene: the control the work lacks"
-            rows += _five_rows(table, CONTROL, _NONE, [*founders.values()], note)
-        if bounds := found.means("bound", data, label):
+            shown = f"{label}, best run of each table"
+            rows += _five_rows(table, shown, printed["heurgene"], best, note)
+        if bounds := measured.means("bound", data, label):
             gaps = [
-                100.0 * (1.0 - bounds[place] / mean(costs[place])) for place in bounds if mean(costs[place])
+                100.0 * (1.0 - bounds[table] / mean(costs[table])) for table in bounds if mean(costs[table])
             ]
             gap = round(mean(gaps), 3) if gaps else 0.0
             rows.append(Row(table, label, "mean gap to the bound, %", None, gap))
     return rows
 
 
-def _seconds(found: Measurements, data: str) -> list[Row]:
+def _seconds(measured: Measurements, data: str) -> list[Row]:
     number, printed = TIMES[data]
     rows = []
-    for label in _compared(found, data):
-        if seconds := found.means("seconds", data, label):
-            column = printed.get(label, _NONE)
-            if label == "hypercube":
+    for label in _compared(measured, data):
+        if seconds := measured.means("seconds", data, label):
+            method = _PUBLISHED.get(label, "")
+            column = printed.get(method, _NONE)
+            if method == "hypercube":
                 usual, middle, deviation = HYPERCUBE_SECONDS[data]
                 column = (usual, middle, None, None, deviation)
             table = f"Table {number}: CPU seconds, {data}"
@@ -115,50 +130,40 @@ def _seconds(found: Measurements, data: str) -> list[Row]:
     return rows
 
 
-def _ratio(found: Measurements, data: str) -> list[Row]:
+def _ratio(measured: Measurements, data: str) -> list[Row]:
     number, *printed = RATIOS[data]
-    base = found.means("cost", data, "hypercube")
     rows = []
-    for method, figure in zip(("gensup", "heurgene"), printed, strict=True):
-        costs, seconds = (found.means(measure, data, method) for measure in ("cost", "seconds"))
+    for label, figure in zip(
+        ("gensup", "heurgene", "gensup, joint", "heurgene, joint"), 2 * printed, strict=True
+    ):
+        base = measured.means("cost", data, "hypercube" if label.endswith("joint") else "hypercube, split")
+        costs, seconds = (measured.means(measure, data, label) for measure in ("cost", "seconds"))
         common = on_common_tables(base, costs, seconds)
         if common[0] and mean(common[2]) > 0:
             ratio = improvement_ratio(*map(mean, common))
             table = f"Table {number}: cost saved over HyperCube per CPU second"
-            rows.append(Row(table, f"{method} {data}", "ratio", figure, round(ratio, 4)))
+            rows.append(Row(table, f"{label} {data}", "ratio", figure, round(ratio, 4)))
     return rows
 
 
-def _percentages(found: Measurements, data: str) -> list[Row]:
+def _percentages(measured: Measurements, data: str) -> list[Row]:
     """The percentages of the text, of what was measured here."""
-    base, gensup, heurgene = (found.means("cost", data, name) for name in ("hypercube", "gensup", "heurgene"))
-    seconds = [found.means("seconds", data, name) for name in ("heurgene", "gensup")]
+    table = "Percentages of the text, measured"
     rows = []
-    for name, costs, stated in (("gensup", gensup, 0), ("heurgene", heurgene, 1)):
-        common = on_common_tables(base, costs)
-        if common[0] and mean(common[0]) > 0:
-            below = 100.0 * (1.0 - mean(common[1]) / mean(common[0]))
-            rows.append(
-                Row(
-                    "Percentages of the text, measured",
-                    data,
-                    f"{name} below hypercube, %",
-                    PERCENTAGES[data][stated],
-                    round(below, 2),
-                )
-            )
-    spent = on_common_tables(*seconds)
-    if spent[0] and mean(spent[1]) > 0:
-        share = round(100.0 * mean(spent[0]) / mean(spent[1]), 2)
-        rows.append(
-            Row(
-                "Percentages of the text, measured",
-                data,
-                "CPU of heurgene / gensup, %",
-                PERCENTAGES[data][2],
-                share,
-            )
+    for suffix, hypercube in (("", "hypercube, split"), (", joint", "hypercube")):
+        base = measured.means("cost", data, hypercube)
+        for i, method in enumerate(("gensup", "heurgene")):
+            common = on_common_tables(base, measured.means("cost", data, f"{method}{suffix}"))
+            if common[0] and mean(common[0]) > 0:
+                below = round(100.0 * (1.0 - mean(common[1]) / mean(common[0])), 2)
+                shown = f"{method}{suffix} below {hypercube}, %"
+                rows.append(Row(table, data, shown, PERCENTAGES[data][i], below))
+        spent = on_common_tables(
+            *(measured.means("seconds", data, f"{method}{suffix}") for method in ("heurgene", "gensup"))
         )
+        if spent[0] and mean(spent[1]) > 0:
+            share = round(100.0 * mean(spent[0]) / mean(spent[1]), 2)
+            rows.append(Row(table, data, f"CPU of heurgene / gensup{suffix}, %", PERCENTAGES[data][2], share))
     return rows
 
 
@@ -166,33 +171,33 @@ def charts(findings: Findings) -> dict[str, Picture]:
     """The figures of the work: costs and CPU seconds by table, and ratios by share of sensitive cells."""
     from shoal.report import charts as draw
 
-    found = Measurements(findings.curves)
+    measured = Measurements(findings.curves)
     drawn = {}
     for number, data in enumerate([data for data in _ORDER if data.name in PRELIMINARY], start=7):
         labels = [
-            label for label in found.labels(data.name) if label in CONFIGURATIONS or label == "heurgene"
+            label for label in measured.labels(data.name) if label in CONFIGURATIONS or label == "heurgene"
         ]
         if len(labels) > 1:
             drawn[f"figure-{number:02}-configurations-{data.name}"] = Picture(
-                _picture(draw, found, "cost", data.name, labels),
+                _picture(draw, measured, "cost", data.name, labels),
                 f"Figure {number}: average cost of six configurations on each table of {data.name}.",
             )
-    for place, data in enumerate(_ORDER):
-        labels = _compared(found, data.name)
+    for i, data in enumerate(_ORDER):
+        labels = _compared(measured, data.name)
         for offset, measure in enumerate(("cost", "seconds")):
             if labels:
-                number = 10 + 2 * place + offset
+                number = 10 + 2 * i + offset
                 what = "average cost" if measure == "cost" else "CPU seconds"
                 drawn[f"figure-{number}-{measure}-{data.name}"] = Picture(
-                    _picture(draw, found, measure, data.name, labels),
+                    _picture(draw, measured, measure, data.name, labels),
                     f"Figure {number}: {what} on each table of {data.name}.",
                 )
     ratios: dict[str, list[tuple[float, float]]] = {}
     for data in _ORDER:
         if data.rows > 100:
-            for row in _ratio(found, data.name):
+            for row in _ratio(measured, data.name):
                 share = 100.0 * data.sensitive / (data.rows * data.columns)
-                ratios.setdefault(row.case.split()[0], []).append((share, float(row.measured or 0.0)))
+                ratios.setdefault(row.case.rpartition(" ")[0], []).append((share, float(row.measured or 0.0)))
     if any(len(points) > 1 for points in ratios.values()):
         drawn["figure-24-ratios"] = Picture(
             draw.lines(
@@ -206,9 +211,9 @@ def charts(findings: Findings) -> dict[str, Picture]:
     return drawn
 
 
-def _picture(draw: ModuleType, found: Measurements, measure: str, data: str, labels: Sequence[str]) -> str:
+def _picture(draw: ModuleType, measured: Measurements, measure: str, data: str, labels: Sequence[str]) -> str:
     y = "average cost" if measure == "cost" else "CPU seconds"
-    curves = {label: found.means(measure, data, label) for label in labels}
+    curves = {label: measured.means(measure, data, label) for label in labels}
     curves = {label: points for label, points in curves.items() if points}
     if max(map(len, curves.values()), default=0) < 2:
         return draw.bars(list(curves), [mean(points.values()) for points in curves.values()], x="method", y=y)
@@ -223,19 +228,19 @@ def _picture(draw: ModuleType, found: Measurements, measure: str, data: str, lab
 
 def files(findings: Findings) -> dict[str, str]:
     """The summary file of every method on every set."""
-    found = Measurements(findings.curves)
+    measured = Measurements(findings.curves)
     written = {}
     for data in _ORDER:
-        for label in found.labels(data.name):
+        for label in measured.labels(data.name):
             summaries = [
                 Summary.of(
-                    f"{file_stem(data)}_{place - 1}.txt",
-                    found.of("seconds", data.name, label, place),
-                    found.of("cost", data.name, label, place),
-                    found.of("last_improvement", data.name, label, place),
-                    len(found.of("failed", data.name, label, place)),
+                    f"{file_stem(data)}_{number - 1}.txt",
+                    measured.of("seconds", data.name, label, number),
+                    measured.of("cost", data.name, label, number),
+                    measured.of("last_improvement", data.name, label, number),
+                    len(measured.of("failed", data.name, label, number)),
                 )
-                for place in found.tables(data.name, label)
+                for number in measured.tables(data.name, label)
             ]
             name = label.replace("/", "-").replace(", ", "-").replace(" ", "-").lower()
             written[f"summary-{data.name}-{name}.txt"] = summary_file.write(summaries)
