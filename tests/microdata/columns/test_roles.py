@@ -125,6 +125,28 @@ def test_texts_of_which_some_hold_names_are_free_text(name):
     assert guessed(classes) == {"x": "quasi-identifier"}
 
 
+@pytest.mark.parametrize("name", ["comment", "x"])
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["no", "will call", "asked Mr Ode", "n/a"] * 40 + ["Rim Ode", "Ulm Tor"] * 10,
+        ["No answer", "Will call", "OK"] * 40 + ["Anna Schmidt"] * 30 + ["Weber, Jonas"] * 30,
+        ["Anna Schmidt", "Dr. Jonas Weber", "Maria Ruiz Gil"] * 40,
+    ],
+)
+def test_names_that_come_again_are_no_classes(name: str, texts: list[str]):
+    (guess,) = guess_roles(pl.DataFrame({name: texts}))
+    assert guess.role == "identifier"
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [["New York", "San Diego", "Boston", "other"], ["Santa Maria", "Never Married", "Some college"]],
+)
+def test_classes_in_capitals_stay_classes(texts: list[str]):
+    assert guessed(pl.DataFrame({"x": texts * 40})) == {"x": "quasi-identifier"}
+
+
 def test_amounts_that_are_all_different_are_no_identifiers():
     frame = sources.read(benchmark_file("casc/census.csv")).frame
     all_different = [name for name in frame.columns if frame[name].n_unique() == frame.height]

@@ -1,6 +1,7 @@
 """What the values of a column look like: numbers given out, amounts, codes, dates, names. Nothing here repeats a value."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -39,6 +40,28 @@ _FIRM = re.compile(
     re.IGNORECASE,
 )
 _TWO_NAMES = re.compile(r"^[^\W\d_][\w'’.-]*(,? [^\W\d_][\w'’.-]*){1,4}$")
+# Frequent first names of some countries, without those that places have, too: at the beginning, or after a comma.
+_FIRST_NAMES = """
+ada adam agnes ahmed alan alba albert alejandro alex alexander ali alice alicia amanda amir amy ana andrea andreas andrew andrzej
+angela anita anja ann anna anne annika antoine anton antonia antonio arthur astrid barbara beatriz ben benjamin bernd berta bjorn
+birgit brigitte camille carla carlos carmen caroline catherine cecilia chiara chloe christian christina christine christoph
+claire clara claudia cristina daniel daniela david deborah denise dennis diana diego dieter dorothea edward eduardo elena elin
+elisabeth ella emil emilia emily emma enrique erica erik erika esther eva fatima federico felix fernando finn francesca francesco
+francisco franz franziska frederik frida friedrich gabriel gabriela gerhard giovanni giulia giuseppe greta guillaume gunther hanna
+hannah hans hassan heidi heike heinrich helen helena helga helmut henrik hugo ibrahim ida ines inga ingrid irene isabel isabella
+jack jacob jakob james jan jana jane javier jean jennifer jens jessica joan johan johann johanna johannes john jonas jordi jorge
+jose josef josefa joseph juan julia julian julie jurgen karen karin karl karla katharina katrin kevin klara klaus kristina
+lars laura lea lena leon leonie linda lisa louise lucas lucia lucie luigi luis luisa lukas maja manuel manuela marc marco margaret
+maria marie mario marta martha martin martina matteo matthias max maximilian mercedes mia michael michel michelle miguel mohamed
+mohammed monika montserrat muhammad natalia nicolas nicole nina nora oliver olga olivia oscar oskar pablo paola patricia patrick
+paul paula pedro peter petra philipp piotr rachel rafael ralf raquel rebecca ricardo richard rita robert roberto rosa ruth samuel
+sandra sara sarah sebastian sergio silvia simon simone sofia sofie sonja sophia sophie stefan stefanie stephanie susan susanne
+sven sylvie tanja teresa thomas tim tobias tomas ulrich ulrike ursula ute valentina vera veronika viktor walter wilhelm william
+wolfgang xavier yasmin yusuf yvonne zoe
+"""
+_FIRST_NAME = re.compile(
+    rf"(?:^(?:(?:dr|prof|mr|mrs|ms|herr|frau)\.? )*|, )(?:{'|'.join(_FIRST_NAMES.split())})\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,19 +269,33 @@ class Shape:
 
     @cached_property
     def holds_names(self) -> bool:
-        """Whether a part of the texts look like personal names, most of which come once: free text does, classes do not."""
+        """Whether a part of the texts look like personal names: free text holds them, classes do not.
+
+        Such names come once, stand among texts in small letters, or begin with a frequent first name.
+        """
         if not self.is_text:
             return False
         texts = [str(text).strip() for text in self.present.head(_READ).to_list()]
         named = [text for text in texts if _TWO_NAMES.search(text) and _titled(text)]
-        return len(named) >= max(2, _PART * len(texts)) and 2 * len(set(named)) > len(named)
+        if len(named) < max(2, _PART * len(texts)):
+            return False
+        in_small_letters = sum(text[:1].islower() for text in texts)
+        return 2 * len(set(named)) > len(named) or 2 * in_small_letters > len(texts) or _are_known(named)
 
     @cached_property
     def is_person(self) -> bool:
-        """Whether the texts are two to five words in capitals, and many of them are different."""
-        if self.count < _TELLING or self.distinct < 0.3 * self.count or not self._most(_TWO_NAMES):
+        """Whether the texts are two to five words in capitals, and many of them are different or begin with a first name."""
+        if self.count < _TELLING or not self._most(_TWO_NAMES):
             return False
-        return sum(map(_titled, self._texts)) >= _MOST * len(self._texts)
+        if sum(map(_titled, self._texts)) < _MOST * len(self._texts):
+            return False
+        return self.distinct >= 0.3 * self.count or _are_known(self._texts)
+
+
+def _are_known(names: Sequence[str]) -> bool:
+    """Whether half of the different names begin with a frequent first name."""
+    different = set(names)
+    return 2 * sum(bool(_FIRST_NAME.search(name)) for name in different) >= len(different)
 
 
 def _titled(text: str) -> bool:
