@@ -11,7 +11,6 @@ from shoal.microdata.columns.units import unit_column
 from shoal.microdata.measures.information_loss import ColumnLoss, InformationLoss, Mean
 from shoal.microdata.measures.intervals import WIDTHS
 from shoal.microdata.measures.large_comparison import LargeComparison
-from shoal.microdata.measures.measured import Definitions
 from shoal.microdata.measures.result import AttributeComparison
 from shoal.microdata.microaggregation.leaves.leaf_search import LeafOptions
 from shoal.microdata.microaggregation.leaves.scale import Scaling
@@ -218,14 +217,7 @@ def _measured(
         blocks=blocks,
         largest_block=largest,
         anonymity=measured,
-        notes=asked_for.notes,
-        warnings=asked_for.warnings,
-        settings=(
-            ("records paired by", f"key '{asked_for.key}'"),
-            *Definitions().in_words()[:3],
-            ("linkage by distance", f"inside blocks of about {block:,} records"),
-            ("unit counted in K", unit or "record"),
-        ),
+        remarks=asked_for.remarks,
     )
 
 

@@ -1,53 +1,45 @@
 """``shoal.compare``: every loss and risk measure of a protected table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import narwhals as nw
 import numpy as np
 
 from shoal.arguments import checked
-from shoal.errors import InputError, messages, parameter, unknown
-from shoal.exact_names import only
-from shoal.microdata.anonymity.api import count_classes
-from shoal.microdata.columns.attributes import read_attribute
+from shoal.errors import InputError, parameter
 from shoal.microdata.columns.inputs import read_frame
 from shoal.microdata.columns.released_as_is import listed
-from shoal.microdata.columns.roles import Guess, guess_roles, with_roles
-from shoal.microdata.columns.units import unit_column, unit_warnings
 from shoal.microdata.measures.attacks.all_attacks import ATTACKS, UNCHANGED, attacked, chosen
 from shoal.microdata.measures.attacks.attack import Attack
 from shoal.microdata.measures.attacks.attribute_inference import NOT_TRIED
-from shoal.microdata.measures.categories import CategoryPair, pair_categories
-from shoal.microdata.measures.compared_columns import Beside, beside, compared_columns, with_exchanged
-from shoal.microdata.measures.counted_in_k import counted_in_k, warnings_on_key
-from shoal.microdata.measures.in_time import InTime, what_is_not_measured
+from shoal.microdata.measures.categories import CategoryPair
+from shoal.microdata.measures.in_time import TimeLimit, remarks_on_time
 from shoal.microdata.measures.measured import Definitions, Measured, measure
 from shoal.microdata.measures.mixed import MixedTables
 from shoal.microdata.measures.needs import possible, refuse_too_wide_tables, refuse_what_cannot_be
-from shoal.microdata.measures.pairing import Pairing, texts
+from shoal.microdata.measures.pairing import Pairing
 from shoal.microdata.measures.probabilistic import LARGEST
+from shoal.microdata.measures.problem import known_sets, read_problem, remarks_on_knowledge, restriction
 from shoal.microdata.measures.result import AttributeComparison, CategoryComparison, Comparison
 from shoal.microdata.measures.utility.all_utility import UTILITY, measured_utility
 from shoal.microdata.measures.utility.marginals import distances
 from shoal.microdata.measures.utility.propensity import Made
-from shoal.numbers import counted as in_words
-from shoal.numbers import whole
+from shoal.numbers import counted, whole
+from shoal.remarks import Remark, note
 from shoal.runtime import Budget, Observer, Seeds, silent
 from shoal.runtime.threads import usable_threads
 
 if TYPE_CHECKING:
     from os import PathLike
 
+    import narwhals as nw
     from narwhals.typing import IntoDataFrame
 
     from shoal.microdata.columns.record_links import RecordLinks
 
 # Above this many records the reference points of the map would take longer than the comparison itself.
 REFERENCES_UP_TO = 2000
-# A larger share of records that cannot be compared is warned of.
-_MANY = 0.1
 
 
 @checked
@@ -171,137 +163,83 @@ def compare(
     >>> found.k, found.links_expected, round(found.sse_percent, 2)
     (2, 2.0, 2.92)
     """
-    before, after = read_frame(original), read_frame(protected)
-    declared, unit = unit, unit_column(unit, after.columns)
-    for frame, where in ((before, "the original data"), (after, f"'{name}'")):
-        if len(frame) == 0:
-            raise InputError(f"there are no records in {where}")
-    threads = usable_threads(threads)
+    before, after = _records(original, "the original data"), _records(protected, f"'{name}'")
     run = (budget or Budget()).start(observer)
     run.report(phase="looking at the columns")
-    pairing = Pairing.asked(key, record_links, paired_by_position)
-    notes: list[str] = []
-    measures = chosen(utility, UTILITY, "measure")
-    tries = chosen(attacks, list(ATTACKS), "attack")
+    pairing = Pairing.read(key, record_links, paired_by_position)
+    measures, tries = chosen(utility, UTILITY, "measure"), chosen(attacks, list(ATTACKS), "attack")
     whole(ways, "the number of columns tabulated together", least=1, most=4)
-    compared = compared_columns(before, after, columns, categories, key)
-    for column in [*(quasi or ()), *([unit] if unit else [])]:
-        if column not in after.columns:
-            raise unknown("column", column, after.columns, where="in the protected data")
-    whole_before, released = before, after
-    rows_before, rows_after, remark, warnings = pairing.pair(before, after, compared.names)
-    before, after = before[rows_before.tolist()], after[rows_after.tolist()]
-    if columns is None:
-        compared = with_exchanged(before, after, compared, roles or {}, (key, unit))
-    names = list(compared.names)
-    guesses = _guesses(whole_before, released, roles or {})
-    counted = tuple(quasi) if quasi else counted_in_k(guesses, released.columns, names, (key, unit))
-    # What is released and could be known helps an intruder, changed or not, and what is released can be inferred.
-    more = beside(whole_before, released, names, guesses, (key, unit), quasi or ())
-    scenarios = _scenarios(known, [*names, *more.columns])
-    of_each = {"numbers": len(compared.numbers), "categories": len(compared.categories)}
-    numbers_known = sum(name in more.numbers for name in more.known)
-    attackable_columns = {
-        "numbers": of_each["numbers"] + numbers_known,
-        "categories": of_each["categories"] + len(more.known) - numbers_known,
-        "unknown": len(more.others),
-    }
-    refuse_what_cannot_be(attacks, **attackable_columns)
-    refuse_what_cannot_be(utility, **of_each)
-    # What cannot be had is nothing that there was no time for.
-    tries = possible(tries, **attackable_columns)
+    problem = read_problem(
+        *(before, after, pairing),
+        columns=columns,
+        categories=categories,
+        quasi=quasi,
+        roles=roles or {},
+        unit=unit,
+    )
+    names, tables = problem.compared.names, problem.tables
+    scenarios = known_sets(known, (*names, *problem.beside.columns))
+    refuse_what_cannot_be(attacks, **problem.attackable_columns)
+    refuse_what_cannot_be(utility, numbers=len(tables.names), categories=len(tables.categories))
     if "marginals" in measures:
         refuse_too_wide_tables(ways, len(names))
-    notes += [*compared.notes, *remark]
-    if more.known and tries and not known:
-        notes.append(f"the intruder of further attacks also knows {', '.join(more.known)}")
-    if more.others and tries:
-        notes.append(
-            f"values are inferred of {', '.join(more.others)}, too, which the intruder does not know"
-        )
-    restrictions = _restrictions(columns, known, tries, attacks, [*names, *more.known], more)
-    warnings += [*restrictions, *warnings_on_key(key, counted)]
-    warnings += unit_warnings(before, declared, but=(key, *(quasi or ()), *(columns or ())))
-    numbers = [
-        np.column_stack(
-            [np.zeros((len(frame), 0)), *(_numbers(frame, column) for column in compared.numbers)]
-        )
-        for frame in (before, after)
-    ]
-    complete = ~(np.isnan(numbers[0]) | np.isnan(numbers[1])).any(axis=1)
-    left_out = int((~complete).sum())
-    if left_out:
-        gone = f"{left_out} records have a missing value in the columns compared and are left out"
-        # What is not looked at has no risk in any figure.
-        if left_out > _MANY * complete.size:
-            warnings.append(f"{gone}: nothing is said of their risk; fewer columns would leave more of them")
-        else:
-            notes.append(gone)
-    x, y = numbers[0][complete], numbers[1][complete]
-    if x.shape[0] == 0:
-        raise InputError("there is no record with a value in every column to compare")
-    rows = np.flatnonzero(complete)
-    tables = MixedTables(
-        compared.numbers,
-        x,
-        y,
-        tuple(_pair(before, after, column, rows) for column in compared.categories),
-        None if unit is None else _whose(before if unit in before.columns else after, unit, rows),
+    not_tried = () if attacks is None else tuple(attack for attack in ATTACKS if attack not in tries)
+    # What cannot be had is nothing that there was no time for.
+    tries = possible(tries, **problem.attackable_columns)
+
+    using, seeds, left, threads = (
+        definitions or Definitions(),
+        Seeds(seed),
+        TimeLimit(run),
+        usable_threads(threads),
     )
-    using = definitions or Definitions()
-    places = [
-        [compared.numbers.index(column) for column in scenario if column in compared.numbers]
-        for scenario in scenarios or [names]
-    ]
-    seeds = Seeds(seed)
-    left = InTime(run)
     run.report(phase="K and loss")
-    k = count_classes(released.to_native(), list(counted), unit=unit).k
-    k_compared = count_classes(released.to_native(), names, unit=unit).k
-    measured = measure(x, y, using, scenarios=places, seeds=seeds, threads=threads, left=left)
-    attackable = _with(tables, before, after, rows, more) if tries else tables
+    k, k_compared = problem.k(problem.quasi), problem.k(names)
+    measured = measure(
+        *(tables.before, tables.after, using),
+        scenarios=[
+            [i for i, name in enumerate(tables.names) if name in scenario]
+            for scenario in scenarios or [names]
+        ],
+        seeds=seeds,
+        threads=threads,
+        left=left,
+    )
+    attackable = problem.attackable if tries else tables
     tried = attacked(
-        attackable,
-        tries,
-        scenarios=scenarios if known else [attackable.known],
-        unchanged=() if known else attackable.select(attackable.known).unchanged(),
+        *(attackable, tries),
+        scenarios=scenarios or [attackable.known],
+        unchanged=() if scenarios else attackable.select(attackable.known).unchanged(),
         seeds=seeds,
         left=left,
     )
     useful = measured_utility(tables, measures, made=made, ways=ways, seeds=seeds.child("utility"), left=left)
     landmarks = None
-    if references and compared.numbers and x.shape[0] <= REFERENCES_UP_TO:
-        landmarks = left.measured("landmarks of the map", lambda: _references(x, using, threads))
-    warnings += what_is_not_measured(left.missed, left.stopped_by)
-    notes += _remarks(measured, x.shape[0]) + useful.notes(x.shape[0]) + _sampled(tried) + _not_tried(tried)
-    if using.ties == "strict" and measured.expected_links > 0:
-        restrictions.append(
-            f"a tie in the linkage by distance counts as no link ({parameter('ties')}), which flatters the release"
-        )
-        warnings.append(restrictions[-1])
-    found = Comparison(
+    if references and tables.names and tables.records <= REFERENCES_UP_TO:
+        landmarks = left.measured("landmarks of the map", lambda: _references(tables.before, using, threads))
+
+    comparison = Comparison(
         name=name,
-        records=int(x.shape[0]),
-        left_out=left_out,
-        columns=tuple(names),
-        quasi=counted,
+        records=tables.records,
+        left_out=problem.left_out,
+        columns=names,
+        quasi=problem.quasi,
         quasi_guessed=not quasi,
         k=k,
         k_compared=k_compared,
-        pairing=pairing.way,
+        pairing=problem.pairing,
         **vars(measured),
-        attributes=_by_attribute(compared.numbers, measured, x),
-        scenarios=tuple(tuple(scenario) for scenario in scenarios or [names]),
-        notes=messages(notes),
-        warnings=messages(warnings),
-        restrictions=messages(restrictions),
-        settings=(
-            ("records paired by", f"key '{key}'" if key is not None else pairing.way),
-            *using.in_words(),
-            ("how the release was made", made),
-            ("seed", seed),
-            *((("time limit", f"{run.budget.seconds:g} s"),) if run.budget.seconds is not None else ()),
+        attributes=_by_attribute(tables.names, measured, tables.before),
+        scenarios=scenarios or (names,),
+        remarks=(
+            *problem.remarks,
+            *remarks_on_knowledge(problem, columns, scenarios, tries, not_tried),
+            *remarks_on_time(left.missed, left.stopped_by),
+            *_remarks_on_links(measured, using, tables.records),
+            *useful.remarks(tables.records),
+            *_remarks_on_attacks(tried),
         ),
+        definitions=using,
         references=landmarks or {},
         categories=tuple(_of_categories(pair) for pair in tables.categories),
         utility=useful,
@@ -309,98 +247,30 @@ def compare(
         not_measured=tuple(left.missed),
         stopped_by=left.stopped_by,
     )
-    return replace(found, notes=messages([*notes, *_released_as_is(found, attackable)]))
+    return replace(comparison, remarks=(*comparison.remarks, *_released_as_is(comparison, attackable)))
 
 
-def _released_as_is(found: Comparison, tables: MixedTables) -> list[str]:
+def _records(frame: "IntoDataFrame", where: str) -> "nw.DataFrame":
+    records = read_frame(frame)
+    if len(records) == 0:
+        raise InputError(f"there are no records in {where}")
+    return records
+
+
+def _released_as_is(comparison: Comparison, tables: MixedTables) -> list[Remark]:
     """That the worst risk is one of columns that nobody changed, and so not of those that were protected."""
-    _, worst = found.worst_tried
+    _, worst = comparison.worst_tried
     alone = [
-        attack for attack in found.tried if attack.percent == worst and UNCHANGED in dict(attack.details)
+        attack for attack in comparison.tried if attack.percent == worst and UNCHANGED in dict(attack.details)
     ]
     every = all(name in tables.same() for name in tables.columns)
     if not worst or not (alone or every):
         return []
     names = tables.columns if every else dict(alone[0].details)[UNCHANGED]
-    return [
+    text = (
         f"the worst risk, {worst:.2f} %, comes from columns that were released as they are: {listed(names)}"
-    ]
-
-
-def _guesses(before: nw.DataFrame, after: nw.DataFrame, roles: Mapping[str, str]) -> tuple[Guess, ...]:
-    """The roles of all columns: what a column was before protection says more of it than what it has become."""
-    here = set(before.columns)
-    new = [column for column in after.columns if column not in here]
-    return (*with_roles(guess_roles(before), roles), *guess_roles(only(after, new)))
-
-
-def _with(
-    tables: MixedTables, before: nw.DataFrame, after: nw.DataFrame, rows: np.ndarray, more: Beside
-) -> MixedTables:
-    """The records compared, with what is released of them beside."""
-    numbers = {name: _amounts(before, after, name) for name in more.columns if name in more.numbers}
-    amounts = {name: pair[:, rows] for name, pair in numbers.items() if pair is not None}
-    none = np.zeros((2, rows.size, 0))
-    old, new = np.concatenate([none, *(pair[:, :, None] for pair in amounts.values())], axis=2)
-    pairs = [_pair(before, after, name, rows) for name in more.columns if name not in amounts]
-    every = tables.beside(list(amounts), old, new, pairs)
-    first = tuple(name for name in more.confidential if name in every.columns)
-    return replace(every, unknown=more.others, first=first)
-
-
-def _amounts(before: nw.DataFrame, after: nw.DataFrame, column: str) -> np.ndarray | None:
-    """A column of numbers of both tables; a missing value is the mean, so that no record is left out for it.
-
-    ``None`` where values are too large, or infinite: nobody asked to compute with this column.
-    """
-    try:
-        pair = np.array([_numbers(frame, column) for frame in (before, after)])
-    except InputError:
-        return None
-    known = pair[0][~np.isnan(pair[0])]
-    return np.where(np.isnan(pair), known.mean() if known.size else 0.0, pair)
-
-
-def _restrictions(
-    columns: Sequence[str] | None,
-    known: Sequence[Sequence[str]] | None,
-    tries: Sequence[str],
-    attacks: Sequence[str] | None,
-    knowable: Sequence[str],
-    more: Beside,
-) -> list[str]:
-    """In what the risks are of less than all that an intruder may know and try, since somebody has said so."""
-    told = []
-    if columns is not None and more.columns:
-        also = f"; attacks look at {listed(more.columns)}, too" if tries else ""
-        told.append(
-            "loss, interval disclosure, and linkage by distance and by agreement are of the columns compared alone "
-            f"({parameter('columns')}), not of all that is released{also}"
-        )
-    if known and not any(set(knowable) <= set(scenario) for scenario in known):
-        further = [name for name in knowable if not any(name in scenario for scenario in known)]
-        also = f"; {listed(further)} could be known, too" if further else ""
-        told.append(
-            f"an intruder knows only one set of {parameter('known')} at a time{also}; who knows more may find more"
-        )
-    if attacks is not None and (left_out := [name for name in ATTACKS if name not in tries]):
-        told.append(f"attacks that were not tried ({parameter('attacks')}): {', '.join(left_out)}")
-    return told
-
-
-def _numbers(frame: nw.DataFrame, column: str) -> np.ndarray:
-    return read_attribute(frame, column).values
-
-
-def _pair(before: nw.DataFrame, after: nw.DataFrame, column: str, rows: np.ndarray) -> CategoryPair:
-    old, new = texts(before[column]), texts(after[column])
-    return pair_categories(column, [old[row] for row in rows], [new[row] for row in rows])
-
-
-def _whose(frame: nw.DataFrame, unit: str, rows: np.ndarray) -> np.ndarray:
-    whose = texts(frame[unit])
-    place = {value: number for number, value in enumerate(dict.fromkeys(whose))}
-    return np.array([place[whose[row]] for row in rows], dtype=np.int64)
+    )
+    return [note("unchanged-columns", text, *names)]
 
 
 def _of_categories(pair: CategoryPair) -> CategoryComparison:
@@ -415,43 +285,29 @@ def _of_categories(pair: CategoryPair) -> CategoryComparison:
     )
 
 
-def _sampled(tried: Sequence[Attack]) -> list[str]:
+def _remarks_on_attacks(tried: Sequence[Attack]) -> Iterator[Remark]:
     samples: dict[int, list[str]] = {}
     for attack in tried:
         if attack.targets < attack.records:
             samples.setdefault(attack.targets, []).append(attack.title)
-    return [f"{', '.join(names)}: tried on a sample of {size:,} records" for size, names in samples.items()]
-
-
-def _not_tried(tried: Sequence[Attack]) -> list[str]:
+    for size, titles in samples.items():
+        yield note("sample", f"{', '.join(titles)}: tried on a sample of {size:,} records")
     columns = [name for attack in tried for name in dict(attack.details).get(NOT_TRIED, ())]
-    if not columns:
-        return []
-    return [
-        f"inference was not tried on {in_words(len(columns), 'column', 'columns')} of very many: {listed(columns)}"
-    ]
+    if columns:
+        text = f"inference was not tried on {counted(len(columns), 'column')} of very many: {listed(columns)}"
+        yield note("untried-columns", text, *columns)
 
 
-def _scenarios(known: Sequence[Sequence[str]] | None, names: Sequence[str]) -> list[list[str]]:
-    """The sets of columns an intruder knows, if any are named."""
-    for scenario in known or ():
-        if not scenario:
-            raise InputError("an intruder who knows no column links nobody; name at least one")
-        for column in scenario:
-            if column not in names:
-                raise unknown("column", column, names, where="among those that both tables have")
-    return [list(dict.fromkeys(scenario)) for scenario in known or ()]
-
-
-def _remarks(measured: Measured, records: int) -> list[str]:
-    notes = []
+def _remarks_on_links(measured: Measured, using: Definitions, records: int) -> Iterator[Remark]:
     if measured.loss.skipped:
-        notes.append(
-            f"{measured.loss.skipped} ratios with a zero denominator are skipped in IL1 to IL5 and IL1s"
-        )
+        text = f"{measured.loss.skipped} ratios with a zero denominator are skipped in IL1 to IL5 and IL1s"
+        yield note("skipped-ratios", text)
     if records > LARGEST and measured.probabilistic.records:
-        notes.append(f"the probabilistic linkage is that of a sample of {LARGEST:,} records")
-    return notes
+        yield note("sample", f"the probabilistic linkage is that of a sample of {LARGEST:,} records")
+    if using.ties == "strict" and measured.expected_links > 0:
+        yield restriction(
+            f"a tie in the linkage by distance counts as no link ({parameter('ties')}), which flatters the release"
+        )
 
 
 def _by_attribute(
@@ -475,8 +331,8 @@ def _references(original: np.ndarray, using: Definitions, threads: int) -> dict[
     from shoal.microdata.microaggregation.solution import group_means
 
     def figures(released: np.ndarray) -> tuple[float, float]:
-        found: Any = measure(original, released, using, threads=threads)
-        return found.loss.il, found.dr
+        measured = measure(original, released, using, threads=threads)
+        return measured.loss.il, measured.dr
 
     points = {"unprotected": figures(original)}
     scaled = standardise(original)

@@ -52,12 +52,11 @@ def _linked(result: "Comparison") -> str:
     if result.untried:
         text += f"Not measured for want of time: {', '.join(result.untried)}. "
     if result.numbers and not isnan(result.links_expected):
-        scaling = dict(result.settings).get("scaling before distances", "min-max")
         share = 100.0 * result.links_expected / max(1, result.records)
         text += (
             f"By distance the nearest record is the right one for {result.links_expected:,.1f} of {result.records:,} records "
-            f"({share:.2f} %) if all numbers compared are known: values are scaled by {scaling}, and a tie of t records "
-            "counts 1/t. "
+            f"({share:.2f} %) if all numbers compared are known: values are scaled by {result.definitions.scaling}, and a tie of "
+            "t records counts 1/t. "
         )
     return text + "Not measured: other ways to link, and how much of the population is alike (shoal risk)."
 
@@ -65,9 +64,8 @@ def _linked(result: "Comparison") -> str:
 def _inferred(result: "Comparison") -> str:
     text = ""
     if result.numbers:
-        intervals = dict(result.settings).get("intervals", "±1% to ±10%")
         text = (
-            f"{result.id:.2f} % of the true values lie in an interval around the released one ({intervals}; "
+            f"{result.id:.2f} % of the true values lie in an interval around the released one ({result.definitions.intervals}; "
             f"{result.id_worst:.2f} % in the worst column), and {result.id_sd:.2f} % in one measured by standard deviations "
             f"({result.id_sd_worst:.2f} % in the worst column). "
         )

@@ -11,6 +11,7 @@ from shoal.exact_names import only
 from shoal.microdata.columns.column_choice import choose_columns
 from shoal.microdata.columns.roles import KNOWABLE, Guess, guess_roles, with_roles
 from shoal.microdata.measures.pairing import key_values, texts
+from shoal.remarks import Remark, note
 from shoal.sources.not_numbers import faults_in_numbers, why_not_numeric
 
 
@@ -20,7 +21,7 @@ class ComparedColumns:
 
     names: tuple[str, ...]
     categories: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -55,10 +56,10 @@ def compared_columns(
     numeric = _numeric_in_both(before, after)
     if asked is not None and list(asked) != ["*"]:
         names = choose_columns(before, asked).columns
-        told: tuple[str, ...] = ()
+        remarks: tuple[Remark, ...] = ()
     else:
         names = _chosen(before, after, asked, categories or (), key)
-        told = () if asked is not None else ("comparing " + ", ".join(names),)
+        remarks = () if asked is not None else (_chosen_columns("comparing", names),)
     if stray := [column for column in categories or () if column not in names]:
         raise InputError(
             f"column '{stray[0]}' of {parameter('categories')} is not among those of {parameter('columns')}"
@@ -76,10 +77,15 @@ def compared_columns(
                 f"in {parameter('categories')} if its values are codes"
             )
     if guessed and asked is not None:
-        told = ("compared as categories: " + ", ".join(guessed),)
+        remarks = (_chosen_columns("compared as categories:", guessed),)
     elif guessed:
-        told = (*told, "compared as categories, since the release changed them: " + ", ".join(guessed))
-    return ComparedColumns(names, as_categories, told)
+        changed = _chosen_columns("compared as categories, since the release changed them:", guessed)
+        remarks = (*remarks, changed)
+    return ComparedColumns(names, as_categories, remarks)
+
+
+def _chosen_columns(how: str, names: Sequence[str]) -> Remark:
+    return note("compared-columns", f"{how} {', '.join(names)}", *names)
 
 
 def with_exchanged(
@@ -109,12 +115,12 @@ def with_exchanged(
     if not found:
         return compared
     names = tuple(name for name in before.columns if name in (*compared.names, *found))
-    told = f"compared as well, as categories, since the release changed them: {', '.join(found)}"
+    exchanged = _chosen_columns("compared as well, as categories, since the release changed them:", found)
     return replace(
         compared,
         names=names,
         categories=(*compared.categories, *found),
-        notes=(*compared.notes, told),
+        remarks=(*compared.remarks, exchanged),
     )
 
 

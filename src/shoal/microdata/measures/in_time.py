@@ -3,17 +3,19 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from shoal.remarks import Remark, warning
 from shoal.runtime.budget import Run, StopReason, TimeIsOver
 
 Measure = TypeVar("Measure")
 
 
-class InTime:
-    """Does what is asked for while the time of its run lasts, and keeps the names of what was not done.
+class TimeLimit:
+    """Measures while the time of its run lasts, and keeps the names of what was not done.
 
-    >>> from shoal.runtime.budget import Budget
+    >>> from shoal.remarks import Remark, warning
+    from shoal.runtime.budget import Budget
     >>> times = iter([0.0, 1.0, 3.0, 3.0, 3.0, 3.0])
-    >>> left = InTime(Budget(seconds=2.0, clock=lambda: next(times)).start())
+    >>> left = TimeLimit(Budget(seconds=2.0, clock=lambda: next(times)).start())
     >>> left.measured("one", lambda: 1), left.measured("two", lambda: 2), left.missed
     (1, None, ['two'])
     """
@@ -38,7 +40,7 @@ class InTime:
         return self.run.closing()["stopped_by"] if self.missed else None
 
 
-def what_is_not_measured(missed: Sequence[str], stopped_by: StopReason | None) -> list[str]:
-    """What is missing since the time was over, or somebody ended it, in words."""
+def remarks_on_time(missed: Sequence[str], stopped_by: StopReason | None) -> list[Remark]:
+    """What is missing since the time was over, or somebody ended it."""
     why = "it was stopped before" if stopped_by == StopReason.INTERRUPT else "the time was over before"
-    return [f"not measured: {what}; {why}" for what in missed]
+    return [warning("not-measured", f"not measured: {what}; {why}") for what in missed]

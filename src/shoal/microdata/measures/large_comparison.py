@@ -14,6 +14,7 @@ from shoal.microdata.measures.pairing import Way
 from shoal.microdata.measures.result import KNOWS, RISKS, AttributeComparison
 from shoal.microdata.measures.worst_column import WorstColumn
 from shoal.operation import Rows
+from shoal.remarks import Remark, Remarked, remarks_in_json
 from shoal.report.glance import Glance
 from shoal.report.page import Page
 from shoal.report.provenance import Assurances
@@ -26,7 +27,7 @@ LINKED_HOW = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LargeComparison(Glance, WorstColumn, LossFigures):
+class LargeComparison(Glance, Remarked, WorstColumn, LossFigures):
     """Loss and risk in percent; the names of ``shoal.compare``. ``dld`` are links inside blocks, an upper bound.
 
     ``k`` is K of the protected table over ``quasi`` (named, or else all that could be known: ``quasi_guessed``), and
@@ -51,9 +52,7 @@ class LargeComparison(Glance, WorstColumn, LossFigures):
     blocks: int
     largest_block: int
     anonymity: Anonymity
-    notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    settings: tuple[tuple[str, Any], ...] = ()
+    remarks: tuple[Remark, ...] = ()
     pairing: Way = "key"
     engine: str = "spark"
 
@@ -151,8 +150,7 @@ def _figures(result: LargeComparison) -> dict[str, Any]:
         "worst_risk": result.worst_risk,
         "attributes": [asdict(attribute) for attribute in result.attributes],
         "attacks": [attack.to_dict() for attack in result.attacks],
-        "notes": list(result.notes),
-        "warnings": list(result.warnings),
+        **remarks_in_json(result.remarks),
     }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.microdata.measures.fitness import Fitness, fitness
-from shoal.microdata.measures.in_time import InTime
+from shoal.microdata.measures.in_time import TimeLimit
 from shoal.microdata.measures.information_loss import InformationLoss, Mean, information_loss
 from shoal.microdata.measures.intervals import WIDTHS, Around, deviation_disclosure, interval_disclosure
 from shoal.microdata.measures.linkage import Links, link_by_distance
@@ -53,15 +53,19 @@ class Definitions:
         if self.within is not None:
             number(self.within, "the distance within which values agree", least=0.0)
 
+    @property
+    def intervals(self) -> str:
+        """The widths of the intervals in words, and what they lie around."""
+        return f"±{min(self.widths):.0%} to ±{max(self.widths):.0%} around the {self.around} value"
+
     def in_words(self) -> list[tuple[str, str]]:
         """What was decided, for a report."""
-        widths = f"±{min(self.widths):.0%} to ±{max(self.widths):.0%} around the {self.around} value"
         agreeing = "same tenth of the original column"
         if self.within is not None:
             agreeing = f"within {self.within:g} standard deviations"
         return [
             ("scaling before distances", self.scaling),
-            ("intervals", widths),
+            ("intervals", self.intervals),
             ("ties in the linkage by distance", self.ties),
             ("agreement in the probabilistic linkage", agreeing),
         ]
@@ -116,7 +120,7 @@ def measure(
     seeds: Seeds | None = None,
     threads: int = 1,
     largest: int = LARGEST,
-    left: InTime | None = None,
+    left: TimeLimit | None = None,
 ) -> Measured:
     """Every measure; ``scenarios`` are sets of column numbers, by default all columns.
 
@@ -135,7 +139,7 @@ def measure(
     by_column = interval_disclosure(before, after, using.widths, using.around)
     sd_by_column = deviation_disclosure(original, protected, using.widths)
     loss = information_loss(original, protected)
-    left = left or InTime(Budget().start())
+    left = left or TimeLimit(Budget().start())
     run = left.run if left.run.budget.seconds is not None else None
 
     def by_distance() -> tuple[Links, list[Links]]:
@@ -175,7 +179,7 @@ def _fitness(
     everything: Links | None,
     using: Definitions,
     threads: int,
-    left: InTime,
+    left: TimeLimit,
 ) -> Fitness:
     """The fitness, if there was time for its links."""
     links = everything if using.scaling == "min-max" else None

@@ -13,6 +13,7 @@ from shoal.errors import InputError, parameter, unknown
 from shoal.microdata.columns.attributes import is_moment, read_attribute
 from shoal.microdata.columns.record_links import RecordLinks, released_numbers
 from shoal.numbers import counted
+from shoal.remarks import Remark, note, warning
 
 Way = Literal["key", "record-links", "position"]
 
@@ -34,10 +35,10 @@ class Pairing:
     by_position: bool = False
 
     @classmethod
-    def asked(
+    def read(
         cls, key: str | None, record_links: "RecordLinks | str | os.PathLike[str] | None", by_position: bool
     ) -> "Pairing":
-        """The one way that was asked for; an ``InputError`` if there is none, or more than one."""
+        """The one way that is chosen; an ``InputError`` if there is none, or more than one."""
         cls.check(key, record_links, by_position)
         if record_links is not None and not isinstance(record_links, RecordLinks):
             record_links = RecordLinks.read(record_links)
@@ -68,10 +69,10 @@ class Pairing:
 
     def pair(
         self, before: nw.DataFrame, after: nw.DataFrame, compared: Sequence[str]
-    ) -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
-        """The rows of both tables that belong together, and what is to be noted and warned of about it."""
+    ) -> tuple[np.ndarray, np.ndarray, list[Remark]]:
+        """The rows of both tables that belong together, and what is to be said of it."""
         if self.record_links is not None:
-            first, second, notes = _by_links(before, after, self.record_links)
+            first, second, remarks = _by_links(before, after, self.record_links)
             # Values may have been exchanged on purpose, but not those of all columns.
             agreeing, moved = _kept(before, after, first, second, compared)
             if moved and not agreeing and not _some_agree(before, after, first, second, compared):
@@ -80,9 +81,9 @@ class Pairing:
                     f"are of another release; use those written with this one, or name it with {parameter('columns')} if its "
                     "values were exchanged"
                 )
-            return first, second, notes, []
+            return first, second, remarks
         if self.key is not None:
-            first, second, notes = _by_key(before, after, self.key)
+            first, second, remarks = _by_key(before, after, self.key)
             agreeing, moved = _kept(before, after, first, second, [*compared, self.key])
             # Values may have been swapped on purpose; where nothing at all agrees the keys were given out anew.
             if moved and not agreeing and not _some_agree(before, after, first, second, compared):
@@ -91,13 +92,13 @@ class Pairing:
                     f"the same in both; use {parameter('record_links')}, or name the column with {parameter('columns')} if its "
                     "values were exchanged"
                 )
-            return first, second, notes, []
+            return first, second, remarks
         return _by_position(before, after, compared)
 
 
 def _by_links(
     before: nw.DataFrame, after: nw.DataFrame, links: RecordLinks
-) -> tuple[np.ndarray, np.ndarray, list[str]]:
+) -> tuple[np.ndarray, np.ndarray, list[Remark]]:
     sides = ((before, links.records, "original"), (after, links.released_records, "protected"))
     for frame, linked, which in sides:
         if len(frame) != linked:
@@ -115,7 +116,9 @@ def _by_links(
     return *rows, _left_out(len(before) - rows[0].size)
 
 
-def _by_key(before: nw.DataFrame, after: nw.DataFrame, key: str) -> tuple[np.ndarray, np.ndarray, list[str]]:
+def _by_key(
+    before: nw.DataFrame, after: nw.DataFrame, key: str
+) -> tuple[np.ndarray, np.ndarray, list[Remark]]:
     places = []
     for frame, which in ((before, "original"), (after, "protected")):
         values = key_values(frame, key, which)
@@ -147,15 +150,15 @@ def key_values(frame: nw.DataFrame, key: str, which: str) -> list[Any]:
     raise unknown("column", key, frame.columns, where=f"in the {which} data")
 
 
-def _left_out(count: int) -> list[str]:
+def _left_out(count: int) -> list[Remark]:
     one = "record is not in the protected data and is left out"
     many = "records are not in the protected data and are left out"
-    return [counted(count, one, many)] if count else []
+    return [note("unreleased-records", counted(count, one, many))] if count else []
 
 
 def _by_position(
     before: nw.DataFrame, after: nw.DataFrame, compared: Sequence[str]
-) -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
+) -> tuple[np.ndarray, np.ndarray, list[Remark]]:
     use = f"use {parameter('key')} or {parameter('record_links')}"
     if len(before) != len(after):
         raise InputError(
@@ -179,13 +182,14 @@ def _by_position(
             )
     if witnesses:
         confirmed = f"records are paired by position; {', '.join(witnesses)} agree in all of them"
-        return rows, rows, [confirmed], []
+        return rows, rows, [note("paired-by-position", confirmed, *witnesses)]
     if _nothing_follows(before, after, compared):
         raise InputError(
             "no column compared follows the original from record to record, so the records are hardly in the same order; "
             + use
         )
-    return rows, rows, [], ["records are paired by position, which nothing in the two tables confirms"]
+    text = "records are paired by position, which nothing in the two tables confirms"
+    return rows, rows, [warning("paired-by-position", text)]
 
 
 def _shared(before: nw.DataFrame, after: nw.DataFrame) -> list[str]:

@@ -239,7 +239,8 @@ def page(found: "Sequence[Comparison]", settings: object = None) -> Page:
         if result.numbers:
             _measures(out, result)
             _columns(out, result)
-    out.provenance(first.settings, "every measure computed again from the two tables alone")
+    how = [("records paired by", first.pairing.replace("-", " ")), *first.definitions.in_words()]
+    out.provenance(how, "every measure computed again from the two tables alone")
     return out
 
 
@@ -269,7 +270,7 @@ def _linked(out: Page, found: "Sequence[Comparison]") -> None:
         f"Of {one.records:,} records "
         + (f"about {links:,}" if links >= _FEW else f"fewer than {_FEW}")
         + " would be linked to their own by distance by somebody who knows every number compared exactly: columns are scaled by "
-        f"{dict(one.settings).get('scaling before distances', 'min-max')}, and a tie of t records counts 1/t."
+        f"{one.definitions.scaling}, and a tie of t records counts 1/t."
     )
     out.chart(
         charts.grouped_bars(

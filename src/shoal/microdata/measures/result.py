@@ -5,12 +5,15 @@ from dataclasses import dataclass, field
 from math import isnan
 from typing import Any
 
+from shoal.errors import Message
 from shoal.microdata.measures.attacks.attack import Attack
 from shoal.microdata.measures.loss_figures import LossFigures
-from shoal.microdata.measures.measured import RISKS, Measured
+from shoal.microdata.measures.measured import RISKS, Definitions, Measured
 from shoal.microdata.measures.pairing import Way
+from shoal.microdata.measures.problem import RESTRICTION
 from shoal.microdata.measures.utility.all_utility import Utility
 from shoal.microdata.measures.worst_column import WorstColumn
+from shoal.remarks import Remark, Remarked, remarks_in_json
 from shoal.report.glance import Glance
 from shoal.runtime.budget import StopReason
 
@@ -57,7 +60,7 @@ class AttributeComparison:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Glance, WorstColumn, Measured, LossFigures):
+class Comparison(Glance, Remarked, WorstColumn, Measured, LossFigures):
     """Every loss and risk measure of a protected table, over all columns and for each.
 
     ``k`` is K of the protected table over ``quasi`` (named, or else all that could be known: ``quasi_guessed``), and
@@ -80,16 +83,24 @@ class Comparison(Glance, WorstColumn, Measured, LossFigures):
     pairing: Way
     attributes: tuple[AttributeComparison, ...]
     scenarios: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    restrictions: tuple[str, ...] = ()
-    settings: tuple[tuple[str, Any], ...] = ()
+    remarks: tuple[Remark, ...] = ()
+    definitions: Definitions = field(default_factory=Definitions)
     references: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     categories: tuple[CategoryComparison, ...] = ()
     utility: Utility = field(default_factory=Utility)
     tried: tuple[Attack, ...] = ()
     not_measured: tuple[str, ...] = ()
     stopped_by: StopReason | None = None
+
+    @property
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        """What was chosen in the call that made it, by the names of its parameters."""
+        return () if self.made_by is None else self.made_by.settings
+
+    @property
+    def restrictions(self) -> tuple[Message, ...]:
+        """In what the risks are of less than an intruder may know and try."""
+        return tuple(item.text for item in self.remarks if item.kind == RESTRICTION)
 
     def glance(self) -> dict[str, Any]:
         """Loss, risk and K."""
@@ -216,8 +227,7 @@ class Comparison(Glance, WorstColumn, Measured, LossFigures):
             "utility": self.utility.to_dict(),
             "not_measured": list(self.not_measured),
             "stopped_by": self.stopped_by,
-            "notes": list(self.notes),
-            "warnings": list(self.warnings),
+            **remarks_in_json(self.remarks),
             "restrictions": list(self.restrictions),
         }
 

@@ -7,7 +7,7 @@ from functools import partial
 from shoal.errors import InputError, unknown
 from shoal.import_paths import load
 from shoal.microdata.measures.attacks.attack import Attack
-from shoal.microdata.measures.in_time import InTime
+from shoal.microdata.measures.in_time import TimeLimit
 from shoal.microdata.measures.mixed import MixedTables
 from shoal.runtime import Budget, Seeds
 
@@ -52,7 +52,7 @@ def attacked(
     scenarios: Sequence[Sequence[str]],
     unchanged: Sequence[str] = (),
     seeds: Seeds,
-    left: InTime | None = None,
+    left: TimeLimit | None = None,
 ) -> tuple[Attack, ...]:
     """Try each attack with each set of columns an intruder may know; the set with which it does best counts.
 
@@ -67,7 +67,7 @@ def attacked(
     >>> [found.percent for found in attacked(table, ["mahalanobis"], scenarios=[table.columns], seeds=Seeds(0))]
     [100.0]
     """
-    left = left or InTime(Budget().start())
+    left = left or TimeLimit(Budget().start())
     run = left.run
 
     def best(name: str) -> Attack | None:

@@ -1,18 +1,19 @@
 """What a release is still good for, by every measure that is asked for."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from math import comb
 from typing import Any
 
-from shoal.microdata.measures.in_time import InTime
+from shoal.microdata.measures.in_time import TimeLimit
 from shoal.microdata.measures.mixed import MixedTables
 from shoal.microdata.measures.utility.classification import COLUMNS, Classification, classify
 from shoal.microdata.measures.utility.coefficients import TERMS, Coefficients, coefficients
 from shoal.microdata.measures.utility.eigenvalues import Eigenvalues, eigenvalues
 from shoal.microdata.measures.utility.marginals import TABLES, Marginals, marginals
 from shoal.microdata.measures.utility.propensity import Distinguished, Made, distinguish
+from shoal.remarks import Remark, note
 from shoal.runtime import Budget, Seeds
 
 UTILITY = ("pmse", "marginals", "coefficients", "eigenvalues", "classification")
@@ -31,9 +32,10 @@ class Utility:
     classification: Classification | None = None
     left_out: tuple[str, ...] = ()
 
-    def notes(self, records: int) -> list[str]:
+    def remarks(self, records: int) -> Iterator[Remark]:
         """What was left out, and what is that of a sample."""
-        found = list(self.left_out)
+        for text in self.left_out:
+            yield note("left-out-measure", text)
         samples = {
             "pMSE": self.pmse,
             **{f"marginals of {_NUMBERS[one.ways]}": one for one in self.marginals},
@@ -45,19 +47,22 @@ class Utility:
             if one is not None and one.records < records:
                 sizes.setdefault(one.records, []).append(name)
         for size, names in sizes.items():
-            found.append(f"{', '.join(names)}: that of a sample of {size:,} records")
+            yield note("sample", f"{', '.join(names)}: that of a sample of {size:,} records")
         if self.pmse is not None:
-            found += [f"pMSE is not computed with {text}" for text in self.pmse.left_out]
+            for text in self.pmse.left_out:
+                yield note("left-out-measure", f"pMSE is not computed with {text}")
             if unsettled := [one.model for one in self.pmse.models if not one.converged]:
-                found.append(
-                    f"the model of pMSE with {' and '.join(unsettled)} did not settle: it tells some records apart without error"
+                yield note(
+                    "unsettled-model",
+                    f"the model of pMSE with {' and '.join(unsettled)} did not settle: it tells some records apart without error",
                 )
         if self.coefficients is not None and self.coefficients.dropped:
-            found.append(
+            yield note(
+                "dropped-column",
                 "dropped from the regressions, since other columns say the same: "
-                + ", ".join(self.coefficients.dropped)
+                + ", ".join(self.coefficients.dropped),
+                *self.coefficients.dropped,
             )
-        return found
 
     def to_dict(self) -> dict[str, Any]:
         """Every figure, ready for JSON."""
@@ -80,7 +85,7 @@ def measured_utility(
     made: Made,
     ways: int,
     seeds: Seeds,
-    left: InTime | None = None,
+    left: TimeLimit | None = None,
 ) -> Utility:
     """Every measure named, as long as there is time ``left``.
 
@@ -89,7 +94,7 @@ def measured_utility(
     >>> measured_utility(table, ["eigenvalues"], made="paired", ways=2, seeds=Seeds(0)).eigenvalues.mean_change
     0.0
     """
-    left = left or InTime(Budget().start())
+    left = left or TimeLimit(Budget().start())
     columns = len(tables.columns)
     counted: list[Marginals] = []
     left_out = []
