@@ -149,7 +149,7 @@ class CommandLine:
         """Read a file or a table in whatever form it is."""
         from shoal import sources
 
-        source = sources.read(name)
+        source = sources.read_list(name)
         self._remember(source)
         return source.as_written
 

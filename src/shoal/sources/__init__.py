@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from shoal.sources.data import Data, Dialect, Labels
     from shoal.sources.databases import update_columns
     from shoal.sources.outputs import Output, Outputs
-    from shoal.sources.read_write import check_writable, count, list_tables, numbered, read, write
+    from shoal.sources.read_write import check_writable, count, list_tables, numbered, read, read_list, write
 
 _LAZY = {
     "Address": "shoal.sources.address",
@@ -37,6 +37,7 @@ _LAZY = {
     "numbered": "shoal.sources.read_write",
     "parse": "shoal.sources.address",
     "read": "shoal.sources.read_write",
+    "read_list": "shoal.sources.read_write",
     "update_columns": "shoal.sources.databases",
     "write": "shoal.sources.read_write",
 }
@@ -57,6 +58,7 @@ __all__ = [
     "numbered",
     "parse",
     "read",
+    "read_list",
     "update_columns",
     "write",
 ]

@@ -61,26 +61,30 @@ def first_records(sample: str, separator: str, count: int = 200) -> list[list[st
     return records
 
 
+class NoNames(InputError):
+    """The line where names are expected holds none."""
+
+
 def check_header(names: list[str], name: str, unit: str = "line", number: int = 1) -> None:
     """Refuse a header that cannot hold column names. Its fields are not shown: they may be a person's."""
     where = f"{'the first ' + unit if number == 1 else f'{unit} {number}'} of '{name}'"
     if not any(field.strip() for field in names):
-        raise InputError(
+        raise NoNames(
             f"{where} is empty; it must hold the column names (or say {parameter('header_row')}, 0 if there are none)"
         )
     if all(is_number(field) for field in names) and not _counting(names):
-        raise InputError(
+        raise NoNames(
             f"{where} holds only numbers; it must hold the column names (or say {parameter('header_row')}, 0 if there are none)"
         )
     first: dict[str, int] = {}
     for position, field in enumerate(names, start=1):
         if field in first:
             if field:
-                raise InputError(
+                raise NoNames(
                     f"columns {first[field]} and {position} of '{name}' have the same name; "
                     f"{parameter('header_row')} 0 says that there are no names"
                 )
-            raise InputError(
+            raise NoNames(
                 f"columns {first[field]} and {position} of '{name}' have no name; "
                 f"{parameter('header_row')} says which {unit} holds the names, if not {number}"
             )

@@ -34,8 +34,9 @@ def read_file(
     columns: Sequence[str] | None = None,
     header_row: int | None = None,
     like: Data | None = None,
+    check_names: bool = True,
 ) -> Data:
-    """Read a file of any known format."""
+    """Read a file of any known format; ``check_names`` looks at the first line in case it is a record."""
     path, kind = address.path, address.format
     check_readable(path)
     if header_row is not None:
@@ -52,7 +53,7 @@ def read_file(
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     # What a file was made from has told its names already.
-    check_names = like is None
+    check_names = check_names and like is None
     with _one_line(path, kind):
         if kind in DEFAULTS:
             frame, dialect, notes, warnings = read_text(

@@ -1,5 +1,6 @@
 """Whether the first line of a file is a record instead of the column names, which its values would then become."""
 
+from collections.abc import Sequence
 from enum import Enum
 from itertools import pairwise
 
@@ -69,6 +70,20 @@ def look_of(names: list[str], frame: pl.DataFrame) -> FirstLine:
     if alike or not ordered or (labels and repeats) or repeats > 1 or repeats == len(names):
         return FirstLine.DOUBTFUL
     return FirstLine.NAMES
+
+
+def codes_and_labels(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> list[tuple[object, ...]]:
+    """The rows of codes and what they belong to, with the names of their columns before them where these are a row as well.
+
+    They are if a column holds its own name: then the first line of a file was no header.
+
+    >>> codes_and_labels(["bonn", "west"], [("kiel", "west")])
+    [('bonn', 'west'), ('kiel', 'west')]
+    >>> codes_and_labels(["city", "part"], [("bonn", "west")])
+    [('bonn', 'west')]
+    """
+    header = any(str(code) == name for row in rows for name, code in zip(names, row, strict=True))
+    return [tuple(names), *rows] if header else list(rows)
 
 
 def first_line(names: list[str], frame: pl.DataFrame, name: str, unit: str, number: int) -> tuple[str, ...]:

@@ -57,6 +57,30 @@ def read(
     return read_table(place, columns=columns)
 
 
+def read_list(address: DataLocation) -> Data:
+    """Read a list that goes with data: cells, costs, codes with their parents.
+
+    Where the first line cannot be names, the list has none, and its columns are called ``column1`` and so on. Nothing that is
+    said of the data holds for it.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "codes.csv"
+    >>> _ = path.write_text(chr(10).join(["11,10", "12,10"]))
+    >>> read_list(path).frame.rows()
+    [(11, 10), (12, 10)]
+    """
+    place = parse(address)
+    if not isinstance(place, FileAddress):
+        return read(place)
+    from shoal.sources.dialect import NoNames
+    from shoal.sources.files import read_file
+
+    try:
+        return read_file(place, check_names=False)
+    except NoNames:
+        return read_file(place, header_row=0)
+
+
 def count(address: DataLocation, columns: Sequence[str]) -> Data | None:
     """The combinations of values in a table of a database, with how many records have each in the last column.
 

@@ -9,7 +9,7 @@ import numpy as np
 from shoal.errors import InputError, parameter
 from shoal.numbers import counted, first_unusable, number, why_unusable
 from shoal.remarks import Remark, warning
-from shoal.tables.files.frames import as_frame, with_coordinates, with_row_names
+from shoal.tables.files.frames import as_frame, as_list, with_row_names
 from shoal.tables.model.costs import costs, figure, missing
 from shoal.tables.model.decimals import exact_sums
 from shoal.tables.model.table import TOTAL, Table, with_totals
@@ -201,11 +201,7 @@ def _records(data: Any, names: Sequence[str], extra: Sequence[str] = ("kind",)) 
                 form = f"({', '.join(names)}[, {', '.join(extra)}])"
                 raise InputError(f"a cell is written as {form}; one has {len(item)} entries")
         return [dict(zip([*names, *extra], item, strict=False)) for item in plain]
-    frame = as_frame(with_coordinates(data, names), "the list of cells")
-    for name in names:
-        if name not in frame.columns:
-            raise InputError(f"the list of cells lacks the column '{name}'")
-    return list(frame.iter_rows(named=True))
+    return list(as_list(data, names, "the list of cells").iter_rows(named=True))
 
 
 def _find(table: Table, rows: Sequence[Mapping[str, Any]], what: str) -> list[int]:

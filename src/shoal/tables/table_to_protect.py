@@ -13,6 +13,7 @@ from shoal.operation import Records, Workplace, call
 from shoal.remarks import Remark, Remarked, note
 from shoal.tables.files.argus_described import DESCRIBED, described
 from shoal.tables.files.argus_metadata import Metadata, read_metadata
+from shoal.tables.files.frames import as_list
 from shoal.tables.files.hierarchies import as_hierarchy, read_hierarchy
 from shoal.tables.files.loading import (
     is_list_of_cells,
@@ -313,9 +314,7 @@ def _sensitive(settings: TableSettings, workplace: Workplace, dimensions: tuple[
     named = pl.DataFrame(settings.sensitive, schema=dict.fromkeys(dimensions, pl.String), orient="row")
     if given is None:
         return named
-    for name in dimensions:
-        if name not in given.columns:
-            raise InputError(f"the list of sensitive cells lacks the column '{name}'")
+    given = as_list(given, dimensions, "the list of sensitive cells").to_native()
     given = given.with_columns(exactly(*dimensions).cast(pl.String))
     more = named.join(given, on=[exactly(name) for name in dimensions], how="anti")
     return pl.concat([given, more], how="diagonal")

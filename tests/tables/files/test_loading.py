@@ -281,7 +281,7 @@ def test_contributions_that_do_not_belong_to_the_cells_are_refused(folder, capsy
         "frequency(4)",
     )
     assert run(capsys, *made, "-o", folder / "made.csv")[0] == 0
-    assert load(str(folder / "made.csv")).notes == ()
+    assert load(str(folder / "made.csv")).remarks == ()
     whole = pl.read_csv(folder / "made.csv")
     whole.reverse().write_csv(folder / "made.csv")
     with pytest.raises(InputError, match="does not fit the list of cells"):
@@ -292,7 +292,7 @@ def test_contributions_that_do_not_belong_to_the_cells_are_refused(folder, capsy
         load(str(folder / "made.csv"))
     (folder / "made.contributions.csv").unlink()
     loaded = load(str(folder / "made.csv"))
-    assert loaded.table.contributions is None and "insiders" in loaded.warnings[-1]
+    assert loaded.table.contributions is None and "insiders" in loaded.remarks[-1].text
 
 
 def test_a_published_table_does_not_tell_whether_hidden_figures_are_whole() -> None:

@@ -34,6 +34,19 @@ def as_frame(data: Any, what: str) -> "nw.DataFrame[Any]":
     return frame
 
 
+def as_list(data: Any, names: Sequence[str], what: str) -> "nw.DataFrame[Any]":
+    """A list of cells with the columns ``names``, which are in the index of pandas or are named by the first line of a file."""
+    if isinstance(data, str | Path):
+        from shoal import sources
+
+        data = sources.read_list(str(data)).as_written
+    frame = as_frame(_with_coordinates(data, names), what)
+    for name in names:
+        if name not in frame.columns:
+            raise InputError(f"{what} lacks the column '{name}'; the first line of a list names its columns")
+    return frame
+
+
 def with_row_names(data: Any) -> Any:
     """A matrix of pandas with its index as the first column, where that is what names the rows.
 
@@ -53,7 +66,7 @@ def with_row_names(data: Any) -> Any:
     return data.reset_index()
 
 
-def with_coordinates(data: Any, names: Sequence[str]) -> Any:
+def _with_coordinates(data: Any, names: Sequence[str]) -> Any:
     """A list of cells of pandas with those coordinates as columns that are in its index."""
     import narwhals as nw
 

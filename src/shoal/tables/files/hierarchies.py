@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.errors import InputError, unreadable
+from shoal.sources.header import codes_and_labels
 from shoal.tables.model.trees import EitherWay
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def read_hierarchy(path: str, mark: str = "@") -> dict[str, str]:
         return _read_hrc(Path(path), mark)
     from shoal import sources
 
-    return as_hierarchy(sources.read(path).as_written, Path(path).name)
+    return as_hierarchy(sources.read_list(path).as_written, Path(path).name)
 
 
 def as_hierarchy(frame: "pl.DataFrame", source: str) -> dict[str, str]:
@@ -36,7 +37,7 @@ def as_hierarchy(frame: "pl.DataFrame", source: str) -> dict[str, str]:
         raise InputError(f"the hierarchy {source} has no codes")
     if {"code", "parent"} <= set(frame.columns):
         return _parents(frame.select("code", "parent").rows(), source)
-    rows = frame.rows()
+    rows = codes_and_labels(frame.columns, frame.rows())
     levels = len(frame.columns)
     if levels < 2:
         raise InputError(f"the hierarchy {source} needs the columns 'code' and 'parent'")

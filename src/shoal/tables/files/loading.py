@@ -90,7 +90,7 @@ def load_cells(
     made = read_cells(
         frame,
         _read_structure(plan) if plan.exists() else {},
-        sources.read(str(shares)).as_written if shares.exists() else None,
+        sources.read_list(str(shares)).as_written if shares.exists() else None,
         shares.name,
         rounding=rounding,
         tolerance=tolerance,

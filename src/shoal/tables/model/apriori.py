@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shoal.errors import InputError
-from shoal.tables.files.frames import as_frame, with_coordinates
+from shoal.tables.files.frames import as_list
 from shoal.tables.model.costs import figure, missing
 from shoal.tables.model.rules import manual_range, room_below
 from shoal.tables.model.tabulated import Tabulation
@@ -31,11 +31,8 @@ def apply_apriori(made: Tabulation, apriori: "IntoDataFrame") -> Tabulation:
     ``cost``. A cell declared sensitive without levels keeps those that a rule gives it; else it is protected by a range in
     percent of its value, 20 or as the rule ``manual`` says.
     """
-    data = as_frame(with_coordinates(apriori, made.table.dimensions), "the a-priori file")
     dimensions = made.table.dimensions
-    for name in dimensions:
-        if name not in data.columns:
-            raise InputError(f"the a-priori file lacks the column '{name}'")
+    data = as_list(apriori, dimensions, "the a-priori file")
     share = manual_range(made.rules) / 100.0
     status, lower, upper, cost = made.status.copy(), made.lower.copy(), made.upper.copy(), made.cost.copy()
     for number, row in enumerate(data.iter_rows(named=True), start=1):

@@ -11,6 +11,7 @@ from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy, Row, Values
 from shoal.microdata.columns.hierarchies.parent_lists import rows_from_pairs
 from shoal.microdata.columns.hierarchies.rule import Rule
 from shoal.microdata.columns.inputs import read_frame
+from shoal.sources.header import codes_and_labels
 
 
 def read_given(given: Any, name: str) -> Rule | Hierarchy:
@@ -76,19 +77,13 @@ def _built(rows: Sequence[Row], origin: str = "as given") -> Hierarchy:
 def from_frame(frame: Any, origin: str = "as given") -> Hierarchy:
     """A hierarchy from a frame with a record for each value and a column for each level, or with codes and parents.
 
-    A file without a header may have been read as if its first line were one: then the name of the last column is what all
-    of its records say, and the names are a value like the others.
+    The names of columns are a value like the others where labels have them: the first line of a file was no header then.
 
     >>> import polars as pl
     >>> from_frame(pl.DataFrame({"31": [38, 47], "30-39": ["30-39", "40-49"], "*": ["*", "*"]}))
     Hierarchy(3 values, 2 levels, as given)
     """
     data = read_frame(frame)
-    columns = [[text_of(value) for value in column.to_list()] for column in data.iter_columns()]
-    rows: list[Row] = list(zip(*columns, strict=True))
-    names = data.columns
-    if [name.lower() for name in names] == ["code", "parent"]:
-        return _built(rows_from_pairs([(row[0], row[1]) for row in rows]), origin)
-    if rows and set(columns[-1]) == {names[-1]}:
-        rows.insert(0, tuple(names))
-    return _built(rows, origin)
+    if [name.lower() for name in data.columns] == ["code", "parent"]:
+        return _built(rows_from_pairs([(text_of(code), text_of(parent)) for code, parent in data.rows()]), origin)
+    return _built([tuple(map(text_of, row)) for row in codes_and_labels(data.columns, data.rows())], origin)
