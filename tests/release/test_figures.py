@@ -201,3 +201,13 @@ def test_what_is_not_counted_again_is_listed(made: Path):
     listed = [check.detail for check in found.checks if check.name == "not recomputed"]
     assert found.verified and len(listed) == 4
     assert {"bound", "optimal", "stopped_by"} <= set(listed[1].split(", "))
+
+
+def test_what_could_not_be_checked_is_counted_in_the_verdict(made: Path):
+    for folder, more, least in (("out", (), 1), ("out", ("--originals", made), 2), ("out/public", (), 1)):
+        found = command("verify", made / folder, *more, "--json")
+        left = found.json["unchecked"]
+        assert found.json["verified"] and left >= least
+        told = command("verify", made / folder, *more, "--quiet")
+        assert told.code == 0
+        assert told.out == f"verified, except {left} statement{'s' * (left > 1)} that could not be checked\n"

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli import options
+from shoal.numbers import counted
 
 
 def register(app: typer.Typer) -> None:
@@ -57,7 +58,10 @@ def verify(
         for line in found.failures:
             typer.echo(told.harmless(f"not verified: {line}"), err=True)
         if found.verified:
-            typer.echo("verified")
+            left = counted(found.unchecked, "statement")
+            typer.echo(
+                f"verified, except {left} that could not be checked" if found.unchecked else "verified"
+            )
 
     told.emit(found.to_dict(), show, as_json=json)
     if not found.verified:

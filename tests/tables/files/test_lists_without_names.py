@@ -47,7 +47,9 @@ def test_a_hierarchy_of_numbers_without_names_serves_a_table(firms, tmp_path):
     assert "\n10,total," in (tmp_path / "cells.csv").read_text()
 
 
-@pytest.mark.parametrize("lines", ["11,0,u,10.5,12.5\n12,1,u,3.5,2.5\n", "11,1\n12,2\n", "north,0\nsouth,1\n"])
+@pytest.mark.parametrize(
+    "lines", ["11,0,u,10.5,12.5\n12,1,u,3.5,2.5\n", "11,1\n12,2\n", "north,0\nsouth,1\n"]
+)
 def test_a_list_of_cells_without_names_is_refused_for_that(firms, tmp_path, lines):
     path = tmp_path / "list.csv"
     path.write_text(lines)

@@ -38,6 +38,11 @@ class Verification(Glance):
         ]
         return (*failed, *gates)
 
+    @property
+    def unchecked(self) -> int:
+        """How many statements of the release could not be checked from what is there."""
+        return sum(check.unchecked for check in self.checks)
+
     def glance(self) -> dict[str, Any]:
         """The verdict, and how much was looked at."""
         return {
@@ -45,12 +50,14 @@ class Verification(Glance):
             "checks": len(self.checks),
             "failures": len(self.failures),
             "gates": len(self.gates),
+            "unchecked": self.unchecked,
         }
 
     def to_dict(self) -> dict[str, Any]:
         """As the command line prints it."""
         return {
             "verified": self.verified,
+            "unchecked": self.unchecked,
             "checks": [check.as_json() for check in self.checks],
             "gates": [gate.as_json() for gate in self.gates],
         }
@@ -76,7 +83,8 @@ def verify_release(
     Returns
     -------
     Verification
-        ``verified``, ``checks`` (name, passed, detail), ``gates`` measured again, and ``failures``, a line for each.
+        ``verified``, ``unchecked`` (how many statements could not be checked), ``checks`` (name, passed, detail), ``gates``
+        measured again, and ``failures``, a line for each.
 
     Raises
     ------

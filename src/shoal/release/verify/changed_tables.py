@@ -8,7 +8,7 @@ from shoal.release.folder import SECRET
 from shoal.release.plan.plan import Output, Step, settings_model
 from shoal.release.plan.workplace import PlanWorkplace
 from shoal.release.release_reader import OpenedRelease
-from shoal.release.verify.check import Check, fails, holds, noted
+from shoal.release.verify.check import Check, fails, holds, not_judged
 from shoal.settings import checked
 
 _CONFIRM = {
@@ -38,7 +38,7 @@ def changed_table(opened: OpenedRelease, output: Output, step: Step) -> Check:
     """Whether the published figures are some that the method allows, with everything built again from what it was made of."""
     try:
         if confirmed(opened, output, step) is None:
-            return noted(
+            return not_judged(
                 "figures", f"the table of step '{step.name}' is a source: its figures need the originals"
             )
     except (AssertionError, InputError, Infeasible) as problem:

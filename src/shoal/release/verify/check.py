@@ -6,11 +6,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at: whether it holds (``None``: it was measured, or could not be judged), and what was seen."""
+    """One thing that was looked at: whether it holds (``None``: it was measured, or could not be judged), and what was seen.
+
+    ``unchecked`` is how many statements of the release it leaves unchecked.
+    """
 
     name: str
     passed: bool | None
     detail: str
+    unchecked: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -28,5 +32,10 @@ def fails(name: str, detail: str) -> Check:
 
 
 def noted(name: str, detail: str) -> Check:
-    """It was measured, or could not be judged."""
+    """It was measured, and nothing says what it has to be."""
     return Check(name, passed=None, detail=detail)
+
+
+def not_judged(name: str, detail: str, statements: int = 1) -> Check:
+    """What the release states could not be checked from what is there."""
+    return Check(name, passed=None, detail=detail, unchecked=statements)

@@ -8,13 +8,17 @@ from typing import Any
 from shoal.errors import Infeasible, InputError
 from shoal.release.plan.plan import Step
 from shoal.release.release_reader import OpenedRelease
-from shoal.release.verify.check import Check, fails, holds, noted
+from shoal.release.verify.check import Check, fails, holds, not_judged
 from shoal.release.verify.recount import recounted
 
 #: Figures differ in the last digits of what was written and read again.
 _CLOSE = 1e-6
 #: Searches call optimal what is as near to its bound.
 _PROVED = 1e-5
+#: How the step was run and checked, which nobody else can count.
+_OF_THE_RUN = frozenset(
+    {"seconds", "phases", "iterations", "nodes", "generations", "evaluations", "verified", "accept_wildcard"}
+)
 #: What is minimised, and what nothing can be below.
 _BOUNDED = (("loss", "bound"), ("loss_percent", "bound_percent"), ("cost", "bound"))
 
@@ -45,8 +49,15 @@ def step_checks(opened: OpenedRelease, step: Step) -> Iterator[Check]:
     yield from _consistent(step, stated)
     if again and not wrong:
         yield holds("figures", f"{len(again)} of step '{step.name}' are what was stated")
-    left = dict.fromkeys(unnumbered(name) for name in told if name not in again)
-    yield noted("not recomputed", f"of step '{step.name}': {', '.join([*left, 'facts'])}")
+    left = {name: value for name, value in told.items() if name not in again}
+    names = dict.fromkeys(unnumbered(name) for name in left)
+    text = f"of step '{step.name}': {', '.join([*names, 'facts'])}"
+    yield not_judged("not recomputed", text, sum(_is_statement(name, value) for name, value in left.items()))
+
+
+def _is_statement(name: str, value: Any) -> bool:
+    """Whether a figure says something of the release, and not of the search or in words."""
+    return isinstance(value, int | float) and name.partition(".")[0] not in _OF_THE_RUN
 
 
 def _consistent(step: Step, stated: Mapping[str, Any]) -> Iterator[Check]:

@@ -29,7 +29,7 @@ from shoal.release.verify.agreement import (
 )
 from shoal.release.verify.changed_columns import follows_unchanged
 from shoal.release.verify.changed_tables import changed_table
-from shoal.release.verify.check import Check, fails, holds, noted
+from shoal.release.verify.check import Check, fails, holds, not_judged
 from shoal.release.verify.public import counted_k, hierarchies_of
 from shoal.release.verify.table_claims import claimed_problem, claimed_table
 from shoal.runtime.secrets import Secret
@@ -154,7 +154,7 @@ def measured_gates(
         left = set(limits.model_dump(exclude_none=True)) - {gate.name for gate in found}
         for gate_name in sorted(left):
             text = f"'{gate_name}' of step '{name}' was not measured again: {_why_not(opened, gate_name)}"
-            checks.append(noted("gates", text))
+            checks.append(not_judged("gates", text))
     return checks, gates
 
 
@@ -235,7 +235,9 @@ def _table(opened: OpenedRelease, output: Output, step: Step) -> Iterator[Check]
     """A published table beside its cells: the right ones are hidden, the others are right, and the intervals are wide enough."""
     values = opened.values(step)
     if values is None:
-        yield noted("levels", f"the table of step '{step.name}' is a source: its levels need the originals")
+        yield not_judged(
+            "levels", f"the table of step '{step.name}' is a source: its levels need the originals"
+        )
         return
     problem = claimed_problem(step, values, opened.files)
     try:

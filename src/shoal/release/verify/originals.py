@@ -21,7 +21,7 @@ from shoal.release.plan.plan import Output, Step, named_files, settings_model
 from shoal.release.plan.workplace import PlanWorkplace
 from shoal.release.release_reader import OpenedRelease
 from shoal.release.verify.changed_columns import follows_unchanged, touched
-from shoal.release.verify.check import Check, fails, holds, noted
+from shoal.release.verify.check import Check, fails, holds, not_judged
 from shoal.release.verify.figures import figure_checks
 from shoal.runtime.secrets import Secret
 from shoal.settings import checked
@@ -74,7 +74,7 @@ def _files_beside(opened: OpenedRelease) -> Iterator[Check]:
         files = listed.get(step.name, {})
         for name in dict.fromkeys((*files, *found)):
             if name not in found:
-                yield noted("inputs", f"'{name}' of step '{step.name}' is not beside the originals")
+                yield not_judged("inputs", f"'{name}' of step '{step.name}' is not beside the originals")
                 continue
             told = str(files.get(name))
             same = hmac.compare_digest(input_fingerprint(str(found[name]), None, secret), told)
@@ -155,7 +155,9 @@ def _tabulated(opened: OpenedRelease) -> Iterator[Check]:
         before = [item for item in opened.path(step) if item != step]
         used = [*settings.dimensions, *[name for name in (settings.value, settings.weight) if name]]
         if not follows_unchanged(opened, before, used) or any(item.do == "perturb" for item in before):
-            yield noted("table", f"the records of step '{step.name}' were changed before they were added up")
+            yield not_judged(
+                "table", f"the records of step '{step.name}' were changed before they were added up"
+            )
             continue
         amount = pl.lit(1.0) if settings.value is None else exactly(settings.value).cast(pl.Float64)
         weight = pl.lit(1.0) if settings.weight is None else exactly(settings.weight).cast(pl.Float64)
@@ -234,7 +236,9 @@ def _losses(opened: OpenedRelease) -> Iterator[Check]:
         found = measured_loss(opened, step)
         told = opened.figures(step.name)
         if found is None:
-            yield noted("loss", f"the loss of step '{step.name}' cannot be measured on what is published")
+            yield not_judged(
+                "loss", f"the loss of step '{step.name}' cannot be measured on what is published"
+            )
             continue
         stated = (
             float(told["loss_percent"]) if "loss_percent" in told else 100.0 * float(told["losses"]["loss"])

@@ -15,7 +15,7 @@ from shoal.release.fingerprints import file_digest
 from shoal.release.folder import MANIFEST
 from shoal.release.manifest import SHARED, k_guarantees
 from shoal.release.release_reader import OpenedRelease
-from shoal.release.verify.check import Check, fails, holds, noted
+from shoal.release.verify.check import Check, fails, holds, not_judged, noted
 from shoal.release.verify.table_claims import claimed_table
 from shoal.tables.public_table import PublicTable
 
@@ -84,7 +84,8 @@ def _promises(opened: OpenedRelease) -> Iterator[Check]:
         yield holds("guarantees", "what is guaranteed of K is what the outputs state")
     others = len(told) - len(of_k)
     if others and opened.internal is None:
-        yield noted("guarantees", f"{others} other guarantees cannot be checked from the public part alone")
+        text = f"{others} other guarantees cannot be checked from the public part alone"
+        yield not_judged("guarantees", text, others)
 
 
 def _of_kind(opened: OpenedRelease, item: Mapping[str, Any]) -> Iterator[Check]:
@@ -114,7 +115,7 @@ def _records(frame: pl.DataFrame, item: Mapping[str, Any]) -> Iterator[Check]:
         text = f"K of '{file}' is {found} over {', '.join(keys)}, and {item['k']} is guaranteed"
         if "unit" in item and unit is None and found >= item["k"]:
             why = "records were counted, of which a unit may have several, and only the internal part tells whose they are"
-            yield noted("k", f"{text}; {why}")
+            yield not_judged("k", f"{text}; {why}")
         else:
             yield Check("k", found >= item["k"], text)
     guessed = [guess.column for guess in shoal.guess_roles(frame) if guess.role == "quasi-identifier"]

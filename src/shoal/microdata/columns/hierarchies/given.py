@@ -85,5 +85,7 @@ def from_frame(frame: Any, origin: str = "as given") -> Hierarchy:
     """
     data = read_frame(frame)
     if [name.lower() for name in data.columns] == ["code", "parent"]:
-        return _built(rows_from_pairs([(text_of(code), text_of(parent)) for code, parent in data.rows()]), origin)
+        return _built(
+            rows_from_pairs([(text_of(code), text_of(parent)) for code, parent in data.rows()]), origin
+        )
     return _built([tuple(map(text_of, row)) for row in codes_and_labels(data.columns, data.rows())], origin)
