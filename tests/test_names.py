@@ -55,7 +55,6 @@ NOT_CLEAN = [
     "microdata/recoding",
     "microdata/recoding/local_recoding",
     "microdata/recoding/local_suppression",
-    "microdata/risk",
     "microdata/risk/special_uniques",
     "release",
     "release/export",
