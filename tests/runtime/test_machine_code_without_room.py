@@ -50,10 +50,23 @@ def test_a_kernel_runs_that_cannot_be_kept(tmp_path: Path, how: str) -> None:
     assert run(tmp_path, "") == "[0, 2, 4]\n"
 
 
-def test_what_was_cut_off_is_compiled_anew(tmp_path: Path) -> None:
+DAMAGE = {
+    "cut off early": lambda content: content[:50],
+    "cut off in the middle": lambda content: content[: len(content) // 2],
+    "empty": lambda content: b"",
+    "never written": lambda content: bytes(len(content)),
+    "of another kind": lambda content: b"(i__main__\nnothing_like_it\n." + content,
+    "with another number": lambda content: b"I12x\n." + content,
+    "another thing": lambda content: b"N." + content,
+}
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_what_is_damaged_is_compiled_anew(tmp_path: Path, kind: str, ending: str) -> None:
     run(tmp_path, "")
-    files = [path for path in (tmp_path / "cache").rglob("*.nb?") if path.is_file()]
+    files = [path for path in (tmp_path / "cache").rglob(f"*.{ending}") if path.is_file()]
     assert files
     for path in files:
-        path.write_bytes(path.read_bytes()[:50])
+        path.write_bytes(DAMAGE[kind](path.read_bytes()))
     assert run(tmp_path, "") == "[0, 2, 4]\n"

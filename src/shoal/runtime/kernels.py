@@ -14,16 +14,16 @@ from contextvars import ContextVar
 from functools import cache, cached_property, update_wrapper
 from hashlib import sha256
 from pathlib import Path
-from pickle import UnpicklingError
 from tempfile import TemporaryFile
 from threading import RLock
+from traceback import walk_tb
 from typing import Any
 
 _PACKAGE = Path(__file__).parents[1]
 # By these words a module says that it has kernels.
 _IMPORT = b"runtime.kernels import"
-# What Numba makes of a cache that is cut off, as on a full disk, or that nobody may write to.
-_UNUSABLE = (OSError, EOFError, UnpicklingError)
+# What reads and writes machine code; a file that is cut off or damaged fails there in any way.
+_CACHING = "numba.core.caching"
 _lock = RLock()
 _plain: ContextVar[bool] = ContextVar("plain", default=False)
 
@@ -67,8 +67,10 @@ class Kernel:
             return self.py_func(*arguments, **named)
         try:
             return self.dispatcher(*arguments, **named)
-        except _UNUSABLE:
-            # No kernel touches a file: the cache cannot be used, so this process does without.
+        except Exception as problem:
+            if not _of_cache(problem):
+                raise
+            # The cache cannot be used, so this process does without.
             _cache.discard()
             return self.dispatcher(*arguments, **named)
 
@@ -85,6 +87,12 @@ class Kernel:
                 if self._declared is None or self._declared[0] is not _cache.folder:
                     self._declared = _cache.folder, _compiled(self)
         return self._declared[1]
+
+
+def _of_cache(problem: BaseException) -> bool:
+    """Whether it went wrong where machine code is read or written."""
+    frames = (frame for frame, _ in walk_tb(problem.__traceback__))
+    return any(frame.f_globals.get("__name__") == _CACHING for frame in frames)
 
 
 def _compiled(kernel: Kernel) -> Any:
