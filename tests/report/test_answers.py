@@ -106,7 +106,7 @@ def test_a_pattern_names_its_attacker() -> None:
     found = of_pattern(result)
     assert found.attacker == f"{result.attacker}."
     assert "Of 1 sensitive cell none can be computed more closely" in found.inference
-    assert "not known who contributes" in found.singling_out
+    assert "contributors are unknown" in found.singling_out
 
 
 @pytest.mark.parametrize("name", COMMANDS)

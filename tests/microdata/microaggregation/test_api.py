@@ -310,7 +310,7 @@ def test_a_kept_column_that_gives_a_protected_one_away_is_pointed_out():
     frame = survey().with_columns(turnover=pl.col("income") * 3, cost=pl.col("income") * 2 + pl.col("age"))
     profit = frame.with_columns(profit=pl.col("turnover") - pl.col("cost"))
     result = protect(profit, columns=["profit"])
-    assert any("'profit' is protected" in warning and "determines" in warning for warning in result.warnings)
+    assert any("'profit' is protected" in warning and "nearly determine" in warning for warning in result.warnings)
     clean = protect(survey(), columns=["income"])
     assert not any("determines" in warning for warning in clean.warnings)
 
@@ -321,6 +321,23 @@ def test_gaps_in_one_kept_column_do_not_hide_what_another_gives_away():
     )
     warnings = protect(frame, columns=["income"]).warnings
     assert any("'twice', released as it is, nearly determines it" in line for line in warnings)
+
+
+def test_every_column_that_gives_a_protected_one_away_is_named():
+    scaled = {f"scaled {number}": pl.col("income") * number + number for number in range(2, 14)}
+    [alone] = [
+        remark
+        for remark in protect(survey().with_columns(**scaled), columns=["income"]).remarks
+        if remark.kind == "determined-column"
+    ]
+    assert set(scaled) <= set(alone.columns) and all(f"'{name}'" in alone.text for name in scaled)
+    draws = np.random.default_rng(5).normal(size=(5, 60))
+    parts = {f"part {number}": pl.Series(values) for number, values in enumerate(draws)}
+    frame = survey().select("age").with_columns(**parts).with_columns(sum=pl.sum_horizontal(*parts))
+    [together] = [
+        remark for remark in protect(frame, columns=["sum"]).remarks if remark.kind == "determined-column"
+    ]
+    assert set(parts) <= set(together.columns) and all(f"'{name}'" in together.text for name in parts)
 
 
 def test_kept_units_weights_and_unique_texts_are_pointed_out():

@@ -16,6 +16,8 @@ from shoal.remarks import Remark, danger, note
 
 # Above this share of explained variance a kept column (or several together) all but repeats the protected one.
 _DETERMINES = 0.98
+# A column whose part is less than this share of the largest one is not needed.
+_TAKES_PART = 0.05
 _TOGETHER = 200
 _SKEWED = 2.0
 # Dates and amounts that fewer records share on average single people out.
@@ -140,6 +142,7 @@ def _hardly_shared(frame: nw.DataFrame, name: str) -> bool:
 def _warnings_on_determined(
     frame: nw.DataFrame, protected: Sequence[Attribute], kept: Sequence[str]
 ) -> list[Remark]:
+    """The protected columns that follow from others, with all of these: one that nobody drops gives them away."""
     kinds = frame.schema
     # Of records that are elsewhere lists and structures were not looked at.
     numeric = [name for name in kept if name in kinds and kinds[name].is_numeric()]
@@ -148,17 +151,18 @@ def _warnings_on_determined(
     if not given_away:
         return []
     if len(given_away) == 1:
-        name, by = given_away[0]
-        text = (
-            f"column '{name}' is protected, but {listed(by)}, released as it is, nearly determines it; "
-            "protect both together or drop it"
+        [(name, by)] = given_away
+        words = (
+            ("released as it is, nearly determines it; protect both together or drop it")
+            if len(by) == 1
+            else ("released as they are, nearly determine it; protect all together or drop them")
         )
+        text = f"column '{name}' is protected, but {listed(by, len(by))}, {words}"
     else:
-        pairs = [f"'{name}' by {listed(by)}" for name, by in given_away]
-        more = f" and {len(pairs) - NAMED} more" if len(pairs) > NAMED else ""
+        pairs = [f"'{name}' by {listed(by, len(by))}" for name, by in given_away]
         text = (
             f"{len(pairs)} protected columns are nearly determined by others that are released as they are: "
-            f"{', '.join(pairs[:NAMED])}{more}; protect them together or drop the others"
+            f"{', '.join(pairs)}; protect them together or drop the others"
         )
     return [danger("determined-column", text, *dict.fromkeys(name for _, by in given_away for name in by))]
 
@@ -173,6 +177,7 @@ def _determined_by(frame: nw.DataFrame, attribute: Attribute, numeric: Sequence[
     known = np.isfinite(attribute.values)
     own = _within_one(attribute.values)
     columns, names, shares = [], [], []
+    alone = []
     for name in numeric:
         values = _within_one(np.array(frame[name].cast(nw.Float64).to_numpy(), dtype=float))
         pair = np.isfinite(values) & known
@@ -181,11 +186,22 @@ def _determined_by(frame: nw.DataFrame, attribute: Attribute, numeric: Sequence[
         # Alone, a column is judged by all records that have it, so that gaps in another hide nothing.
         share = float(np.corrcoef(values[pair], own[pair])[0, 1] ** 2)
         if share >= _DETERMINES:
-            return [name]
-        if 2 * pair.sum() >= known.sum():
+            alone.append(name)
+        elif 2 * pair.sum() >= known.sum():
             columns.append(values)
             names.append(name)
             shares.append(share)
+    return [*alone, *_determined_together(own, known, columns, names, shares)]
+
+
+def _determined_together(
+    own: np.ndarray,
+    known: np.ndarray,
+    columns: Sequence[np.ndarray],
+    names: Sequence[str],
+    shares: Sequence[float],
+) -> list[str]:
+    """The columns of which none determines another alone, that do so together; ``shares`` is how much each explains."""
     if not columns:
         return []
     # Several together cost the square of their number: of very many, those that alone tell most.
@@ -202,8 +218,9 @@ def _determined_by(frame: nw.DataFrame, attribute: Attribute, numeric: Sequence[
     explained = 1.0 - float(np.mean(np.square(target - table @ coefficients)))
     if explained < _DETERMINES:
         return []
-    strongest = np.argsort(-np.abs(coefficients))[:3]
-    return [names[place] for place in strongest if abs(coefficients[place]) > 0.05]
+    strongest = np.argsort(-np.abs(coefficients), kind="stable")
+    least = _TAKES_PART * np.abs(coefficients).max()
+    return [names[place] for place in strongest if abs(coefficients[place]) > least]
 
 
 def remarks_on_constants(attributes: Sequence[Attribute]) -> list[Remark]:

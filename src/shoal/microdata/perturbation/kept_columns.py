@@ -9,7 +9,7 @@ import polars as pl
 
 from shoal.errors import parameter
 from shoal.exact_names import only
-from shoal.microdata.columns.released_as_is import warnings_on_joining
+from shoal.microdata.columns.released_as_is import listed, warnings_on_joining
 from shoal.microdata.columns.roles import guess_roles
 from shoal.microdata.perturbation.problem import Problem
 from shoal.remarks import Remark, danger
@@ -45,26 +45,32 @@ def warnings_on_kept(
         )
     )
     among = parameter("regions" if problem.regions else "columns")
-    for name, other in given_away(problem, changed, [name for name in kept if name not in told]):
+    for name, others in given_away(problem, changed, [name for name in kept if name not in told]):
+        some = len(others) > 1
         yield danger(
             "determined-column",
-            f"column '{other}' is changed, but column '{name}', released as it is, determines it; add it to {among}, or "
-            f"remove it with {parameter('drop')}",
+            f"column{'s' if some else ''} {listed(others, len(others))} {'are' if some else 'is'} changed, but column '{name}', "
+            f"released as it is, determines {'them' if some else 'it'}; add it to {among}, or remove it with {parameter('drop')}",
             name,
-            other,
+            *others,
         )
 
 
-def given_away(problem: Problem, changed: Sequence[str], kept: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Kept columns from which a changed one follows: a postcode and its region, a code and its label, cents and euros."""
+def given_away(
+    problem: Problem, changed: Sequence[str], kept: Sequence[str]
+) -> Iterator[tuple[str, list[str]]]:
+    """Kept columns with the changed ones that follow: a postcode and its region, a code and its label, cents and euros."""
     columns = {name: _plain(problem.data[name]) for name in (*changed, *kept)}
     numbers = {name: _numbers(values) for name, values in columns.items()}
     sizes = {name: values.n_unique() for name, values in columns.items() if values is not None}
     for name in kept:
-        for other in changed:
-            if _explains(numbers[name], numbers[other]) or _determines(name, other, columns, sizes):
-                yield name, other
-                break
+        others = [
+            other
+            for other in changed
+            if _explains(numbers[name], numbers[other]) or _determines(name, other, columns, sizes)
+        ]
+        if others:
+            yield name, others
 
 
 def _plain(column: "nw.Series[Any]") -> pl.Series | None:

@@ -59,7 +59,7 @@ class PlanWorkplace:
         """A list that belongs to the data."""
         from shoal import sources
 
-        return sources.read(self._place(name)).as_written
+        return sources.read_list(self._place(name)).as_written
 
     def as_file(self, name: str, ending: str) -> Path | None:
         """The file itself, if its name says that it is of this kind."""

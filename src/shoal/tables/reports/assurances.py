@@ -71,7 +71,10 @@ def of_pattern(found: "Suppression") -> Assurances:
 def _still_shown(made: "Tabulation | None", hidden: np.ndarray) -> str:
     """Cells of a single contributor that everybody can see."""
     if made is None:
-        return "Not measured: it is not known who contributes to which cell (shoal tabulate keeps it)."
+        return (
+            "Not measured: contributors are unknown, so published cells may have a single one (shoal tabulate keeps who "
+            "contributes to which cell)."
+        )
     alone = int(((made.contributors == 1) & ~hidden).sum())
     return (
         f"{counted(alone, 'published cell has', 'published cells have')} a single contributor, totals included"
