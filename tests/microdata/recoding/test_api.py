@@ -74,7 +74,17 @@ def test_local_methods_lose_less_than_whole_columns() -> None:
         method: shoal.recode(data, KEYS, 4, method=method, hierarchies=AGES).loss
         for method in ("auto", "lattice", "local")
     }
-    assert loss["local"] < loss["auto"] < loss["lattice"]
+    assert loss["auto"] <= loss["local"] < loss["lattice"]
+
+
+def test_one_level_for_each_key_is_what_software_that_reads_no_mixed_levels_gets() -> None:
+    data = survey()
+    safe = shoal.recode(data, KEYS, 4, uniform=True, hierarchies=AGES)
+    assert None not in safe.levels.values() and safe.chosen != "local"
+    mixed = shoal.recode(data, KEYS, 4, hierarchies=AGES)
+    assert mixed.loss < safe.loss <= shoal.recode(data, KEYS, 4, method="lattice", hierarchies=AGES).loss
+    reason = next(text for text in mixed.notes if text.startswith("chosen"))
+    assert "lattice" in reason and f"local {mixed.loss:.6g}" in reason
 
 
 def test_units_are_counted_once() -> None:
@@ -256,6 +266,8 @@ REFUSED = {
     "lines of different length": ({"hierarchies": {"sex": [["f", "*"], ["m"]]}}, "row 2"),
     "values that are not covered": ({"hierarchies": {"sex": [["f", "*"]]}}, "not in the hierarchy"),
     "twice the same key": ({"quasi": ["age", "age"]}, "named twice"),
+    "one level by a method that gives several": ({"uniform": True, "method": "local"}, "uniform"),
+    "one level in strata": ({"uniform": True, "by": ["zip"]}, "uniform.*by"),
     "weights of nothing": ({"weights": {"age": 0, "sex": 0}}, "all 0"),
 }
 

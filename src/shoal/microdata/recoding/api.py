@@ -38,6 +38,7 @@ def recode(
     weights: Mapping[str, float] | None = None,
     stay: Sequence[str] = (),
     levels: Mapping[str, int] | None = None,
+    uniform: bool = False,
     apply: Any = None,
     models: Sequence[str] = (),
     confidential: Sequence[str] = (),
@@ -93,6 +94,8 @@ def recode(
     levels : mapping of str to int, optional
         Recode by hand: keys named here are released at these levels, the others as they are. What is then still unsafe is
         left out (``method="lattice"``), blanked, or made coarser in groups (``method="local"``).
+    uniform : bool, default False
+        Release every key at one level in all records, or blank. Without it the default method may leave values at mixed levels.
     apply : AppliedMapping or path, optional
         Apply the recoding of an earlier release: its ``mapping``, or the file it was written to.
     models : sequence of str, default ()

@@ -1,37 +1,47 @@
-"""The method that chooses: a light recoding of whole columns, and single values blanked where it does not suffice.
+"""The method that chooses: every method that may be used, the cheap ones first, and of all results the least loss.
 
-How light is best depends on the data: the best levels for several shares of people left out are candidates, and for each of
-them the values that would have to be blanked are counted. The one with the least total loss is worked out in full.
+Each runs as it would by itself, so that the choice is never worse than one of them. A method is passed over where a bound
+shows that it cannot beat the best so far. Between whole columns and single values lies a light recoding of columns, with blanks
+where it does not suffice; how light is best depends on the data, so the best levels for several shares of people left out are
+tried. In the end groups are searched once more, from the best that others have.
 """
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 from pydantic import Field
 
-from shoal.errors import Infeasible, parameter
-from shoal.microdata.models.model import PopulationModel
+from shoal.errors import Infeasible, InputError
 from shoal.microdata.recoding.classes import Levels
 from shoal.microdata.recoding.lattice import solve as best_levels
 from shoal.microdata.recoding.local_recoding.bound import lower_bound
 from shoal.microdata.recoding.local_recoding.items import Items
+from shoal.microdata.recoding.local_recoding.solve import check as check_groups
+from shoal.microdata.recoding.local_recoding.solve import solve as near_groups
+from shoal.microdata.recoding.local_suppression.bound import least_loss
+from shoal.microdata.recoding.local_suppression.instance import check as check_blanks
 from shoal.microdata.recoding.local_suppression.solve import LocalSuppressionOptions
 from shoal.microdata.recoding.local_suppression.solve import solve as blank_values
 from shoal.microdata.recoding.loss_tables import Loss
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.solution import Recoding
 from shoal.runtime import Budget, Observer, Run, StopReason
+from shoal.runtime.budget import most_telling
 from shoal.runtime.solver import Options, SearchContext, solver
 
 # Shares of people who would be left out at the levels that are tried as a beginning.
 _SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
-# Boxes of the lattice for each of them.
+# Boxes of the lattice for each of them, and for whole columns before the other methods have shown what they lose.
 _BOXES = 20_000
-_BLANKED = ("loss", "cells", "entropy")
-# Changes that the search for blanks tries where nothing is said of it.
+# Changes that the search for blanks tries from the best beginning where nothing is said of it.
 _CHANGES = 20_000
+# Losses are sums of rounded numbers.
+_EQUAL = 1e-9
 # The bound of all recodings is another one; that of the blanks alone would not be shown.
 _UNPROVED = LocalSuppressionOptions(rounds=0)
+
+Search = Callable[[Budget, Observer], Recoding]
 
 
 class AutoOptions(Options):
@@ -44,149 +54,287 @@ class AutoOptions(Options):
 
 @solver(AutoOptions)
 def solve(problem: Problem, options: AutoOptions, context: SearchContext) -> Recoding:
-    """Recode columns lightly, then blank what is still unsafe; whole columns alone where that loses less.
+    """Try all methods that may be used, and take what loses least.
 
     >>> from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
     >>> ages = Hierarchy([(str(age), f"{age // 10}0-{age // 10}9") for age in range(30, 50)])
-    >>> found = solve(Problem.of([np.array([0, 0, 0, 1, 12, 12, 12])], [ages], k=2))
-    >>> found.chosen, found.levels.ravel().tolist()
-    ('local-suppression', [0, 2, 2, 0])
+    >>> recoding = solve(Problem.of([np.array([0, 0, 0, 1, 12, 12, 12])], [ages], k=2))
+    >>> recoding.chosen, recoding.levels.ravel().tolist()
+    ('local', [0, 1, 1, 0])
     """
-    run = context.run()
     if context.start is not None:
         problem = replace(problem, lowest=context.start)
-    whole = _whole_columns(problem, run, context.start)
-    best = whole
-    # Blanking a million values has steps that cannot be broken off: without time for one it is left out.
-    if (
-        (best is None or not run.out_of_time)
-        and problem.measure in _BLANKED
-        and not any(isinstance(model, PopulationModel) for model in problem.models)
-    ):
-        blanked = _blanked(problem, options, run, context)
-        if blanked is not None and (best is None or blanked.value < best.value):
-            best = blanked
-    if best is None:
-        # Neither way meets the demands; the search over whole columns says how near one can get.
+    attempts = _Attempts(problem, context)
+    grouped, blanked = _allows(check_groups, problem), _allows(check_blanks, problem)
+    steps: list[Callable[[], None]] = [attempts.whole_columns]
+    if grouped:
+        steps.append(attempts.groups)
+    if blanked:
+        steps += [attempts.blanks, lambda: attempts.light_columns(options.candidates)]
+    if grouped:
+        steps.append(attempts.groups_from_others)
+    steps.append(attempts.whole_columns_to_the_end)
+    for number, step in enumerate(steps):
+        attempts.steps_left = len(steps) - number
+        if attempts.best is None or not attempts.over:
+            step()
+    if attempts.best is None:
+        # No way meets the demands; the search over whole columns says how near one can get.
         best_levels(problem, budget=Budget(iterations=_BOXES))
         raise Infeasible("no recoding was found that meets these demands")
-    return _told(problem, best, whole, run)
+    return attempts.best_recoding(several=grouped or blanked)
 
 
-def _whole_columns(problem: Problem, run: Run, levels: Levels | None) -> Recoding | None:
-    """The best levels for whole columns, or the ones that were said."""
-    asked = problem if levels is None else replace(problem, lowest=levels, highest=levels)
+def _allows(check: Callable[[Problem], None], problem: Problem) -> bool:
     try:
-        return best_levels(
-            asked, budget=run.remaining(iterations=_BOXES), observer=run.nested("recoding columns")
+        check(problem)
+    except InputError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What a method came to: a recoding, or the loss that it cannot fall below, for which it was not searched."""
+
+    name: str
+    recoding: Recoding | None
+    least: float = 0.0
+
+    def in_words(self, budget: Budget) -> str:
+        """The loss, and what was spent on it where methods share a budget."""
+        if self.recoding is None:
+            return f"{self.name} at least {self.least:.6g} (not searched)"
+        spent = ""
+        if budget.seconds is not None:
+            spent = f" ({self.recoding.seconds:.2g} s)"
+        elif budget.iterations is not None:
+            spent = f" ({self.recoding.work:,} of {budget.iterations:,} steps)"
+        return f"{self.name} {self.recoding.value:.6g}{spent}"
+
+
+class _Attempts:
+    """What each method came to, and the best of it; ``steps_left`` share what is left of a limited budget."""
+
+    def __init__(self, problem: Problem, context: SearchContext) -> None:
+        self.problem, self.context = problem, context
+        self.run: Run = context.run()
+        self.every: list[Attempt] = []
+        self.best: Recoding | None = None
+        self.bound: float | None = None
+        self.steps_left = 1
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more is tried: some steps cannot be broken off, so none is begun without time."""
+        reached = self.run.budget.target is not None and self.run.stopped
+        return (
+            self.run.out_of_time or reached or (self.bound is not None and not self._may_improve(self.bound))
         )
-    except Infeasible:
-        return None
 
+    def _may_improve(self, least: float) -> bool:
+        return self.best is None or least < self.best.value - _EQUAL * max(1.0, abs(self.best.value))
 
-def _blanked(problem: Problem, options: AutoOptions, run: Run, context: SearchContext) -> Recoding | None:
-    """The best of several beginnings, worked out in full."""
-    tried: list[tuple[float, Levels, Recoding]] = []
-    begin = [context.start] if context.start is not None else _beginnings(problem, run)[: options.candidates]
-    longest = 0.0
-    for levels in begin:
-        before = run.seconds
-        # A few iterations are enough to compare beginnings.
-        found = _from(
-            problem, levels, run.remaining(iterations=0), context, run.nested("comparing beginnings")
+    def _share(self) -> Budget:
+        left = self.run.remaining()
+        return replace(
+            left,
+            iterations=None if left.iterations is None else left.iterations // self.steps_left,
+            seconds=None if left.seconds is None else left.seconds / self.steps_left,
         )
-        if found is not None:
-            tried.append((found.value, levels, found))
-        longest = max(longest, run.seconds - before)
-        if run.stopped or _too_late(run, longest):
-            break
-    if not tried:
-        return None
-    _, levels, first = min(tried, key=lambda item: item[:2])
-    if _too_late(run, longest):
-        return first
-    left = run.remaining().or_iterations(_CHANGES)
-    return _from(problem, levels, left, context, run.nested("blanking values"))
+
+    def _try(self, name: str, chosen: str, search: Search) -> Recoding | None:
+        """What a method finds with its share; ``None`` where it meets no demands."""
+        inside = self.run.nested(name)
+        try:
+            # A bound of one method is none of all.
+            recoding = search(self._share(), lambda progress: inside(replace(progress, bound=None)))
+        except Infeasible:
+            return None
+        self.run.spend(recoding.work)
+        if not recoding.kept.any():
+            return None
+        self.every.append(Attempt(name, recoding))
+        self.run.report(recoding.value)
+        if self.best is None or recoding.value < self.best.value:
+            self.best = replace(recoding, chosen=chosen)
+        return recoding
+
+    def whole_columns(self) -> None:
+        """The best levels for whole columns, or the ones that were said."""
+        self._levels(_BOXES)
+
+    def whole_columns_to_the_end(self) -> None:
+        """The same with all its work, where it might still beat the others."""
+        if not self.run.budget.usual:
+            return
+        first = next((one.recoding for one in self.every if one.name == "lattice"), None)
+        if first is None or first.optimal:
+            return
+        if first.bound is None or self._may_improve(first.bound):
+            self.every = [one for one in self.every if one.recoding is not first]
+            self._levels(None)
+
+    def _levels(self, boxes: int | None) -> None:
+        problem, said = self.problem, self.context.start
+        if said is not None:
+            problem = replace(problem, highest=said)
+
+        def search(budget: Budget, observer: Observer) -> Recoding:
+            usual = budget.iterations
+            most = usual if boxes is None else boxes if usual is None else min(boxes, usual)
+            return best_levels(problem, budget=replace(budget, iterations=most), observer=observer)
+
+        self._try("lattice", "lattice", search)
+
+    def groups(self) -> None:
+        """Groups of near records; shared keys at the levels that are best for whole columns."""
+        self._grouped("local", None)
+
+    def groups_from_others(self) -> None:
+        """The same, from what others found where that loses less."""
+        best = self.best
+        if best is not None and best.chosen != "local":
+            self._grouped("local from there", best)
+
+    def _grouped(self, name: str, start: Recoding | None) -> None:
+        problem, context = self.problem, self.context
+        if problem.alike:
+            levels = context.start or (None if self.best is None else self.best.uniform)
+            if levels is None:
+                return
+            problem = problem.with_levels(problem.alike, levels)
+
+        def search(budget: Budget, observer: Observer) -> Recoding:
+            return near_groups(
+                problem,
+                budget=budget,
+                seeds=context.seeds,
+                threads=context.threads,
+                observer=observer,
+                start=start,
+            )
+
+        recoding = self._try(name, "local", search)
+        if recoding is not None and not problem.alike:
+            self.bound = recoding.bound
+
+    def blanks(self) -> None:
+        """Single values blanked, and nothing made coarser."""
+        problem = self.problem.with_levels(self.problem.alike, self.problem.lowest)
+        least = least_loss(problem, np.inf if self.best is None else self.best.value)
+        if least is not None and not self._may_improve(least):
+            self.every.append(Attempt("local-suppression", None, least))
+            return
+
+        def search(budget: Budget, observer: Observer) -> Recoding:
+            return self._blanked(problem, LocalSuppressionOptions(), budget, observer)
+
+        self._try("local-suppression", "local-suppression", search)
+
+    def _blanked(
+        self, problem: Problem, options: LocalSuppressionOptions, budget: Budget, observer: Observer
+    ) -> Recoding:
+        seeds, threads = self.context.seeds, self.context.threads
+        return blank_values(problem, options, budget=budget, seeds=seeds, threads=threads, observer=observer)
+
+    def light_columns(self, candidates: int) -> None:
+        """Columns a little coarser, then single values blanked, from several beginnings."""
+        if self.context.start is not None:
+            # Levels that were said are where blanks alone begin.
+            return
+
+        def search(budget: Budget, observer: Observer) -> Recoding:
+            run = budget.start(observer)
+            best, begun = None, None
+            longest = 0.0
+            for levels in self._beginnings(run)[:candidates]:
+                before = run.seconds
+                problem = self._from(levels)
+                least = least_loss(problem, np.inf if self.best is None else self.best.value)
+                if least is not None and not self._may_improve(least):
+                    continue
+                try:
+                    # What a search begins with is enough to compare beginnings.
+                    recoding = self._blanked(problem, _UNPROVED, run.remaining(iterations=0), observer)
+                except Infeasible:
+                    continue
+                if recoding.kept.any() and (best is None or recoding.value < best.value):
+                    best, begun = recoding, problem
+                longest = max(longest, run.seconds - before)
+                if run.out_of_time or _is_too_late(run, longest):
+                    break
+            if best is None or begun is None:
+                raise Infeasible("no light recoding meets these demands, or can be better")
+            if not (run.out_of_time or _is_too_late(run, longest)):
+                left = run.remaining().or_iterations(_CHANGES)
+                best = self._blanked(begun, _UNPROVED, left, observer)
+            return replace(best, work=best.work + run.work)
+
+        self._try("columns and blanks", "local-suppression", search)
+
+    def _beginnings(self, run: Run) -> list[Levels]:
+        """The levels that are best when some people may be left out, where not already these lose too much."""
+        problem, chosen = self.problem, list[Levels]()
+        limited = run.budget.iterations
+        boxes = _BOXES if limited is None else min(_BOXES, limited // (2 * len(_SHARES)))
+        by_level = Loss(problem).by_level
+        for share in reversed(_SHARES):
+            if run.stopped:
+                break
+            limit = max(problem.limit, int(share * problem.units))
+            try:
+                solved = best_levels(
+                    replace(problem, limit=limit, keep_suppressed=False),
+                    budget=run.remaining(iterations=boxes),
+                )
+            except Infeasible:
+                continue
+            run.spend(solved.work)
+            levels = solved.uniform
+            if levels is None or levels in chosen or levels == problem.lowest:
+                continue
+            lost = sum(float(own[level]) for own, level in zip(by_level, levels, strict=True))
+            if problem.measure != "loss" or self._may_improve(lost / problem.size):
+                chosen.append(levels)
+        return chosen
+
+    def _from(self, levels: Levels) -> Problem:
+        return replace(self.problem, lowest=levels).with_levels(self.problem.alike, levels)
+
+    def best_recoding(self, *, several: bool) -> Recoding:
+        """The best with the reason, and a bound that holds for every recoding of single records."""
+        best, run, problem = self.best, self.run, self.problem
+        assert best is not None
+        bound = self.bound
+        if bound is None:
+            items = Items.of(problem) if several else None
+            bound = best.bound if items is None else lower_bound(items, np.full(items.size, items.loss.full))
+        run.report(best.value, bound=bound)
+        optimal = bound is not None and bound >= best.value - _EQUAL * max(1.0, abs(best.value))
+        if not run.stopped:
+            # What was chosen may be the best of its kind; that of all kinds is proved by the bound alone.
+            ended = [one.recoding.stopped_by for one in self.every if one.recoding is not None]
+            unproved = [reason for reason in ended if reason is not StopReason.OPTIMAL]
+            run.finish(StopReason.OPTIMAL if optimal else most_telling([StopReason.ITERATIONS, *unproved]))
+        return replace(
+            best,
+            bound=None if bound is None else min(bound, best.value),
+            optimal=optimal,
+            reason=self._reason(several),
+            scope="records" if several else best.scope,
+            **run.closing(),
+        )
+
+    def _reason(self, several: bool) -> str:
+        if not several:
+            return "only whole columns can be recoded by this measure or under these models; single values were not tried"
+        assert self.best is not None
+        losses = ", ".join(one.in_words(self.run.budget) for one in self.every)
+        return f"chosen: {self.best.chosen}, which loses least ({losses})"
 
 
-def _too_late(run: Run, needed: float) -> bool:
+def _is_too_late(run: Run, needed: float) -> bool:
     """Whether a time limit leaves less than is needed."""
     limit = run.budget.seconds
     return limit is not None and run.seconds + needed > limit
-
-
-def _beginnings(problem: Problem, run: Run) -> list[Levels]:
-    """The lowest levels, and those that are best when some people may be left out."""
-    found = [problem.lowest]
-    for share in reversed(_SHARES):
-        if run.stopped:
-            break
-        limit = max(problem.limit, int(share * problem.units))
-        try:
-            solved = best_levels(
-                replace(problem, limit=limit, keep_suppressed=False), budget=run.remaining(iterations=_BOXES)
-            )
-        except Infeasible:
-            continue
-        if solved.uniform is not None and solved.uniform not in found:
-            found.append(solved.uniform)
-    return found
-
-
-def _from(
-    problem: Problem, levels: Levels, budget: Budget, context: SearchContext, observer: Observer
-) -> Recoding | None:
-    highest = tuple(
-        low if column in problem.alike else high
-        for column, (low, high) in enumerate(zip(levels, problem.highest, strict=True))
-    )
-    begun = replace(problem, lowest=levels, highest=highest)
-    try:
-        found = blank_values(
-            begun, _UNPROVED, budget=budget, seeds=context.seeds, threads=context.threads, observer=observer
-        )
-    except Infeasible:
-        return None
-    return found if found.kept.any() else None
-
-
-def _told(problem: Problem, best: Recoding, whole: Recoding | None, run: Run) -> Recoding:
-    """The choice with its reason, and a bound that holds for every recoding of single records."""
-    items = Items.of(problem)
-    bound = (
-        lower_bound(items, np.full(items.size, Loss(problem).full))
-        if problem.measure in _BLANKED
-        else best.bound
-    )
-    run.report(best.value, bound=bound)
-    if problem.measure not in _BLANKED:
-        chosen, reason = "lattice", "by this measure whole columns are recoded; single values were not tried"
-    elif best is whole:
-        chosen = "lattice"
-        reason = "of recoding whole columns and blanking single values, the first loses least"
-    else:
-        chosen = "local-suppression"
-        reason = f"columns are recoded lightly, and {_blanks(problem, best):,} single values blanked: {best.value:.6g} is lost"
-        reason += f", {whole.value:.6g} if whole columns were recoded alone" if whole is not None else ""
-    optimal = bound is not None and bound >= best.value * (1.0 - 1e-9)
-    if not run.stopped:
-        # What was chosen may be the best of its kind; that of all kinds is proved by the bound alone.
-        proved = best.stopped_by is StopReason.OPTIMAL and not optimal
-        run.finish(StopReason.ITERATIONS if proved else best.stopped_by)
-    run.spend(best.work)
-    reason += f"; {parameter('method', 'local')} may lose far less, with values at mixed levels"
-    return replace(
-        best,
-        bound=None if bound is None else min(bound, best.value),
-        optimal=optimal,
-        chosen=chosen,
-        reason=reason,
-        **run.closing(),
-    )
-
-
-def _blanks(problem: Problem, found: Recoding) -> int:
-    heights = np.array(problem.heights)
-    everywhere = (found.levels[found.kept] == heights).all(axis=0)
-    blank = (found.levels == heights) & ~everywhere & found.kept[:, None]
-    return int((blank * found.records[:, None]).sum())

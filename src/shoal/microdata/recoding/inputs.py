@@ -26,6 +26,7 @@ from shoal.microdata.recoding.requirements import (
     check_columns,
     check_mapping,
     check_together,
+    check_uniform,
     importance,
     level_bounds,
     required_models,
@@ -70,6 +71,7 @@ class Inputs:
         )
         orders = read_orders(settings.ordinal)
         check_columns(data, settings, orders)
+        check_uniform(settings)
         if len(data) == 0:
             raise InputError("there are no records")
         models, k = required_models(settings)
@@ -145,6 +147,8 @@ class Inputs:
             highest=highest,
             keep_suppressed=settings.keep_suppressed,
             alike=self.alike,
+            # Blanks that match anything are judged where all that is shown is at one level.
+            uniform=settings.uniform or settings.null == "wildcard",
             limit=floor(settings.suppress * people + 1e-9),
         )
 

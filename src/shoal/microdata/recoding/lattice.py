@@ -233,6 +233,7 @@ def as_recoding(release: ReleaseOfLevels, *, bound: float | None, optimal: bool,
         levels=np.tile(np.array(classes.levels, dtype=np.int16), (tuples.size, 1)),
         kept=kept,
         uniform=classes.levels,
+        scope="columns",
         **run.closing(),
     )
 

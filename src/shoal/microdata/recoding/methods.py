@@ -9,7 +9,7 @@ METHODS = Registry(
             "auto",
             "shoal.microdata.recoding.auto:solve",
             "shoal.microdata.recoding.auto:AutoOptions",
-            "chooses: a light recoding of whole columns, then single values blanked; by total loss",
+            "tries all methods that are allowed, the cheap ones first, and takes what loses least",
             traits=frozenset({"deterministic"}),
         ),
         Method(

@@ -66,12 +66,15 @@ def reads(settings: RecodeSettings) -> list[DataName]:
 
 def check(settings: RecodeSettings, written: frozenset[str]) -> None:
     """Refuse what cannot be written with these settings, before anything is read."""
+    from shoal.microdata.recoding.methods import METHODS
+    from shoal.microdata.recoding.requirements import check_uniform
+
+    if settings.method in METHODS:
+        check_uniform(settings)
     if "mapping" in written and settings.by:
         raise InputError(
             f"every stratum of {parameter('by')} has a recoding of its own; one mapping cannot hold them"
         )
-    from shoal.microdata.recoding.methods import METHODS
-
     if "mapping" in written and settings.apply is None and "uniform" not in METHODS[settings.method].traits:
         raise InputError(
             f"a mapping holds one recoding for all records, and method '{settings.method}' may release records of one value "

@@ -1,7 +1,7 @@
 """The recoding problem: people by their combination of keys, how keys may become coarser, and what must hold after."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -58,6 +58,8 @@ class Problem:
     keep_suppressed: bool = False
     #: Keys that all records are to show at one level, such as those a household shares.
     alike: tuple[int, ...] = ()
+    #: Whether every key is to be at one level in all records, or blank.
+    uniform: bool = False
     #: The tuple of every record, if the problem was counted from records.
     tuple_of: np.ndarray | None = None
 
@@ -127,6 +129,15 @@ class Problem:
                 [high - low + 1 for low, high in zip(self.lowest, self.highest, strict=True)], dtype=object
             )
         )
+
+    def with_levels(self, columns: Sequence[int], levels: Sequence[int]) -> "Problem":
+        """The same with the levels of some columns fixed."""
+        if not columns:
+            return self
+        lowest, highest = list(self.lowest), list(self.highest)
+        for column in columns:
+            lowest[column] = highest[column] = levels[column]
+        return replace(self, lowest=tuple(lowest), highest=tuple(highest))
 
     @property
     def average_risks(self) -> list[AverageRisk]:

@@ -195,14 +195,11 @@ def _quality(result: "Recoded") -> str:
 
 
 def _among(result: "Recoded") -> str:
-    kinds = {
-        "lattice": "recodings of whole columns",
-        "local-suppression": "sets of blanked values",
-        "local": "recodings of groups",
-    }
-    if result.method == "auto" and result.measure in ("loss", "entropy", "cells"):
-        return "all recodings, record by record"
-    return kinds[result.chosen]
+    return {
+        "columns": "recodings of whole columns",
+        "blanks": "sets of blanked values",
+        "records": "all recodings, record by record",
+    }[result.parts[0].solution.scope]
 
 
 def tables(result: "Recoded", settings: object) -> list[Rows]:

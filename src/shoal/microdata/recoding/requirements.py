@@ -21,6 +21,7 @@ from shoal.microdata.models.reading import read_models
 from shoal.microdata.recoding.classes import Levels
 from shoal.microdata.recoding.keys import Keys
 from shoal.microdata.recoding.mapping import AppliedMapping
+from shoal.microdata.recoding.methods import METHODS
 from shoal.microdata.recoding.settings import RecodeSettings
 from shoal.numbers import number, whole
 
@@ -116,6 +117,21 @@ def importance(names: Sequence[str], stated: Mapping[str, float] | None) -> np.n
     if not any(weights.values()):
         raise InputError("the weights of the keys are all 0, so nothing would be lost by blanking them")
     return np.array(list(weights.values()))
+
+
+def check_uniform(settings: RecodeSettings) -> None:
+    """An ``InputError`` where one level for each key is wanted of what gives several."""
+    if not settings.uniform:
+        return
+    if "mixed" in METHODS[settings.method].traits:
+        raise InputError(
+            f"method '{settings.method}' leaves values at mixed levels; leave out {parameter('uniform')} or "
+            f"{parameter('method', settings.method)}"
+        )
+    if settings.by:
+        raise InputError(
+            f"strata have levels of their own; {parameter('uniform')} and {parameter('by')} do not go together"
+        )
 
 
 def check_mapping(applied: AppliedMapping, names: Sequence[str], levels: Mapping[str, int] | None) -> None:

@@ -147,6 +147,11 @@ class RecodeSettings(SearchSettings, EngineSettings):
         section=_KEYS,
         label="Levels by hand",
     )
+    uniform: bool = switch(
+        "One level for each key, and blanks; for software that cannot read mixed levels.",
+        section=_KEYS,
+        label="One level for each key",
+    )
     apply: str | None = setting(
         None,
         "Apply the recoding of an earlier release.",

@@ -65,11 +65,7 @@ def _with_shared_levels(problem: Problem, stay: Sequence[int]) -> Problem:
     """The keys that households share at the levels that are best where all keys have one level."""
     highest = tuple(0 if position in stay else height for position, height in enumerate(problem.heights))
     free = replace(problem, lowest=(0,) * len(problem.heights), highest=highest)
-    best = METHODS["lattice"].solve(free)
-    fixed = {position: best.uniform[position] for position in problem.alike}
-    lowest = tuple(fixed.get(position, level) for position, level in enumerate(problem.lowest))
-    highest = tuple(fixed.get(position, level) for position, level in enumerate(problem.highest))
-    return replace(problem, lowest=lowest, highest=highest)
+    return problem.with_levels(problem.alike, METHODS["lattice"].solve(free).uniform)
 
 
 def joined_loss(parts: Sequence[Part], measure: str, values: Sequence[float]) -> float:

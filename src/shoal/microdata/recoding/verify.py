@@ -58,6 +58,8 @@ def verify(problem: Problem, solution: Recoding) -> None:
     assert (levels <= np.array(problem.highest)).all(), "a key is released coarser than allowed"
     if solution.uniform is not None:
         assert (levels[solution.kept] == np.array(solution.uniform)).all(), "levels differ from those stated"
+    if problem.uniform:
+        _expect_one_level(problem, levels[solution.kept])
     rows = [hierarchy.rows for hierarchy in problem.hierarchies]
     classes: dict[Labels, SeenClass] = defaultdict(SeenClass)
     left_out = SeenClass()
@@ -97,6 +99,12 @@ def verify(problem: Problem, solution: Recoding) -> None:
     )
     if solution.optimal:
         assert solution.bound is not None and solution.bound >= solution.value * (1 - _CLOSE) - _CLOSE
+
+
+def _expect_one_level(problem: Problem, levels: np.ndarray) -> None:
+    for own, hierarchy in zip(levels.T.tolist(), problem.hierarchies, strict=True):
+        shown = {level for level in own if level < hierarchy.height}
+        assert len(shown) <= 1, "a key is released at several levels"
 
 
 def _expect_all_records(problem: Problem, solution: Recoding) -> None:

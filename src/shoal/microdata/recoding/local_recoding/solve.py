@@ -55,7 +55,7 @@ def solve(
     >>> found.levels.ravel().tolist(), round(found.value, 4)
     ([0, 0, 1, 1], 0.0952)
     """
-    _refuse(problem)
+    check(problem)
     pools = _POOLS_WITH_MODELS if any(isinstance(model, ValueModel) for model in problem.models) else _POOLS
     default = min(_MOST_POOLS, pools * max(10, problem.units // problem.k))
     run = (budget or Budget()).or_iterations(default).start(observer)
@@ -74,8 +74,12 @@ def solve(
     return _as_recoding(best, bound, run)
 
 
-def _refuse(problem: Problem) -> None:
-    """Say what local recoding cannot do."""
+def check(problem: Problem) -> None:
+    """Refuse what local recoding cannot do."""
+    if problem.uniform:
+        raise InputError(
+            f"local recoding leaves values at mixed levels; leave out {parameter('uniform')}, or choose another method"
+        )
     if problem.measure in ("discernibility", "class-size"):
         raise InputError(
             f"local recoding chooses levels, and {parameter('measure', problem.measure)} does not say what they cost; "

@@ -7,8 +7,10 @@ suppression (A. Gionis and others, k-anonymization revisited, ICDE 2008).
 
 import numpy as np
 
+from shoal.microdata.recoding.local_suppression.instance import Instance
 from shoal.microdata.recoding.local_suppression.masks import Masks
 from shoal.microdata.recoding.local_suppression.suppression_kernels import cheapest_cover
+from shoal.microdata.recoding.problem import Problem
 
 
 def least_costs(masks: Masks) -> np.ndarray:
@@ -34,3 +36,28 @@ def least_costs(masks: Masks) -> np.ndarray:
         people = instance.people_in(groups, first.size)
         cheapest_cover(groups, people, problem.k, np.ascontiguousarray(masks.costs[:, place]), kinds, least)
     return np.where(np.isfinite(least), least, 0.0)
+
+
+def least_loss(problem: Problem, enough: float) -> float | None:
+    """The loss that no blanks of single values can fall below; no longer improved once it is ``enough``.
+
+    Sets of few keys come first: who looks like k people under none of them has more blanks than they.
+
+    >>> from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
+    >>> sexes = Hierarchy([("f",), ("m",)])
+    >>> least_loss(Problem.of([np.array([0, 0, 1])], [sexes], k=2, measure="cells"), 5.0)
+    1.0
+    """
+    if problem.measure == "entropy" and problem.limit > 0:
+        # Bits that are lost with records left out depend on which these are.
+        return None
+    instance = Instance.of(problem)
+    least = instance.value(0.0)
+    for blanks in range(len(instance.columns) + 1):
+        if least >= enough:
+            break
+        masks = Masks.of(instance, blanks)
+        if blanks and masks.blanks < blanks:
+            break
+        least = max(least, instance.value(float((least_costs(masks) * instance.records).sum())))
+    return least

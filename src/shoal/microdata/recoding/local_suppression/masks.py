@@ -26,8 +26,10 @@ class Masks:
     costs: np.ndarray
 
     @classmethod
-    def of(cls, instance: Instance) -> "Masks":
+    def of(cls, instance: Instance, blanks: int | None = None) -> "Masks":
         """All sets of columns, or where there are too many the small ones, and a chain that leads to all columns.
+
+        With ``blanks`` sets of at most so many columns are enough.
 
         >>> from shoal.microdata.columns.hierarchies.hierarchy import Hierarchy
         >>> from shoal.microdata.recoding.problem import Problem
@@ -37,7 +39,7 @@ class Masks:
         [0, 1, 2, 3]
         """
         size = len(instance.columns)
-        blanks = size
+        blanks = size if blanks is None else min(blanks, size)
         while blanks > 1 and sum(comb(size, count) for count in range(blanks + 1)) > _MOST:
             blanks -= 1
         found = [mask for mask, _ in _tree(size, blanks)]

@@ -99,6 +99,7 @@ def solve(problem: Problem, options: LocalSuppressionOptions, context: SearchCon
         value=value,
         bound=value if release.optimal else bound,
         optimal=release.optimal,
+        scope="blanks",
         **made,
         **run.closing(),
     )
