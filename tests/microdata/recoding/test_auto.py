@@ -15,7 +15,9 @@ from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.verify import verify
 from shoal.runtime import Budget
 
-AGES = Hierarchy([(str(age), f"{age // 5 * 5} to {age // 5 * 5 + 4}", f"{age // 20 * 20}+") for age in range(20, 80)])
+AGES = Hierarchy(
+    [(str(age), f"{age // 5 * 5} to {age // 5 * 5 + 4}", f"{age // 20 * 20}+") for age in range(20, 80)]
+)
 SEXES = Hierarchy([("f",), ("m",)])
 TOWNS = Hierarchy([(f"{a}{b}", a) for a in "abc" for b in "xyz"])
 RACES = Hierarchy([(text,) for text in "pqrs"])

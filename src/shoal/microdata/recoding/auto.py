@@ -63,7 +63,8 @@ def solve(problem: Problem, options: AutoOptions, context: SearchContext) -> Rec
     ('local', [0, 1, 1, 0])
     """
     if context.start is not None:
-        problem = replace(problem, lowest=context.start)
+        # Levels that were said: what is not safe there is blanked or left out, not made coarser.
+        problem = replace(problem, lowest=context.start, uniform=True)
     attempts = _Attempts(problem, context)
     grouped, blanked = _allows(check_groups, problem), _allows(check_blanks, problem)
     steps: list[Callable[[], None]] = [attempts.whole_columns]
@@ -200,10 +201,10 @@ class _Attempts:
     def _grouped(self, name: str, start: Recoding | None) -> None:
         problem, context = self.problem, self.context
         if problem.alike:
-            levels = context.start or (None if self.best is None else self.best.uniform)
-            if levels is None:
+            whole = next((one.recoding for one in self.every if one.name == "lattice"), None)
+            if whole is None or whole.uniform is None:
                 return
-            problem = problem.with_levels(problem.alike, levels)
+            problem = problem.with_levels(problem.alike, whole.uniform)
 
         def search(budget: Budget, observer: Observer) -> Recoding:
             return near_groups(
