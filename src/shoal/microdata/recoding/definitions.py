@@ -25,8 +25,9 @@ DEFINITIONS: Definitions = {
         "loss", "In the measure that was minimised, of the released records against the original.", amount
     ),
     "bound": Definition(
-        "no recoding of this kind loses less than",
-        "A proved lower bound in the same measure; unknown where nothing above 0 is proved.",
+        "lower bound",
+        "No recoding of whole columns or of single records, or no set of blanks, loses less (bound_of says which); "
+        "unknown where nothing above 0 is proved.",
         amount,
     ),
     "optimal": Definition(

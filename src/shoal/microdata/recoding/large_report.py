@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.microdata.anonymity.assurances import knower, linked, singled_out
 from shoal.microdata.recoding.definitions import DEFINITIONS as DEFINITIONS
-from shoal.microdata.recoding.report import MEASURES_IN_WORDS, left_out_in_words
+from shoal.microdata.recoding.report import MEASURES_IN_WORDS, bound_in_words, left_out_in_words
 from shoal.microdata.recoding.report import glimpse as glimpse
 from shoal.operation import Rows
 from shoal.remarks import remarks_in_json
@@ -36,6 +36,7 @@ def figures(result: "LargeRecoded", settings: object) -> dict[str, Any]:
         "measure": result.measure,
         "loss": result.loss,
         "bound": result.bound,
+        "bound_of": "columns",
         "optimal": result.optimal,
         "losses": dict(result.losses),
         "levels": dict(result.levels),
@@ -60,20 +61,16 @@ def facts(result: "LargeRecoded", settings: object) -> list[tuple[str, Any]]:
         ("left out", left_out_in_words(result)),
         ("values blanked", f"{sum(result.suppressed_cells.values()):,}"),
         ("K of the release", f"{result.k_release} over {', '.join(result.quasi)} (k asked for: {result.k})"),
-        (f"loss ({MEASURES_IN_WORDS[result.measure]})", f"{result.loss:.6g}{_quality(result)}"),
+        (
+            f"loss ({MEASURES_IN_WORDS[result.measure]})",
+            f"{result.loss:.6g}{bound_in_words(result.bound, 'columns', optimal=result.optimal)}",
+        ),
         (
             "classes",
             f"{result.anonymity.classes:,} of {result.tuples:,} combinations; engine {result.engine}",
         ),
         ("method", f"{result.method}, {result.nodes:,} steps, stopped by {result.stopped_by}"),
     ]
-
-
-def _quality(result: "LargeRecoded") -> str:
-    among = "recodings of whole columns"
-    if result.optimal:
-        return f", proved optimal among {among}"
-    return "" if result.bound is None else f"; {among} lose at least {result.bound:.6g}"
 
 
 def tables(result: "LargeRecoded", settings: object) -> list[Rows]:

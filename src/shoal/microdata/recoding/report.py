@@ -7,6 +7,7 @@ from shoal.microdata.columns.units import units_in_words
 from shoal.microdata.recoding.assurances import assurances as assurances
 from shoal.microdata.recoding.definitions import DEFINITIONS
 from shoal.microdata.recoding.margins import largest_change
+from shoal.microdata.recoding.solution import Scope
 from shoal.numbers import counted
 from shoal.operation import Rows
 from shoal.remarks import remarks_in_json
@@ -60,6 +61,7 @@ def figures(result: "Recoded", settings: object) -> dict[str, Any]:
         "measure": result.measure,
         "loss": result.loss,
         "bound": result.bound,
+        "bound_of": result.scope,
         "optimal": result.optimal,
         "losses": dict(result.losses),
         "levels": dict(result.levels),
@@ -139,7 +141,10 @@ def facts(result: "Recoded", settings: object) -> list[tuple[str, Any]]:
             if result.k_strict < result.k and getattr(settings, "accept_wildcard", False)
             else []
         ),
-        (f"loss ({MEASURES_IN_WORDS[result.measure]})", f"{result.loss:.6g}{_quality(result)}"),
+        (
+            f"loss ({MEASURES_IN_WORDS[result.measure]})",
+            f"{result.loss:.6g}{bound_in_words(result.bound, result.scope, optimal=result.optimal)}",
+        ),
         *[
             (
                 one.named,
@@ -186,20 +191,22 @@ def _beside(result: "Recoded") -> list[tuple[str, Any]]:
     return found
 
 
-def _quality(result: "Recoded") -> str:
-    if result.optimal:
-        return f", proved optimal among {_among(result)}"
-    if result.bound is None:
-        return ""
-    return f"; {_among(result)} lose at least {result.bound:.6g}"
+def bound_in_words(value: float | None, scope: Scope, *, optimal: bool) -> str:
+    """What is proved of a loss, and of which recodings.
+
+    >>> bound_in_words(0.0138, "records", optimal=False)
+    '; lower bound 0.0138 (no recoding of single records loses less)'
+    """
+    if optimal:
+        return f", proved optimal (no {_SCOPES[scope]} loses less)"
+    return "" if value is None else f"; lower bound {value:.6g} (no {_SCOPES[scope]} loses less)"
 
 
-def _among(result: "Recoded") -> str:
-    return {
-        "columns": "recodings of whole columns",
-        "blanks": "sets of blanked values",
-        "records": "all recodings, record by record",
-    }[result.parts[0].solution.scope]
+_SCOPES: dict[Scope, str] = {
+    "columns": "recoding of whole columns",
+    "blanks": "set of blanked values",
+    "records": "recoding of single records",
+}
 
 
 def tables(result: "Recoded", settings: object) -> list[Rows]:
@@ -298,7 +305,7 @@ def page(result: "Recoded", settings: object = None) -> Page:
     out.table(["key", "level", "of", "labels", "blanked", "largest change of a share", "rule"], _keys(result))
     out.note(
         "Optimal means: for this measure of loss, these hierarchies, this limit, these models and this rule for missing values, "
-        f"among {_among(result)}."
+        f"no {_SCOPES[result.scope]} loses less."
     )
     out.note(
         "A missing value is a value of its own; a blank is another one. k says nothing about what a class shares: classes that "

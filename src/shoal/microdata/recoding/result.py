@@ -11,6 +11,7 @@ from shoal.microdata.models.outcome import ModelOutcome
 from shoal.microdata.recoding.margins import Margin
 from shoal.microdata.recoding.problem import Measure
 from shoal.microdata.recoding.release_check import ReleaseCheck
+from shoal.microdata.recoding.solution import Scope
 from shoal.remarks import Remark, Remarked
 from shoal.report.glance import Glance
 from shoal.runtime import StopReason
@@ -111,6 +112,11 @@ class Recoded(Remarked, Glance):
     def stopped_by(self) -> StopReason:
         """What ended the search: the most telling reason over all strata."""
         return most_telling(part.solution.stopped_by for part in self.parts)
+
+    @property
+    def scope(self) -> Scope:
+        """Of which recodings the bound holds: of whole columns, of blanks, or of single records."""
+        return self.parts[0].solution.scope
 
     @property
     def drawn(self) -> bool:

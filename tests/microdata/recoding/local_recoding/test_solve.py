@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from tests.microdata.recoding.instances import sample
 from tests.microdata.recoding.local_recoding import plain
 
 from shoal.errors import Infeasible, InputError
@@ -17,6 +20,7 @@ from shoal.microdata.recoding.local_recoding.solve import solve
 from shoal.microdata.recoding.methods import METHODS
 from shoal.microdata.recoding.problem import Problem
 from shoal.microdata.recoding.solution import Recoding
+from shoal.microdata.recoding.verify import verify
 from shoal.runtime import Budget, Seeds
 
 
@@ -213,3 +217,21 @@ def test_the_same_seed_gives_the_same_groups_with_any_number_of_threads():
 
 def test_is_registered():
     assert METHODS["local"].solver.endswith("local_recoding.solve:solve")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_who_may_leave_out_records_never_loses_more(seed: int) -> None:
+    problem = sample(seed, measures=("loss", "cells")).problem
+    problem = replace(problem, lowest=(0,) * len(problem.hierarchies), highest=problem.heights)
+    if problem.population is not None:
+        return
+    for budget in (None, Budget(iterations=0), Budget(iterations=30)):
+        try:
+            strict = solve(replace(problem, limit=0), budget=budget)
+        except (Infeasible, InputError):
+            return
+        for limit in (1, problem.units // 3, problem.units):
+            free = replace(problem, limit=limit)
+            recoding = solve(free, budget=budget)
+            verify(free, recoding)
+            assert recoding.value <= strict.value + 1e-9 * max(1.0, strict.value)

@@ -8,6 +8,7 @@ Local recoding: J. Xu and others, Utility-based anonymization using local recodi
 remains is also how ARX recodes locally.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -58,20 +59,44 @@ def solve(
     check(problem)
     pools = _POOLS_WITH_MODELS if any(isinstance(model, ValueModel) for model in problem.models) else _POOLS
     default = min(_MOST_POOLS, pools * max(10, problem.units // problem.k))
-    run = (budget or Budget()).or_iterations(default).start(observer)
+    allowed, seeds = budget or Budget(), seeds or Seeds()
+    run = allowed.or_iterations(default + (default // 2 if problem.limit else 0)).start(observer)
     items = Items.of(problem)
     best = _constructed(items)
-    if start is not None:
-        best = _better(best, _started(items, start))
+    starts = [start]
+    if problem.limit:
+        half = None if allowed.seconds is None else allowed.seconds / 2
+        share = run.remaining(iterations=default if allowed.usual else None, seconds=half)
+        starts.append(_with_everybody(problem, share, run, seeds, threads))
+    for one in starts:
+        best = best if one is None else _better(best, _started(items, one))
     if problem.models or problem.spread is not None:
         best = _better(best, _from_whole_columns(items, run))
     if best is None:
         raise _infeasible(items)
     bound = lower_bound(items, best.rates())
     run.report(best.value, bound=bound)
-    found = improved(best, run, (seeds or Seeds()).child("local"), threads, bound=bound)
+    found = improved(best, run, seeds.child("local"), threads, bound=bound)
     best = found if found.value < best.value else best
     return _as_recoding(best, bound, run)
+
+
+def _with_everybody(
+    problem: Problem, budget: Budget, run: Run, seeds: Seeds, threads: int
+) -> Recoding | None:
+    """The recoding that leaves out nobody, searched as by itself: who may leave out records never loses more than that."""
+    try:
+        recoding = solve(
+            replace(problem, limit=0),
+            budget=budget,
+            seeds=seeds,
+            threads=threads,
+            observer=run.nested("nobody left out"),
+        )
+    except Infeasible:
+        return None
+    run.spend(recoding.work)
+    return recoding
 
 
 def check(problem: Problem) -> None:

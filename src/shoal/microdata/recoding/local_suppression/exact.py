@@ -73,8 +73,11 @@ def best_of_pairs(
     *,
     nodes: int,
     seconds: float | None,
-) -> tuple[Assignment | None, float]:
-    """The cheapest release that uses these pairs alone, and a bound on all such; ``None`` if nothing better was found."""
+) -> tuple[Assignment | None, float, int]:
+    """The cheapest release that uses these pairs alone, a bound on all such, and how many iterations that took.
+
+    The release is ``None`` if nothing better was found.
+    """
     import highspy
 
     instance = masks.instance
@@ -123,11 +126,11 @@ def best_of_pairs(
         solver.setSolution(solution)
     solve_within(solver, run, None if seconds is None else max(0.05, seconds))
     info = solver.getInfo()
-    bound = float(info.mip_dual_bound)
+    bound, iterations = float(info.mip_dual_bound), max(0, int(info.simplex_iteration_count))
     if solver.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
-        return None, np.inf
+        return None, np.inf, iterations
     if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-        return None, bound
+        return None, bound, iterations
     values = np.array(solver.getSolution().col_value)
     if np.abs(values - np.rint(values)).max(initial=0.0) > 1e-6:
         values = _corner(model, values, size, used)
@@ -138,7 +141,7 @@ def best_of_pairs(
         amounts,
     )
     # The solver knows numbers only to some digits.
-    return (found if _is_release(instance, patterns, found) else None), bound
+    return (found if _is_release(instance, patterns, found) else None), bound, iterations
 
 
 def _is_release(instance: Instance, patterns: Patterns, found: Assignment) -> bool:

@@ -11,6 +11,7 @@ from math import ceil, isclose
 import numpy as np
 from pydantic import Field
 
+from shoal.errors import parameter
 from shoal.microdata.recoding.local_suppression.assignment import Assignment
 from shoal.microdata.recoding.local_suppression.bound import least_costs
 from shoal.microdata.recoding.local_suppression.exact import (
@@ -45,11 +46,13 @@ _FIRST, _SOON_PROVED = 0.25, 500
 # What a round of the relaxation counts for, and how many there are at most.
 _ROUND = 5
 _ROUNDS = 500
-# Pairs of combinations and patterns that the relaxation may look at in all.
-_LOOKS = 2_000_000_000
+# Pairs of combinations and patterns that the relaxation may look at in all, and in a proof as long as the search.
+_LOOKS, _SHORT_LOOKS = 2_000_000_000, 400_000_000
 # Pairs that the first integer programme takes; the next ones take more.
 _FEW = 15_000
-_NODES = 2_000
+_NODES, _SHORT_NODES = 2_000, 20
+# Changes that take as long as an iteration of the simplex method.
+_ITERATION = 20
 # Combinations beyond which a single relaxation inside the programme takes minutes.
 _MOST_COMBINATIONS = 20_000
 # Costs that are no whole numbers are equal if they differ by less of themselves.
@@ -59,11 +62,12 @@ _EQUAL = 1e-7
 class LocalSuppressionOptions(Options):
     """Options of ``local-suppression``."""
 
-    rounds: int = Field(
-        default=_ROUNDS,
+    rounds: int | None = Field(
+        default=None,
         ge=0,
         le=100_000,
-        description="most rounds of the relaxation that bounds the cost; 0 leaves the proof out",
+        description="most rounds of the relaxation that bounds the cost, and then a proof to its end; 0 leaves the proof out; "
+        "by default the proof ends at about the work of the search",
     )
 
 
@@ -99,6 +103,7 @@ def solve(problem: Problem, options: LocalSuppressionOptions, context: SearchCon
         value=value,
         bound=value if release.optimal else bound,
         optimal=release.optimal,
+        reason=release.reason,
         scope="blanks",
         **made,
         **run.closing(),
@@ -108,8 +113,12 @@ def solve(problem: Problem, options: LocalSuppressionOptions, context: SearchCon
 class _Release:
     """The best release so far, with the bound on all."""
 
-    def __init__(self, masks: Masks, run: Run, rounds: int) -> None:
-        self.rounds = rounds
+    def __init__(self, masks: Masks, run: Run, rounds: int | None) -> None:
+        self.short = rounds is None
+        self.rounds = _ROUNDS if rounds is None else rounds
+        #: What programmes took, in changes.
+        self.proving = 0
+        self.unproved = False
         self.masks = masks
         self.instance = masks.instance
         self.run = run
@@ -135,6 +144,14 @@ class _Release:
     def optimal(self) -> bool:
         """Whether nothing better can exist."""
         return self.known and self.cost <= self._rounded(self.lower) + 2 * _EQUAL * max(1.0, abs(self.cost))
+
+    @property
+    def reason(self) -> str:
+        """That a longer proof might show more, where the usual one came to its end."""
+        if self.optimal or not self.unproved:
+            return ""
+        goes_on = parameter("options", f"rounds={_ROUNDS}")
+        return f"the proof stopped at about the work of the search, with a bound; {goes_on} goes on with it"
 
     def take(self, release: Assignment) -> None:
         """Keep a release if it is better."""
@@ -166,7 +183,8 @@ class _Release:
 
     def _bounded(self, patterns: Patterns) -> tuple[Relaxation, int]:
         relaxation = Relaxation(self.masks, patterns, self.least)
-        rounds = min(self.rounds, _LOOKS // max(1, patterns.members.size))
+        looks = _SHORT_LOOKS if self.short else _LOOKS
+        rounds = min(self.rounds, looks // max(1, patterns.members.size))
         self._relax(relaxation, rounds)
         return relaxation, rounds
 
@@ -237,7 +255,11 @@ class _Release:
 
         Where these are all that a better release can use, the programme proves the best.
         """
-        if self.optimal or not np.isfinite(relaxation.bound) or self.instance.size > _MOST_COMBINATIONS:
+        if self.optimal or not np.isfinite(relaxation.bound):
+            return False
+        searched = min(_WORK, _LEAST_WORK + _WORK_OF_EACH * self.instance.problem.records.size)
+        if self.instance.size > _MOST_COMBINATIONS or (self.short and self.proving >= searched):
+            self.unproved = self.short
             return False
         unit = 1.0 if self.instance.whole else 0.0
         gap = max(0.0, self.cost - unit - relaxation.bound) + _EQUAL * max(1.0, self.cost)
@@ -250,16 +272,18 @@ class _Release:
             return False
         left = self.run.remaining().seconds
         before = self.cost
-        found, bound = best_of_pairs(
+        found, bound, iterations = best_of_pairs(
             self.masks,
             patterns,
             pairs,
             self.best,
             self.run,
-            nodes=_NODES,
+            nodes=_SHORT_NODES if self.short else _NODES,
             seconds=None if left is None else (left if pairs.all else 0.6 * left),
         )
         self.run.spend(work)
+        self.proving += _ITERATION * iterations
+        self.unproved = self.short
         if pairs.all:
             self.lower = max(self.lower, min(before, bound))
         if found is not None:
