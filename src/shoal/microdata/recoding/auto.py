@@ -74,7 +74,8 @@ def solve(problem: Problem, options: AutoOptions, context: SearchContext) -> Rec
         steps += [attempts.blanks, lambda: attempts.light_columns(options.candidates)]
     if grouped:
         steps.append(attempts.groups_from_others)
-    steps.append(attempts.whole_columns_to_the_end)
+    if context.budget.usual:
+        steps.append(attempts.whole_columns_to_the_end)
     for number, step in enumerate(steps):
         attempts.steps_left = len(steps) - number
         if attempts.best is None or not attempts.over:
@@ -167,8 +168,6 @@ class _Attempts:
 
     def whole_columns_to_the_end(self) -> None:
         """The same with all its work, where it might still beat the others."""
-        if not self.run.budget.usual:
-            return
         first = next((one.recoding for one in self.every if one.name == "lattice"), None)
         if first is None or first.optimal:
             return
@@ -193,9 +192,9 @@ class _Attempts:
         self._grouped("local", None)
 
     def groups_from_others(self) -> None:
-        """The same, from what others found where that loses less."""
+        """The same from the best, where that is of others, or with what others left of a budget."""
         best = self.best
-        if best is not None and best.chosen != "local":
+        if best is not None and (best.chosen != "local" or not self.run.budget.usual):
             self._grouped("local from there", best)
 
     def _grouped(self, name: str, start: Recoding | None) -> None:
