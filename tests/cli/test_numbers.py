@@ -29,7 +29,7 @@ _COMMANDS = {
     "round": ["matrix.csv", "--base", "5", "-o", "out.csv"],
     "adjust": ["matrix.csv", "--sensitive", "sensitive.csv", "-o", "out.csv"],
     "perturb-table": ["records.csv", "--dimensions", "a,b", "-o", "out.csv"],
-    "sweep": ["plan.toml"],
+    "sweep": ["plan.toml", "--set", "k=3,5"],
     "study": ["gomm"],
     "serve": ["--no-browser"],
     "people": ["-o", "out.csv"],
