@@ -256,6 +256,17 @@ def test_a_limit_that_nothing_exceeds_is_no_promise(tmp_path: Path):
     assert not any("attack" in text or "chance" in text for text in _guarantees(done.folder))
 
 
+def test_a_limit_above_the_number_of_records_is_no_promise(tmp_path: Path):
+    for limit, promised in ((60, True), (4000, False)):
+        (tmp_path / str(limit)).mkdir()
+        text = SURVEY.replace("reidentifications = 60", f"reidentifications = {limit}")
+        plan = survey(tmp_path / str(limit), text.replace("loss = 90", "loss = 100"))
+        done = shoal.release(plan, plan.parent / "out")
+        told = " ".join(_guarantees(done.folder))
+        assert ("expected to be found" in told) is promised and "were lost" not in told
+        assert shoal.verify_release(done.folder, originals=plan.parent).verified
+
+
 def test_drafts_of_tables_and_appointments_run(tmp_path: Path):
     from tests.release.firms import firms
 

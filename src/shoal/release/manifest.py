@@ -24,7 +24,7 @@ class Facts:
 
 
 # Limits that nothing exceeds.
-_ALWAYS = {"risk": 1.0, "linkage": 100.0, "attacks": 100.0}
+_ALWAYS = {"risk": 1.0, "linkage": 100.0, "attacks": 100.0, "loss": 100.0}
 #: How manifests are written; those without it are of before it was counted, and read alike.
 FORMAT = 1
 #: What every guarantee of K says; the figures and columns stand beside it in the list of outputs.
@@ -63,10 +63,15 @@ def guarantees(plan: Plan, gates: Sequence[GateOutcome], outputs: Sequence[Mappi
     for gate in gates:
         files = [item.file for item in plan.outputs if item.public and item.step == gate.step]
         # A limit that nothing can exceed promises nothing.
-        if gate.passed and gate.name in words and files and gate.limit < _ALWAYS.get(gate.name, math.inf):
+        if gate.passed and gate.name in words and files and gate.limit < _most(gate):
             counted = units_in_words(plan.unit(gate.step) is not None)[1]
             found.append(f"{', '.join(files)}: {words[gate.name].format(limit=gate.limit, counted=counted)}")
     return found
+
+
+def _most(gate: GateOutcome) -> float:
+    """What nothing that a gate measures can exceed."""
+    return _ALWAYS.get(gate.name, math.inf) if gate.most is None else gate.most
 
 
 def output_facts(plan: Plan, output: Output, facts: Facts | None) -> dict[str, Any]:

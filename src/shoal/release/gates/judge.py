@@ -28,7 +28,7 @@ _LINKING = ("dld", "pld", "mixed-linkage", "likelihood", "rank-windows", "mahala
 
 @dataclass(frozen=True)
 class GateOutcome:
-    """One gate: its limit, what was measured, and in words what that is."""
+    """One gate: its limit, what was measured, and in words what that is; ``most`` is what nothing measured can exceed."""
 
     step: str
     name: str
@@ -36,6 +36,7 @@ class GateOutcome:
     value: float | bool
     passed: bool
     meaning: str
+    most: float | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -46,6 +47,7 @@ class GateOutcome:
             "value": self.value,
             "passed": self.passed,
             "meaning": self.meaning,
+            **({} if self.most is None else {"most": self.most}),
         }
 
 
@@ -193,6 +195,7 @@ def _risk(plan: Plan, step: Step, gates: Gates, found: Released, quasi: list[str
             value,
             passed,
             f"{units_in_words(found.unit)[1]} expected to be found, {who}",
+            most=units.height,
         )
     if gates.risk is not None:
         value = float(measured.worst_risk)
@@ -207,7 +210,7 @@ def _alike(step: Step, gates: Gates, units: int) -> Iterator[GateOutcome]:
     meaning = "all released records are alike in their quasi-identifiers"
     if gates.reidentifications is not None:
         limit = gates.reidentifications
-        yield GateOutcome(step.name, "reidentifications", limit, 1.0, limit >= 1.0, meaning)
+        yield GateOutcome(step.name, "reidentifications", limit, 1.0, limit >= 1.0, meaning, most=units)
     if gates.risk is not None:
         yield GateOutcome(step.name, "risk", gates.risk, chance, chance <= gates.risk, meaning)
 
